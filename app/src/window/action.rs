@@ -8,6 +8,7 @@ use sluice_engine::{request::ModelSource, session::JobId};
 use super::{
     browser::Browse,
     files::{ClipFormat, Dialog},
+    library::LibraryAction,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
@@ -49,6 +50,8 @@ pub enum Action {
     ChooseModel(ModelSource),
     /// Remove a model from the list of recent ones.
     ForgetModel(PathBuf),
+    /// Something in the place of models.
+    Library(LibraryAction),
     /// Open a file dialog.
     OpenDialog(Dialog),
     /// A step in the window's own file dialog.

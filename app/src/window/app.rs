@@ -1,6 +1,7 @@
 //! The window as a whole: handles events, lays out the panels and executes actions.
 
 mod act;
+mod library;
 
 use std::{
     collections::VecDeque,
@@ -18,6 +19,7 @@ use super::{
     browser::{self, Browser},
     files::{Files, Task, is_image_or_clip},
     help,
+    library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
     monitor::{self, Monitor},
     plan_panel::{self, PlanPanel},
@@ -64,6 +66,8 @@ pub struct Setup {
     pub lock: Lock,
     /// Plays the sound of clips.
     pub speaker: Option<Speaker>,
+    /// Where models are searched for.
+    pub library: LibraryOptions,
 }
 
 /// Whether this is the only window.
@@ -105,6 +109,7 @@ impl Setup {
             new_seed: random_seed,
             lock: Lock::First(None),
             speaker: None,
+            library: LibraryOptions::default(),
         }
     }
 }
@@ -141,13 +146,21 @@ pub struct SluiceApp {
     speaker: Option<Speaker>,
     /// The clip and the part of it that the speaker plays.
     heard: Option<(RecentId, HeardPart)>,
+    library: LibraryWorker,
+    library_options: LibraryOptions,
+    library_place: LibraryPlace,
+    /// Whether the parts of a model are being found.
+    describing: bool,
 }
 
 impl SluiceApp {
     /// Creates the app, and requests the model and the images in the folder.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
-        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock, speaker } = setup;
+        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock, speaker, library } =
+            setup;
+        let repaint = ctx.clone();
+        let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
@@ -184,6 +197,10 @@ impl SluiceApp {
             escape: shortcuts::Escape::default(),
             speaker,
             heard: None,
+            library: worker,
+            library_options: library,
+            library_place: LibraryPlace::default(),
+            describing: false,
         };
         if matches!(app.lock, Lock::Taken) {
             let details =
@@ -194,6 +211,7 @@ impl SluiceApp {
         if let Some(folder) = app.state.surroundings.output_folder.clone() {
             app.files.request(Task::Scan(folder));
         }
+        app.search_at_start();
         app
     }
 
@@ -234,6 +252,7 @@ impl SluiceApp {
             // The remaining time counts down between steps.
             ctx.request_repaint_after(Duration::from_secs(1));
         }
+        self.follow_library(ctx);
         self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();
@@ -270,6 +289,7 @@ impl SluiceApp {
         // Text typed in this frame applies before the shortcut that submits it.
         actions.append(&mut by_keys);
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help);
+        self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
         }
@@ -304,6 +324,12 @@ impl SluiceApp {
             .resizable(false)
             .frame(bar(space::L))
             .show(ui, |ui| status_bar::show(ui, state, now));
+        if state.library.is_open {
+            CentralPanel::default()
+                .frame(Frame::new())
+                .show(ui, |ui| models_place::show(ui, state, &mut self.library_place, actions));
+            return self.overlays(ui, actions);
+        }
         Panel::left("settings")
             .default_size(size::SIDE_PANEL)
             .size_range(280.0..=440.0)
@@ -329,13 +355,18 @@ impl SluiceApp {
         CentralPanel::default()
             .frame(Frame::new().fill(palette.canvas))
             .show(ui, |ui| viewer::show(ui, state, &mut self.viewer, textures, now, actions));
+        self.overlays(ui, actions);
+    }
+
+    /// What is drawn over everything else.
+    fn overlays(&self, ui: &Ui, actions: &mut Vec<Action>) {
         if let Some(browser) = &self.browser {
             browser::show(ui.ctx(), browser, actions);
         } else if self.shows_help {
             help::show(ui.ctx(), actions);
         }
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
-            viewer::drop_hint(ui, whole);
+            viewer::drop_hint(ui, ui.max_rect());
         }
     }
 

@@ -182,6 +182,8 @@ pub enum FileEvent {
     },
     /// A model was chosen in a dialog or dropped.
     ModelChosen(PathBuf),
+    /// A folder of models was chosen in a dialog.
+    LibraryFolderChosen(PathBuf),
     /// An adapter was chosen in a dialog or dropped.
     AdapterChosen(PathBuf),
     /// A refiner was chosen in a dialog.
@@ -258,6 +260,7 @@ impl Files {
             matches!(
                 event,
                 FileEvent::ModelChosen(_)
+                    | FileEvent::LibraryFolderChosen(_)
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::InputChosen(_)

@@ -9,8 +9,9 @@ use super::{
 };
 
 /// Keys and what they do, as in `docs/shortcuts.md`.
-const KEYS: [(&str, &str); 18] = [
+const KEYS: [(&str, &str); 19] = [
     ("Ctrl+Enter", "Generate"),
+    ("Ctrl+M", "Models"),
     ("Esc", "Leave a field, close what is open, or cancel the running image"),
     ("← →", "Previous or next image; of a clip, frame"),
     ("↑ ↓", "Previous or next image or clip in the list"),

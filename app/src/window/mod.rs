@@ -8,6 +8,7 @@ mod help;
 pub mod history;
 pub mod icons;
 pub mod image_settings;
+pub mod library;
 pub mod link;
 mod monitor;
 mod plan_panel;
@@ -35,6 +36,7 @@ use sluice_engine::{
 use crate::engines::Engines;
 use app::{Lock, Setup, SluiceApp};
 use files::{Files, Wake};
+use library::LibraryOptions;
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
@@ -98,6 +100,11 @@ fn create(
     let ctx = creation.egui_ctx.clone();
     let wake: Wake = Arc::new(move || ctx.request_repaint());
     let engine_wake = Arc::clone(&wake);
+    let library = LibraryOptions {
+        folders: model_folders(),
+        finds_programs: true,
+        cache: data_folder().map(|folder| folder.join("models")),
+    };
     let session_options = SessionOptions {
         wake: Box::new(move || engine_wake()),
         threads: options.threads,
@@ -133,6 +140,7 @@ fn create(
         new_seed: random_seed,
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
+        library,
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }

@@ -1,6 +1,8 @@
 //! All settings. They are kept between sessions: in eframe's storage and, for those needed before the window
 //! opens, in a separate file.
 
+mod library;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -12,6 +14,7 @@ use serde_json::Value;
 use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
 
 use super::state::Draft;
+pub use library::{LibrarySettings, OwnDefaults};
 
 const KEY: &str = "sluice";
 
@@ -81,6 +84,8 @@ pub struct Settings {
     pub muted: bool,
     /// Memory settings and panels.
     pub memory: MemorySettings,
+    /// Folders of models, and what is kept about models.
+    pub library: LibrarySettings,
     /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
@@ -98,6 +103,7 @@ impl Default for Settings {
             previews: true,
             muted: false,
             memory: MemorySettings::default(),
+            library: LibrarySettings::default(),
             startup: StartupSettings::default(),
         }
     }

@@ -5,12 +5,16 @@ use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
 use super::{
     action::{Action, Message},
     browser::Browse,
+    library::LibraryAction,
     settings::Setting,
     state::{Control, Playback, Shown, State},
 };
 
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
+
+/// Opens or closes the place of models.
+const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 
 /// What Escape closes or leaves by itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,12 +23,14 @@ pub struct Escape {
     field: bool,
     browser: bool,
     help: bool,
+    /// Whether it closes the place of models, if that is open.
+    pub library: Option<bool>,
 }
 
 impl Escape {
     /// What is open or has the focus now.
     pub fn of(ctx: &Context, browser: bool, help: bool) -> Self {
-        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help }
+        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help, library: None }
     }
 }
 
@@ -46,8 +52,12 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    if !before.popup && !before.field && ctx.input(|input| input.key_pressed(Key::Escape)) {
-        actions.push(if before.browser {
+    let closes_library = before.library == Some(true) && !before.browser && !before.help;
+    let is_free = !before.field && before.library != Some(false);
+    if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
+        actions.push(if closes_library {
+            Action::Library(LibraryAction::Show(false))
+        } else if before.browser {
             Action::Browse(Browse::Close)
         } else if before.help {
             Action::ShowHelp(false)
@@ -64,8 +74,11 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             actions.push(action);
         }
     }
-    let is_free =
-        !before.popup && !before.browser && !before.help && ctx.memory(|memory| memory.focused().is_none());
+    if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
+        actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
+    }
+    let is_open = before.popup || before.browser || before.help || before.library.is_some();
+    let is_free = !is_open && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);
         let neighbours: &[_] = match playback {

@@ -8,7 +8,9 @@ use sluice_engine::request::ModelSource;
 use super::{
     action::Action,
     files::Dialog,
-    icons, queue,
+    icons,
+    library::LibraryAction,
+    queue,
     settings::{RenderGpu, Setting, ThemeChoice},
     state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
@@ -75,6 +77,15 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let mut chosen = None;
+            let detail = "On this computer and well-known ones, with how they fit (Ctrl+M)";
+            if widgets::row_button(ui, icons::LAYERS, "All models", detail, false)
+                .on_hover_text("Opens the place of all models and LoRAs.")
+                .clicked()
+            {
+                actions.push(Action::Library(LibraryAction::Show(true)));
+                ui.close();
+            }
+            ui.separator();
             for (model, detail) in [
                 (ModelSource::Starter, "Built in: small images, for trying things out"),
                 (ModelSource::StarterClip, "Built in: short clips, for trying things out"),

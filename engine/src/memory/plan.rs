@@ -79,6 +79,13 @@ pub struct UsePlan {
     pub tile: Option<u32>,
 }
 
+impl UsePlan {
+    /// Whether blocks of it are streamed.
+    pub fn passes_through(&self) -> bool {
+        self.slots > 0 || self.blocks.iter().any(|block| block.placement.is_by_tensor())
+    }
+}
+
 /// What bounds a stage's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -168,6 +175,13 @@ impl Plan {
     /// The first stage of a kind.
     pub fn first_of(&self, kind: StageKind) -> Option<&StagePlan> {
         self.stages.iter().find(|plan| plan.stage.kind == kind)
+    }
+
+    /// The first part of a denoising stage that is streamed.
+    pub fn streamed(&self) -> Option<(&StagePlan, &UsePlan)> {
+        let denoising = self.stages.iter().filter(|stage| stage.stage.kind == StageKind::Denoise);
+        let mut used = denoising.flat_map(|stage| stage.uses.iter().map(move |part_use| (stage, part_use)));
+        used.find(|(_, part_use)| part_use.passes_through())
     }
 
     /// Whether a part stays on the device beside others because everything of it is to be kept.

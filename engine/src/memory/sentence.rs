@@ -70,9 +70,7 @@ pub(super) fn offer(row: &Alternative) -> String {
 
 fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
     let place = place(machine);
-    let denoising = plan.stages.iter().filter(|stage| stage.stage.kind == StageKind::Denoise);
-    let mut used = denoising.flat_map(|stage| stage.uses.iter().map(move |part_use| (stage, part_use)));
-    let streamed = used.find(|(_, part_use)| passes_through(part_use));
+    let streamed = plan.streamed();
     let mut away: Vec<&str> = Vec::new();
     for part in plan.parts.iter().filter(|part| part.residence != Residence::Resident) {
         let name = role_name(part.role);
@@ -139,10 +137,6 @@ fn others(stage: &StagePlan, part_use: &UsePlan) -> String {
         Bound::Disk => "are streamed as fast as the disk allows",
     }
     .to_owned()
-}
-
-fn passes_through(part_use: &UsePlan) -> bool {
-    part_use.slots > 0 || part_use.blocks.iter().any(|block| block.placement.is_by_tensor())
 }
 
 fn refused(machine: &Machine, error: &PlanError, least: Option<u64>, mode: OffloadMode) -> String {

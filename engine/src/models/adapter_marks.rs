@@ -16,7 +16,7 @@ pub enum AdapterMark {
 use AdapterMark::{Name, PromptWidth};
 
 /// Suffix of the names of layers whose inputs are the prompt embeddings.
-const READS_PROMPT: &str = "attn2_to_k";
+pub(super) const READS_PROMPT: &str = "attn2_to_k";
 
 /// The family by the names of an adapter's layers, or else by their widths.
 pub fn family_of_adapter(file: &AdapterFile) -> Option<&'static str> {
@@ -36,6 +36,18 @@ pub(super) fn family_of_layers(names: &[String], prompt_width: Option<usize>) ->
     let wide = |mark: &AdapterMark| matches!(mark, PromptWidth(width) if Some(*width) == prompt_width);
     let found = marks().find(|(_, mark)| named(mark)).or_else(|| marks().find(|(_, mark)| wide(mark)));
     found.map(|(family, _)| *family)
+}
+
+/// Whether an adapter that seems to be for these models fits a model of this family, both by their names; `None` if that is
+/// not known.
+pub fn adapter_fits(adapter: Option<&str>, family: &str) -> Option<bool> {
+    let adapter = adapter?;
+    let own = FAMILIES.iter().find(|own| own.name() == family)?;
+    let is_named = adapter == family || own.adapter_marks().iter().any(|(name, _)| *name == adapter);
+    let is_vague = !FAMILIES.iter().any(|other| {
+        adapter == other.name() || other.adapter_marks().iter().any(|(name, _)| *name == adapter)
+    });
+    (is_named || !is_vague).then_some(is_named)
 }
 
 /// Describes an adapter's file.

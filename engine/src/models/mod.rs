@@ -32,13 +32,16 @@ pub mod wan;
 mod windows;
 pub mod z_image;
 
-pub use adapter_marks::{AdapterMark, adapter_summary, family_of_adapter};
+pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
 pub use denoiser::{
     Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
     Reference,
 };
 pub use family::{Family, open};
-pub use inventory::{Content, Finding, Inventory, Item, content, inventory};
+pub use inventory::{
+    About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, identical,
+    inventory, scan, well_known_places,
+};
 pub use joint::diffusers_name;
 pub use known::{
     KnownDefaults, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model,

@@ -20,7 +20,7 @@ const KEPT: usize = 32;
 /// threads.
 #[derive(Debug, Default)]
 pub struct OpenedModels {
-    folders: Vec<PathBuf>,
+    folders: Mutex<Vec<PathBuf>>,
     known: Mutex<VecDeque<Known>>,
 }
 
@@ -33,9 +33,14 @@ struct Known {
 }
 
 impl OpenedModels {
-    /// `folders` are the user's model folders, in which missing parts are looked up.
+    /// `folders` are the user's model folders, in which missing parts are looked up. May also name single files.
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders, known: Mutex::default() }
+        Self { folders: Mutex::new(folders), known: Mutex::default() }
+    }
+
+    /// Replaces the user's model folders. Models that are open stay as they are.
+    pub fn search_in(&self, folders: Vec<PathBuf>) {
+        *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
     /// The model of a request.
@@ -56,7 +61,8 @@ impl OpenedModels {
     /// When it cannot be opened.
     pub fn open(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
         self.keep(path, None, || {
-            let model = open(path, &self.folders)?;
+            let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let model = open(path, &folders)?;
             let stamps = stamps(&model);
             Ok((model, stamps))
         })

@@ -221,6 +221,7 @@ impl Dispatcher {
         match command {
             Command::Load { model } => self.load(&model),
             Command::Plan(query) => self.plan(&query),
+            Command::SearchIn { folders } => self.library.models.search_in(folders),
             Command::Generate(job) => {
                 let event = Event::Queued { job: job.id, position: self.queue.len() };
                 self.queue.push_back(*job);
@@ -244,7 +245,7 @@ impl Dispatcher {
 
     /// Reading headers takes milliseconds, so a model can be inspected while another one is running.
     fn load(&self, source: &ModelSource) {
-        match describe(source, &self.library.models) {
+        match model_summary(source, &self.library.models) {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
@@ -325,7 +326,11 @@ impl Dispatcher {
     }
 }
 
-fn describe(source: &ModelSource, models: &OpenedModels) -> Result<ModelSummary, CheckpointError> {
+/// Describes a model, as [`Event::ModelLoaded`] does.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn model_summary(source: &ModelSource, models: &OpenedModels) -> Result<ModelSummary, CheckpointError> {
     let model = models.open(&source.resolve()?)?;
     pipeline::summarise(&model, source)
 }

@@ -25,6 +25,11 @@ pub enum Command {
         /// The model.
         model: ModelSource,
     },
+    /// Replaces [`SessionOptions::model_folders`](super::SessionOptions::model_folders).
+    SearchIn {
+        /// Folders and files.
+        folders: Vec<PathBuf>,
+    },
     /// Predicts what a request would need and responds with [`Event::Planned`](super::Event::Planned) or
     /// [`Event::NotPlanned`](super::Event::NotPlanned). Reads no weights.
     Plan(Box<PlanQuery>),

@@ -21,7 +21,7 @@ mod threads;
 mod unfinished;
 
 pub use crate::pipeline::ready;
-pub use actor::Session;
+pub use actor::{Session, model_summary};
 pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports, Unsent};
 pub use event::{Event, Failure, Picture, Serving};
 pub use options::SessionOptions;

@@ -14,7 +14,7 @@ pub struct SessionOptions {
     pub hardware: bool,
     /// A folder for measurements of past runs and unfinished jobs; `None` saves nothing.
     pub data: Option<PathBuf>,
-    /// The user's model folders, in which missing parts of models are looked up.
+    /// The user's model folders, in which missing parts of models are looked up. May also name single files.
     pub model_folders: Vec<PathBuf>,
     /// Where names in prompts are looked up, before the folders around the model.
     pub prompt_folders: PromptFolders,

@@ -77,7 +77,7 @@ impl Session {
 #[derive(Default)]
 struct Asked {
     load: Option<Command>,
-    plan: Option<(u64, Command)>,
+    plans: Vec<(u64, Command)>,
 }
 
 struct Supervisor {
@@ -169,7 +169,8 @@ impl Supervisor {
             Command::Move { job, before } => self.jobs.reorder(*job, *before),
             Command::Pause { paused } => self.paused = *paused,
             Command::Load { .. } => self.asked.load = Some(command.clone()),
-            Command::Plan(query) => self.asked.plan = Some((query.id, command.clone())),
+            Command::Plan(query) => self.asked.plans.push((query.id, command.clone())),
+            Command::SearchIn { folders } => self.model_folders.clone_from(folders),
             Command::Forget => return self.jobs.forget_earlier(),
             Command::ShutDown => {
                 self.closing = Some(Instant::now() + FAREWELL);
@@ -240,7 +241,7 @@ impl Supervisor {
             process: worker.number(),
             instead_of: self.instead_of.clone(),
         }));
-        let asked = self.asked.load.iter().chain(self.asked.plan.iter().map(|(_, command)| command));
+        let asked = self.asked.load.iter().chain(self.asked.plans.iter().map(|(_, command)| command));
         let jobs = self.jobs.entries().iter().map(|entry| Command::Generate(Box::new(entry.job.clone())));
         let paused = self.paused.then_some(Command::Pause { paused: true });
         for command in asked.cloned().chain(paused).chain(jobs) {
@@ -284,7 +285,7 @@ impl Supervisor {
                 false
             }
             Event::Planned { id, .. } | Event::NotPlanned { id, .. } => {
-                self.asked.plan.take_if(|(asked, _)| asked == id);
+                self.asked.plans.retain(|(asked, _)| asked != id);
                 false
             }
             Event::Hardware(_) | Event::Preview { .. } | Event::Telemetry { .. } => {

@@ -137,6 +137,7 @@ fn commands_come_back() {
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
         Command::Plan(Box::new(query(PlanSubject::Model))),
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
+        Command::SearchIn { folders: vec![PathBuf::from("models"), PathBuf::from("t5.gguf")] },
         Command::Cancel { job: JobId(3) },
         Command::Move { job: JobId(3), before: Some(JobId(1)) },
         Command::Pause { paused: true },
@@ -152,6 +153,7 @@ fn commands_come_back() {
                 Command::Load { .. }
                 | Command::Generate(_)
                 | Command::Plan(_)
+                | Command::SearchIn { .. }
                 | Command::Cancel { .. }
                 | Command::Move { .. }
                 | Command::Pause { .. }
@@ -164,10 +166,9 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    assert_eq!(
-        kinds,
-        ["load", "generate", "plan", "cancel", "move", "pause", "unload", "forget", "shut_down"]
-    );
+    let expected =
+        ["load", "generate", "plan", "search_in", "cancel", "move", "pause", "unload", "forget", "shut_down"];
+    assert_eq!(kinds, expected);
 }
 
 fn query(subject: PlanSubject) -> PlanQuery {

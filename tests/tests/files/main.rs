@@ -14,6 +14,7 @@ mod formats_qwen_image;
 mod formats_qwen_image_21;
 mod formats_wan;
 mod inventory;
+mod library;
 mod likeness;
 mod parts;
 mod players;

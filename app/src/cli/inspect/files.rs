@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use sluice_engine::{
-    models::{Content, Finding, Inventory},
+    models::{Content, Finding, Inventory, Item},
     units,
 };
 
 use crate::cli::table::{Align, table};
-
-/// Dtypes with a smaller share of the bytes are left out of a row.
-const LEAST_SHARE: f64 = 0.05;
 
 /// A file that is not a whole model.
 pub(super) fn describe(path: &Path, content: &Content) -> String {
@@ -22,7 +19,7 @@ pub(super) fn describe(path: &Path, content: &Content) -> String {
         format!("  what       {what}"),
         format!("  format     {format}"),
         format!("  weights    {}", units::count(*parameters)),
-        format!("  stored as  {}", stored_as(content)),
+        format!("  stored as  {}", content.stored_as()),
         format!("  size       {}", units::bytes(*bytes)),
     ]
     .join("\n")
@@ -38,9 +35,9 @@ pub(super) fn list(folder: &Path, inventory: &Inventory) -> String {
             match &item.content {
                 Finding::Content(content) => [
                     path,
-                    content.what.clone(),
+                    what(item, content, folder),
                     content.format.clone(),
-                    stored_as(content),
+                    content.stored_as(),
                     units::bytes(content.bytes),
                 ],
                 Finding::Error(error) => {
@@ -65,26 +62,32 @@ pub(super) fn list(folder: &Path, inventory: &Inventory) -> String {
     lines.join("\n")
 }
 
-/// The dtypes of most of the weights, the most frequent first.
-fn stored_as(content: &Content) -> String {
-    let all: u64 = content.dtypes.values().sum();
-    let mut dtypes: Vec<_> = content.dtypes.iter().collect();
-    dtypes.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
-    let most = dtypes.iter().filter(|(_, bytes)| **bytes as f64 >= LEAST_SHARE * all as f64);
-    most.map(|(dtype, _)| dtype.as_str()).collect::<Vec<_>>().join(", ")
+/// What a file is, and what it has to do with another one.
+fn what(item: &Item, content: &Content, folder: &Path) -> String {
+    let within = |path: &Path| path.strip_prefix(folder).unwrap_or(path).display().to_string();
+    match (&item.same_as, &item.half_of) {
+        (Some(other), _) => format!("{}, same as {}", content.what, within(other)),
+        (None, Some(high)) => format!("{}, used with {}", content.what, within(high)),
+        (None, None) => content.what.clone(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use sluice_engine::{checkpoint::Role, models::Item};
+    use sluice_engine::{
+        checkpoint::Role,
+        models::{About, Kind},
+    };
 
     use super::*;
 
     fn content() -> Content {
         Content {
             what: "FLUX.1 denoiser".to_owned(),
+            kind: Kind::Model,
+            family: Some("FLUX.1".to_owned()),
             roles: vec![Role::Denoiser],
             format: "GGUF".to_owned(),
             parameters: 11_901_408_320,
@@ -111,17 +114,27 @@ flux1-dev-Q4_K_S.gguf
 
     #[test]
     fn files_are_listed() {
+        let item = |path: &str, content, same_as: Option<&str>| Item {
+            path: path.into(),
+            name: path.to_owned(),
+            content,
+            about: About::default(),
+            same_as: same_as.map(Into::into),
+            half_of: None,
+        };
         let inventory = Inventory {
             items: vec![
-                Item { path: "m/unet/a.gguf".into(), content: Finding::Content(content()) },
-                Item { path: "m/b.ckpt".into(), content: Finding::Error("it is a pickle".to_owned()) },
+                item("m/unet/a.gguf", Finding::Content(content()), None),
+                item("m/b.ckpt", Finding::Error("it is a pickle".to_owned()), None),
+                item("m/unet/c.gguf", Finding::Content(content()), Some("m/unet/a.gguf")),
             ],
             others: 1,
         };
         let expected = "\
-file         what it is                      format  stored as       size
-unet/a.gguf  FLUX.1 denoiser                 GGUF    Q4_K, Q6_K  6.34 GiB
+file         what it is                            format  stored as       size
+unet/a.gguf  FLUX.1 denoiser                       GGUF    Q4_K, Q6_K  6.34 GiB
 b.ckpt       cannot be used: it is a pickle
+unet/c.gguf  FLUX.1 denoiser, same as unet/a.gguf  GGUF    Q4_K, Q6_K  6.34 GiB
 
 1 other file is not a model";
         assert_eq!(list(Path::new("m"), &inventory), expected);

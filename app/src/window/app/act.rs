@@ -77,6 +77,7 @@ impl SluiceApp {
             }
             Action::ChooseModel(model) => self.choose_model(model),
             Action::ForgetModel(path) => settings.forget_model(&path),
+            Action::Library(action) => self.act_in_library(action),
             Action::OpenDialog(dialog) => self.open_dialog(dialog),
             Action::Browse(step) => self.browse(step),
             Action::ListAdapters => {
@@ -153,7 +154,7 @@ impl SluiceApp {
         }
     }
 
-    fn choose_model(&mut self, model: ModelSource) {
+    pub(super) fn choose_model(&mut self, model: ModelSource) {
         let command = self.state.choose_model(model, true);
         self.send([command]);
     }
@@ -460,6 +461,7 @@ impl SluiceApp {
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(title, failure),
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
+            FileEvent::LibraryFolderChosen(path) => self.add_library_folder(path),
             FileEvent::AdapterChosen(path) => self.state.add_adapter(path),
             FileEvent::RefinerChosen(path) => {
                 self.state.settings.draft.request.refiner = Some(Refiner::new(path));

@@ -18,6 +18,8 @@ pub enum Dialog {
     ModelFile,
     /// Open a folder in the layout of diffusers.
     ModelFolder,
+    /// Add a folder of models.
+    LibraryFolder,
     /// Open an input image.
     InputImage,
     /// Open the end image of a clip.
@@ -58,6 +60,7 @@ impl Dialog {
         match self {
             Self::ModelFile => "Open a model file",
             Self::ModelFolder => "Open a model folder",
+            Self::LibraryFolder => "Add a folder of models",
             Self::InputImage => "Choose an input image",
             Self::LastImage => "Choose an end image",
             Self::Keyframe => "Add a keyframe",
@@ -75,7 +78,7 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder => None,
+            Self::ModelFolder | Self::LibraryFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -89,6 +92,7 @@ impl Dialog {
     pub fn chosen(self, path: PathBuf) -> FileEvent {
         match self {
             Self::ModelFile | Self::ModelFolder => FileEvent::ModelChosen(path),
+            Self::LibraryFolder => FileEvent::LibraryFolderChosen(path),
             Self::Adapter => FileEvent::AdapterChosen(path),
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),

@@ -5,6 +5,7 @@ mod draft;
 mod few_steps;
 mod input_image;
 mod jobs;
+mod library;
 mod mask;
 mod messages;
 mod pixels;
@@ -24,7 +25,7 @@ use sluice_engine::{
     hardware::HardwareSample,
     output::{Clip, Output},
     request::{LONGEST_SIDE, Mode, ModelSource, Request, RequestError},
-    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Serving},
+    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
 use super::settings::{LastModels, Settings};
@@ -32,6 +33,9 @@ pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use draft::Draft;
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
+pub use library::{
+    Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
+};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
@@ -134,6 +138,8 @@ pub struct State {
     pub watches: Watches,
     /// The engine.
     pub engine: Engine,
+    /// The models on disk.
+    pub library: Library,
     /// The environment of the window.
     pub surroundings: Surroundings,
 }
@@ -358,16 +364,15 @@ impl State {
             Event::Unloaded => {}
             Event::Adapted { reports, .. } => self.adapters.reports = reports,
             Event::Planned { id, forecast, readings } => {
-                self.planning.take(id, Answer::Forecast(forecast), readings);
+                self.planned(id, Answer::Forecast(forecast), readings);
             }
-            Event::NotPlanned { id, failure } => {
-                self.planning.take(id, Answer::Failure(failure), Vec::new());
-            }
+            Event::NotPlanned { id, failure } => self.planned(id, Answer::Failure(failure), Vec::new()),
             Event::Telemetry { job, events } => self.watches.telemetry(job, &events),
             Event::Replanned { job, reason } => self.watches.replan(job, reason),
             Event::Outcome { outcome, .. } => {
                 self.watches.outcome = Some(outcome);
                 self.planning.ask_again();
+                self.library.fits.renew();
             }
             Event::Unfinished { jobs } => self.jobs.unfinished = jobs,
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
@@ -443,6 +448,12 @@ impl State {
         }
     }
 
+    fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
+        if let Some(answer) = self.library.fits.take(id, answer) {
+            self.planning.take(id, answer, readings);
+        }
+    }
+
     fn started(&mut self, job: JobId) {
         self.watches.started(job);
         if self.jobs.start(job) && self.images.follow {
@@ -478,6 +489,10 @@ impl State {
         }
         if std::mem::take(&mut self.model.adopt_defaults) {
             self.settings.draft.adopt(&summary.defaults);
+            if let Some(own) = self.settings.library.defaults_of(&summary.source) {
+                let request = std::mem::take(&mut self.settings.draft.request);
+                self.settings.draft.request = own.given_to(request);
+            }
         }
         let request = &mut self.settings.draft.request;
         if !summary.takes_refiner {

@@ -142,7 +142,7 @@ impl Checkpoint {
     ///
     /// `path` is a diffusers folder, a folder of split files, or a file. For components contained in a file,
     /// the file is the only candidate. Missing components are searched around it, and later in `folders`, the
-    /// user's model folders.
+    /// user's model folders or single files.
     ///
     /// # Errors
     /// Fails if there is nothing at the path, or the model's own files cannot be read.
@@ -290,7 +290,8 @@ impl Checkpoint {
             model: self.path.clone(),
             role,
             expected: expected.to_owned(),
-            looked: looked().map(|(place, _)| place.folder.clone()).collect(),
+            // Single files are those that the window knows, which may be many.
+            looked: looked().map(|(place, _)| place.folder.clone()).filter(|path| !path.is_file()).collect(),
             unreadable: looked().flat_map(|(_, unreadable)| unreadable.clone()).collect(),
         }
     }

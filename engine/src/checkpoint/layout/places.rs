@@ -48,7 +48,7 @@ impl Place {
         Self { folder, role: None, depth: 0 }
     }
 
-    /// A user's model folder, with its subfolders.
+    /// A user's model folder, with its subfolders, or one file.
     pub fn mixed(folder: PathBuf) -> Self {
         Self { folder, role: None, depth: DEPTH }
     }
@@ -56,6 +56,9 @@ impl Place {
     /// The weight files, sorted by name, those of a folder before those of its subfolders. Includes pickles,
     /// so that a reader can say why they are not used. An unreadable folder is treated as empty.
     pub fn files(&self) -> Vec<PathBuf> {
+        if self.folder.is_file() {
+            return vec![self.folder.clone()];
+        }
         let mut files = Vec::new();
         collect(&self.folder, self.depth, &mut files);
         without_continuations(&mut files);

@@ -6,12 +6,16 @@
 mod published;
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, LazyLock, OnceLock},
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
 };
 
 use super::{Model, family::open_checkpoint};
-use crate::{checkpoint::CheckpointError, request::Mode};
+use crate::{
+    checkpoint::{Block, CheckpointError},
+    request::Mode,
+};
 pub use published::{Published, PublishedPart, PublishedTokenizer, Shapes, published_models};
 
 /// A well-known model. It need not be on this machine.
@@ -25,8 +29,12 @@ pub struct KnownModel {
     pub aliases: Vec<String>,
     /// Its repository on Hugging Face, such as `black-forest-labs/FLUX.1-dev`.
     pub hub: String,
+    /// The licence of its weights, if it is known: the name that the repository gives.
+    pub licence: Option<String>,
     published: &'static Published,
     opened: OnceLock<Arc<Model>>,
+    /// Held while it is opened, so that threads do not do the same work.
+    opening: Mutex<()>,
 }
 
 /// The default settings of a well-known model.
@@ -56,12 +64,25 @@ pub fn known_models() -> &'static [KnownModel] {
             name: published.name.clone(),
             aliases: published.aliases.clone(),
             hub: published.hub.clone(),
+            licence: licences().get(&published.hub).cloned(),
             published,
             opened: OnceLock::new(),
+            opening: Mutex::new(()),
         };
         published_models().iter().map(known).collect()
     });
     &MODELS
+}
+
+/// Repositories and the licences that they name, of `presets/licences.toml`.
+fn licences() -> &'static BTreeMap<String, String> {
+    static LICENCES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+        toml::from_str(include_str!("../../../../presets/licences.toml")).unwrap_or_else(|error| {
+            tracing::error!(%error, "presets/licences.toml cannot be read");
+            BTreeMap::new()
+        })
+    });
+    &LICENCES
 }
 
 /// The well-known model of this identifier or alias, in capital letters or not.
@@ -92,12 +113,26 @@ impl KnownModel {
         if let Some(model) = self.opened.get() {
             return Ok(Arc::clone(model));
         }
+        let _opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = self.opened.get() {
+            return Ok(Arc::clone(model));
+        }
         let checkpoint = self.published.checkpoint().map_err(|error| CheckpointError::Json {
             path: PathBuf::from("presets/configurations.json"),
             reason: error.to_string(),
         })?;
         let model = Arc::new(open_checkpoint(checkpoint)?);
         Ok(Arc::clone(self.opened.get_or_init(|| model)))
+    }
+
+    /// Bytes of its weights as they are published, in 16 bits.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn bytes(&self) -> Result<u64, CheckpointError> {
+        let model = self.open()?;
+        let blocks = model.components().flat_map(|component| &component.blocks);
+        Ok(blocks.map(Block::stored_bytes).sum())
     }
 
     /// The settings to start from.

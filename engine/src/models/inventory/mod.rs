@@ -1,38 +1,60 @@
 //! Identifies weight files from their headers, whether Sluice can use them or not.
 
+mod duplicates;
+mod places;
+mod remembered;
+mod scan;
+mod sidecar;
+
 use std::{
     collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
 };
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{FAMILIES, adapter_marks::family_of_layers};
+use super::{
+    FAMILIES,
+    adapter_marks::{READS_PROMPT, family_of_layers},
+};
 use crate::{
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
-        folders_in, is_diffusers, may_be_model, without_continuations,
     },
     text::{AnimaConditioner, Clip, ClipVision, MistralChat, Qwen3Chat, Qwen3Vl, Qwen25Vl, T5},
     vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };
 
-/// How many levels of subfolders are searched.
-const DEPTH: usize = 5;
-/// How many files are read at the same time. More do not make a disk faster.
-const READERS: usize = 8;
+pub use duplicates::identical;
+pub use places::{Place, Surroundings, well_known_places};
+pub use remembered::Remembered;
+pub use scan::{inventory, scan};
+pub use sidecar::About;
+
+/// What a weight file is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// It has the denoiser of a family, and may have the other parts.
+    Model,
+    /// A text encoder, an image encoder or an autoencoder.
+    Part,
+    /// A LoRA or another adapter.
+    Adapter,
+    /// Nothing that Sluice generates with.
+    Other,
+}
 
 /// The content of a weight file or a diffusers folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// Description, such as `FLUX.1 denoiser`.
     pub what: String,
+    /// What it is good for.
+    pub kind: Kind,
+    /// The name of the family of a model, or of the models that an adapter is for, as far as that is known.
+    pub family: Option<String>,
     /// The roles of its parts, without duplicates.
     pub roles: Vec<Role>,
     /// The file format, as text.
@@ -45,18 +67,59 @@ pub struct Content {
     pub dtypes: BTreeMap<String, u64>,
 }
 
+/// Dtypes with a smaller share of the bytes are not named.
+const LEAST_SHARE: f64 = 0.05;
+
+impl Content {
+    /// The dtypes of most of the weights, the most frequent first.
+    pub fn stored_as(&self) -> String {
+        let all: u64 = self.dtypes.values().sum();
+        let mut dtypes: Vec<_> = self.dtypes.iter().collect();
+        dtypes.sort_by_key(|(_, bytes)| std::cmp::Reverse(**bytes));
+        let most = dtypes.iter().filter(|(_, bytes)| **bytes as f64 >= LEAST_SHARE * all as f64);
+        most.map(|(dtype, _)| dtype.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Mean bits per weight.
+    pub fn bits(&self) -> f64 {
+        let stored: u64 = self.dtypes.values().sum();
+        8.0 * stored as f64 / self.parameters.max(1) as f64
+    }
+}
+
 /// A weight file or a diffusers folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Item {
     /// Its path. For weights split over several files, the path of the first.
     pub path: PathBuf,
+    /// What to call it: its repository on the hub, or its name without an extension.
+    pub name: String,
     /// Its content, or an error message.
     #[serde(flatten)]
     pub content: Finding,
+    /// What other programs have written about it beside it.
+    #[serde(skip_serializing_if = "About::is_empty")]
+    pub about: About,
+    /// Another item with the same header, size and samples of the weights.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<PathBuf>,
+    /// Of a file for low noise, the one for high noise, with which it is used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub half_of: Option<PathBuf>,
+}
+
+impl Item {
+    /// Its content, if it could be read.
+    pub fn content(&self) -> Option<&Content> {
+        match &self.content {
+            Finding::Content(content) => Some(content),
+            Finding::Error(_) => None,
+        }
+    }
 }
 
 /// The result of examining a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
     /// The header was read.
@@ -65,62 +128,13 @@ pub enum Finding {
     Error(String),
 }
 
-/// The contents of a folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// The contents of some folders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Inventory {
-    /// Weight files and diffusers folders, sorted by name.
+    /// Weight files and diffusers folders, sorted by path.
     pub items: Vec<Item>,
-    /// Number of files whose names are not those of weight files.
+    /// Number of files whose names are not those of weight files, of descriptions or of images.
     pub others: usize,
-}
-
-/// Examines every weight file in a folder and its subfolders. An error in one file is reported with that
-/// file.
-pub fn inventory(folder: &Path) -> Inventory {
-    let (mut paths, mut others) = (Vec::new(), 0);
-    collect(folder, DEPTH, &mut paths, &mut others);
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::with_capacity(paths.len()));
-    thread::scope(|scope| {
-        for _ in 0..READERS.min(paths.len()) {
-            scope.spawn(|| {
-                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let item = look_at(path);
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push(item);
-                }
-            });
-        }
-    });
-    let mut items = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    items.sort_by(|one, other| one.path.cmp(&other.path));
-    Inventory { items, others }
-}
-
-fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>, others: &mut usize) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let files: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
-    let (mut models, rest): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| may_be_model(path));
-    models.sort();
-    without_continuations(&mut models);
-    paths.append(&mut models);
-    *others += rest.len();
-    for inner in folders_in(folder) {
-        if is_diffusers(&inner) {
-            paths.push(inner);
-        } else if depth > 0 {
-            collect(&inner, depth - 1, paths, others);
-        }
-    }
-}
-
-fn look_at(path: &Path) -> Item {
-    let content = match content(path) {
-        Ok(content) => Finding::Content(content),
-        // The path is shown already.
-        Err(error) => Finding::Error(error.to_string().replace(&path.display().to_string(), "it")),
-    };
-    Item { path: path.to_owned(), content }
 }
 
 /// The content of a weight file, with the files that belong to it, or of a diffusers folder.
@@ -128,6 +142,11 @@ fn look_at(path: &Path) -> Item {
 /// # Errors
 /// When it cannot be read or is not a weight file.
 pub fn content(path: &Path) -> Result<Content, CheckpointError> {
+    examine(path).map(|(content, _)| content)
+}
+
+/// The content of a weight file or a folder, and a checksum of its header.
+fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let (checkpoint, format, bytes) = if path.is_dir() {
         let checkpoint = Checkpoint::open(path, &[])?;
         let bytes =
@@ -142,30 +161,44 @@ pub fn content(path: &Path) -> Result<Content, CheckpointError> {
         let bytes = files.iter().filter_map(|file| fs::metadata(file).ok()).map(|data| data.len()).sum();
         (checkpoint, format, bytes)
     };
-    let mut dtypes = BTreeMap::new();
+    let mut dtypes = BTreeMap::<String, u64>::new();
     let mut parameters = 0_u64;
-    for tensor in checkpoint.parts.iter().flat_map(|part| part.tensors.values()) {
-        *dtypes.entry(tensor.dtype_name()).or_default() += tensor.stored_bytes();
-        parameters = parameters.saturating_add(tensor.elements());
+    let mut header = crc32fast::Hasher::new();
+    for (name, tensor) in checkpoint.parts.iter().flat_map(|part| &part.tensors) {
+        let (dtype, elements) = (tensor.dtype_name(), tensor.elements());
+        header.update(name.as_bytes());
+        header.update(dtype.as_bytes());
+        header.update(&elements.to_le_bytes());
+        *dtypes.entry(dtype).or_default() += tensor.stored_bytes();
+        parameters = parameters.saturating_add(elements);
     }
-    let (what, known) = in_words(&checkpoint);
-    let mut roles: Vec<Role> = checkpoint.parts.iter().map(|part| part.role).filter(|_| known).collect();
+    let Words { what, kind, family } = in_words(&checkpoint);
+    let generates = matches!(kind, Kind::Model | Kind::Part);
+    let mut roles: Vec<Role> = checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect();
     roles.sort();
     roles.dedup();
-    Ok(Content { what, roles, format, parameters, bytes, dtypes })
+    let content = Content { what, kind, family, roles, format, parameters, bytes, dtypes };
+    Ok((content, header.finalize()))
 }
 
-/// Describes the parts, and says whether Sluice can generate with them.
-fn in_words(checkpoint: &Checkpoint) -> (String, bool) {
+/// A description of a checkpoint.
+struct Words {
+    what: String,
+    kind: Kind,
+    family: Option<String>,
+}
+
+/// Describes the parts, and says what they are good for.
+fn in_words(checkpoint: &Checkpoint) -> Words {
     let [parts @ .., last] = checkpoint.parts.as_slice() else {
-        return ("nothing".to_owned(), false);
+        return Words { what: "nothing".to_owned(), kind: Kind::Other, family: None };
     };
-    if let Some(adapter) = adapter(&last.tensors) {
-        return (adapter, false);
+    if let Some((what, family)) = adapter(&last.tensors) {
+        return Words { what, kind: Kind::Adapter, family: family.map(str::to_owned) };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
-        let words = match (parts.is_empty(), count(Role::TextEncoder), count(Role::Autoencoder)) {
+        let what = match (parts.is_empty(), count(Role::TextEncoder), count(Role::Autoencoder)) {
             (true, ..) => format!("{} denoiser", family.name()),
             (_, 0, 0) => format!("{}: denoisers", family.name()),
             (_, 0, _) => format!("{}: denoiser, autoencoder", family.name()),
@@ -176,13 +209,14 @@ fn in_words(checkpoint: &Checkpoint) -> (String, bool) {
                 if autoencoders > 0 { ", autoencoder" } else { "" }
             ),
         };
-        return (words, true);
+        return Words { what, kind: Kind::Model, family: Some(family.name().to_owned()) };
     }
     match component(last) {
-        Some(words) if parts.is_empty() => (words, true),
+        Some(what) if parts.is_empty() => Words { what, kind: Kind::Part, family: None },
         _ => {
             let what = stranger(&last.tensors).map(|what| format!(": {what}")).unwrap_or_default();
-            (format!("not a model that Sluice supports{what}"), false)
+            let what = format!("not a model that Sluice supports{what}");
+            Words { what, kind: Kind::Other, family: None }
         }
     }
 }
@@ -224,20 +258,36 @@ const DOWN: [&str; 4] =
 /// Name suffixes of one matrix of other adapters.
 const OTHERS: [&str; 3] = [".hada_w1_a", ".lokr_w1", ".lokr_w1_a"];
 
-/// Describes a LoRA or similar adapter, by the suffixes of its tensor names.
-fn adapter(tensors: &TensorTable) -> Option<String> {
+/// Describes a LoRA or similar adapter, by the suffixes of its tensor names, and says what it seems to be for.
+fn adapter(tensors: &TensorTable) -> Option<(String, Option<&'static str>)> {
     let ending = |endings: &[&str], name: &str| endings.iter().any(|ending| name.ends_with(ending));
-    let down: Vec<_> = tensors.iter().filter(|(name, _)| ending(&DOWN, name)).collect();
+    let rank = tensors.iter().filter(|(name, _)| ending(&DOWN, name));
+    let ranks: Vec<usize> =
+        rank.map(|(_, tensor)| tensor.shape().first().copied().unwrap_or_default()).collect();
     let others = tensors.keys().filter(|name| ending(&OTHERS, name)).count();
+    if ranks.is_empty() && others == 0 {
+        return None;
+    }
     let names: Vec<String> = tensors.keys().map(|name| name.replace('.', "_")).collect();
     let unet = || names.iter().any(|name| name.contains("unet")).then_some("Stable Diffusion");
-    let whose = family_of_layers(&names, None).or_else(unet);
-    let whose = whose.map(|family| format!(" for {family}")).unwrap_or_default();
+    let family = family_of_layers(&names, prompt_width(tensors)).or_else(unet);
+    let whose = family.map(|family| format!(" for {family}")).unwrap_or_default();
     let matrices = |count: usize| format!("{count} {}", if count == 1 { "matrix" } else { "matrices" });
-    if let Some(rank) = down.iter().filter_map(|(_, tensor)| tensor.shape().first()).max() {
-        return Some(format!("LoRA{whose}, {}, rank {rank}", matrices(down.len())));
-    }
-    (others > 0).then(|| format!("LoHa or LoKr{whose}, {}", matrices(others)))
+    let what = match ranks.iter().max() {
+        Some(rank) => format!("LoRA{whose}, {}, rank {rank}", matrices(ranks.len())),
+        None => format!("LoHa or LoKr{whose}, {}", matrices(others)),
+    };
+    Some((what, family))
+}
+
+/// Width of the prompt embeddings that the first of a LoRA's two matrices reads, for layers that read them.
+fn prompt_width(tensors: &TensorTable) -> Option<usize> {
+    let layer = |name: &str| {
+        DOWN.iter().find_map(|ending| name.strip_suffix(ending)).map(|name| name.replace('.', "_"))
+    };
+    let reads =
+        tensors.iter().find(|(name, _)| layer(name).is_some_and(|layer| layer.ends_with(READS_PROMPT)));
+    reads.and_then(|(_, tensor)| tensor.shape().get(1).copied())
 }
 
 /// Common files in model folders that are not models: part of a tensor name, and a description.

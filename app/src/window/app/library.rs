@@ -1,0 +1,222 @@
+//! Executes the actions of the place of models, and handles what its worker says.
+
+use std::{path::PathBuf, time::Duration};
+
+use egui::Context;
+use sluice_engine::{
+    models::Kind,
+    request::{ModelSource, Request},
+    session::Command,
+};
+
+use super::SluiceApp;
+use crate::window::{
+    library::{LibraryAction, LibraryEvent, LibraryTask, is_due},
+    settings::OwnDefaults,
+    state::{Comparison, EntryId, NextFit, Search},
+};
+
+/// Maximum number of results handled per frame.
+const EVENTS_A_FRAME: usize = 32;
+/// How soon the folders are looked at again while the place is open.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Encoders and autoencoders in which missing parts are looked up.
+const PARTS: usize = 64;
+
+impl SluiceApp {
+    pub(super) fn act_in_library(&mut self, action: LibraryAction) {
+        match action {
+            LibraryAction::Show(shown) => self.show_library(shown),
+            LibraryAction::Search => self.search_models(),
+            LibraryAction::Open(id) => self.open_entry(&id),
+            LibraryAction::RemoveFolder(folder) => {
+                self.state.settings.library.folders.retain(|own| *own != folder);
+                self.search_models();
+            }
+            LibraryAction::Favourite(id, on) => self.state.settings.library.set_favourite(&id.key(), on),
+            LibraryAction::Note(id, note) => self.state.settings.library.set_note(&id.key(), note),
+            LibraryAction::KeepDefaults => {
+                let request = &self.state.settings.draft.request;
+                let (model, own) = (request.model.clone(), OwnDefaults::of(request));
+                self.state.settings.library.defaults.insert(model.to_string(), own);
+                self.state.library.fits.renew();
+            }
+            LibraryAction::ResetDefaults(model) => self.reset_defaults(&model),
+            LibraryAction::AddToPrompt(words) => {
+                let prompt = &mut self.state.settings.draft.request.prompt;
+                let before = prompt.trim_end().trim_end_matches(',').to_owned();
+                *prompt = if before.is_empty() { words } else { format!("{before}, {words}") };
+            }
+            LibraryAction::Compare(files) => {
+                if self.library.request(LibraryTask::Compare(files.clone())) {
+                    self.state.library.comparison = Some(Comparison { files, result: None });
+                }
+            }
+        }
+    }
+
+    fn show_library(&mut self, shown: bool) {
+        self.state.library.is_open = shown;
+        if !shown {
+            return;
+        }
+        self.library_place.open(&self.state);
+        if !matches!(self.state.library.search, Search::Running(_)) {
+            self.search_models();
+        }
+        if self.state.library.known.is_empty() {
+            self.library.request(LibraryTask::Known);
+        }
+    }
+
+    /// Searches the folders at the start, if that is quick or was asked for before.
+    pub(super) fn search_at_start(&mut self) {
+        let is_known = self.library_options.cache.as_ref().is_some_and(|cache| cache.exists());
+        if is_known || !self.state.settings.library.folders.is_empty() {
+            self.search_models();
+        }
+    }
+
+    pub(super) fn add_library_folder(&mut self, folder: PathBuf) {
+        let folders = &mut self.state.settings.library.folders;
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+        self.search_models();
+    }
+
+    fn search_models(&mut self) {
+        let added = self.state.settings.library.folders.clone();
+        if self.library.request(LibraryTask::Search(added)) {
+            self.state.library.search = Search::Running(None);
+        }
+    }
+
+    fn open_entry(&mut self, id: &EntryId) {
+        let EntryId::Source(source) = id else { return };
+        let kind = self.state.library.item(id).map(|item| item.content().map(|content| content.kind));
+        match (kind, source) {
+            // What is built in, and models.
+            (None, ModelSource::Starter | ModelSource::StarterClip) | (Some(Some(Kind::Model)), _) => {
+                self.show_library(false);
+                if *source != *self.state.chosen_model() || self.state.summary().is_none() {
+                    self.choose_model(source.clone());
+                }
+            }
+            (Some(Some(Kind::Adapter)), ModelSource::Path(path)) => {
+                let draft = self.state.draft();
+                let used = draft.request.adapters.iter().any(|used| used.path == *path && draft.uses(path));
+                match used {
+                    true => self.state.drop_adapter(path, true),
+                    false => self.state.add_adapter(path.clone()),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A model starts with its own settings again; at once, if it is open.
+    fn reset_defaults(&mut self, model: &ModelSource) {
+        self.state.settings.library.defaults.remove(&model.to_string());
+        self.state.library.fits.renew();
+        if let Some(summary) = self.state.summary().filter(|summary| summary.source == *model) {
+            let defaults = summary.defaults.clone();
+            let mut draft = self.state.draft().clone();
+            draft.adopt(&defaults);
+            draft.request = Request { negative_prompt: String::new(), ..draft.request };
+            let load = self.state.restore(draft, "The model's own settings".to_owned(), Vec::new());
+            self.send(load);
+        }
+    }
+
+    /// Handles what the worker says, and asks for what the place needs next.
+    pub(super) fn follow_library(&mut self, ctx: &Context) {
+        for _ in 0..EVENTS_A_FRAME {
+            let Some(event) = self.library.try_recv() else { break };
+            self.take_library_event(ctx, event);
+        }
+        if !self.state.library.is_open {
+            return;
+        }
+        if is_due(ctx, self.state.library.search, ctx.time()) {
+            self.search_models();
+        }
+        ctx.request_repaint_after(AGAIN);
+        for (path, side) in self.library_place.previews().next() {
+            if !self.library.request(LibraryTask::Preview(path.clone(), side)) {
+                self.library_place.previews().forget(path, side);
+            }
+        }
+        if let Some(path) = self.library_place.wants_words(&self.state)
+            && self.library.request(LibraryTask::TriggerWords(path.clone()))
+        {
+            self.state.library.trigger_words.insert(path, Vec::new());
+        }
+        self.follow_fits();
+    }
+
+    fn follow_fits(&mut self) {
+        if self.describing {
+            return;
+        }
+        if let Some(source) = self.library_place.wants_parts(&self.state) {
+            return self.describe(source);
+        }
+        match self.state.next_fit(&self.library_place.wanted()) {
+            NextFit::Describe(source) => self.describe(source),
+            NextFit::Ask(id, request) => {
+                let query = self.state.library.fits.ask(id, *request);
+                self.send([Command::Plan(Box::new(query))]);
+            }
+            NextFit::Nothing => {}
+        }
+    }
+
+    fn describe(&mut self, source: ModelSource) {
+        let folders = self.part_folders();
+        self.describing = self.library.request(LibraryTask::Describe(source, folders));
+    }
+
+    /// Where missing parts of models are looked up: in the folders that were named at the start, and among the encoders
+    /// and autoencoders that were found, those with more bits first.
+    fn part_folders(&self) -> Vec<PathBuf> {
+        let items = self.state.library.inventory.items.iter();
+        let mut parts: Vec<(&PathBuf, f64)> = items
+            .filter_map(|item| Some((&item.path, item.content()?)))
+            .filter(|(path, content)| content.kind == Kind::Part && path.extension().is_some())
+            .map(|(path, content)| (path, content.bits()))
+            .collect();
+        parts.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(other.0)));
+        let parts = parts.into_iter().take(PARTS).map(|(path, _)| path.clone());
+        self.library_options.folders.iter().cloned().chain(parts).collect()
+    }
+
+    fn take_library_event(&mut self, ctx: &Context, event: LibraryEvent) {
+        let library = &mut self.state.library;
+        match event {
+            LibraryEvent::Folders(folders) => library.folders = folders,
+            LibraryEvent::Progress(read, of) => library.search = Search::Running(Some((read, of))),
+            LibraryEvent::Listed(inventory) => {
+                let is_new = inventory.is_some();
+                library.list(inventory, ctx.time());
+                if is_new {
+                    self.library_place.previews().clear();
+                    let folders = self.part_folders();
+                    self.send([Command::SearchIn { folders }]);
+                }
+            }
+            LibraryEvent::Known(known) => library.set_known(known),
+            LibraryEvent::Described(source, described) => {
+                self.describing = false;
+                library.described.insert(source, described);
+            }
+            LibraryEvent::TriggerWords(path, words) => drop(library.trigger_words.insert(path, words)),
+            LibraryEvent::Preview(path, side, image) => {
+                self.library_place.previews().take(ctx, path, side, image);
+            }
+            LibraryEvent::Compared(files, result) => {
+                library.comparison = Some(Comparison { files, result: Some(result) });
+            }
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The lines of the list: headings, and rows under them.
+
+use sluice_engine::{
+    models::{Content, Finding, Item, Kind, adapter_fits},
+    request::ModelSource,
+};
+
+use crate::window::{
+    settings::LibrarySettings,
+    state::{EntryId, KnownEntry, Library, State},
+};
+
+/// What the list shows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Models on disk and well-known ones.
+    #[default]
+    Models,
+    /// LoRAs and other adapters.
+    Loras,
+    /// Parts of models, and files that Sluice does not use.
+    Others,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The list.
+    pub tab: Tab,
+    /// Words that a row must contain.
+    pub words: String,
+    /// Whether only rows with a star are shown.
+    pub only_favourites: bool,
+}
+
+/// A line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Line {
+    /// A title, and the number of rows under it.
+    Heading(String, usize),
+    /// A row.
+    Row(EntryId),
+}
+
+/// The lines that a filter leaves.
+pub fn lines(state: &State, filter: &Filter) -> Vec<Line> {
+    let sought = Sought::new(filter, &state.settings.library);
+    let groups = match filter.tab {
+        Tab::Models => models(state, &sought),
+        Tab::Loras => loras(state, &sought),
+        Tab::Others => others(&state.library, &sought),
+    };
+    let mut lines = Vec::new();
+    for (title, rows) in groups.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        lines.push(Line::Heading(title, rows.len()));
+        lines.extend(rows.into_iter().map(Line::Row));
+    }
+    lines
+}
+
+/// How many files each tab has.
+pub fn counts(library: &Library) -> [usize; 3] {
+    let mut counts = [0; 3];
+    for item in library.inventory.items.iter().filter(|item| item.half_of.is_none()) {
+        let tab = match &item.content {
+            Finding::Content(Content { kind: Kind::Model, .. }) | Finding::Error(_) => Tab::Models,
+            Finding::Content(Content { kind: Kind::Adapter, .. }) => Tab::Loras,
+            Finding::Content(_) => Tab::Others,
+        };
+        counts[tab as usize] += 1;
+    }
+    counts
+}
+
+type Group = (String, Vec<EntryId>);
+
+struct Sought<'a> {
+    words: Vec<String>,
+    only_favourites: bool,
+    settings: &'a LibrarySettings,
+}
+
+impl<'a> Sought<'a> {
+    fn new(filter: &Filter, settings: &'a LibrarySettings) -> Self {
+        let words = filter.words.to_lowercase().split_whitespace().map(str::to_owned).collect();
+        Self { words, only_favourites: filter.only_favourites, settings }
+    }
+
+    fn keeps(&self, id: &EntryId, texts: &[&str]) -> bool {
+        let needs_key = self.only_favourites || !self.words.is_empty();
+        if !needs_key {
+            return true;
+        }
+        let key = id.key();
+        if self.only_favourites && !self.settings.favourites.contains(&key) {
+            return false;
+        }
+        let note = self.settings.notes.get(&key).map(String::as_str).unwrap_or_default();
+        let all = texts.iter().copied().chain([note]).collect::<Vec<_>>().join("\n").to_lowercase();
+        self.words.iter().all(|word| all.contains(word.as_str()))
+    }
+
+    fn keeps_item(&self, item: &Item) -> bool {
+        let path = item.path.to_string_lossy();
+        let about = &item.about;
+        let what = match &item.content {
+            Finding::Content(content) => content.what.as_str(),
+            Finding::Error(error) => error.as_str(),
+        };
+        let mut texts = vec![&*path, &item.name, what];
+        texts.extend([&about.title, &about.notes, &about.base].into_iter().flatten().map(String::as_str));
+        texts.extend(about.trigger_words.iter().chain(&about.tags).map(String::as_str));
+        self.keeps(&EntryId::path(&item.path), &texts)
+    }
+
+    fn keeps_known(&self, known: &KnownEntry) -> bool {
+        let licence = known.licence.as_deref().unwrap_or_default();
+        let texts = [known.name.as_str(), &known.id, &known.family, &known.hub, licence];
+        self.keeps(&EntryId::Known(known.id.clone()), &texts)
+    }
+}
+
+/// What to call a file.
+pub fn title(item: &Item) -> &str {
+    item.about.title.as_deref().unwrap_or(&item.name)
+}
+
+fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
+    let library = &state.library;
+    let built_in = [
+        (ModelSource::Starter, ["Starter", "built in Z-Image images"]),
+        (ModelSource::StarterClip, ["Clip starter", "built in Wan clips"]),
+    ];
+    let built_in: Vec<EntryId> = built_in
+        .into_iter()
+        .map(|(source, texts)| (EntryId::Source(source), texts))
+        .filter(|(id, texts)| sought.keeps(id, texts))
+        .map(|(id, _)| id)
+        .collect();
+    let here = |item: &&Item| item.half_of.is_none() && sought.keeps_item(item);
+    let mut items: Vec<(&Item, &Content)> = library
+        .inventory
+        .items
+        .iter()
+        .filter(here)
+        .filter_map(|item| Some((item, item.content()?)))
+        .filter(|(_, content)| content.kind == Kind::Model)
+        .collect();
+    items.sort_by_cached_key(|(item, content)| (content.family.clone(), title(item).to_lowercase()));
+    let mut groups: Vec<Group> = Vec::new();
+    for (item, content) in items {
+        let family = content.family.clone().unwrap_or_default();
+        if groups.last().is_none_or(|(last, _)| *last != family) {
+            groups.push((family, Vec::new()));
+        }
+        if let Some((_, rows)) = groups.last_mut() {
+            rows.push(EntryId::path(&item.path));
+        }
+    }
+    let favourites = favourites(&mut groups, sought.settings);
+    let broken = library.inventory.items.iter().filter(|item| item.content().is_none()).filter(here);
+    let broken = broken.map(|item| EntryId::path(&item.path)).collect();
+    let mut known: Vec<&KnownEntry> =
+        library.known.iter().filter(|known| sought.keeps_known(known) && !library.is_here(known)).collect();
+    known.sort_by_cached_key(|known| known.family.clone());
+    let suggested: Vec<&KnownEntry> =
+        library.suggested().into_iter().filter(|known| sought.keeps_known(known)).collect();
+    known.retain(|known| suggested.iter().all(|other| other.id != known.id));
+    let device = library.fits.device().unwrap_or("this computer");
+    let suits = format!("Suits {device}, to download");
+    let suggested = suggested.into_iter().map(|known| EntryId::Known(known.id.clone())).collect();
+    let known = known.into_iter().map(|known| EntryId::Known(known.id.clone())).collect();
+    let first =
+        [("Favourites".to_owned(), favourites), ("Built in".to_owned(), built_in), (suits, suggested)];
+    let last = [("Cannot be opened".to_owned(), broken), ("Not here".to_owned(), known)];
+    first.into_iter().chain(groups).chain(last).collect()
+}
+
+/// Takes the rows with a star out of the groups.
+fn favourites(groups: &mut [Group], settings: &LibrarySettings) -> Vec<EntryId> {
+    let mut starred = Vec::new();
+    if settings.favourites.is_empty() {
+        return starred;
+    }
+    for (_, rows) in groups {
+        rows.retain(|id| {
+            let is_starred = settings.favourites.contains(&id.key());
+            if is_starred {
+                starred.push(id.clone());
+            }
+            !is_starred
+        });
+    }
+    starred
+}
+
+fn loras(state: &State, sought: &Sought<'_>) -> Vec<Group> {
+    let family = state.summary().map(|summary| summary.family_name.as_str());
+    let mut items: Vec<(&Item, &Content)> = state
+        .library
+        .inventory
+        .items
+        .iter()
+        .filter(|item| item.half_of.is_none())
+        .filter_map(|item| Some((item, item.content()?)))
+        .filter(|(item, content)| content.kind == Kind::Adapter && sought.keeps_item(item))
+        .collect();
+    items.sort_by_cached_key(|(item, _)| title(item).to_lowercase());
+    let (mut fitting, mut unknown, mut others): (Vec<_>, Vec<_>, Vec<(String, EntryId)>) = Default::default();
+    for (item, content) in items {
+        let id = EntryId::path(&item.path);
+        match family.and_then(|family| adapter_fits(content.family.as_deref(), family)) {
+            Some(true) => fitting.push(id),
+            None if family.is_some() => unknown.push(id),
+            _ => others.push((content.family.clone().unwrap_or_else(|| "Unknown".to_owned()), id)),
+        }
+    }
+    let starred = favourites(&mut [(String::new(), fitting.clone())], sought.settings);
+    fitting.retain(|id| !starred.contains(id));
+    others.sort_by(|one, other| one.0.cmp(&other.0));
+    let fits = family.map_or_else(String::new, |family| format!("Fit {family}"));
+    let mut groups = vec![
+        ("Favourites".to_owned(), starred),
+        (fits, fitting),
+        ("May fit: made for an unknown model".to_owned(), unknown),
+    ];
+    for (family, id) in others {
+        let title = format!("For {family}");
+        if groups.last().is_none_or(|(last, _)| *last != title) {
+            groups.push((title, Vec::new()));
+        }
+        if let Some((_, rows)) = groups.last_mut() {
+            rows.push(id);
+        }
+    }
+    groups
+}
+
+fn others(library: &Library, sought: &Sought<'_>) -> Vec<Group> {
+    let of = |kind: Kind| {
+        let items = library.inventory.items.iter().filter(move |item| {
+            item.content().is_some_and(|content| content.kind == kind) && sought.keeps_item(item)
+        });
+        let mut items: Vec<&Item> = items.collect();
+        items.sort_by_cached_key(|item| title(item).to_lowercase());
+        items.into_iter().map(|item| EntryId::path(&item.path)).collect::<Vec<_>>()
+    };
+    vec![
+        ("Text encoders and autoencoders".to_owned(), of(Kind::Part)),
+        ("Not used by Sluice".to_owned(), of(Kind::Other)),
+    ]
+}

@@ -1,0 +1,404 @@
+//! The place of models: what is on disk, and how it fits.
+
+mod details;
+mod folders;
+mod lines;
+mod previews;
+mod row;
+mod worker;
+
+use std::path::PathBuf;
+
+use egui::{
+    Align, CentralPanel, Context, Event, Frame, Id, Key, Label, Layout, Margin, Panel, Rect, RichText,
+    ScrollArea, TextEdit, Ui, pos2, vec2,
+};
+use sluice_engine::{models::Kind, request::ModelSource};
+
+use super::{
+    action::Action,
+    icons,
+    settings::LibrarySettings,
+    state::{EntryId, Search, State},
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+use crate::units;
+use lines::{Filter, Line, Tab, counts, lines};
+use previews::Previews;
+use row::{HEADING, ROW, Row};
+pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
+
+/// Width of the panel with details.
+const DETAILS: f32 = 340.0;
+/// Width of the search field.
+const SEARCH: f32 = 240.0;
+
+/// What a person does in the place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LibraryAction {
+    /// Open or close it.
+    Show(bool),
+    /// Search the folders again.
+    Search,
+    /// Open a model, or add a LoRA.
+    Open(EntryId),
+    /// Search a folder no longer.
+    RemoveFolder(PathBuf),
+    /// Give or take a star.
+    Favourite(EntryId, bool),
+    /// Change a note.
+    Note(EntryId, String),
+    /// Keep the current settings for the opened model.
+    KeepDefaults,
+    /// Forget the kept settings of a model.
+    ResetDefaults(ModelSource),
+    /// Add words to the end of the prompt.
+    AddToPrompt(String),
+    /// Compare two files byte by byte.
+    Compare([PathBuf; 2]),
+}
+
+/// View state of the place; not saved.
+#[derive(Default)]
+pub struct LibraryPlace {
+    filter: Filter,
+    selected: Option<EntryId>,
+    previews: Previews,
+    lines: Vec<Line>,
+    /// What the lines were made for.
+    made_for: Option<([u64; 2], Filter, Option<String>, LibrarySettings)>,
+    /// The rows that are drawn.
+    visible: Vec<EntryId>,
+    is_new: bool,
+    scrolls_to_selected: bool,
+    note: Option<(EntryId, String)>,
+    /// Whether Escape closes the place, as of the last frame.
+    escape_closes: bool,
+}
+
+impl LibraryPlace {
+    /// Selects the opened model and puts the cursor into the search field.
+    pub fn open(&mut self, state: &State) {
+        self.is_new = true;
+        self.scrolls_to_selected = true;
+        self.filter.words.clear();
+        self.note = None;
+        self.selected = Some(EntryId::Source(state.chosen_model().clone()));
+    }
+
+    /// Whether Escape closes the place, and does not leave a field or empty the search.
+    pub fn escape_closes(&self) -> bool {
+        self.escape_closes
+    }
+
+    /// The preview images.
+    pub fn previews(&mut self) -> &mut Previews {
+        &mut self.previews
+    }
+
+    /// The models whose fits are wanted: the selected one, those that are drawn, then all others.
+    pub fn wanted(&self) -> Vec<EntryId> {
+        let rows = self.lines.iter().filter_map(|line| match line {
+            Line::Row(id) => Some(id.clone()),
+            Line::Heading(..) => None,
+        });
+        match self.filter.tab {
+            Tab::Models => self.selected.iter().chain(&self.visible).cloned().chain(rows).collect(),
+            Tab::Loras | Tab::Others => Vec::new(),
+        }
+    }
+
+    /// The selected model, if its parts are not known yet.
+    pub fn wants_parts(&self, state: &State) -> Option<ModelSource> {
+        let Some(EntryId::Source(source)) = &self.selected else { return None };
+        let is_model = match state.library.item(&EntryId::Source(source.clone())) {
+            Some(item) => item.content().is_some_and(|content| content.kind == Kind::Model),
+            None => !matches!(source, ModelSource::Path(_)),
+        };
+        (is_model && !state.library.described.contains_key(source)).then(|| source.clone())
+    }
+
+    /// The LoRA whose header may have trigger words that are not known yet.
+    pub fn wants_words(&self, state: &State) -> Option<PathBuf> {
+        let item = state.library.item(self.selected.as_ref()?)?;
+        let is_adapter = item.content().is_some_and(|content| content.kind == Kind::Adapter);
+        let is_known =
+            !item.about.trigger_words.is_empty() || state.library.trigger_words.contains_key(&item.path);
+        (is_adapter && !is_known).then(|| item.path.clone())
+    }
+
+    /// Makes the lines anew if something that they depend on has changed.
+    fn update(&mut self, state: &State) {
+        let family = state.summary().map(|summary| summary.family_name.clone());
+        // Fits decide what is suggested, as long as there are no models.
+        let fits = if state.library.inventory.items.is_empty() { state.library.fits.version() } else { 0 };
+        let versions = [state.library.version, fits];
+        let is_current = self.made_for.as_ref().is_some_and(|(made, filter, own, settings)| {
+            (*made, filter, own) == (versions, &self.filter, &family) && *settings == state.settings.library
+        });
+        if !is_current {
+            self.lines = lines(state, &self.filter);
+            self.made_for = Some((versions, self.filter.clone(), family, state.settings.library.clone()));
+        }
+    }
+
+    /// Moves the selection by some rows.
+    fn step(&mut self, by: isize) {
+        let rows: Vec<&EntryId> = self
+            .lines
+            .iter()
+            .filter_map(|line| match line {
+                Line::Row(id) => Some(id),
+                Line::Heading(..) => None,
+            })
+            .collect();
+        let Some(last) = rows.len().checked_sub(1) else { return };
+        let place = self.selected.as_ref().and_then(|selected| rows.iter().position(|id| *id == selected));
+        let next = place.map_or(0, |place| place.saturating_add_signed(by).min(last));
+        self.selected = Some(rows[next].clone());
+        self.scrolls_to_selected = true;
+    }
+}
+
+/// Draws the place.
+pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    place.update(state);
+    keys(ui, place, actions);
+    let bar = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::L as i8, 0));
+    Panel::top("library bar").exact_size(size::TOP_BAR).resizable(false).frame(bar).show(ui, |ui| {
+        ui.horizontal_centered(|ui| head(ui, state, place, actions));
+    });
+    Panel::right("library details")
+        .exact_size(DETAILS)
+        .resizable(false)
+        .frame(Frame::new().fill(palette.panel))
+        .show(ui, |ui| details::show(ui, state, place, actions));
+    CentralPanel::default().frame(Frame::new().fill(palette.panel)).show(ui, |ui| {
+        place.visible.clear();
+        if place.lines.is_empty() {
+            nothing(ui, place);
+        } else {
+            list(ui, state, place, actions);
+        }
+    });
+    place.is_new = false;
+}
+
+fn search_id() -> Id {
+    Id::unique("library search")
+}
+
+/// Arrows move the selection, and Enter opens it, unless another control than the search has the focus.
+fn keys(ui: &Ui, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
+    let ctx = ui.ctx();
+    let focused = ctx.memory(|memory| memory.focused());
+    if ctx.any_popup_open() || focused.is_some_and(|id| id != search_id()) {
+        return;
+    }
+    let page = (ui.available_height() / ROW).floor().max(2.0) as isize - 1;
+    let pressed: Vec<Key> = ctx.input(|input| {
+        let keys = input.events.iter().filter_map(|event| match event {
+            Event::Key { key, pressed: true, modifiers, .. } if modifiers.is_none() => Some(*key),
+            _ => None,
+        });
+        keys.collect()
+    });
+    for key in pressed {
+        match key {
+            Key::ArrowDown => place.step(1),
+            Key::ArrowUp => place.step(-1),
+            Key::PageDown => place.step(page),
+            Key::PageUp => place.step(-page),
+            Key::Enter => {
+                if let Some(id) = &place.selected {
+                    actions.push(Action::Library(LibraryAction::Open(id.clone())));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
+    search(ui, place);
+    let counts = counts(&state.library);
+    let tabs = [(Tab::Models, "Models"), (Tab::Loras, "LoRAs"), (Tab::Others, "Other files")];
+    for (tab, name) in tabs {
+        let count = counts[tab as usize];
+        let words = if count == 0 { name.to_owned() } else { format!("{name} {count}") };
+        let tip = match tab {
+            Tab::Models => "Models on this computer, and well-known ones.",
+            Tab::Loras => "LoRAs, those for the opened model first.",
+            Tab::Others => "Text encoders, autoencoders, and files that Sluice does not use.",
+        };
+        if widgets::toggle_button(ui, &words, place.filter.tab == tab).on_hover_text(tip).clicked() {
+            place.filter.tab = tab;
+        }
+    }
+    let mut only = place.filter.only_favourites;
+    if ui.checkbox(&mut only, "Favourites").on_hover_text("Shows only what has a star.").changed() {
+        place.filter.only_favourites = only;
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if widgets::icon_button(ui, icons::X, "Close models").clicked() {
+            actions.push(Action::Library(LibraryAction::Show(false)));
+        }
+        folders::show(ui, &state.library, actions);
+        let found = state.library.inventory.items.len();
+        let words = match state.library.search {
+            Search::Running(Some((read, of))) => format!("Reading {read} of {of} files…"),
+            Search::Never | Search::Running(None) if found == 0 => "Looking for models…".to_owned(),
+            Search::Never | Search::Running(None) | Search::Ended(_) => units::counted(found, "file"),
+        };
+        let label = RichText::new(words).small().color(Palette::of(ui).text_faint);
+        ui.add(Label::new(label).truncate());
+    });
+}
+
+fn search(ui: &mut Ui, place: &mut LibraryPlace) {
+    let field = TextEdit::singleline(&mut place.filter.words)
+        .id(search_id())
+        .hint_text("Search models")
+        .margin(Margin::symmetric(10, 6))
+        .desired_width(SEARCH);
+    let had_focus = ui.memory(|memory| memory.has_focus(search_id()));
+    let response = ui.add_sized(vec2(SEARCH, size::CONTROL), field).accessible_name("Search models");
+    let response =
+        response.on_hover_text("Finds words in names, descriptions, trigger words, tags and notes.");
+    if place.is_new {
+        response.request_focus();
+    }
+    if had_focus && !place.filter.words.is_empty() && ui.input(|input| input.key_pressed(Key::Escape)) {
+        place.filter.words.clear();
+        response.request_focus();
+    }
+    if response.changed() {
+        place.scrolls_to_selected = true;
+    }
+    let in_field = ui.ctx().text_edit_focused();
+    place.escape_closes = !in_field || (response.has_focus() && place.filter.words.is_empty());
+}
+
+fn nothing(ui: &mut Ui, place: &mut LibraryPlace) {
+    let palette = Palette::of(ui);
+    ui.vertical_centered(|ui| {
+        ui.add_space(ui.available_height() * 0.3);
+        let words = match (place.filter.words.trim(), place.filter.tab) {
+            ("", Tab::Models) => "Nothing has a star yet.".to_owned(),
+            ("", Tab::Loras) => "No LoRAs here. Add the folder in which they are.".to_owned(),
+            ("", Tab::Others) => "No other files.".to_owned(),
+            (words, _) => format!("Nothing matches “{words}”."),
+        };
+        ui.label(RichText::new(words).color(palette.text_muted));
+        ui.add_space(space::S);
+        let is_filtered = !place.filter.words.is_empty() || place.filter.only_favourites;
+        if is_filtered && widgets::button(ui, None, "Show everything", Weight::Plain).clicked() {
+            place.filter.words.clear();
+            place.filter.only_favourites = false;
+        }
+    });
+}
+
+fn list(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
+    let height = |line: &Line| match line {
+        Line::Heading(..) => HEADING,
+        Line::Row(_) => ROW,
+    };
+    let mut tops = Vec::with_capacity(place.lines.len() + 1);
+    let mut total = space::S;
+    for line in &place.lines {
+        tops.push(total);
+        total += height(line);
+    }
+    total += space::L;
+    let selected = place.selected.clone();
+    let at = |line: &Line| matches!((line, &selected), (Line::Row(id), Some(selected)) if id == selected);
+    let sought = place.scrolls_to_selected.then(|| place.lines.iter().position(at)).flatten();
+    ScrollArea::vertical().id_salt("library list").auto_shrink(false).show_viewport(ui, |ui, viewport| {
+        ui.set_height(total);
+        let whole = ui.max_rect();
+        let place_of = |index: usize| {
+            let top = whole.top() + tops[index];
+            let bottom = top + height(&place.lines[index]);
+            Rect::from_min_max(pos2(whole.left() + space::M, top), pos2(whole.right() - space::M, bottom))
+        };
+        if let Some(index) = sought {
+            // With the heading above the first row of a group.
+            let above =
+                if matches!(index.checked_sub(1).map(|above| &place.lines[above]), Some(Line::Heading(..))) {
+                    HEADING
+                } else {
+                    0.0
+                };
+            let rect = place_of(index);
+            ui.scroll_to_rect(rect.with_min_y(rect.top() - above), None);
+        }
+        let first = tops.partition_point(|top| *top < viewport.top()).saturating_sub(1);
+        for (index, line) in place.lines.iter().enumerate().skip(first) {
+            if tops[index] > viewport.bottom() {
+                break;
+            }
+            let rect = place_of(index);
+            match line {
+                Line::Heading(title, count) => heading(ui, rect, title, *count, index == 0),
+                Line::Row(id) => {
+                    place.visible.push(id.clone());
+                    let Some(row) = Row::of(state, id) else { continue };
+                    let is_selected = selected.as_ref() == Some(id);
+                    let rect = rect.shrink2(vec2(0.0, 1.0));
+                    let events = row::show(ui, rect, &row, is_selected, &mut place.previews);
+                    let is_by_key = ui.input(|input| input.key_pressed(Key::Enter));
+                    if events.response.double_clicked() || (events.response.clicked() && is_by_key) {
+                        actions.push(Action::Library(LibraryAction::Open(id.clone())));
+                    } else if events.response.clicked() {
+                        place.selected = Some(id.clone());
+                    }
+                    if events.starred {
+                        let favourite = LibraryAction::Favourite(id.clone(), !row.is_favourite);
+                        actions.push(Action::Library(favourite));
+                    }
+                    if events.toggled {
+                        actions.push(Action::Library(LibraryAction::Open(id.clone())));
+                    }
+                }
+            }
+        }
+    });
+    place.scrolls_to_selected = false;
+}
+
+fn heading(ui: &mut Ui, rect: Rect, title: &str, count: usize, is_first: bool) {
+    let palette = Palette::of(ui);
+    if !is_first {
+        let line = egui::Stroke::new(1.0, palette.line);
+        ui.painter().hline(rect.x_range(), rect.top() + 5.0, line);
+    }
+    let place = rect.left_bottom() + vec2(space::S, -space::S);
+    let title_galley =
+        ui.painter().layout_no_wrap(title.to_owned(), font::semibold(font::BODY), palette.text);
+    let width = title_galley.size().x;
+    ui.painter().galley(place - vec2(0.0, title_galley.size().y), title_galley, palette.text);
+    let font = egui::FontId::proportional(font::SMALL);
+    let place = place + vec2(width + space::S, -1.0);
+    ui.painter().text(place, egui::Align2::LEFT_BOTTOM, count.to_string(), font, palette.text_faint);
+    let response = ui.interact(rect, Id::unique(("library heading", title)), egui::Sense::hover());
+    response.widget_info(|| {
+        egui::WidgetInfo::labeled(
+            egui::Role::Label,
+            true,
+            format!("{title}, {}", units::counted(count, "row")),
+        )
+    });
+}
+
+/// Whether the place should search its folders again.
+pub fn is_due(ctx: &Context, search: Search, now: f64) -> bool {
+    const EVERY: f64 = 5.0;
+    match search {
+        Search::Never => true,
+        Search::Running(_) => false,
+        Search::Ended(at) => now - at >= EVERY && ctx.input(|input| input.focused),
+    }
+}
