@@ -447,7 +447,7 @@ impl Denoiser for QwenImage21Transformer {
     }
 
     fn references(&self) -> Option<References> {
-        let sizes = ReferenceSizes::Area { side: REFERENCE_SIDE, multiple: self.size_multiple() };
+        let sizes = ReferenceSizes::Area { side: REFERENCE_SIDE, multiple: self.size_multiple(), up: false };
         self.sees.then_some(References { most: MOST_REFERENCES, edits: true, sizes })
     }
 
