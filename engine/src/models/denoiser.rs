@@ -193,6 +193,11 @@ pub trait Denoiser: Send + Sync {
     /// Width and height of images must be multiples of this.
     fn size_multiple(&self) -> u32;
 
+    /// Pixels along each side of what a token of an image covers: schedules count tokens.
+    fn token_side(&self) -> u32 {
+        self.size_multiple()
+    }
+
     /// The longest side of images.
     fn longest_side(&self) -> u32 {
         LONGEST_SIDE

@@ -212,8 +212,8 @@ impl Task {
 impl Steps {
     /// All steps of a request with a denoiser.
     pub fn new(denoising: &Denoising, request: &Request) -> Self {
-        let multiple = denoising.denoiser.size_multiple();
-        let of_frame = (request.width / multiple) as usize * (request.height / multiple) as usize;
+        let side = denoising.denoiser.token_side();
+        let of_frame = (request.width / side) as usize * (request.height / side) as usize;
         let tokens = of_frame * denoising.denoiser.latents(request.canvas()).frames;
         let training = denoising.training.shifted(request.shift);
         let mut sigmas = training.sigmas(request.schedule, request.steps as usize, tokens);
