@@ -186,6 +186,8 @@ pub enum FileEvent {
     AdapterChosen(PathBuf),
     /// A refiner was chosen in a dialog.
     RefinerChosen(PathBuf),
+    /// A Redux model was chosen in a dialog.
+    ReduxChosen(PathBuf),
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
     /// A dialog was closed.
@@ -260,6 +262,7 @@ impl Files {
                 FileEvent::ModelChosen(_)
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
+                    | FileEvent::ReduxChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::LastImageChosen(_)
                     | FileEvent::KeyframeChosen(_)

@@ -275,6 +275,12 @@ pub trait Denoiser: Send + Sync {
         Ok(empty)
     }
 
+    /// The conditioning with images beside the prompt, each as its tokens `[tokens, width]` with a strength, in families that
+    /// [take Redux](super::Family::takes_redux).
+    fn with_images(&self, _: Conditioning, _: &[(Tensor, f32)]) -> nn::Result<Conditioning> {
+        bail!("this network reads no images beside the prompt")
+    }
+
     /// Computes what depends only on the prompt and, for each sigma, what depends only on that sigma. Later
     /// predictions do not need the blocks used for this.
     fn prepare(&self, blocks: Blocks<'_>, input: &PrepareInput<'_>) -> Result<Prepared, RunError>;

@@ -295,6 +295,11 @@ pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
 pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<Task> {
     let mut tasks = Vec::new();
     let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
+    let is_beside = model.vision_tower().is_some_and(|tower| tower.network.is_beside());
+    let images = images.map(|images| match is_beside {
+        true => SourceImages { references: 0, ..images },
+        false => images,
+    });
     if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
         && images.count() + images.references > 0
     {

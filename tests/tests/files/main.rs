@@ -18,3 +18,4 @@ mod parts;
 mod players;
 mod published;
 mod quantized;
+mod vision_towers;
