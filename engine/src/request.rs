@@ -7,6 +7,7 @@ mod error;
 mod guidance;
 mod keyframe;
 mod mode;
+mod redux;
 mod references;
 mod refiner;
 mod sampler;
@@ -26,6 +27,7 @@ pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use keyframe::{Keyframe, NoKeyframe};
 pub use mode::Mode;
+pub use redux::Redux;
 pub use references::{REFERENCE_SIDES, ReferenceSizes, References, of_area};
 pub use refiner::Refiner;
 pub use sampler::Sampler;
@@ -220,6 +222,9 @@ pub struct Request {
     /// A second model for the last steps, in families that have one.
     #[serde(default)]
     pub refiner: Option<Refiner>,
+    /// A Redux model through which the references are read, in families that have one.
+    #[serde(default)]
+    pub redux: Option<Redux>,
 }
 
 fn one_frame() -> u32 {
@@ -263,6 +268,7 @@ impl Default for Request {
             control: None,
             windows: None,
             refiner: None,
+            redux: None,
         }
     }
 }
@@ -350,6 +356,7 @@ impl Request {
         self.windows.map_or(Ok(()), |windows| windows.validate())?;
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
+        self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;
         self.validate_inputs()
     }
 }

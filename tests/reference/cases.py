@@ -62,6 +62,14 @@ class Referenced(Run):
     references: dict = field(default_factory=dict)
 
 
+@dataclass
+class Seen(Referenced):
+    """A run of FLUX.1 that reads pictures through the Redux model of a case, each with a strength."""
+
+    redux: str = "default"
+    strengths: tuple = ()
+
+
 def references(side, *pictures):
     """The references of a `Referenced`."""
     return {"pictures": list(pictures), "side": side}
@@ -140,6 +148,14 @@ FAINT_UNET = [(r"conv[12]|conv_in|conv_shortcut|time_emb_proj|proj_(in|out)|to_o
 FAINT_VAE = [(r"(resnets|attentions)\.\d+\.(conv[12]|to_out)|conv_in", 1e-3)]
 
 CASES = {
+    "redux": {
+        "default": Checkpoint(runs={}),
+        "salted": Checkpoint(
+            runs={},
+            salt="other weights",
+            options={"encoder": {"hidden_size": 48, "num_attention_heads": 3, "num_hidden_layers": 3, "image_size": 30, "patch_size": 7, "layer_norm_eps": 1e-3}},
+        ),
+    },
     "flux": {
         "dev": Checkpoint(
             runs={
@@ -149,6 +165,11 @@ CASES = {
                 "true_cfg": Run(HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0),
                 "drawn_over": Edit(HORSE, "", 5, 3.5, 64, 48, source=edit(0.5, [70, 50])),
                 "filled_in": Edit("dance monkey", "", 3, 2.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
+                "seen_one": Seen("", "", 2, 2.5, 32, 48, max_tokens=512, references=references(64, [90, 50]), strengths=(1.0,)),
+                "seen_two": Seen(
+                    HORSE, "blurry", 2, 2.5, 32, 32, batch=2, true_cfg=2.0, max_tokens=512,
+                    references=references(64, [30, 60], [80, 40]), redux="salted", strengths=(0.5, 0.75),
+                ),
             },
         ),
         "kontext": Checkpoint(

@@ -81,7 +81,7 @@ def restore_clip_keys(path):
     """Puts back what published weights of CLIP have before every key, and transformers 5 leaves out."""
     metadata, tensors = header(path)
     if "embeddings.position_embedding.weight" in tensors:
-        model = "vision_model" if "embeddings.class_embedding" in tensors else "text_model"
+        model = "vision_model" if "embeddings.patch_embedding.weight" in tensors else "text_model"
         prefixed = {f"{model}.{key}": value for key, value in load_file(path).items()}
         save_file(prefixed, path, metadata=metadata)
 

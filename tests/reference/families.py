@@ -157,6 +157,23 @@ def flux(guidance=True, edits=False, fills=False, transformer=None, text=None, t
     )
 
 
+@family
+def redux(encoder=None, width=64):
+    """Redux for FLUX.1: SigLIP, and two layers that make tokens of its states. `pictures.redux` gives its pipeline what prepares
+    pictures, and the text encoders."""
+    usual = dict(
+        hidden_size=144, intermediate_size=96, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14,
+        layer_norm_eps=1e-6,
+    )  # fmt: skip
+    config = transformers.SiglipVisionConfig(**{**usual, **(encoder or {})})
+    pipeline = diffusers.FluxPriorReduxPipeline(
+        image_encoder=transformers.SiglipVisionModel(config),
+        feature_extractor=None,
+        image_embedder=diffusers.pipelines.flux.modeling_flux.ReduxImageEncoder(config.hidden_size, width),
+    )
+    return Tiny(pipeline, tokenizers={}, latents=None)
+
+
 def unet(**options):
     """A small UNet. Published configurations call the number of heads `attention_head_dim`."""
     usual = dict(sample_size=8, in_channels=4, out_channels=4, layers_per_block=2)

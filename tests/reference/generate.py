@@ -63,6 +63,8 @@ def write_run(name, tiny, case, run, checkpoint, out):
     with tempfile.TemporaryDirectory() as refiner:
         if run.refiner:
             save_case(name, run.refiner, refiner)
+        if hasattr(run, "redux"):
+            save_case("redux", run.redux, refiner)
         recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out, refiner=refiner)
     save_tensors(recorded, f"{out}/golden.safetensors")
 

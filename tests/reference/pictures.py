@@ -13,12 +13,15 @@ import diffusers
 import numpy
 import torch
 from diffusers.models.autoencoders import vae
+from diffusers import FluxPriorReduxPipeline
 from diffusers.pipelines.flux import pipeline_flux_kontext
 from diffusers.pipelines.longcat_image import pipeline_longcat_image_edit
+from diffusers.pipelines.flux.modeling_flux import ReduxImageEncoder
 from diffusers.pipelines.ltx.pipeline_ltx_condition import LTXVideoCondition
 from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit, pipeline_qwenimage_edit_plus
 from PIL import Image
-from transformers import BatchFeature
+from transformers import BatchFeature, SiglipVisionModel
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
 from transformers.models.qwen2_vl.image_processing_pil_qwen2_vl import Qwen2VLImageProcessorPil
 
 import hash_weights
@@ -98,6 +101,27 @@ def write_references(references, folder):
     """Writes the pictures that a run edits."""
     for number, sides in enumerate(references["pictures"]):
         frame(*sides, 3 * number).save(f"{folder}/{REFERENCE}-{number}.png")
+
+
+def redux(pipeline, folder, wanted, files):
+    """What FLUX.1 is conditioned on with pictures read through the Redux model in a folder."""
+    encoder = SiglipVisionModel.from_pretrained(f"{folder}/image_encoder")
+    side = encoder.config.image_size
+    prior = FluxPriorReduxPipeline(
+        image_encoder=encoder,
+        feature_extractor=SiglipImageProcessorPil(size={"height": side, "width": side}),
+        image_embedder=ReduxImageEncoder.from_pretrained(f"{folder}/image_embedder"),
+        text_encoder=pipeline.text_encoder,
+        tokenizer=pipeline.tokenizer,
+        text_encoder_2=pipeline.text_encoder_2,
+        tokenizer_2=pipeline.tokenizer_2,
+    )
+    strengths = list(wanted.strengths)
+    opened = [Image.open(f"{files}/{REFERENCE}-{number}.png") for number in range(len(strengths))]
+    result = prior(
+        image=opened, prompt=wanted.prompt, prompt_embeds_scale=strengths, pooled_prompt_embeds_scale=strengths
+    )
+    return {"prompt_embeds": result.prompt_embeds, "pooled_prompt_embeds": result.pooled_prompt_embeds}
 
 
 def area(side, ratio, multiple):

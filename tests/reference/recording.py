@@ -587,6 +587,14 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
             options["latents"] = given
         else:
             options["latents"] = patches.pack(latents) if patches else latents
+        if hasattr(wanted, "redux"):
+            # Their conditioning is that of the prior pipeline, which reads the prompt once for each picture.
+            conditions = pictures.redux(pipeline, refiner, wanted, files)
+            ids = {name: value[:1] for name, value in recorder.tensors.items() if name.endswith(".input_ids")}
+            recorder.tensors.update(ids)
+            options = {name: value for name, value in options.items() if name != "prompt"}
+            options.update(conditions)
+            references = None
         with pictures.referenced(kind, references, files) if references else contextlib.nullcontext({}) as images:
             output = pipeline(**options, **images)
     is_late = bool(source) and (not makes_clips or bool(source["clip"]))

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Control, Fit, GuidanceOptions, Keyframe, ModelSource, Refiner, Request, Sampler,
+    ComputeDtype, Control, Fit, GuidanceOptions, Keyframe, ModelSource, Redux, Refiner, Request, Sampler,
     SourceClip, SourceImage, SourceMask,
 };
 
@@ -234,6 +234,11 @@ struct RunRequest {
     /// The case of the refiner that takes the last steps.
     refiner: Option<String>,
     refiner_switch: Option<f64>,
+    /// The case of the Redux model through which references are read.
+    redux: Option<String>,
+    /// How strongly each counts.
+    #[serde(default)]
+    strengths: Vec<f32>,
 }
 
 /// The input image of a run.
@@ -329,16 +334,25 @@ impl Run {
             reference_side: own.references.as_ref().map(|references| references.side),
             control: own.source.as_ref().and_then(|source| self.control(source.control.as_ref()?)),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
+            redux: own
+                .redux
+                .as_ref()
+                .map(|case| Redux { path: model.join(REDUX).join(case), strengths: own.strengths.clone() }),
             ..Request::default()
         }
     }
 
-    /// Writes the checkpoint of the run's refiner, if it has one, to where its request has it.
+    /// Writes the checkpoint of the run's refiner or Redux model, if it has one, to where its request has it.
     pub fn write_refiner(&self, model: &Path) -> Result<()> {
         if let Some(case) = &self.request.refiner {
             let folder = model.join(REFINER);
             fs::create_dir(&folder)?;
             Fixture::new("sdxl", case).write_diffusers(&folder)?;
+        }
+        if let Some(case) = &self.request.redux {
+            let folder = model.join(REDUX).join(case);
+            fs::create_dir_all(&folder)?;
+            Fixture::new("redux", case).write_diffusers(&folder)?;
         }
         Ok(())
     }
@@ -413,6 +427,8 @@ impl Run {
 /// Families whose tokenizer is that of another.
 const SHARED_TOKENIZERS: [(&str, &str); 1] = [("qwen_image_21", "krea2")];
 const TOKENIZER: &str = "tokenizer";
+/// Where a run's Redux model is in the folder of its model.
+const REDUX: &str = "redux";
 /// Where a run's refiner is in the folder of its model.
 const REFINER: &str = "refiner";
 /// The file that holds all components.

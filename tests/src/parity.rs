@@ -36,6 +36,7 @@ pub fn check_case(family: &str, case: &str) -> Result<()> {
     let model = fixture.write_diffusers(folder.path())?;
     let mut runner = Runner::start()?;
     for run in fixture.runs()? {
+        run.write_refiner(&model)?;
         check_run(&mut runner, &run, &model)?;
     }
     Ok(())

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     request::{
-        Control, Fit, FrameRange, Keyframe, Mode, References, Request, SourceClip, SourceImage, SourceMask,
+        Control, Fit, FrameRange, Keyframe, Mode, Redux, References, Request, SourceClip, SourceImage,
+        SourceMask,
     },
     session::ModelSummary,
     source::{count_frames, size_of},
@@ -44,6 +45,13 @@ pub(super) struct SourceArgs {
     /// A reference image: one to edit, or one of something that appears in a clip, in models for that. Some take several.
     #[arg(long, alias = "ref-image", value_name = "FILE")]
     reference: Vec<PathBuf>,
+    /// A Redux model, through which FLUX.1 reads the references beside the prompt: flux1-redux-dev, or its folder.
+    #[arg(long, value_name = "PATH", requires = "reference")]
+    redux: Option<PathBuf>,
+    /// How strongly a reference counts that is read through Redux. Can be given several times, in the order of the
+    /// references; 1 for those without.
+    #[arg(long, value_name = "NUMBER", requires = "redux")]
+    reference_strength: Vec<f32>,
     /// Scale the references of images to about the square of this many pixels, instead of the model's own size. Smaller
     /// references take less memory and time.
     #[arg(long, value_name = "PIXELS")]
@@ -104,6 +112,7 @@ impl SourceArgs {
             clip: self.clip(),
             references,
             reference_side: self.reference_side,
+            redux: self.redux(),
             control: self.control(),
             ..request
         })
@@ -118,8 +127,9 @@ impl SourceArgs {
         takes: Option<&References>,
         multiple: u32,
     ) -> anyhow::Result<Request> {
-        let (Some(takes), Some(first)) = (takes.filter(|takes| takes.edits), request.references.first())
-        else {
+        // Through Redux, references are read in a size of their own.
+        let takes = takes.filter(|takes| takes.edits && request.redux.is_none());
+        let (Some(takes), Some(first)) = (takes, request.references.first()) else {
             return Ok(request);
         };
         let own = size_of(first).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
@@ -158,6 +168,11 @@ impl SourceArgs {
             keeps_the_rest: !self.no_paste_back,
         });
         SourceImage { path: path.to_owned(), strength: self.strength, fit: self.fit, mask }
+    }
+
+    fn redux(&self) -> Option<Redux> {
+        let strengths = self.reference_strength.clone();
+        self.redux.clone().map(|path| Redux { path, strengths })
     }
 
     fn control(&self) -> Option<Control> {

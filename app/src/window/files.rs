@@ -188,6 +188,8 @@ pub enum FileEvent {
     AdapterChosen(PathBuf),
     /// A refiner was chosen in a dialog.
     RefinerChosen(PathBuf),
+    /// A Redux model was chosen in a dialog.
+    ReduxChosen(PathBuf),
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
     /// A dialog was closed.
@@ -263,6 +265,7 @@ impl Files {
                     | FileEvent::LibraryFolderChosen(_)
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
+                    | FileEvent::ReduxChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::LastImageChosen(_)
                     | FileEvent::KeyframeChosen(_)

@@ -159,6 +159,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A model through which another cannot read references.
+    #[error("{} cannot be used as Redux: {reason}", .path.display())]
+    Redux {
+        /// The model.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A weight that the architecture needs is not in the files.
     #[error("{} has no tensor {name}{}", .path.display(), others(*.missing))]
     MissingTensor {
@@ -295,6 +303,7 @@ impl CheckpointError {
                 none."
                     .to_owned()
             }
+            Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \
                 both from the same place."

@@ -71,10 +71,11 @@ pub fn read(files: &[Arc<WeightFile>]) -> Result<TensorTable, CheckpointError> {
             alignment => cursor.position.checked_next_multiple_of(alignment).unwrap_or(u64::MAX),
         };
         let whole = whole.get_or_insert(header);
+        let is_gated = described.iter().any(|tensor: &Description| tensor.name.contains(llama_names::GATE));
         for described in described {
             let name = described.name.clone();
             let tensor = described.tensor(file, &cursor, data, &whole.shapes)?;
-            let name = llama_names::renamed(&whole.architecture, &name).unwrap_or(name);
+            let name = llama_names::renamed(&whole.architecture, is_gated, &name).unwrap_or(name);
             if table.insert(name.clone(), tensor).is_some() {
                 return Err(cursor.damaged(format!("it lists {name} twice")));
             }

@@ -42,12 +42,57 @@ const T5: [(&str, &str); 14] = [
     ("ffn_norm.", "layer.1.layer_norm."),
 ];
 
-/// The authors' name of a tensor in a file of this architecture, if llama.cpp's name differs.
-pub fn renamed(architecture: &str, name: &str) -> Option<String> {
+/// Replacements for the vision towers of Qwen's models, in order. The kernel of each of the two frames of a patch is a tensor
+/// of its own.
+const VISION: [(&str, &str); 11] = [
+    ("v.patch_embd.weight.1", "visual.patch_embed.proj.1.weight"),
+    ("v.patch_embd.", "visual.patch_embed.proj."),
+    ("v.position_embd.", "visual.pos_embed."),
+    ("v.deepstack.", "visual.deepstack."),
+    ("v.blk.", "visual.blocks."),
+    ("attn_qkv.", "attn.qkv."),
+    ("attn_q.", "attn.q."),
+    ("attn_k.", "attn.k."),
+    ("attn_v.", "attn.v."),
+    ("attn_out.", "attn.proj."),
+    ("ln1.", "norm1."),
+];
+
+/// The same for those of Qwen2.5-VL, whose feed-forward layers are gated.
+const GATED_VISION: [(&str, &str); 7] = [
+    ("ln2.", "norm2."),
+    ("ffn_gate.", "mlp.gate_proj."),
+    ("ffn_up.", "mlp.up_proj."),
+    ("ffn_down.", "mlp.down_proj."),
+    ("v.post_ln.", "visual.merger.ln_q."),
+    ("mm.0.", "visual.merger.mlp.0."),
+    ("mm.2.", "visual.merger.mlp.2."),
+];
+
+/// The same for those of Qwen3-VL.
+const PLAIN_VISION: [(&str, &str); 8] = [
+    ("ln2.", "norm2."),
+    ("ffn_up.", "mlp.linear_fc1."),
+    ("ffn_down.", "mlp.linear_fc2."),
+    ("v.post_ln.", "visual.merger.norm."),
+    ("mm.0.", "visual.merger.linear_fc1."),
+    ("mm.2.", "visual.merger.linear_fc2."),
+    (".fc1.", ".linear_fc1."),
+    (".fc2.", ".linear_fc2."),
+];
+
+/// Part of the names of gated feed-forward layers.
+pub const GATE: &str = ".ffn_gate.";
+
+/// The authors' name of a tensor in a file of this architecture, if llama.cpp's name differs. `is_gated` says whether a
+/// vision tower has [gates](GATE).
+pub fn renamed(architecture: &str, is_gated: bool, name: &str) -> Option<String> {
     let tables: [&[(&str, &str)]; 2] = match architecture {
         "qwen2" | "qwen2vl" | "qwen3" | "qwen3vl" => [&LANGUAGE_MODEL, &[]],
         "llama" | "mistral3" => [&INTERLEAVED, &LANGUAGE_MODEL],
         "t5" | "t5encoder" => [&T5, &[]],
+        "clip" if is_gated => [&VISION, &GATED_VISION],
+        "clip" => [&VISION, &PLAIN_VISION],
         _ => return None,
     };
     Some(tables.into_iter().flatten().fold(name.to_owned(), |name, (from, to)| {
@@ -77,7 +122,7 @@ mod tests {
             ("output_norm.weight", "model.norm.weight"),
             ("output.weight", "lm_head.weight"),
         ] {
-            assert_eq!(renamed("qwen3", name).as_deref(), Some(want));
+            assert_eq!(renamed("qwen3", true, name).as_deref(), Some(want));
         }
         for (name, want) in [
             (
@@ -88,12 +133,29 @@ mod tests {
             ("enc.output_norm.weight", "encoder.final_layer_norm.weight"),
             ("token_embd.weight", "shared.weight"),
         ] {
-            assert_eq!(renamed("t5encoder", name).as_deref(), Some(want));
+            assert_eq!(renamed("t5encoder", true, name).as_deref(), Some(want));
         }
         assert_eq!(
-            renamed("llama", "blk.3.attn_q.weight").as_deref(),
+            renamed("llama", true, "blk.3.attn_q.weight").as_deref(),
             Some("model.layers.3.self_attn.q_proj_interleaved.weight")
         );
-        assert_eq!(renamed("flux", "blk.0"), None);
+        assert_eq!(renamed("flux", false, "blk.0"), None);
+        for (is_gated, name, want) in [
+            (true, "v.patch_embd.weight", "visual.patch_embed.proj.weight"),
+            (true, "v.patch_embd.weight.1", "visual.patch_embed.proj.1.weight"),
+            (true, "v.blk.7.ffn_up.bias", "visual.blocks.7.mlp.up_proj.bias"),
+            (true, "v.blk.7.attn_out.weight", "visual.blocks.7.attn.proj.weight"),
+            (true, "v.post_ln.weight", "visual.merger.ln_q.weight"),
+            (true, "mm.2.bias", "visual.merger.mlp.2.bias"),
+            (false, "v.patch_embd.bias", "visual.patch_embed.proj.bias"),
+            (false, "v.position_embd.weight", "visual.pos_embed.weight"),
+            (false, "v.blk.0.ffn_down.weight", "visual.blocks.0.mlp.linear_fc2.weight"),
+            (false, "v.blk.0.ln2.bias", "visual.blocks.0.norm2.bias"),
+            (false, "v.deepstack.16.fc1.weight", "visual.deepstack.16.linear_fc1.weight"),
+            (false, "v.deepstack.16.norm.bias", "visual.deepstack.16.norm.bias"),
+            (false, "mm.0.weight", "visual.merger.linear_fc1.weight"),
+        ] {
+            assert_eq!(renamed("clip", is_gated, name).as_deref(), Some(want));
+        }
     }
 }

@@ -194,6 +194,11 @@ pub trait Denoiser: Send + Sync {
     /// Width and height of images must be multiples of this.
     fn size_multiple(&self) -> u32;
 
+    /// Pixels along each side of what a token of an image covers: schedules count tokens.
+    fn token_side(&self) -> u32 {
+        self.size_multiple()
+    }
+
     /// The longest side of images.
     fn longest_side(&self) -> u32 {
         LONGEST_SIDE
@@ -268,6 +273,12 @@ pub trait Denoiser: Send + Sync {
     /// families use.
     fn without_prompt(&self, empty: Conditioning) -> nn::Result<Conditioning> {
         Ok(empty)
+    }
+
+    /// The conditioning with images beside the prompt, each as its tokens `[tokens, width]` with a strength, in families that
+    /// [take Redux](super::Family::takes_redux).
+    fn with_images(&self, _: Conditioning, _: &[(Tensor, f32)]) -> nn::Result<Conditioning> {
+        bail!("this network reads no images beside the prompt")
     }
 
     /// Computes what depends only on the prompt and, for each sigma, what depends only on that sigma. Later

@@ -51,6 +51,11 @@ pub trait Family: Sync {
         Err(format!("{} does not support refiners", model.family.name()))
     }
 
+    /// Whether its models read reference images through a Redux model.
+    fn takes_redux(&self) -> bool {
+        false
+    }
+
     /// The stages of a run for a request.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
         stages::usual(model, request)

@@ -357,6 +357,10 @@ impl Family for Flux {
         &[("double_blocks.0.img_attn.proj.weight", "flux")]
     }
 
+    fn takes_redux(&self) -> bool {
+        true
+    }
+
     fn tiny_decoders(&self) -> &'static [&'static str] {
         &["taef1"]
     }
@@ -483,6 +487,24 @@ impl Denoiser for FluxTransformer {
             Ok([clip, t5]) => Ok(Conditioning { pooled: clip.pooled, ..Conditioning::new(t5.states) }),
             Err(encoded) => bail!("got {} encodings of a prompt, expected two", encoded.len()),
         }
+    }
+
+    /// Images count one on top of the other, in tokens after those of the prompt, which counts as often as all of them
+    /// together.
+    fn with_images(&self, conditioning: Conditioning, images: &[(Tensor, f32)]) -> Result<Conditioning> {
+        let all: f32 = images.iter().map(|(_, strength)| strength).sum();
+        let mut sum: Option<Tensor> = None;
+        for (image, strength) in images {
+            let image = (image.to_dtype(conditioning.prompt.dtype())? * f64::from(*strength))?;
+            sum = Some(match sum {
+                Some(sum) => (sum + image)?,
+                None => image,
+            });
+        }
+        let Some(image) = sum else { return Ok(conditioning) };
+        let prompt = Tensor::cat(&[(conditioning.prompt * f64::from(all))?, image], 0)?;
+        let pooled = conditioning.pooled.map(|pooled| pooled * f64::from(all)).transpose()?;
+        Ok(Conditioning { pooled, ..Conditioning::new(prompt) })
     }
 
     fn prepare(

@@ -371,6 +371,9 @@ impl Model {
 
     /// How it takes reference images, if it does.
     pub fn references(&self) -> Option<References> {
+        if self.vision_tower().is_some_and(|tower| tower.network.is_beside()) {
+            return Some(References::through_redux());
+        }
         self.denoisers().next()?.network.denoiser.references()
     }
 
@@ -519,6 +522,8 @@ pub struct SeenImage {
     pub file: FileStamp,
     /// In which sizes it is read.
     pub size: SeenSize,
+    /// How strongly it counts; 1 unless it is read through Redux.
+    pub strength: f32,
 }
 
 impl Prompt {

@@ -10,7 +10,8 @@ use std::{
 use super::{Model, open};
 use crate::{
     checkpoint::{CheckpointError, FileStamp, Layout},
-    request::Request,
+    request::{Redux, Refiner, Request},
+    text::ReduxTower,
 };
 
 /// Maximum number of cached models.
@@ -27,7 +28,8 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    refiner: Option<PathBuf>,
+    /// The refiner or the Redux model that it is used with.
+    beside: Option<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
 }
@@ -49,9 +51,14 @@ impl OpenedModels {
     /// When it cannot be opened.
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
-        match &request.refiner {
-            Some(refiner) => self.keep(&path, Some(&refiner.path), || self.refined(&path, &refiner.path)),
-            None => self.open(&path),
+        match (&request.refiner, &request.redux) {
+            (Some(Refiner { path: other, .. }), _) => {
+                self.keep(&path, Some(other), || self.refined(&path, other))
+            }
+            (None, Some(Redux { path: other, .. })) => {
+                self.keep(&path, Some(other), || self.seeing(&path, other))
+            }
+            (None, None) => self.open(&path),
         }
     }
 
@@ -76,20 +83,32 @@ impl OpenedModels {
         Ok((model, [stamps(&base), stamps(&second)].concat()))
     }
 
+    /// The model at a path, which reads references through the Redux model at another.
+    fn seeing(&self, path: &Path, redux: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let base = self.open(path)?;
+        if !base.family.takes_redux() {
+            let reason = format!("{} does not read images through one", base.family.name());
+            return Err(CheckpointError::Redux { path: redux.to_owned(), reason });
+        }
+        let before = stamps(&base);
+        let model = Model::clone(&base).with_vision_tower(ReduxTower::open(redux, &self.folders)?);
+        Ok((model.clone(), [before, stamps(&model)].concat()))
+    }
+
     fn keep(
         &self,
         path: &Path,
-        refiner: Option<&Path>,
+        beside: Option<&Path>,
         open: impl FnOnce() -> Result<(Model, Vec<FileStamp>), CheckpointError>,
     ) -> Result<Arc<Model>, CheckpointError> {
-        if let Some(model) = self.known(path, refiner) {
+        if let Some(model) = self.known(path, beside) {
             return Ok(model);
         }
         let (model, stamps) = open()?;
         let model = Arc::new(model);
         let known = Known {
             path: path.to_owned(),
-            refiner: refiner.map(Path::to_owned),
+            beside: beside.map(Path::to_owned),
             stamps,
             model: Arc::clone(&model),
         };
@@ -100,9 +119,9 @@ impl OpenedModels {
     }
 
     /// The cached model, if its files have not changed; otherwise it is removed from the cache.
-    fn known(&self, path: &Path, refiner: Option<&Path>) -> Option<Arc<Model>> {
+    fn known(&self, path: &Path, beside: Option<&Path>) -> Option<Arc<Model>> {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |known: &Known| known.path == path && known.refiner.as_deref() == refiner;
+        let is_it = |known: &Known| known.path == path && known.beside.as_deref() == beside;
         let place = all.iter().position(is_it)?;
         let known = all.remove(place).filter(|known| known.stamps.iter().all(FileStamp::is_current))?;
         let model = Arc::clone(&known.model);

@@ -10,7 +10,7 @@ use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
     Modulation, Opened, PrepareInput, Prepared, Reference, TextPart,
     family::part,
-    joint::{Heads, SIDES},
+    joint::SIDES,
     modulated::{FREQUENCY_WIDTH, frequencies, within_range},
     patches::{Channels, angles, patchify, references, unpatchify, wrong_axes},
     scheduler,
@@ -225,13 +225,14 @@ impl QwenImage21Config {
         Ok(())
     }
 
-    fn heads(&self) -> Heads {
-        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
+    /// Width of the stream.
+    fn dim(&self) -> usize {
+        self.num_attention_heads * self.attention_head_dim
     }
 
     /// The blocks: what is needed once per run, the embedder of latents, the layers, and the head.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (dim, inner) = (self.heads().dim(), self.mlp_ratio * self.heads().dim());
+        let (dim, inner) = (self.dim(), self.mlp_ratio * self.dim());
         let layer = |index: usize| {
             let spec = BlockSpec::new(format!("transformer_blocks.{index}"));
             let spec = SIDES[0].qkv.iter().fold(spec, |spec, name| spec.matrix(name, dim, dim));
@@ -354,7 +355,7 @@ impl QwenImage21Transformer {
         let embedded = silu(&embedded)?;
         let (of_blocks, of_head) =
             (w.linear("modulation.1", &embedded)?, w.linear("norm_out.linear", &embedded)?);
-        let dim = self.config.heads().dim();
+        let dim = self.config.dim();
         let of_level = |(index, &sigma): (usize, &f32)| {
             let part = |x: &Tensor, number: usize| {
                 x.narrow(0, index, 1)?.narrow(1, number * dim, dim)?.contiguous()?.reshape((1, 1, dim))
@@ -407,9 +408,15 @@ impl QwenImage21Transformer {
 
     /// Rotated queries and keys, and values, `[batch, tokens, heads, width]`.
     fn qkv(&self, w: &Weights, x: &Tensor, level: &[Tensor], rope: &Rope) -> Result<[Tensor; 3]> {
+        let (batch, tokens, _) = x.dims3()?;
         let h = layer_norm_modulated(x, self.config.eps, &level[0], None)?;
-        let [q, k, v] = self.config.heads().qkv(w, h, &SIDES[0])?;
-        Ok([rope_interleaved(&q, rope)?, rope_interleaved(&k, rope)?, v])
+        let layers = &SIDES[0];
+        let heads =
+            |name: &str| w.linear(name, &h)?.reshape((batch, tokens, self.config.num_attention_heads, ()));
+        let [q, k, v] = [heads(layers.qkv[0])?, heads(layers.qkv[1])?, heads(layers.qkv[2])?];
+        drop(h);
+        let normed = |name: &str, x: Tensor| rope_interleaved(&w.rms_norm(name, &x, self.config.eps)?, rope);
+        Ok([normed(layers.norms[0], q)?, normed(layers.norms[1], k)?, v])
     }
 
     /// The rest of a block after attention.
@@ -439,6 +446,11 @@ fn for_all(x: &Tensor, batch: usize) -> Result<Tensor> {
 impl Denoiser for QwenImage21Transformer {
     fn size_multiple(&self) -> u32 {
         (self.scale * SEEN) as u32
+    }
+
+    /// Every latent is a token.
+    fn token_side(&self) -> u32 {
+        self.scale as u32
     }
 
     fn latents(&self, canvas: Canvas) -> LatentShape {
@@ -495,14 +507,10 @@ impl Denoiser for QwenImage21Transformer {
             }
             w.branches(&mut streams, |w, branch, (x, seen)| {
                 let [q, k, v] = self.qkv(w, x, &without_noise, &ropes[branch])?;
-                if index < last {
-                    let attended = attend_in_order(&spans[branch], &q, &k, &v)?;
-                    drop(q);
-                    seen.push([k, v]);
-                    *x = self.rest(w, x, attended, &without_noise)?;
-                } else {
-                    seen.push([k, v]);
-                }
+                let attended = attend_in_order(&spans[branch], &q, &k, &v)?;
+                drop(q);
+                seen.push([k, v]);
+                *x = self.rest(w, x, attended, &without_noise)?;
                 Ok(())
             })
         })?;

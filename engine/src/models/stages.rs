@@ -212,8 +212,8 @@ impl Task {
 impl Steps {
     /// All steps of a request with a denoiser.
     pub fn new(denoising: &Denoising, request: &Request) -> Self {
-        let multiple = denoising.denoiser.size_multiple();
-        let of_frame = (request.width / multiple) as usize * (request.height / multiple) as usize;
+        let side = denoising.denoiser.token_side();
+        let of_frame = (request.width / side) as usize * (request.height / side) as usize;
         let tokens = of_frame * denoising.denoiser.latents(request.canvas()).frames;
         let training = denoising.training.shifted(request.shift);
         let mut sigmas = training.sigmas(request.schedule, request.steps as usize, tokens);
@@ -295,6 +295,11 @@ pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
 pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<Task> {
     let mut tasks = Vec::new();
     let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
+    let is_beside = model.vision_tower().is_some_and(|tower| tower.network.is_beside());
+    let images = images.map(|images| match is_beside {
+        true => SourceImages { references: 0, ..images },
+        false => images,
+    });
     if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
         && images.count() + images.references > 0
     {

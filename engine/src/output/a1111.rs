@@ -69,6 +69,11 @@ pub(super) fn write(settings: &Settings) -> String {
         pairs.push(("Clip frames", clip.range.to_string()));
     }
     pairs.extend(settings.request.references.iter().map(|path| ("Reference image", file_name(path))));
+    if let Some(redux) = &settings.request.redux {
+        pairs.push(("Redux", file_stem(&redux.path)));
+        let strengths: Vec<String> = redux.strengths.iter().map(f32::to_string).collect();
+        pairs.extend((!strengths.is_empty()).then(|| ("Reference strengths", strengths.join(" "))));
+    }
     if let Some(control) = &settings.request.control {
         let named = [("Control video", &control.video), ("Control mask", &control.mask)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, file_name(path.as_ref()?))));

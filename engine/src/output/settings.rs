@@ -185,6 +185,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
         paths.extend(video.iter_mut().chain(mask));
     }
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
+    paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
     paths
 }
@@ -209,7 +210,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{AdapterUse, Refiner, SourceMask};
+    use crate::request::{AdapterUse, Redux, Refiner, SourceMask};
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -255,6 +256,7 @@ mod tests {
             source: Some(source),
             references: vec![home.join("hat.png")],
             refiner: Some(Refiner::new(home.join("refiner.safetensors"))),
+            redux: Some(Redux::new(home.join("redux.safetensors"))),
             ..Request::default()
         };
         let settings = Settings::new(&request, "", "", 0);

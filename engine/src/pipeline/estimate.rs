@@ -217,9 +217,12 @@ impl Estimator<'_> {
             uses.push(PartUse { part: *part, ways: vec![work] });
         }
         let mut conditionings = Conditionings::new();
-        for mut encoded in encoded {
+        let is_beside = self.model.vision_tower().is_some_and(|tower| tower.network.is_beside());
+        let beside = if is_beside { seen } else { &[] };
+        for (mut encoded, prompt) in encoded.into_iter().zip(prompts) {
             for (index, denoiser) in denoisers.iter().enumerate() {
-                let conditioning = conditioning(denoiser, &denoisers[index + 1..], &mut encoded)?;
+                let after = &denoisers[index + 1..];
+                let conditioning = conditioning(denoiser, after, &mut encoded, (prompt, beside))?;
                 conditionings.entry(denoiser.part).or_default().push(conditioning);
             }
         }

@@ -10,7 +10,7 @@ use crate::{
         ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, SeenImage, Task, Used,
     },
     nn,
-    request::{ComputeDtype, Request},
+    request::{ComputeDtype, ReferenceSizes, Request},
     source::size_of,
     text::{Encoded, VisionTower},
 };
@@ -54,7 +54,11 @@ impl Resolved {
         }
         let (references, seen) = reference_sizes(model, request)?;
         let longest = request.max_sequence_length as usize;
-        let prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
+        let mut prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
+        if model.vision_tower().is_some_and(|tower| tower.network.is_beside()) {
+            // The negative prompt is about no images.
+            prompts.iter_mut().skip(1).for_each(|prompt| prompt.images.clear());
+        }
         let request = Request { dtype: Some(dtype), ..request.clone() };
         Ok(Self { request, dtype, prompts, stages, references, tile: None })
     }
@@ -127,13 +131,17 @@ fn reference_sizes(
     let (Some(takes), tower) = (model.references(), model.vision_tower()) else {
         return Ok((sizes, seen));
     };
-    for path in &request.references {
+    for (index, path) in request.references.iter().enumerate() {
         let own = size_of(path)?;
-        let Some(size) = takes.size(own, request.reference_side) else { continue };
-        sizes.push(size);
+        let size = takes.size(own, request.reference_side);
+        if size.is_none() && takes.sizes != ReferenceSizes::Seen {
+            continue;
+        }
+        sizes.extend(size);
         let image = |tower: &Used<dyn VisionTower>| SeenImage {
             file: FileStamp::of(path),
-            size: tower.network.size(own, size),
+            size: tower.network.size(own, size.unwrap_or(own)),
+            strength: request.redux.as_ref().map_or(1.0, |redux| redux.strength(index)),
         };
         seen.extend(tower.as_ref().map(image));
     }
@@ -151,11 +159,13 @@ pub fn last_states(encoded: &[BTreeMap<usize, Encoded>]) -> Vec<nn::Tensor> {
 }
 
 /// What a denoiser is conditioned on, from the results of text encoders by their parts. Results that no denoiser after
-/// it reads are taken out.
+/// it reads are taken out. `seen` are the tokens `[rows, columns, width]` of the images that the prompt is about, where the
+/// denoiser reads those beside the prompt.
 pub fn conditioning(
     denoiser: &Used<Denoising>,
     after: &[Used<Denoising>],
     encoded: &mut BTreeMap<usize, Encoded>,
+    (prompt, seen): (&Prompt, &[nn::Tensor]),
 ) -> nn::Result<Conditioning> {
     let reads = denoiser.network.reads.iter();
     let read = reads.filter_map(|part| {
@@ -163,5 +173,14 @@ pub fn conditioning(
         if again { encoded.get(part).cloned() } else { encoded.remove(part) }
     });
     let read = read.collect();
-    denoiser.network.denoiser.conditioning(read)
+    let conditioning = denoiser.network.denoiser.conditioning(read)?;
+    if seen.is_empty() || prompt.images.is_empty() {
+        return Ok(conditioning);
+    }
+    let image = |(tokens, image): (&nn::Tensor, &SeenImage)| {
+        let (rows, columns, width) = tokens.dims3()?;
+        Ok((tokens.reshape((rows * columns, width))?, image.strength))
+    };
+    let images: Vec<_> = seen.iter().zip(&prompt.images).map(image).collect::<nn::Result<_>>()?;
+    denoiser.network.denoiser.with_images(conditioning, &images)
 }

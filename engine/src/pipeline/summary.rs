@@ -42,6 +42,9 @@ pub struct ModelSummary {
     /// Whether [`Request::refiner`](crate::request::Request::refiner) can be used.
     #[serde(default)]
     pub takes_refiner: bool,
+    /// Whether [`Request::redux`](crate::request::Request::redux) can be used.
+    #[serde(default)]
+    pub takes_redux: bool,
     /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
     #[serde(default)]
     pub frame_multiple: Option<u32>,
@@ -175,6 +178,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         reads_clip_skip: model.reads_clip_skip(),
         shift: model.shift(),
         takes_refiner: model.family.takes_refiner(),
+        takes_redux: model.family.takes_redux(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),
         references: model.references(),

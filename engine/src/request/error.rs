@@ -1,7 +1,7 @@
 //! What is wrong with a request.
 
 use super::{
-    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, REFERENCE_SIDES,
+    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, REFERENCE_SIDES, Redux,
     STRONGEST_CONTROL, Schedule, WIDEST_BLUR, Windows,
 };
 
@@ -218,6 +218,24 @@ pub enum RequestError {
     /// A switch to the refiner that leaves one of the two models no steps.
     #[error("refiner switch {0} is invalid; use a value between 0 and 1, such as 0.8")]
     RefinerSwitch(f64),
+    /// A Redux model without references.
+    #[error("Redux reads reference images, and none is given; give one, or remove Redux")]
+    ReduxAlone,
+    /// More strengths than references.
+    #[error("{given} strengths are given for {}", crate::units::counted(*references, "reference image"))]
+    ReduxStrengths {
+        /// The number of strengths.
+        given: usize,
+        /// The number of images.
+        references: usize,
+    },
+    /// A strength of a reference out of range.
+    #[error(
+        "the strength {0} of a reference is invalid; use a value from {least} to {most}",
+        least = Redux::STRENGTHS.start(),
+        most = Redux::STRENGTHS.end()
+    )]
+    ReduxStrength(f32),
     /// A mask blur wider than images are.
     #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),

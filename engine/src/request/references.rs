@@ -38,6 +38,8 @@ pub enum ReferenceSizes {
         /// Whether they are rounded up, not to the nearest.
         up: bool,
     },
+    /// The square that an image encoder reads, whatever the size of the result: the autoencoder does not read it.
+    Seen,
     /// Its own size, scaled down to at most the pixels of a square, and cropped in the middle.
     Own {
         /// Pixels of a side of the square.
@@ -48,12 +50,17 @@ pub enum ReferenceSizes {
 }
 
 impl References {
+    /// How a model takes references through a [Redux](super::Redux) model.
+    pub fn through_redux() -> Self {
+        Self { most: super::Redux::MOST, edits: false, sizes: ReferenceSizes::Seen }
+    }
+
     /// Width and height in which an image of these is read; `None` if that is the size of the result. `side` is
     /// [`Request::reference_side`](super::Request::reference_side).
     pub fn size(&self, own: [u32; 2], side: Option<u32>) -> Option<[u32; 2]> {
         let ratio = f64::from(own[0].max(1)) / f64::from(own[1].max(1));
         match (&self.sizes, side) {
-            (ReferenceSizes::Canvas, _) => None,
+            (ReferenceSizes::Canvas | ReferenceSizes::Seen, _) => None,
             (ReferenceSizes::Preferred(sizes), None) => {
                 let off = |[width, height]: &[u32; 2]| (ratio - f64::from(*width) / f64::from(*height)).abs();
                 sizes

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::{
     VisionPatches, VisionTower,
-    qwen_vision::PREFIX,
-    vision_tower::{CHANNELS, SeenSize, rope},
+    vision_tower::{CHANNELS, PREFIX, SeenSize, embedded, embedder, is_split, kernel, rope, whole_or},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -15,7 +14,8 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-const PATCHES: &str = "patch_embed.proj";
+/// What the mergers of DeepStack are called in GGUF files, before the number of their layer.
+const STACKED: &str = "deepstack.";
 const PLACES: &str = "pos_embed.weight";
 /// Added to the variance in every norm.
 const EPS: f64 = 1e-6;
@@ -44,6 +44,9 @@ pub struct Qwen3VisionConfig {
     pub num_position_embeddings: usize,
     /// The layers, from 0, after which patches also become tokens.
     pub deepstack_visual_indexes: Vec<usize>,
+    /// Whether the layer that embeds patches is two tensors. The file shows it.
+    #[serde(skip)]
+    pub is_split: bool,
 }
 
 impl Default for Qwen3VisionConfig {
@@ -59,6 +62,7 @@ impl Default for Qwen3VisionConfig {
             out_hidden_size: 4096,
             num_position_embeddings: 2304,
             deepstack_visual_indexes: vec![8, 16, 24],
+            is_split: false,
         }
     }
 }
@@ -69,8 +73,7 @@ impl Qwen3VisionConfig {
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape =
             |name: &str| tensors.get(&format!("{PREFIX}{name}")).map(|tensor| tensor.shape().to_vec());
-        let kernel = shape(&format!("{PATCHES}.weight"))?;
-        let (width, frames, side) = (*kernel.first()?, *kernel.get(2)?, *kernel.get(3)?);
+        let [width, frames, side] = kernel(tensors, PREFIX)?;
         let merged = *shape("merger.linear_fc1.weight")?.first()?;
         let counted =
             |name: &dyn Fn(usize) -> String| (0..).take_while(|at| shape(&name(*at)).is_some()).count();
@@ -86,7 +89,11 @@ impl Qwen3VisionConfig {
             spatial_merge_size: (merged / width.max(1)).isqrt(),
             out_hidden_size: *shape("merger.linear_fc2.weight")?.first()?,
             num_position_embeddings: *shape(PLACES)?.first()?,
-            deepstack_visual_indexes: (0..stacked).map(|number| first + every * number).collect(),
+            deepstack_visual_indexes: if stacked == 0 {
+                (0..depth).filter(|layer| shape(&format!("{STACKED}{layer}.norm.weight")).is_some()).collect()
+            } else {
+                (0..stacked).map(|number| first + every * number).collect()
+            },
             ..Self::default()
         })
     }
@@ -127,7 +134,7 @@ impl Qwen3VisionConfig {
 
     /// The blocks: embedder of patches, then the layers, some with a merger of their own, and the last merger.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (width, inner, side) = (self.hidden_size, self.intermediate_size, self.patch_size);
+        let (width, inner) = (self.hidden_size, self.intermediate_size);
         let layer = |index: usize| {
             BlockSpec::new(format!("blocks.{index}"))
                 .norm("norm1", width)
@@ -139,15 +146,14 @@ impl Qwen3VisionConfig {
                 .linear("mlp.linear_fc1", inner, width)
                 .linear("mlp.linear_fc2", width, inner)
         };
-        let kernel = [width, CHANNELS, self.temporal_patch_size, side, side];
         let merger = |name: String, normed: usize| {
             BlockSpec::new(name)
                 .norm("norm", normed)
                 .linear("linear_fc1", self.merged(), self.merged())
                 .linear("linear_fc2", self.out_hidden_size, self.merged())
         };
-        let stem = BlockSpec::stem("patch_embed").tensor(format!("{PATCHES}.weight"), &kernel);
-        let stem = stem.tensor(format!("{PATCHES}.bias"), &[width]);
+        let stem = BlockSpec::stem("patch_embed").tensor("patch_embed.proj.bias", &[width]);
+        let stem = embedder(stem, width, self.patches(), self.is_split);
         let mut blocks = vec![stem.tensor(PLACES, &[self.num_position_embeddings, width])];
         for index in 0..self.depth {
             blocks.push(layer(index));
@@ -157,6 +163,23 @@ impl Qwen3VisionConfig {
         }
         blocks.push(merger("merger".to_owned(), width));
         blocks
+    }
+
+    fn patches(&self) -> VisionPatches {
+        let Self { patch_size, temporal_patch_size, spatial_merge_size, .. } = *self;
+        // One window holds any image.
+        let window = usize::MAX;
+        VisionPatches { side: patch_size, frames: temporal_patch_size, merge: spatial_merge_size, window }
+    }
+
+    /// The name of a tensor in GGUF files, where the mergers of DeepStack have the numbers of their layers.
+    fn name_by_layer(&self, name: &str) -> StoredName {
+        let numbered = name.strip_prefix("deepstack_merger_list.").and_then(|rest| rest.split_once('.'));
+        let layer = numbered.and_then(|(number, rest)| {
+            let layer = self.deepstack_visual_indexes.get(number.parse::<usize>().ok()?)?;
+            Some(StoredName::whole(format!("{PREFIX}{STACKED}{layer}.{rest}")))
+        });
+        layer.unwrap_or_else(|| Self::stored_name(name))
     }
 
     /// The name of a tensor in files: queries, keys and values are one there.
@@ -186,13 +209,14 @@ impl Qwen3Vision {
         let own = part.config.as_ref().and_then(|config| config.get("vision_config")).cloned();
         let own = Part { config: own, ..part.clone() };
         let config = own.config(Qwen3VisionConfig::from_shapes)?;
+        let config = Qwen3VisionConfig { is_split: is_split(&part.tensors, PREFIX), ..config };
         config.check(&own)?;
         let component = Component::bind(
             Role::TextEncoder,
             "Qwen3-VL vision",
             &config.blueprint(),
             &part.tensors,
-            Qwen3VisionConfig::stored_name,
+            |name| whole_or(part, name, |name| config.name_by_layer(name)),
             &part.path,
         )?;
         Ok((Self { config }, component))
@@ -291,10 +315,7 @@ impl VisionTower for Qwen3Vision {
     }
 
     fn patches(&self) -> VisionPatches {
-        let Qwen3VisionConfig { patch_size, temporal_patch_size, spatial_merge_size, .. } = self.config;
-        // One window holds any image.
-        let window = usize::MAX;
-        VisionPatches { side: patch_size, frames: temporal_patch_size, merge: spatial_merge_size, window }
+        self.config.patches()
     }
 
     fn spread(&self) -> [[f32; CHANNELS]; 2] {
@@ -321,7 +342,7 @@ impl VisionTower for Qwen3Vision {
         blocks.walk(0..last + 1, |index, w| {
             if index == 0 {
                 let places = self.places(w, &images)?.unsqueeze(0)?;
-                x = (w.patches(PATCHES, &x)? + places)?;
+                x = (embedded(w, &x, self.patches())? + places)?;
             } else if index == last {
                 merged.insert(0, self.merge(w, &x, false)?);
             } else if merged.len() < stacked.len() && layer == stacked[merged.len()] + 1 {

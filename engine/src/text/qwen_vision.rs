@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{
     CLIP_SPREAD, VisionPatches, VisionTower,
     qwen3_vision::attend_in,
-    vision_tower::{CHANNELS, Order, SeenSize, rope},
+    vision_tower::{CHANNELS, Order, PREFIX, SeenSize, embedded, embedder, is_split, kernel, rope, whole_or},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -15,9 +15,6 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// Prefix of the names in files.
-pub const PREFIX: &str = "visual.";
-const PATCHES: &str = "patch_embed.proj";
 /// Added to the mean square in every norm.
 const EPS: f64 = 1e-6;
 /// The least and the most pixels of an image, as published.
@@ -49,6 +46,9 @@ pub struct QwenVisionConfig {
     pub out_hidden_size: usize,
     /// The layers that attend to whole images.
     pub fullatt_block_indexes: Vec<usize>,
+    /// Whether the layer that embeds patches is two tensors. The file shows it.
+    #[serde(skip)]
+    pub is_split: bool,
 }
 
 impl Default for QwenVisionConfig {
@@ -64,6 +64,7 @@ impl Default for QwenVisionConfig {
             window_size: 112,
             out_hidden_size: 3584,
             fullatt_block_indexes: vec![7, 15, 23, 31],
+            is_split: false,
         }
     }
 }
@@ -76,8 +77,7 @@ impl QwenVisionConfig {
         const WHOLE: usize = 8;
         let shape =
             |name: &str| tensors.get(&format!("{PREFIX}{name}")).map(|tensor| tensor.shape().to_vec());
-        let kernel = shape(&format!("{PATCHES}.weight"))?;
-        let (width, frames, side) = (*kernel.first()?, *kernel.get(2)?, *kernel.get(3)?);
+        let [width, frames, side] = kernel(tensors, PREFIX)?;
         let merged = *shape("merger.mlp.0.weight")?.first()?;
         let depth =
             (0..).take_while(|layer| shape(&format!("blocks.{layer}.norm1.weight")).is_some()).count();
@@ -112,6 +112,12 @@ impl QwenVisionConfig {
         Ok(())
     }
 
+    fn patches(&self) -> VisionPatches {
+        let Self { patch_size, temporal_patch_size, spatial_merge_size, .. } = *self;
+        let window = self.window();
+        VisionPatches { side: patch_size, frames: temporal_patch_size, merge: spatial_merge_size, window }
+    }
+
     /// Pixels along each side of a token.
     fn side(&self) -> usize {
         self.patch_size * self.spatial_merge_size
@@ -129,7 +135,7 @@ impl QwenVisionConfig {
 
     /// The blocks: embedder of patches, layers, merger.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (width, inner, side) = (self.hidden_size, self.intermediate_size, self.patch_size);
+        let (width, inner) = (self.hidden_size, self.intermediate_size);
         let layer = |index: usize| {
             BlockSpec::new(format!("blocks.{index}"))
                 .scale("norm1", width)
@@ -142,9 +148,9 @@ impl QwenVisionConfig {
                 .linear("mlp.up_proj", inner, width)
                 .linear("mlp.down_proj", width, inner)
         };
-        let kernel = [width, CHANNELS, self.temporal_patch_size, side, side];
         let merged = width * self.spatial_merge_size.pow(2);
-        let mut blocks = vec![BlockSpec::stem("patch_embed").tensor(format!("{PATCHES}.weight"), &kernel)];
+        let stem = BlockSpec::stem("patch_embed");
+        let mut blocks = vec![embedder(stem, width, self.patches(), self.is_split)];
         blocks.extend((0..self.depth).map(layer));
         blocks.push(
             BlockSpec::stem("merger")
@@ -194,13 +200,14 @@ impl QwenVision {
         let own = part.config.as_ref().and_then(|config| config.get("vision_config")).cloned();
         let own = Part { config: own, ..part.clone() };
         let config = own.config(QwenVisionConfig::from_shapes)?;
+        let config = QwenVisionConfig { is_split: is_split(&part.tensors, PREFIX), ..config };
         config.check(&own)?;
         let component = Component::bind(
             Role::TextEncoder,
             "Qwen2.5-VL vision",
             &config.blueprint(),
             &part.tensors,
-            QwenVisionConfig::stored_name,
+            |name| whole_or(part, name, QwenVisionConfig::stored_name),
             &part.path,
         )?;
         Ok((Self { config, shown }, component))
@@ -254,9 +261,7 @@ impl VisionTower for QwenVision {
     }
 
     fn patches(&self) -> VisionPatches {
-        let QwenVisionConfig { patch_size, temporal_patch_size, spatial_merge_size, .. } = self.config;
-        let window = self.config.window();
-        VisionPatches { side: patch_size, frames: temporal_patch_size, merge: spatial_merge_size, window }
+        self.config.patches()
     }
 
     fn spread(&self) -> [[f32; CHANNELS]; 2] {
@@ -279,7 +284,7 @@ impl VisionTower for QwenVision {
         drop(patches);
         blocks.walk(0..last + 1, |index, w| {
             x = if index == 0 {
-                w.patches(PATCHES, &x)?
+                embedded(w, &x, self.patches())?
             } else if index < last {
                 let is_whole = self.config.fullatt_block_indexes.contains(&(index - 1));
                 self.layer(w, &x, &rope, if is_whole { &wholes } else { &windows })?

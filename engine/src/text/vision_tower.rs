@@ -5,10 +5,13 @@ use std::fmt;
 use candle_core::{Device as Place, Result as TensorResult, Tensor as Values};
 
 use crate::{
+    checkpoint::{BlockSpec, Part, StoredName, TensorTable},
     nn::{Device, Result, Rope, Tensor},
-    residency::{Blocks, RunError},
+    residency::{Blocks, RunError, Weights},
 };
 
+/// Prefix of the names of Qwen's towers in files.
+pub(super) const PREFIX: &str = "visual.";
 /// Channels of an image.
 pub(super) const CHANNELS: usize = 3;
 /// Base of the rotary frequencies.
@@ -24,6 +27,11 @@ pub trait VisionTower: fmt::Debug + Send + Sync {
 
     /// The mean and the deviation of each channel of an image, which are taken out of its values in 0…1.
     fn spread(&self) -> [[f32; CHANNELS]; 2];
+
+    /// Whether its tokens are read beside those of a prompt by the denoiser, and not among them by a language model.
+    fn is_beside(&self) -> bool {
+        false
+    }
 
     /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their
     /// [patches](VisionPatches::read), which are freed when they are embedded. Every block is leased once for all. Towers
@@ -137,6 +145,54 @@ impl VisionPatches {
         }
         order
     }
+}
+
+/// The layer that embeds patches.
+const PATCHES: &str = "patch_embed.proj";
+/// In GGUF files the layer that embeds the second frame of patches is a tensor of its own.
+const SECOND: &str = "patch_embed.proj.1";
+
+/// Adds the layer that embeds patches to a block, as it is stored in these tensors, whose names begin with `prefix`.
+pub(super) fn embedder(spec: BlockSpec, width: usize, patches: VisionPatches, is_split: bool) -> BlockSpec {
+    let VisionPatches { side, frames, .. } = patches;
+    if !is_split {
+        return spec.tensor(format!("{PATCHES}.weight"), &[width, CHANNELS, frames, side, side]);
+    }
+    let of_frame = [width, CHANNELS, side, side];
+    [PATCHES, SECOND].iter().fold(spec, |spec, name| spec.tensor(format!("{name}.weight"), &of_frame))
+}
+
+/// Whether the layer that embeds patches is two tensors.
+pub(super) fn is_split(tensors: &TensorTable, prefix: &str) -> bool {
+    tensors.contains_key(&format!("{prefix}{SECOND}.weight"))
+}
+
+/// Patches `[1, patches, values]` as states.
+pub(super) fn embedded(w: &Weights, x: &Tensor, patches: VisionPatches) -> Result<Tensor> {
+    if !w.has(&format!("{SECOND}.weight")) {
+        return w.patches(PATCHES, x);
+    }
+    let (batch, count, _) = x.dims3()?;
+    let pixels = patches.side.pow(2);
+    let frames = x.reshape(&[batch, count, CHANNELS, patches.frames, pixels])?;
+    let frame =
+        |number: usize| frames.narrow(3, number, 1)?.contiguous()?.reshape((batch, count, CHANNELS * pixels));
+    w.patches(PATCHES, &frame(0)?)? + w.patches(SECOND, &frame(1)?)?
+}
+
+/// The shape of the kernel of patches in tensors whose names begin with `prefix`: width, frames and side.
+pub(super) fn kernel(tensors: &TensorTable, prefix: &str) -> Option<[usize; 3]> {
+    match *tensors.get(&format!("{prefix}{PATCHES}.weight"))?.shape() {
+        [width, _, frames, side, _] => Some([width, frames, side]),
+        [width, _, side, _] if is_split(tensors, prefix) => Some([width, 2, side]),
+        _ => None,
+    }
+}
+
+/// Where a tensor of a tower is in a file: under its own name after the usual prefix, or else as `otherwise` says.
+pub(super) fn whole_or(part: &Part, name: &str, otherwise: impl Fn(&str) -> StoredName) -> StoredName {
+    let whole = format!("{PREFIX}{name}");
+    if part.tensors.contains_key(&whole) { StoredName::whole(whole) } else { otherwise(name) }
 }
 
 /// Rotary embeddings of patches at these rows and columns: half of a head of this width is rotated by the row, the other by

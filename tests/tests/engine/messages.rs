@@ -115,6 +115,10 @@ fn request() -> Request {
             ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
+        redux: Some(sluice_engine::request::Redux {
+            path: PathBuf::from("redux"),
+            strengths: vec![0.3, 1.5],
+        }),
     }
 }
 
@@ -222,6 +226,7 @@ fn summary() -> ModelSummary {
         reads_clip_skip: true,
         shift: Some(3.0),
         takes_refiner: true,
+        takes_redux: true,
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

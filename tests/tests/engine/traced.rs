@@ -92,6 +92,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
     let image = |tower: &Used<dyn VisionTower>| SeenImage {
         file: FileStamp::of(Path::new("boat.png")),
         size: tower.network.size(own, encoded_as),
+        strength: 1.0,
     };
     let images: Vec<SeenImage> = tower.iter().map(image).collect();
     let prompts = model.tokenize_seeing(&["a red boat", ""], 64, 0, &images)?;

@@ -20,3 +20,4 @@ mod parts;
 mod players;
 mod published;
 mod quantized;
+mod vision_towers;

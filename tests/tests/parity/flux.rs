@@ -1,12 +1,16 @@
 //! Whole runs of FLUX.1 against diffusers, through the session, stage by stage.
 
+use std::path::{Path, PathBuf};
+
+use candle_core::DType;
 use sluice_engine::{
     models::{self, Model},
-    request::{ModelSource, Request, RequestError, SourceImage},
+    request::{ModelSource, Redux, Request, RequestError, SourceImage},
     session::{Command, Event},
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, load, save},
+    golden::distance,
     modes::{check_every_mode, check_forecasts, check_half_precision},
     parity::{check_case, check_layouts},
     runner::Runner,
@@ -55,6 +59,63 @@ fn every_layout_gives_the_same_bytes() {
 fn computing_in_half_precision_stays_near() {
     let names = ["encode_prompt.0.0.0", "encode_prompt.0.0.1", "transformer.0.out.0.0", "step.2.latents"];
     check_half_precision(&Fixture::new("flux", "dev"), "horse", &names).unwrap();
+}
+
+/// As in ComfyUI's folders, and without configurations.
+#[test]
+fn redux_is_found_with_its_image_encoder() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("flux", "dev");
+    let model = fixture.write(&folder.path().join("models"), Layout::Split, Stored::F32).unwrap();
+    let run = fixture.run("seen_one").unwrap();
+    let hub = folder.path().join("hub");
+    std::fs::create_dir(&hub).unwrap();
+    run.write_refiner(&hub).unwrap();
+    let part = |part: &str| load(&hub.join(format!("redux/default/{part}"))).unwrap();
+    let file = model.join("style_models/flux1-redux-dev.safetensors");
+    save(&part("image_embedder/diffusion_pytorch_model.safetensors"), &file).unwrap();
+    let own = run.request(&model);
+    let through = |path: PathBuf| Request { redux: Some(Redux::new(path)), ..own.clone() };
+    let mut runner = Runner::start().unwrap();
+    let job = runner.job(through(file.clone()));
+    let failure = runner.run(job).unwrap().failure().unwrap();
+    assert!(failure.message.contains("SigLIP"), "{}", failure.message);
+    let encoder = model.join("clip_vision/sigclip_vision_patch14_384.safetensors");
+    save(&part("image_encoder/model.safetensors"), &encoder).unwrap();
+    let latents = run.latents().unwrap();
+    let mut dump = |path: PathBuf| runner.dump(through(path), Some(&latents)).unwrap().1;
+    let (here, there) = (dump(file.clone()), dump(hub.join("redux/default")));
+    assert_eq!(here.len(), there.len());
+    for (name, tensor) in &here {
+        distance(name, &tensor.to_dtype(DType::F64).unwrap(), &there[name], 0.0).unwrap();
+    }
+    let said = |path: &Path| models::content(path).unwrap().what;
+    assert_eq!(said(&file), "Redux for FLUX.1");
+    assert_eq!(said(&encoder), "SigLIP image encoder, width 144");
+}
+
+#[test]
+fn redux_is_refused_where_it_is_of_no_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("flux", "dev");
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let run = fixture.run("seen_two").unwrap();
+    run.write_refiner(&model).unwrap();
+    let own = run.request(&model);
+    let redux = own.redux.clone().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let mut refused = |request: Request, words: &str| {
+        let job = runner.job(request);
+        let failure = runner.run(job).unwrap().failure().unwrap();
+        assert!(failure.message.contains(words), "{}", failure.message);
+    };
+    refused(Request { references: Vec::new(), ..own.clone() }, "Redux reads reference images");
+    let of = |redux: Redux| Request { redux: Some(redux), ..own.clone() };
+    refused(of(Redux { strengths: vec![1.0; 3], ..redux.clone() }), "3 strengths");
+    refused(of(Redux { strengths: vec![f32::NAN], ..redux.clone() }), "the strength NaN");
+    refused(of(Redux::new(model.join("vae/diffusion_pytorch_model.safetensors"))), "no layers of Redux");
+    let other = Request { model: ModelSource::Starter, width: 128, height: 128, ..of(redux) };
+    refused(other, "does not read images through one");
 }
 
 /// The memory that both threads allocate at the same time varies between runs; at this image size that shows in dry
@@ -187,9 +248,14 @@ fn a_summary_names_every_part() {
 /// Two text encoders, two kinds of blocks, and modulations needed only once.
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
-    for (case, run) in
-        [("dev", "cut"), ("salted", "batch"), ("kontext", "tall"), ("fill", "anew"), ("fill", "changed")]
-    {
+    for (case, run) in [
+        ("dev", "cut"),
+        ("dev", "seen_two"),
+        ("salted", "batch"),
+        ("kontext", "tall"),
+        ("fill", "anew"),
+        ("fill", "changed"),
+    ] {
         check_every_mode(&Fixture::new("flux", case), run).unwrap();
     }
 }

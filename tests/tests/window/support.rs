@@ -219,6 +219,7 @@ pub fn starter() -> ModelSummary {
         reads_clip_skip: false,
         shift: Some(3.0),
         takes_refiner: false,
+        takes_redux: false,
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

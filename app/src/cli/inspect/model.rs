@@ -208,6 +208,7 @@ mod tests {
             reads_clip_skip: false,
             shift: None,
             takes_refiner: false,
+            takes_redux: false,
             frame_multiple: None,
             modes: Vec::new(),
             references: None,

@@ -9,7 +9,7 @@ use std::{
 
 use egui::{Context, UserAttentionType, ViewportCommand};
 use sluice_engine::{
-    request::{FrameRange, Mode, ModelSource, Refiner},
+    request::{FrameRange, Mode, ModelSource, Redux, Refiner},
     session::{Command, Failure, JobId, Unsent},
 };
 
@@ -465,6 +465,9 @@ impl SluiceApp {
             FileEvent::AdapterChosen(path) => self.state.add_adapter(path),
             FileEvent::RefinerChosen(path) => {
                 self.state.settings.draft.request.refiner = Some(Refiner::new(path));
+            }
+            FileEvent::ReduxChosen(path) => {
+                self.state.settings.draft.request.redux = Some(Redux::new(path));
             }
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::DialogClosed => {}

@@ -40,6 +40,8 @@ pub enum Dialog {
     Adapter,
     /// One file that holds a refiner.
     Refiner,
+    /// One file that holds a Redux model.
+    Redux,
 }
 
 /// A file or folder in the window's own dialog.
@@ -71,13 +73,14 @@ impl Dialog {
             Self::Mask => "Open a mask",
             Self::Adapter => "Add a LoRA",
             Self::Refiner => "Open a refiner",
+            Self::Redux => "Open a Redux model",
         }
     }
 
     /// What it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
+            Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
             Self::ModelFolder | Self::LibraryFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
@@ -95,6 +98,7 @@ impl Dialog {
             Self::LibraryFolder => FileEvent::LibraryFolderChosen(path),
             Self::Adapter => FileEvent::AdapterChosen(path),
             Self::Refiner => FileEvent::RefinerChosen(path),
+            Self::Redux => FileEvent::ReduxChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::LastImage => FileEvent::LastImageChosen(path),
             Self::Keyframe => FileEvent::KeyframeChosen(path),

@@ -16,6 +16,7 @@ mod parts;
 mod prompt_counter;
 mod prompt_history;
 mod prompts;
+mod redux;
 mod references;
 mod refiner;
 mod seed;
@@ -97,6 +98,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     seed::show(ui, parts, &mut panel.seed_text);
     gap(ui);
     references::show(ui, parts, textures);
+    redux::show(ui, parts);
     if parts.state.takes_clip_inputs(&parts.draft.request) {
         clip_inputs::show(ui, parts, textures);
     } else {
@@ -139,6 +141,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         precision(ui, parts);
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);
+        redux::offer(ui, parts);
         guidance::show(ui, parts, guidance);
     });
 }

@@ -1,9 +1,7 @@
 //! The row of reference images.
 
-use std::path::PathBuf;
-
 use egui::{Align, Layout, Sense, Ui};
-use sluice_engine::request::{ReferenceSizes, References, RequestError};
+use sluice_engine::request::{ReferenceSizes, References, Request, RequestError};
 
 use super::{
     input_image::thumbnail,
@@ -22,10 +20,12 @@ use crate::window::{
 /// Draws the section for models that take references, and as long as there are any.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let Parts { state, mistake, draft, actions } = parts;
-    let takes = state.summary().and_then(|summary| summary.references.as_ref());
+    let takes = state.takes_references();
+    let takes = takes.as_ref();
     let request = &mut draft.request;
     let is_shown = takes.is_some_and(|takes| match takes.sizes {
         ReferenceSizes::Canvas => request.frames > 1,
+        ReferenceSizes::Seen => true,
         _ => takes.edits,
     });
     if !is_shown && request.references.is_empty() {
@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     }
     heading(ui, takes, request.references.len(), actions);
     if !request.references.is_empty() {
-        row(ui, &mut request.references, &state.input.files, textures);
+        row(ui, request, &state.input.files, textures);
     }
     if let Some(
         error @ (RequestError::NoReferences
@@ -58,6 +58,9 @@ fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut 
                 Some(References { edits: true, .. }) => {
                     "The prompt says how this image changes. You can also drop one on the window, or paste it."
                 }
+                Some(References { sizes: ReferenceSizes::Seen, .. }) => {
+                    "The result looks like it; how strongly, is set below."
+                }
                 _ => "Something that appears in the clip.",
             };
             if widgets::button(ui, Some(icons::IMAGE), "Add…", Weight::Ghost).on_hover_text(tip).clicked() {
@@ -68,7 +71,8 @@ fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut 
 }
 
 /// Thumbnails that can be dragged on one another, each with its buttons.
-fn row(ui: &mut Ui, references: &mut Vec<PathBuf>, files: &InputFiles, textures: &mut Textures) {
+fn row(ui: &mut Ui, request: &mut Request, files: &InputFiles, textures: &mut Textures) {
+    let Request { references, redux, .. } = request;
     let mut change: Option<Change> = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::splat(space::S);
@@ -105,8 +109,18 @@ fn row(ui: &mut Ui, references: &mut Vec<PathBuf>, files: &InputFiles, textures:
         }
     }
     match change {
-        Some(Change::Remove(index)) => drop(references.remove(index)),
+        Some(Change::Remove(index)) => {
+            references.remove(index);
+            if let Some(redux) = redux.as_mut().filter(|redux| index < redux.strengths.len()) {
+                redux.strengths.remove(index);
+            }
+        }
         Some(Change::Move { from, to }) if from < references.len() => {
+            if let Some(redux) = redux {
+                *redux.strength_mut(references.len() - 1) = redux.strength(references.len() - 1);
+                let moved = redux.strengths.remove(from);
+                redux.strengths.insert(to.min(redux.strengths.len()), moved);
+            }
             let moved = references.remove(from);
             references.insert(to.min(references.len()), moved);
         }

@@ -24,7 +24,7 @@ use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     output::{Clip, Output},
-    request::{LONGEST_SIDE, Mode, ModelSource, Request, RequestError},
+    request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError},
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
@@ -183,7 +183,7 @@ impl State {
         };
         let of_mask = || request.validate_mask(self.summary().is_some_and(|summary| summary.fills_in));
         let of_references = || match self.summary() {
-            Some(summary) => request.validate_references(summary.references.as_ref()),
+            Some(_) => request.validate_references(self.takes_references().as_ref()),
             None => Ok(()),
         };
         checked.and_then(|()| of_mode()).and_then(|()| of_mask()).and_then(|()| of_references()).err()
@@ -195,10 +195,18 @@ impl State {
         request.is_of_clip() || (request.frames > 1 && self.makes_clips())
     }
 
+    /// How the chosen model takes references with the settings, if it does.
+    pub fn takes_references(&self) -> Option<References> {
+        let summary = self.summary()?;
+        match self.draft().request.redux {
+            Some(_) if summary.takes_redux => Some(References::through_redux()),
+            _ => summary.references.clone(),
+        }
+    }
+
     /// Whether the chosen model is made to change images, which are references.
     pub fn edits(&self) -> bool {
-        let takes = self.summary().and_then(|summary| summary.references.as_ref());
-        takes.is_some_and(|takes| takes.edits)
+        self.takes_references().is_some_and(|takes| takes.edits)
     }
 
     /// Gives the next image the size that suits a first reference of this size, if it was just added.
@@ -498,7 +506,10 @@ impl State {
         if !summary.takes_refiner {
             request.refiner = None;
         }
-        if summary.references.is_none() {
+        if !summary.takes_redux {
+            request.redux = None;
+        }
+        if summary.references.is_none() && request.redux.is_none() {
             request.references.clear();
         }
         let last = &mut self.settings.last_models;

@@ -120,7 +120,13 @@ fn role_of_names(tensors: &TensorTable) -> Option<Role> {
         "encoder.conv_in.conv.weight",
         "up_blocks.1.gammas",
     ];
-    const TOKENS: [&str; 3] = ["embed_tokens.weight", "token_embedding.weight", "embeddings.class_embedding"];
+    const TOKENS: [&str; 5] = [
+        "embed_tokens.weight",
+        "token_embedding.weight",
+        "embeddings.class_embedding",
+        "vision_model.embeddings.patch_embedding.weight",
+        "visual.patch_embed.proj.weight",
+    ];
     let is_encoder =
         |name: &String| name == "shared.weight" || TOKENS.iter().any(|tokens| name.ends_with(tokens));
     let is_autoencoder = |name: &&str| tensors.contains_key(*name);

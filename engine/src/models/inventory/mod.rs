@@ -22,7 +22,10 @@ use crate::{
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
-    text::{AnimaConditioner, Clip, ClipVision, MistralChat, Qwen3Chat, Qwen3Vl, Qwen25Vl, T5},
+    text::{
+        AnimaConditioner, Clip, ClipVision, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl, Qwen25Vl,
+        QwenVision, ReduxTower, SiglipConfig, T5,
+    },
     vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };
 
@@ -196,6 +199,9 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     if let Some((what, family)) = adapter(&last.tensors) {
         return Words { what, kind: Kind::Adapter, family: family.map(str::to_owned) };
     }
+    if parts.is_empty() && ReduxTower::width_of(&last.tensors).is_some() {
+        return ("Redux for FLUX.1".to_owned(), false);
+    }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
         let what = match (parts.is_empty(), count(Role::TextEncoder), count(Role::Autoencoder)) {
@@ -237,7 +243,17 @@ fn component(part: &Part) -> Option<String> {
                 AnimaConditioner::width_of(tensors)
                     .map(|width| format!("text conditioner of Anima, width {width}"))
             })
-            .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}"))),
+            .or_else(|| {
+                QwenVision::width_of(tensors)
+                    .map(|width| format!("vision tower of Qwen2.5-VL, width {width}"))
+            })
+            .or_else(|| {
+                Qwen3Vision::width_of(tensors).map(|width| format!("vision tower of Qwen3-VL, width {width}"))
+            })
+            .or_else(|| ClipVision::width(tensors).map(|width| format!("CLIP image encoder, width {width}")))
+            .or_else(|| {
+                SiglipConfig::width_of(tensors).map(|width| format!("SigLIP image encoder, width {width}"))
+            }),
         Role::Autoencoder => Flux2Autoencoder::channels_of(tensors)
             .map(|channels| format!("autoencoder of FLUX.2, {channels} channels"))
             .or_else(|| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candle_core::Tensor;
+use candle_core::{Device, Tensor};
 
 use super::{Dump, PipelineError, Run};
 use crate::{
@@ -50,10 +50,18 @@ impl Run<'_> {
                 all.insert(*part, encoded);
             });
         }
+        let is_beside = vision.is_some_and(|tower| tower.network.is_beside());
         for (prompt, mut encoded) in new.into_iter().zip(fresh) {
             let mut conditionings = BTreeMap::new();
             for (index, denoiser) in denoisers.iter().enumerate() {
-                let conditioning = conditioning(denoiser, &denoisers[index + 1..], &mut encoded)?;
+                let there = |image: &Tensor| -> nn::Result<nn::Tensor> {
+                    let device = encoded.values().next().map(|encoded| encoded.states.computed());
+                    let device = device.transpose()?.map_or(&Device::Cpu, |states| states.device());
+                    Ok(nn::Tensor::from(image.to_device(device)?))
+                };
+                let images = seen.iter().filter(|_| is_beside).map(there).collect::<nn::Result<Vec<_>>>()?;
+                let after = &denoisers[index + 1..];
+                let conditioning = conditioning(denoiser, after, &mut encoded, (prompt, &images))?;
                 conditionings.insert(denoiser.part, conditioning);
             }
             self.loaded.keep_encoded(prompt, &conditionings)?;
