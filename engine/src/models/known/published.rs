@@ -9,9 +9,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
-    krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config,
-    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
+    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
+    flux2::Flux2Config, krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
+    sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -127,6 +127,7 @@ impl PublishedPart {
             "LongCatImageTransformer2DModel" => {
                 stored(&longcat::blueprint(&self.read::<FluxConfig>()?), longcat::hub_name)
             }
+            "ErnieImageTransformer2DModel" => stored(&self.read::<ErnieConfig>()?.blueprint(), whole),
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
             "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),
