@@ -2,12 +2,12 @@
 // `[batch, tokens, heads, width]`.
 #include "common.cuh"
 
-/// Cosines and sines of a token, f32 `[tokens, width / 2]` each.
+/// Cosines and sines of a token, f32 `[tokens, width / 2]` or `[tokens, width]` each.
 struct Angles {
     const float *cos, *sin;
 
-    FUNCTION Angles of_token(int tokens, int pairs) const {
-        long long place = static_cast<long long>(blockIdx.x % tokens) * pairs;
+    FUNCTION Angles of_token(int tokens, int count) const {
+        long long place = static_cast<long long>(blockIdx.x % tokens) * count;
         return {cos + place, sin + place};
     }
 };
@@ -34,17 +34,20 @@ template <typename T> FUNCTION T rounded_sum(T a, T b, T c, T d, float sign) {
     return narrow<T>(wide(first) + sign * wide(second));
 }
 
-/// Rotates values of the first half of a head with those of the second half, in the type of the values.
+/// Rotates values of the first half of a head with those of the second half, in the type of the values. The angles of the
+/// second half are `apart` from those of the first.
 template <typename T, int N>
-FUNCTION void rotate_halves(const T *x, Angles angles, T *out, int heads, int pairs) {
+FUNCTION void rotate_halves(const T *x, Angles angles, T *out, int heads, int pairs, int apart) {
     int packs = pairs / N;
     for (int index = threadIdx.x; index < heads * packs; index += blockDim.x) {
         int pair = index % packs * N, place = index / packs * 2 * pairs + pair;
         auto a = Pack<T, N>::from(x + place), b = Pack<T, N>::from(x + place + pairs);
         auto first = a, second = b;
         for (int each = 0; each < N; each++) {
+            int own = pair + apart + each;
             T cos = narrow<T>(angles.cos[pair + each]), sin = narrow<T>(angles.sin[pair + each]);
             first.values[each] = rounded_sum(a.values[each], cos, b.values[each], sin, -1.0f);
+            cos = narrow<T>(angles.cos[own]), sin = narrow<T>(angles.sin[own]);
             second.values[each] = rounded_sum(b.values[each], cos, a.values[each], sin, 1.0f);
         }
         first.to(out + place);
@@ -67,15 +70,15 @@ FUNCTION void rope_interleaved(const T *x, Angles angles, T *out, int tokens, in
 }
 
 template <typename T>
-FUNCTION void rope_half(const T *x, Angles angles, T *out, int tokens, int heads, int width) {
+FUNCTION void rope_half(const T *x, Angles angles, T *out, int tokens, int heads, int width, int apart) {
     constexpr int N = TOGETHER<T>;
     int pairs = width / 2;
     long long row = static_cast<long long>(blockIdx.x) * heads * width;
-    Angles own = angles.of_token(tokens, pairs);
+    Angles own = angles.of_token(tokens, pairs + apart);
     if (pairs % N == 0 && aligned(x)) {
-        rotate_halves<T, N>(x + row, own, out + row, heads, pairs);
+        rotate_halves<T, N>(x + row, own, out + row, heads, pairs, apart);
     } else {
-        rotate_halves<T, 1>(x + row, own, out + row, heads, pairs);
+        rotate_halves<T, 1>(x + row, own, out + row, heads, pairs, apart);
     }
 }
 
@@ -86,8 +89,8 @@ FUNCTION void rope_half(const T *x, Angles angles, T *out, int tokens, int heads
     }                                                                                                               \
     EMULATED(rope_interleaved_##name)                                                                               \
     KERNEL rope_half_##name(const T *x, const float *cos, const float *sin, T *out, int tokens, int heads,          \
-                            int width) {                                                                            \
-        rope_half<T>(x, {cos, sin}, out, tokens, heads, width);                                                     \
+                            int width, int apart) {                                                                 \
+        rope_half<T>(x, {cos, sin}, out, tokens, heads, width, apart);                                              \
     }                                                                                                               \
     EMULATED(rope_half_##name)
 

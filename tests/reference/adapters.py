@@ -51,6 +51,13 @@ CASES = {
         "chroma", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|ff.*(proj|net\.2)$|proj_(mlp|out)$|distilled_guidance_layer",
         Run(HORSE, "blurry", 2, 2.0, 32, 48), 0.8,
     ),
+    "longcat": Adapted(
+        "longcat", r"attn\.to_|to_out\.0|add_[qkv]_proj|to_add_out|ff.*(proj|net\.2)$|proj_(mlp|out)$|norm|time_embed|x_embedder",
+        Run(HORSE, "blurry", 2, 2.0, 32, 32, max_tokens=12), 0.8,
+    ),
+    "ernie_image": Adapted(
+        "ernie_image", r"self_attention\.to_|mlp\.|adaLN_modulation|time_embedding|text_proj|final_", Run(HORSE, "blurry", 2, 2.0, 32, 32), 0.8,
+    ),
     "anima": Adapted(
         "anima", r"attn[12]\.to_|ff\.net|norm[123]\.linear|norm_out|proj_out|_proj$|mlp\.[02]$", Run(HORSE, "blurry", 2, 2.0, 32, 32),
         0.8, components=("transformer", "text_conditioner"),
@@ -94,8 +101,14 @@ def loader(case, path):
 
     def load(pipeline):
         """Loads it with the case's weight."""
+        # This one's pipeline loads no adapters, its network does.
+        if case.family == "longcat":
+            kept = scaled(load_file(path), ALPHA / case.rank)
+            pipeline.transformer.load_lora_adapter(kept, prefix="transformer", adapter_name="adapter")
+            pipeline.transformer.set_adapters(["adapter"], [case.weight])
+            return
         # diffusers reads no alphas for these.
-        if case.family in ("flux2", "anima", "krea2"):
+        if case.family in ("flux2", "anima", "krea2", "ernie_image"):
             pipeline.load_lora_weights(scaled(load_file(path), ALPHA / case.rank), adapter_name="adapter")
         elif "transformer_2" not in case.components:
             pipeline.load_lora_weights(path, adapter_name="adapter")

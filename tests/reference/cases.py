@@ -729,7 +729,7 @@ CASES = {
             options={"edits": True, "text": {"vision": VISION}},
             runs={
                 "one": Referenced(
-                    'write "42"', "bad", 2, 3.0, 16, 32, max_tokens=24, references=references(18, [70, 50])
+                    'write "42"', "bad", 2, 3.0, 64, 80, max_tokens=24, references=references(64, [70, 50])
                 ),
             },
         ),
@@ -753,7 +753,7 @@ CASES = {
             },
             runs={
                 "batch": Referenced(
-                    MIXED, "низкое качество", 2, 2.5, 32, 16, batch=2, max_tokens=150, references=references(18, [50, 70])
+                    MIXED, "низкое качество", 2, 2.5, 80, 64, batch=2, max_tokens=150, references=references(64, [50, 70])
                 ),
             },
         ),
@@ -874,6 +874,28 @@ CASES = {
                 },
             },
             runs={"wide": Run("dance monkey", "", 3, 2.5, 48, 80, batch=2, max_tokens=32)},
+        ),
+    },
+    "ernie_image": {
+        "default": Checkpoint(runs={"guided": Run(HORSE, "", 3, 4.0, 48, 32)}),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "hidden_size": 120, "num_attention_heads": 5, "num_layers": 3, "ffn_hidden_size": 80, "rope_theta": 100,
+                    "rope_axes_dim": (4, 12, 8), "eps": 1e-3,
+                },
+                "text": {
+                    "width": 40, "blocks": 4, "heads": 6, "kv_heads": 2, "head_width": 24, "eps": 1e-3, "theta": 1e4,
+                    "yarn": {"factor": 4.0, "beta_fast": 16.0, "beta_slow": 2.0, "original_max_position_embeddings": 64},
+                },
+                "vae": {
+                    "latent_channels": 8, "block_out_channels": (32, 48, 64, 64), "norm_num_groups": 16, "layers_per_block": 2,
+                    "batch_norm_eps": 0.3, "use_quant_conv": False, "use_post_quant_conv": False,
+                },
+                "scheduler": {"shift": 1.7},
+            },
+            runs={"batch": Run(MIXED, "низкое качество", 2, 2.5, 32, 48, batch=2, max_tokens=128)},
         ),
     },
     "flux2_dev": {

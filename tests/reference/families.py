@@ -480,20 +480,22 @@ def chroma(transformer=None, text=None, vae=None, scheduler=None):
     )
 
 
-def mistral(tokenizer, width=64, blocks=4, heads=2, kv_heads=1, head_width=128, eps=1e-5, theta=1e9):
-    """A Mistral Small 3 model with a small vision tower, which reads no pictures."""
+def mistral(tokenizer, with_head=True, width=64, blocks=4, heads=2, kv_heads=1, head_width=128, eps=1e-5, theta=1e9, yarn=None):
+    """A Mistral Small 3 model with a small vision tower, which reads no pictures. With `yarn`, rotations are those for longer
+    texts, as in Ministral 3."""
+    rope = {"rope_theta": theta, "rope_type": "yarn", **yarn} if yarn else {"rope_theta": theta, "rope_type": "default"}
     text = dict(
         model_type="mistral", vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2,
         num_hidden_layers=blocks, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width,
         max_position_embeddings=2048, rms_norm_eps=eps, sliding_window=None,
-        rope_parameters={"rope_theta": theta, "rope_type": "default"},
+        rope_parameters=rope,
     )  # fmt: skip
     vision = dict(
         model_type="pixtral", hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=24,
         patch_size=4, image_size=16,
     )  # fmt: skip
     config = transformers.Mistral3Config(text_config=text, vision_config=vision, image_token_index=10)
-    return transformers.Mistral3ForConditionalGeneration(config)
+    return (transformers.Mistral3ForConditionalGeneration if with_head else transformers.Mistral3Model)(config)
 
 
 @family
@@ -539,6 +541,38 @@ def flux2(distilled=True, dev=False, transformer=None, text=None, vae=None, sche
 def flux2_dev(text=None):
     """FLUX.2 dev: guidance is an input of the transformer, and Mistral reads the prompts."""
     return flux2(dev=True, text=text)
+
+
+@family
+def ernie_image(transformer=None, text=None, vae=None, scheduler=None):
+    """ERNIE-Image: Ministral 3, a transformer of one stream, FLUX.2's autoencoder. The model that rewrites prompts is left
+    out."""
+    tokenizer, save_tokenizer = mistral_tokenizer.make(begins=True)
+    published = {
+        "beta_fast": 32.0, "beta_slow": 1.0, "factor": 16.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+        "original_max_position_embeddings": 16384,
+    }  # fmt: skip
+    text_encoder = mistral(tokenizer, **{"with_head": False, "blocks": 3, "theta": 1e6, "yarn": published, **(text or {})})
+    usual = dict(latent_channels=32, block_out_channels=(32, 32, 64, 64), layers_per_block=1, norm_num_groups=32)
+    autoencoder = diffusers.AutoencoderKLFlux2(**{**usual, **(vae or {})})
+    channels = 4 * autoencoder.config.latent_channels
+    options = dict(
+        hidden_size=128, num_attention_heads=2, num_layers=2, ffn_hidden_size=96, in_channels=channels, out_channels=channels,
+        text_in_dim=text_encoder.config.text_config.hidden_size, rope_axes_dim=(16, 24, 24),
+    )  # fmt: skip
+    pipeline = diffusers.ErnieImagePipeline(
+        transformer=diffusers.ErnieImageTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**(scheduler or {"shift": 4.0})),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    scale = 2 ** len(autoencoder.config.block_out_channels)
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
+    )
 
 
 def qwen3_vl(tokenizer, width=32, blocks=9, heads=2, kv_heads=1, head_width=16, eps=1e-6, theta=5e6):

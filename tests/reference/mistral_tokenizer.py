@@ -1,6 +1,6 @@
 """A tiny tokenizer of Mistral's kind, trained on the same lines as the others."""
 
-from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from qwen_tokenizer import train
@@ -25,8 +25,9 @@ CHAT = (
 )
 
 
-def make(merge_count=400):
-    """The tokenizer as a transformers object, and the function that writes its folder."""
+def make(merge_count=400, begins=False):
+    """The tokenizer as a transformers object, and the function that writes its folder. Where it `begins`, it adds a token
+    before texts."""
     letters, merges = train(merge_count)
     vocabulary = {token: number for number, token in enumerate([*SPECIAL, *letters])}
     inner = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, ignore_merges=True))
@@ -37,6 +38,8 @@ def make(merge_count=400):
         ]
     )
     inner.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
+    if begins:
+        inner.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", vocabulary["<s>"])])
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner, bos_token="<s>", eos_token="</s>", unk_token="<unk>", pad_token="<pad>",
         padding_side="left", model_max_length=131072, clean_up_tokenization_spaces=False,

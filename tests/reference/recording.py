@@ -428,6 +428,27 @@ class PatchesOfLatents(Patches):
         return tidied
 
 
+def by_patches(tensors, pipeline, batch):
+    """What ERNIE-Image's pipeline gives, in which one call serves both prompts, by the names of other pipelines. Its latents are
+    patches of the autoencoder's."""
+    tidied = {}
+    for name, value in tensors.items():
+        kind, _, number = name.rpartition(".")
+        if name == "transformer.0.out.0":
+            # The negative prompt comes first.
+            pictures = torch.cat(value.chunk(2)[::-1]) if len(value) > batch else value
+            tidied.update({f"{name}.{index}": picture[:, None] for index, picture in enumerate(pictures)})
+        elif kind.startswith("encode_prompt."):
+            # One for each picture.
+            if number == "0":
+                tidied[f"encode_prompt.0.{kind[-1]}.0"] = value
+        elif name == "vae.decode.in":
+            tidied[name] = pipeline._patchify_latents(value)
+        elif name != "vae.decode.out":
+            tidied[name] = value
+    return tidied
+
+
 def describe(name, salt, tiny, run):
     """What request.json says about a run."""
     shape = tiny.latents(run.batch, run.height, run.width, *([run.frames] if run.frames > 1 else []))
@@ -552,7 +573,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         **shared_options(pipeline, wanted), "height": wanted.height, "width": wanted.width,
         "callback_on_step_end": recorder.on_step_end, **ends, **own, **extra,
     }  # fmt: skip
-    if is_single or is_longcat:
+    is_ernie = kind.startswith("Ernie")
+    if is_single or is_longcat or is_ernie:
         taken = inspect.signature(type(pipeline).__call__).parameters
         options = {name: value for name, value in options.items() if name in taken}
         options.update({"enable_prompt_rewrite": False} if "enable_prompt_rewrite" in taken else {})
@@ -623,6 +645,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         return patches.tidy(recorder.tensors)
     if kind.startswith("Anima"):
         return modular.by_branch(recorder.tensors)
+    if is_ernie:
+        return by_patches(recorder.tensors, pipeline, wanted.batch)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
 
 

@@ -452,6 +452,8 @@ struct Kind {
     has_unet: bool,
     has_first_encoder: bool,
     has_two_encoders: bool,
+    /// The text encoder has the names of FLUX.2 dev's, but is read whole.
+    has_ministral: bool,
 }
 
 impl Kind {
@@ -461,6 +463,9 @@ impl Kind {
             has_unet: has("unet/"),
             has_first_encoder: has("text_encoder/"),
             has_two_encoders: has("text_encoder_2/"),
+            has_ministral: components
+                .values()
+                .any(|tensors| tensors.contains_key("layers.0.adaLN_sa_ln.weight")),
         }
     }
 
@@ -523,12 +528,19 @@ impl Kind {
             Some("text_encoder") if has("model.layers.0.self_attn.q_norm.weight") => {
                 ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
             }
+            Some("text_encoder") if self.has_ministral => {
+                let tensors = original_names::ministral(tensors);
+                ("text_encoders/ministral_3_3b", "text_encoders.ministral3_3b.transformer.", tensors)
+            }
             Some("text_encoder") if has("language_model.model.norm.weight") => {
                 let tensors = original_names::mistral(tensors);
                 ("text_encoders/tiny_mistral3", "text_encoders.mistral3_24b.transformer.", tensors)
             }
             Some("text_encoder") if has("lm_head.weight") => {
                 ("text_encoders/qwen_2.5_vl_7b", "text_encoders.qwen25_7b.transformer.", tensors)
+            }
+            Some("transformer") if has("layers.0.adaLN_sa_ln.weight") => {
+                ("diffusion_models/tiny_ernie_image", DENOISER, tensors)
             }
             Some("transformer") if has("double_stream_modulation_img.linear.weight") => {
                 ("diffusion_models/tiny_flux2", DENOISER, original_names::flux2(&tensors)?)

@@ -171,6 +171,22 @@ pub fn mistral(published: Tensors) -> Tensors {
     own.into_iter().filter(is_read).map(|(name, tensor)| (format!("model.{name}"), tensor)).collect()
 }
 
+/// The language model of Ministral 3, as ComfyUI's files have it.
+pub fn ministral(published: Tensors) -> Tensors {
+    let own = published.into_iter();
+    own.filter_map(|(name, tensor)| {
+        Some((format!("model.{}", name.strip_prefix("language_model.model.")?), tensor))
+    })
+    .collect()
+}
+
+/// Queries or keys with heads of this width as llama.cpp stores them: the two halves of each head alternate.
+pub fn alternating(tensor: &Tensor, head: usize) -> Result<Tensor> {
+    let (rows, columns) = tensor.dims2()?;
+    let halves = tensor.reshape((rows / head, 2, head / 2, columns))?;
+    halves.transpose(1, 2)?.contiguous()?.reshape((rows, columns))
+}
+
 /// A FLUX.2 transformer under its original names.
 pub fn flux2(diffusers: &Tensors) -> Result<Tensors> {
     of_two_streams(diffusers, &FLUX2, &FLUX_JOINED[..2])

@@ -89,6 +89,11 @@ fn longcat() {
 }
 
 #[test]
+fn ernie_image() {
+    check_family("ernie_image");
+}
+
+#[test]
 fn anima() {
     check_family("anima");
 }
@@ -238,6 +243,11 @@ fn rope(x: &nn::Tensor) -> nn::Result<nn::Rope> {
     nn::Rope::from_angles(&[0.5; 512 * 32], 512, 32, &x.device())
 }
 
+/// The same with an angle for each value of a head.
+fn rope_apart(x: &nn::Tensor) -> nn::Result<nn::Rope> {
+    nn::Rope::from_angles(&[0.5; 512 * 64], 512, 64, &x.device())
+}
+
 /// A function of the networks.
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
 
@@ -248,7 +258,7 @@ fn functions_take_what_was_predicted() {
     const ROW: [usize; 3] = [1, 1, 512];
     const HEADS: [usize; 4] = [1, 512, 64, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
-    let functions: [(&str, &[&[usize]], Function); 19] = [
+    let functions: [(&str, &[&[usize]], Function); 21] = [
         ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
         ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
             nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
@@ -268,10 +278,12 @@ fn functions_take_what_was_predicted() {
         ("gelu_tanh", &[&WIDE], |x| nn::gelu_tanh(&x[0])),
         ("quick_gelu", &[&WIDE], |x| nn::quick_gelu(&x[0])),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
+        ("gelu_mul", &[&WIDE, &WIDE], |x| nn::gelu_mul(&x[0], &x[1])),
         ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
         ("rope_interleaved", &[&HEADS], |x| nn::rope_interleaved(&x[0], &rope(&x[0])?)),
         ("rope_half", &[&HEADS], |x| nn::rope_half(&x[0], &rope(&x[0])?)),
+        ("rope_half with own angles", &[&HEADS], |x| nn::rope_half(&x[0], &rope_apart(&x[0])?)),
     ];
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::F16, DType::BF16] {

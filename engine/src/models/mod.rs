@@ -6,6 +6,7 @@ pub mod cascade;
 pub mod chroma;
 pub mod cosmos;
 mod denoiser;
+pub mod ernie;
 mod family;
 pub mod flux;
 pub mod flux2;
@@ -63,6 +64,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &flux2::Flux2,
     &chroma::Chroma,
     &longcat::LongCat,
+    &ernie::ErnieImage,
     &anima::Anima,
     &krea2::Krea2,
     &sd3::Sd3,

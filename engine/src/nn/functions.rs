@@ -128,6 +128,11 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     activation("gelu", x, 1, computed::gelu)
 }
 
+/// `gelu(gate) · up`, the middle of ERNIE-Image's feed-forward.
+pub fn gelu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    pointwise("gelu_mul", [gate, up], 2, |[gate, up]| computed::gelu_mul(gate, up))
+}
+
 /// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
 /// gate (Shazeer 2020, arXiv:2002.05202).
 pub fn geglu(x: &Tensor) -> Result<Tensor> {
@@ -403,7 +408,8 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 }
 
 /// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
-/// language models. Like them, computes in the dtype of `x`.
+/// language models. Like them, computes in the dtype of `x`. With `head_dim` angles for a token, the two values of a pair are
+/// rotated by angles of their own, as in ERNIE-Image.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let cost = |costs: Costs, values| costs.pointwise(values, 1);
     rotate("rope_half", x, rope, cost, computed::rope_half)

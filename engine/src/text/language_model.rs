@@ -7,13 +7,18 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::seen::{Added, Placed, Seen, with_added, with_images};
+use super::{
+    Yarn,
+    seen::{Added, Placed, Seen, with_added, with_images},
+};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
     nn::{D, Mask, Result, Rope, Tensor, attention, rms_norm, rope_half, rope_interleaved, silu_mul},
     residency::{Blocks, RunError, Weights},
 };
 
+/// The kind of rotary embedding that [`Yarn`] describes.
+pub const YARN: &str = "yarn";
 /// Index of the block with the embedding table.
 const EMBEDDINGS: usize = 0;
 
@@ -54,6 +59,19 @@ pub struct RopeParameters {
     /// See [`RopeScaling::mrope_section`].
     #[serde(default)]
     pub mrope_section: Option<[usize; 3]>,
+    /// The kind of rotary embedding.
+    #[serde(default)]
+    pub rope_type: String,
+    /// The parameters of the kind [`YARN`].
+    #[serde(flatten)]
+    pub yarn: Yarn,
+}
+
+impl RopeParameters {
+    /// Those of Ministral 3.
+    pub fn ministral3() -> Self {
+        Self { rope_theta: 1e6, mrope_section: None, rope_type: YARN.to_owned(), yarn: Yarn::ministral3() }
+    }
 }
 
 /// How the rotary embedding of older configurations differs from the usual one.
@@ -414,10 +432,15 @@ impl LanguageModel {
         let half = self.config.head() / 2;
         let own = self.config.rope_parameters.as_ref();
         let theta = own.map_or(self.config.rope_theta, |rope| rope.rope_theta);
-        let frequency = |pair: usize| {
+        let usual = |pair: usize| {
             let exponent = (2 * pair) as f32 / self.config.head() as f32;
             1.0 / (theta as f32).powf(exponent)
         };
+        let mut frequencies: Vec<f32> = (0..half).map(usual).collect();
+        let yarn = own.filter(|rope| rope.rope_type == YARN).map(|rope| &rope.yarn);
+        if let Some(yarn) = yarn {
+            frequencies = yarn.slowed(&frequencies, theta);
+        }
         let [first, second, third] = self.config.sections(self.layers);
         let axis = |pair: usize| match self.layers {
             // Image, row and column take turns until the sections of the last two are full.
@@ -428,9 +451,15 @@ impl LanguageModel {
                 usize::from(pair >= first) + usize::from(pair >= first + second)
             }
         };
-        let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequency(pair);
-        let angles = places.iter().flat_map(|place| (0..half).map(move |pair| angle(place, pair)));
-        Rope::from_angles(&angles.collect::<Vec<f32>>(), places.len(), half, &like.device())
+        let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequencies[pair];
+        let angles = places.iter().flat_map(|place| (0..half).map(move |pair| (place, pair)));
+        let angles: Vec<f32> = angles.map(|(place, pair)| angle(place, pair)).collect();
+        let Some(magnitude) = yarn.map(Yarn::magnitude).filter(|magnitude| *magnitude != 1.0) else {
+            return Rope::from_angles(&angles, places.len(), half, &like.device());
+        };
+        let both = [f32::cos, f32::sin]
+            .map(|of| angles.iter().map(|angle| of(*angle) * magnitude).collect::<Vec<f32>>());
+        Rope::from_cosines_and_sines(both, places.len(), half, &like.device())
     }
 }
 

@@ -86,6 +86,11 @@ impl MistralTokenizer {
         self.0.encode(&format!("<s>[SYSTEM_PROMPT]{system}[/SYSTEM_PROMPT][INST]{prompt}[/INST]"))
     }
 
+    /// The token ids of a text after the token for the beginning.
+    pub fn encode_plain(&self, text: &str) -> Result<Vec<u32>, CheckpointError> {
+        self.0.encode(&format!("<s>{text}"))
+    }
+
     /// The token that prompts are padded with.
     ///
     /// # Errors

@@ -8,7 +8,6 @@ use super::{
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::Tensor,
     residency::{Blocks, RunError},
 };
 

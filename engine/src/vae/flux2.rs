@@ -45,8 +45,20 @@ impl Flux2Autoencoder {
     /// # Errors
     /// When the configuration is wrong, a tensor is missing, or a tensor has the wrong shape.
     pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
+        Self::open_with(part, None)
+    }
+
+    /// The same with this number added to the variances of the batch norm, whatever the configuration says.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        part: &Part,
+        batch_norm_eps: Option<f32>,
+    ) -> std::result::Result<(Self, Component), CheckpointError> {
         let (inner, component) = AutoencoderKl::open(part, LatentScaling { factor: 1.0, shift: None })?;
-        let BatchNorm { batch_norm_eps } = part.config(|_| Some(BatchNorm::default()))?;
+        let configured = part.config(|_| Some(BatchNorm::default()))?;
+        let batch_norm_eps = batch_norm_eps.unwrap_or(configured.batch_norm_eps);
         let channels = inner.latent_channels() * PATCH * PATCH;
         let statistic = |name: &str| match part.tensors.get(name) {
             Some(stored) if stored.is_hollow() => Ok(vec![1.0; channels]),

@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 13] = [
+const FAMILIES: [&str; 14] = [
     "z_image",
     "qwen_image",
     "qwen_image_21",
@@ -26,6 +26,7 @@ const FAMILIES: [&str; 13] = [
     "flux2_dev",
     "chroma",
     "longcat",
+    "ernie_image",
     "anima",
     "krea2",
     "sd3",

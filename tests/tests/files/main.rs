@@ -6,6 +6,7 @@ mod damaged;
 mod formats;
 mod formats_anima;
 mod formats_chroma;
+mod formats_ernie_image;
 mod formats_flux;
 mod formats_flux2;
 mod formats_krea2;

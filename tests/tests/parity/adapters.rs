@@ -75,7 +75,9 @@ fn assert_same(got: &Tensors, want: &Tensors, how: &str) {
 
 #[test]
 fn pictures_are_those_of_diffusers() {
-    for family in ["flux", "z_image", "qwen_image", "flux2", "chroma", "anima", "krea2"] {
+    for family in
+        ["flux", "z_image", "qwen_image", "flux2", "chroma", "longcat", "ernie_image", "anima", "krea2"]
+    {
         let tiny = Tiny::new(family);
         tiny.adapter.write(&tiny.file("ink")).unwrap();
         let (bare, got) = (tiny.dump(tiny.with(&[])), tiny.dump(tiny.with(&[("ink", tiny.adapter.weight)])));

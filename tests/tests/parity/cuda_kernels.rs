@@ -247,6 +247,9 @@ fn activations_are_those_of_the_processor() {
             let want = nn::gelu_tanh_mul(&of_gate, &of_up).unwrap();
             assert_rounded_once("gelu_tanh_mul", &emulated(cuda::gated(Curve::GeluTanh, &gate, &up)), &want);
 
+            let want = nn::gelu_mul(&of_gate, &of_up).unwrap();
+            assert_rounded_once("gelu_mul", &emulated(cuda::gated(Curve::Gelu, &gate, &up)), &want);
+
             let both = Tensor::cat(&[&up, &gate], D::Minus1).unwrap();
             let width = shape[shape.len() - 1];
             let [up, gate] = [0, width].map(|first| both.narrow(D::Minus1, first, width).unwrap());
@@ -274,6 +277,15 @@ fn rotations_are_those_of_the_processor() {
                 assert_rounded_once("half", &turn(Rotation::Half), &want);
             } else {
                 assert_eq!(bits(&turn(Rotation::Half)), bits(&want));
+            }
+            let angles: Vec<f32> = (0..tokens * width).map(|index| index as f32 * 0.37).collect();
+            let apart = Rope::from_angles(&angles, tokens, width, &Device::Cpu).unwrap();
+            let want = nn::rope_half(&x, &apart).unwrap();
+            let got = emulated(cuda::rope(Rotation::Half, &x, &apart.cos, &apart.sin));
+            if dtype == DType::F32 {
+                assert_rounded_once("angles of their own", &got, &want);
+            } else {
+                assert_eq!(bits(&got), bits(&want));
             }
         }
         let x = random("x", &[2, 6, 5, 24], dtype).transpose(1, 2).unwrap().narrow(3, 3, 8).unwrap();

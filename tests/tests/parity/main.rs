@@ -12,6 +12,7 @@ mod chroma;
 mod configuration;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
+mod ernie_image;
 mod flux;
 mod flux2;
 mod flux2_dev;

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
-    krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
+    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
+    flux2::Flux2Config, krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
     qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig,
     z_image::ZImageConfig,
 };
@@ -128,6 +128,7 @@ impl PublishedPart {
             "LongCatImageTransformer2DModel" => {
                 stored(&longcat::blueprint(&self.read::<FluxConfig>()?), longcat::hub_name)
             }
+            "ErnieImageTransformer2DModel" => stored(&self.read::<ErnieConfig>()?.blueprint(), whole),
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
             "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),

@@ -46,6 +46,8 @@ fn distilled_models_start_from_their_own_steps() {
         ("krea-2-raw", 28, 4.5),
         ("krea-2-turbo", 8, 0.0),
         ("longcat-image", 50, 4.0),
+        ("ernie-image", 50, 4.0),
+        ("ernie-image-turbo", 8, 1.0),
         ("longcat-image-edit-turbo", 8, 1.0),
     ] {
         let defaults = known_model(id).unwrap().defaults().unwrap();
@@ -67,7 +69,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 47] = [
+    let published: [(&str, Role, &[f64]); 49] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -79,7 +81,9 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("flux.2-klein-9b", Denoiser, &[9.079]),
         ("flux.2-klein-9b", Autoencoder, &[0.08405]),
         ("chroma1-hd", Denoiser, &[8.900]),
-        ("longcat-image", Denoiser, &[6.27]),
+        ("longcat-image", Denoiser, &[6.271]),
+        ("ernie-image", TextEncoder, &[3.429]),
+        ("ernie-image", Denoiser, &[8.033]),
         ("anima", TextEncoder, &[0.5960, 0.1346]),
         ("anima", Denoiser, &[1.956]),
         ("krea-2-raw", TextEncoder, &[4.022]),

@@ -67,7 +67,7 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
     Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
 }
 
-fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
+pub(super) fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
     if gate.dims() != up.dims() {
         bail!("a gate of shape {:?} does not match values of shape {:?}", gate.dims(), up.dims());
     }

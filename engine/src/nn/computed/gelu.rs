@@ -4,6 +4,7 @@ use candle_core::{D, Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
+use super::activation::check_gate;
 use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Tiled, exp2, run};
 use crate::nn::cuda::{self, Curve};
@@ -22,6 +23,22 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
     pieces.for_each(|(out, x)| run(Gelu { x: &x[..out.len()], factor: None, out }));
     Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+}
+
+/// `gelu(gate) · up`.
+pub fn gelu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
+    check_gate(gate, up)?;
+    if !by_processor(gate) {
+        return cuda::or_plain(gate, || cuda::gated(Curve::Gelu, gate, up), || gate.gelu_erf()? * up);
+    }
+    let (gates, wide) = (contiguous(gate)?, contiguous(up)?);
+    let held = (gates.storage_and_layout(), wide.storage_and_layout());
+    let mut out = zeros(gate.elem_count());
+    let inputs = values(&held.0)?.par_chunks(PIECE).zip(values(&held.1)?.par_chunks(PIECE));
+    out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gate, up))| {
+        run(Gelu { x: &gate[..out.len()], factor: Some(&up[..out.len()]), out })
+    });
+    Tensor::from_vec(out, gate.dims(), gate.device())?.to_dtype(gate.dtype())
 }
 
 /// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
@@ -109,6 +126,18 @@ mod tests {
 
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
+
+    #[test]
+    fn a_gate_is_gelu_of_it_times_the_values() {
+        for shape in [vec![9], vec![3, 40, 333]] {
+            let (gate, up) = ((random(&shape, 1) * 4.0).unwrap(), random(&shape, 2));
+            let want = (gelu(&gate).unwrap() * &up).unwrap();
+            assert_close(&gelu_mul(&gate, &up).unwrap(), &want, 0.0);
+            let both = Tensor::cat(&[&up, &gate], D::Minus1).unwrap();
+            assert_close(&geglu(&both).unwrap(), &want, 0.0);
+            assert!(gelu_mul(&gate, &up.narrow(0, 0, 1).unwrap()).is_err());
+        }
+    }
 
     #[test]
     fn gelu_is_that_of_candle() {

@@ -33,7 +33,7 @@ pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
 pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};
 pub use cpu::compute_as_on_cards;
-pub use gelu::{geglu, gelu};
+pub use gelu::{geglu, gelu, gelu_mul};
 pub(in crate::nn) use linear::scratch_bytes as linear_scratch_bytes;
 pub use linear::{LowRank, Weight, linear, linear_with};
 pub use modulation::{gated_add, modulate, scale_and_shift};

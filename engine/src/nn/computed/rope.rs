@@ -9,7 +9,8 @@ use crate::nn::cuda::{self, Rotation};
 /// Minimum tokens per work item.
 const TOKENS: usize = 4;
 
-/// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
+/// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each, or `[tokens, head_dim]` where the two values of
+/// a pair are rotated by angles of their own.
 #[derive(Debug, Clone)]
 pub struct Rope {
     /// Cosine of each angle.
@@ -51,7 +52,7 @@ impl Rope {
 
 /// Rotates neighbouring pairs `(x₀, x₁), (x₂, x₃), …` of `x` `[batch, tokens, heads, head_dim]`, in f32.
 pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    check(x, rope)?;
+    check(x, rope, &[x.dim(3)? / 2])?;
     if !by_processor(x) {
         let work = || cuda::rope(Rotation::Interleaved, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_interleaved(x, rope));
@@ -65,9 +66,11 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 }
 
 /// Rotates `(x₀, x_{d/2}), (x₁, x_{d/2+1}), …` of `x` `[batch, tokens, heads, head_dim]`, the layout of
-/// language models. Like them, computes in the dtype of `x`.
+/// language models. Like them, computes in the dtype of `x`. The first half of `head_dim` angles is that of the first values of
+/// the pairs.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    check(x, rope)?;
+    let width = x.dim(3)?;
+    check(x, rope, &[width / 2, width])?;
     if !by_processor(x) || x.dtype() != DType::F32 {
         let work = || cuda::rope(Rotation::Half, x, &rope.cos, &rope.sin);
         return cuda::or_plain(x, work, || plain_half(x, rope));
@@ -75,19 +78,22 @@ pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     fused(x, rope, |x, out, cos, sin| {
         let (a, b) = x.split_at(x.len() / 2);
         let (first, second) = out.split_at_mut(x.len() / 2);
-        let angles = cos.iter().zip(sin);
-        for (((first, second), (a, b)), (cos, sin)) in
+        let apart = cos.len() - a.len();
+        let angles = cos.iter().zip(sin).zip(cos[apart..].iter().zip(&sin[apart..]));
+        for (((first, second), (a, b)), ((cos, sin), (own_cos, own_sin))) in
             first.iter_mut().zip(second).zip(a.iter().zip(b)).zip(angles)
         {
             *first = a * cos - b * sin;
-            *second = b * cos + a * sin;
+            *second = b * own_cos + a * own_sin;
         }
     })
 }
 
-fn check(x: &Tensor, rope: &Rope) -> Result<()> {
+/// Checks that there are as many angles for a token as one of these numbers.
+fn check(x: &Tensor, rope: &Rope, numbers: &[usize]) -> Result<()> {
     let (_, tokens, _, width) = x.dims4()?;
-    if rope.cos.dims() != [tokens, width / 2] || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
+    let fits = numbers.iter().any(|number| rope.cos.dims() == [tokens, *number]);
+    if !fits || rope.sin.dims() != rope.cos.dims() || width % 2 != 0 {
         bail!("angles of shape {:?} do not fit heads of shape {:?}", rope.cos.dims(), x.dims());
     }
     Ok(())
@@ -104,10 +110,10 @@ fn fused(
     let held = (wide.storage_and_layout(), cos.storage_and_layout(), sin.storage_and_layout());
     let (input, cos, sin) = (values(&held.0)?, values(&held.1)?, values(&held.2)?);
     let mut out = zeros(x.elem_count());
-    let (row, pairs) = ((heads * width).max(1), width / 2);
+    let (row, count) = ((heads * width).max(1), rope.cos.dim(1)?);
     let rows = out.par_chunks_mut(row).zip(input.par_chunks(row)).enumerate().with_min_len(TOKENS);
     rows.for_each(|(index, (out, x))| {
-        let angles = index % tokens * pairs..(index % tokens + 1) * pairs;
+        let angles = index % tokens * count..(index % tokens + 1) * count;
         let (cos, sin) = (&cos[angles.clone()], &sin[angles]);
         for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
             rotate(x, out, cos, sin);
@@ -135,8 +141,10 @@ fn plain_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
     let (a, b) = (x.narrow(3, 0, width / 2)?, x.narrow(3, width / 2, width / 2)?);
     let cos = rope.cos.to_dtype(x.dtype())?.unsqueeze(1)?;
     let sin = rope.sin.to_dtype(x.dtype())?.unsqueeze(1)?;
-    let first = (a.broadcast_mul(&cos)? - b.broadcast_mul(&sin)?)?;
-    let second = (b.broadcast_mul(&cos)? + a.broadcast_mul(&sin)?)?;
+    let apart = cos.dim(2)? - width / 2;
+    let own = |angles: &Tensor, first: usize| angles.narrow(2, first, width / 2);
+    let first = (a.broadcast_mul(&own(&cos, 0)?)? - b.broadcast_mul(&own(&sin, 0)?)?)?;
+    let second = (b.broadcast_mul(&own(&cos, apart)?)? + a.broadcast_mul(&own(&sin, apart)?)?)?;
     Tensor::cat(&[first, second], 3)
 }
 
@@ -171,6 +179,22 @@ mod tests {
         let want = plain_interleaved(&x, &rope).unwrap();
         assert_close(&rope_interleaved(&x, &rope).unwrap(), &want, 0.0);
         assert_close(&rope_half(&x, &rope).unwrap(), &plain_half(&x, &rope).unwrap(), 0.0);
+    }
+
+    #[test]
+    fn the_values_of_a_pair_may_have_angles_of_their_own() {
+        let (x, own) = (random(&[2, 5, 3, 8], 1), rope(5, 8));
+        let rotated = rope_half(&x, &own).unwrap();
+        assert_close(&rotated, &plain_half(&x, &own).unwrap(), 1e-6);
+        for (first, values) in [(0, 0..4), (4, 4..8)] {
+            let part = |angles: &Tensor| angles.narrow(1, first, 4).unwrap();
+            let same = rope_half(&x, &Rope { cos: part(&own.cos), sin: part(&own.sin) }).unwrap();
+            let half = |x: &Tensor| x.narrow(3, values.start, 4).unwrap();
+            assert_close(&half(&rotated), &half(&same), 0.0);
+        }
+        let x = x.to_dtype(DType::BF16).unwrap();
+        assert_close(&rope_half(&x, &own).unwrap(), &plain_half(&x, &own).unwrap(), 0.0);
+        assert!(rope_interleaved(&x, &own).is_err());
     }
 
     #[test]

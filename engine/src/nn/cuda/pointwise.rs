@@ -145,7 +145,8 @@ pub enum Rotation {
     Half,
 }
 
-/// Rotates `x` `[batch, tokens, heads, width]`; `cos` and `sin` are f32 `[tokens, width / 2]`.
+/// Rotates `x` `[batch, tokens, heads, width]`; `cos` and `sin` are f32 `[tokens, width / 2]`, or of halves also
+/// `[tokens, width]`.
 pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Result<Option<Launches>> {
     const MOST: usize = 256;
     let Some(name) = name_of(x.dtype()) else { return Ok(None) };
@@ -158,21 +159,25 @@ pub fn rope(rotation: Rotation, x: &Tensor, cos: &Tensor, sin: &Tensor) -> Resul
         Rotation::Interleaved => "rope_interleaved",
         Rotation::Half => "rope_half",
     };
+    let mut arguments = vec![
+        Argument::Input(x.clone()),
+        Argument::Input(placed(cos)?),
+        Argument::Input(placed(sin)?),
+        Argument::Result(0),
+        Argument::whole(tokens)?,
+        Argument::whole(heads)?,
+        Argument::whole(width)?,
+    ];
+    if rotation == Rotation::Half {
+        arguments.push(Argument::whole(cos.dim(1)? - width / 2)?);
+    }
     let launch = Launch {
         source: Source::Rope,
         kernel: format!("{kernel}_{name}"),
         grid: [batch * tokens, 1, 1],
         block: [threads(heads * width / together(x.dtype()), MOST), 1, 1],
         shared: 0,
-        arguments: vec![
-            Argument::Input(x.clone()),
-            Argument::Input(placed(cos)?),
-            Argument::Input(placed(sin)?),
-            Argument::Result(0),
-            Argument::whole(tokens)?,
-            Argument::whole(heads)?,
-            Argument::whole(width)?,
-        ],
+        arguments,
     };
     Ok(Some(Launches { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
 }
