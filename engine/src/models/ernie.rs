@@ -329,7 +329,7 @@ impl Denoiser for ErnieTransformer {
 
     fn conditioning(&self, encoded: Vec<Encoded>) -> Result<Conditioning> {
         match encoded.into_iter().next() {
-            Some(Encoded { states, .. }) => Ok(Conditioning { prompt: states, pooled: None }),
+            Some(Encoded { states, .. }) => Ok(Conditioning::new(states)),
             None => bail!("the prompt was not encoded"),
         }
     }

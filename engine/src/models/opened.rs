@@ -45,6 +45,10 @@ impl OpenedModels {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
+    fn folders(&self) -> Vec<PathBuf> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The model of a request.
     ///
     /// # Errors
@@ -68,8 +72,7 @@ impl OpenedModels {
     /// When it cannot be opened.
     pub fn open(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
         self.keep(path, None, || {
-            let folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let model = open(path, &folders)?;
+            let model = open(path, &self.folders())?;
             let stamps = stamps(&model);
             Ok((model, stamps))
         })
@@ -91,7 +94,7 @@ impl OpenedModels {
             return Err(CheckpointError::Redux { path: redux.to_owned(), reason });
         }
         let before = stamps(&base);
-        let model = Model::clone(&base).with_vision_tower(ReduxTower::open(redux, &self.folders)?);
+        let model = Model::clone(&base).with_vision_tower(ReduxTower::open(redux, &self.folders())?);
         Ok((model.clone(), [before, stamps(&model)].concat()))
     }
 

@@ -194,6 +194,6 @@ impl TextEncoder for MinistralPlain {
 
     fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
         let states = self.model.states(blocks, sequences, Taken::Penultimate)?;
-        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+        Ok(states.into_iter().map(Encoded::new).collect())
     }
 }

@@ -81,7 +81,7 @@ impl VisionTower for ReduxTower {
     /// Any image is scaled to the square that the encoder reads.
     fn size(&self, own: [u32; 2], _: [u32; 2]) -> SeenSize {
         let along = self.encoder.patches_along();
-        SeenSize { scaled: own, read: [self.encoder.image_size as u32; 2], grid: [along; 2] }
+        SeenSize { before: None, scaled: own, read: [self.encoder.image_size as u32; 2], grid: [along; 2] }
     }
 
     fn patches(&self) -> VisionPatches {

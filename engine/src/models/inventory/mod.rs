@@ -200,7 +200,8 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         return Words { what, kind: Kind::Adapter, family: family.map(str::to_owned) };
     }
     if parts.is_empty() && ReduxTower::width_of(&last.tensors).is_some() {
-        return ("Redux for FLUX.1".to_owned(), false);
+        let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
+        return Words { what, kind: Kind::Part, family };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
