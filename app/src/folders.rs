@@ -12,9 +12,14 @@ pub fn pictures_folder() -> Option<PathBuf> {
     Some(pictures.join("Sluice"))
 }
 
-/// The folder for measurements of past runs; `None` without a home folder.
+/// The folder for measurements of past runs, stars and tags; `None` without a home folder.
 pub fn data_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
+}
+
+/// The folder for what can be made again, such as thumbnails; `None` without a home folder.
+pub fn cache_folder() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.cache_dir().to_owned())
 }
 
 /// The model folders in the environment variable.

@@ -4,6 +4,7 @@ pub mod action;
 pub mod app;
 mod browser;
 pub mod files;
+pub mod gallery;
 mod help;
 pub mod history;
 pub mod icons;
@@ -34,10 +35,11 @@ use sluice_engine::{
 use crate::engines::Engines;
 use app::{Lock, Setup, SluiceApp};
 use files::{Files, Wake};
+use gallery::Places;
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
-    folders::{data_folder, model_folders, pictures_folder},
+    folders::{cache_folder, data_folder, model_folders, pictures_folder},
     seed::random_seed,
     sound::Speaker,
 };
@@ -129,6 +131,7 @@ fn create(
         new_seed: random_seed,
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
+        places: Places { data: data_folder(), cache: cache_folder() },
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }

@@ -77,6 +77,8 @@ pub struct Settings {
     pub previews: bool,
     /// Whether clips play without sound.
     pub muted: bool,
+    /// Folders that the gallery shows beside the output folder.
+    pub gallery_folders: Vec<PathBuf>,
     /// Memory settings and panels.
     pub memory: MemorySettings,
     /// The settings that are needed before the window opens.
@@ -94,6 +96,7 @@ impl Default for Settings {
             theme: ThemeChoice::default(),
             previews: true,
             muted: false,
+            gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
             startup: StartupSettings::default(),
         }

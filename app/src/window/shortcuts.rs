@@ -5,6 +5,7 @@ use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
 use super::{
     action::{Action, Message},
     browser::Browse,
+    gallery::Step,
     settings::Setting,
     state::{Control, Playback, Shown, State},
 };
@@ -19,12 +20,13 @@ pub struct Escape {
     field: bool,
     browser: bool,
     help: bool,
+    gallery: bool,
 }
 
 impl Escape {
     /// What is open or has the focus now.
-    pub fn of(ctx: &Context, browser: bool, help: bool) -> Self {
-        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help }
+    pub fn of(ctx: &Context, browser: bool, help: bool, gallery: bool) -> Self {
+        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help, gallery }
     }
 }
 
@@ -51,6 +53,8 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             Action::Browse(Browse::Close)
         } else if before.help {
             Action::ShowHelp(false)
+        } else if before.gallery {
+            Step::Escape.into()
         } else if !state.messages.failures.is_empty() {
             Action::Dismiss(Message::Failure)
         } else if state.images.compared().is_some() {
@@ -64,8 +68,18 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             actions.push(action);
         }
     }
-    let is_free =
-        !before.popup && !before.browser && !before.help && ctx.memory(|memory| memory.focused().is_none());
+    if !before.field
+        && !before.popup
+        && !before.browser
+        && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())
+    {
+        actions.push(Step::Open(!before.gallery).into());
+    }
+    let is_free = !before.popup
+        && !before.browser
+        && !before.help
+        && !before.gallery
+        && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);
         let neighbours: &[_] = match playback {

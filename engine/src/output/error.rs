@@ -111,6 +111,12 @@ pub enum OutputError {
         /// The name.
         path: PathBuf,
     },
+    /// A JPEG file has no room for settings as long as these.
+    #[error("the settings are too long for a JPEG file: {}", path.display())]
+    SettingsTooLong {
+        /// The file.
+        path: PathBuf,
+    },
     /// The number of bytes does not match the size of the image.
     #[error("an image of {width}×{height} pixels with {bytes} bytes cannot be written")]
     Pixels {
@@ -214,6 +220,7 @@ impl OutputError {
             Self::DiskFull { .. } => "Free some disk space, or choose a folder on another disk.",
             Self::Write { .. } => "Choose another folder.",
             Self::Exists { .. } => "Choose another file name.",
+            Self::SettingsTooLong { .. } => "Choose PNG or WebP, or leave the settings out.",
             Self::KeptElsewhere { .. } => {
                 "Move it to a safe place: the system deletes temporary files from time to time."
             }

@@ -38,6 +38,10 @@ pub enum Dialog {
     Adapter,
     /// One file that holds a refiner.
     Refiner,
+    /// Another folder for the gallery.
+    GalleryFolder,
+    /// Where images are exported.
+    ExportFolder,
 }
 
 /// A file or folder in the window's own dialog.
@@ -68,6 +72,8 @@ impl Dialog {
             Self::Mask => "Open a mask",
             Self::Adapter => "Add a LoRA",
             Self::Refiner => "Open a refiner",
+            Self::GalleryFolder => "Add a folder to the gallery",
+            Self::ExportFolder => "Choose a folder",
         }
     }
 
@@ -75,7 +81,7 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder => None,
+            Self::ModelFolder | Self::GalleryFolder | Self::ExportFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -99,6 +105,8 @@ impl Dialog {
             Self::ControlMask => FileEvent::ControlMaskChosen(path),
             Self::InputClip => FileEvent::ClipChosen(path),
             Self::Mask => FileEvent::MaskChosen(path),
+            Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
+            Self::ExportFolder => FileEvent::ExportFolderChosen(path),
         }
     }
 
