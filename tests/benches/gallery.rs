@@ -118,6 +118,7 @@ impl Bench {
             unit: MouseWheelUnit::Point,
             delta: vec2(0.0, -points),
             phase: TouchPhase::Move,
+            source: egui::MouseWheelSource::Unknown,
             modifiers: Modifiers::NONE,
         };
         self.frame(vec![Event::PointerMoved(pos2(600.0, 600.0))]);

@@ -178,6 +178,8 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         "Seed" => request.seed = value.parse().map_err(|_| misread())?,
         // For models that take guidance as an input, Forge has a separate setting and leaves the other one at 1.
         // The separate setting is written later, so it wins.
+        // stable-diffusion.cpp writes both for every model; with a CFG scale of 1 the other one counts.
+        "Guidance" if request.guidance != 1.0 => {}
         "CFG scale" | "Distilled CFG Scale" | "Guidance" => {
             let guidance: f32 = value.parse().map_err(|_| misread())?;
             request.guidance =

@@ -144,7 +144,7 @@ pub enum OutputError {
         cause: io::Error,
     },
     /// The file is of a kind that has no settings.
-    #[error("{} is not a PNG, WebP, GIF or MP4 file", path.display())]
+    #[error("{} is not a PNG, JPEG, WebP, GIF or MP4 file", path.display())]
     NotMedia {
         /// The file.
         path: PathBuf,
@@ -225,7 +225,7 @@ impl OutputError {
                 "Move it to a safe place: the system deletes temporary files from time to time."
             }
             Self::NotMedia { .. } => {
-                "Choose an image made by Sluice or AUTOMATIC1111's web UI, or a clip made by Sluice, ComfyUI, Wan2GP or SwarmUI."
+                "Choose an image or a clip made by Sluice or another program that writes its settings into files."
             }
             Self::Truncated { .. } | Self::Damaged { .. } => {
                 "Use the original file: this copy may be the result of an interrupted transfer."

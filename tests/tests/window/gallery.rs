@@ -51,12 +51,39 @@ impl Kept {
         kept
     }
 
-    pub fn image(&self, name: &str, seed: u64, prompt: &str, model: &str) {
-        let request =
-            Request { prompt: prompt.to_owned(), seed, width: 96, height: 64, ..Request::default() };
+    fn image(&self, name: &str, seed: u64, prompt: &str, model: &str) {
+        self.sized_image(name, (96, 64), seed, prompt, model);
+    }
+
+    pub fn sized_image(&self, name: &str, (width, height): (u32, u32), seed: u64, prompt: &str, model: &str) {
+        let request = Request { prompt: prompt.to_owned(), seed, width, height, ..Request::default() };
         let settings = Settings::new(&request, model, "", 0);
-        let image = landscape(96, 64, seed, 1.0);
+        let image = landscape(width, height, seed, 1.0);
         write_png(&self.folder.path().join(name), &Media::Image(image), &settings).unwrap();
+    }
+
+    pub fn clip(&self, name: &str) {
+        let request = Request { prompt: "waves at night".to_owned(), frames: 8, ..Request::default() };
+        let media = Media::Clip(clip(64, 48, 8, 8.0));
+        let settings = Settings::new(&request, "wan2.1", "wan", 0);
+        write_media(&self.folder.path().join(name), &media, &settings, Codec::H264).unwrap();
+    }
+
+    pub fn broken(&self, name: &str) {
+        fs::write(self.folder.path().join(name), b"\x89PNG\r\n\x1a\n and no more").unwrap();
+    }
+
+    /// Gives all files the same day, and times in the order of their names.
+    pub fn on_one_day(&self) {
+        let mut paths: Vec<_> =
+            fs::read_dir(&self.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for (place, path) in paths.iter().enumerate() {
+            let file = fs::File::options().write(true).open(path).unwrap();
+            // From 12:00 UTC on 21 November 2026 on.
+            let time = std::time::Duration::from_secs(1_795_262_400 + 60 * place as u64);
+            file.set_modified(std::time::UNIX_EPOCH + time).unwrap();
+        }
     }
 
     fn age(&self, name: &str, hours: u64) {
@@ -334,7 +361,7 @@ fn a_finished_image_appears_in_the_open_gallery_and_idle_costs_nothing() {
     assert_eq!(shown(&window)[0], "6.png");
     window.wait_for("thumbnails", |app| app.gallery().thumbnails.count() >= 5);
     window.harness.remove_cursor();
-    window.harness.run_steps(20);
+    window.harness.run_steps(60);
     let delay = window.harness.output().viewport_output[&egui::ViewportId::ROOT].repaint_delay;
     assert!(delay > std::time::Duration::from_secs(60), "{delay:?}");
     assert_ne!(window.harness.state().state().images.shown, Shown::Nothing);

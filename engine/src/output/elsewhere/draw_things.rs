@@ -61,7 +61,7 @@ pub(super) fn read(json: &Value) -> RestoredSettings {
 /// Without the endings of its converted files.
 fn without_suffix(name: &str) -> String {
     let name = name.strip_suffix(".ckpt").unwrap_or(name);
-    ["_f16", "_q8p", "_q6p", "_q5p", "_lora_f16", "_lora"]
+    ["_lora_f16", "_lora", "_f16", "_q8p", "_q6p", "_q5p"]
         .iter()
         .find_map(|ending| name.strip_suffix(ending))
         .unwrap_or(name)
