@@ -12,7 +12,7 @@ pub fn pictures_folder() -> Option<PathBuf> {
     Some(pictures.join("Sluice"))
 }
 
-/// The folder for measurements of past runs; `None` without a home folder.
+/// The folder for measurements of past runs, stars and tags; `None` without a home folder.
 pub fn data_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.data_local_dir().to_owned())
 }
@@ -20,6 +20,11 @@ pub fn data_folder() -> Option<PathBuf> {
 /// The folder of the user's own wildcard files.
 pub fn wildcard_folder() -> Option<PathBuf> {
     data_folder().map(|folder| folder.join("wildcards"))
+}
+
+/// The folder for what can be made again, such as thumbnails; `None` without a home folder.
+pub fn cache_folder() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.cache_dir().to_owned())
 }
 
 /// The model folders in the environment variable.

@@ -8,6 +8,7 @@ use sluice_engine::{request::ModelSource, session::JobId};
 use super::{
     browser::Browse,
     files::{ClipFormat, Dialog},
+    gallery::Step,
     library::LibraryAction,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
@@ -56,6 +57,8 @@ pub enum Action {
     OpenDialog(Dialog),
     /// A step in the window's own file dialog.
     Browse(Browse),
+    /// A step in the gallery.
+    Gallery(Box<Step>),
     /// List the adapters next to the model.
     ListAdapters,
     /// Use an adapter, also one that is switched off.

@@ -1,6 +1,7 @@
 //! The window as a whole: handles events, lays out the panels and executes actions.
 
 mod act;
+mod gallery;
 mod library;
 
 use std::{
@@ -12,12 +13,16 @@ use std::{
 };
 
 use egui::{CentralPanel, Context, Event, Frame, Margin, Panel, Ui};
-use sluice_engine::{request::ModelSource, session::Command};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Event as EngineEvent},
+};
 
 use super::{
     action::Action,
     browser::{self, Browser},
     files::{Files, Task, is_image_or_clip},
+    gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
@@ -68,6 +73,8 @@ pub struct Setup {
     pub speaker: Option<Speaker>,
     /// Where models are searched for.
     pub library: LibraryOptions,
+    /// Where the gallery keeps what it knows.
+    pub places: Places,
 }
 
 /// Whether this is the only window.
@@ -110,6 +117,7 @@ impl Setup {
             lock: Lock::First(None),
             speaker: None,
             library: LibraryOptions::default(),
+            places: Places::default(),
         }
     }
 }
@@ -151,14 +159,30 @@ pub struct SluiceApp {
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
     describing: bool,
+    gallery: Gallery,
+    places: Places,
+    /// How images were exported last.
+    export_options: Option<ExportOptions>,
 }
 
 impl SluiceApp {
     /// Creates the app, and requests the model and the images in the folder.
     pub fn new(ctx: &Context, setup: Setup) -> Self {
         tokens::apply(ctx);
-        let Setup { link, files, settings, startup, gpu, folder, model, new_seed, lock, speaker, library } =
-            setup;
+        let Setup {
+            link,
+            files,
+            settings,
+            startup,
+            gpu,
+            folder,
+            model,
+            new_seed,
+            lock,
+            speaker,
+            library,
+            places,
+        } = setup;
         let repaint = ctx.clone();
         let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
         let adopt_defaults = settings.is_none();
@@ -201,6 +225,9 @@ impl SluiceApp {
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
+            gallery: Gallery::default(),
+            places,
+            export_options: None,
         };
         if matches!(app.lock, Lock::Taken) {
             let details =
@@ -220,6 +247,11 @@ impl SluiceApp {
         &self.state
     }
 
+    /// The gallery.
+    pub fn gallery(&self) -> &Gallery {
+        &self.gallery
+    }
+
     /// Handles events of the engine and the file worker.
     pub fn take_events(&mut self, ctx: &Context) {
         let now = ctx.time();
@@ -229,7 +261,13 @@ impl SluiceApp {
                 break;
             }
             match self.link.try_recv() {
-                Some(event) => self.state.apply(event, now),
+                Some(event) => {
+                    let is_new = matches!(event, EngineEvent::Finished { .. });
+                    self.state.apply(event, now);
+                    if is_new && self.gallery.is_open {
+                        self.list_gallery();
+                    }
+                }
                 None => break,
             }
         }
@@ -245,6 +283,7 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
+        self.take_reports(ctx);
         if self.send_waiting() {
             ctx.request_repaint_after(RETRY);
         }
@@ -284,11 +323,17 @@ impl SluiceApp {
         shortcuts::pressed(ui, &self.state, self.escape, &mut by_keys);
         self.take_drops(ui);
         self.take_pasted(ui);
+        // Other programs may have changed files meanwhile.
+        let is_back = ui.input(|input| input.events.contains(&Event::WindowFocused(true)));
+        if is_back && self.gallery.is_open {
+            self.list_gallery();
+        }
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
         actions.append(&mut by_keys);
-        self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help);
+        self.escape =
+            shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help, self.gallery.is_open);
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
@@ -303,17 +348,17 @@ impl SluiceApp {
     }
 
     fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let Self { state, textures, .. } = self;
+        let Self { state, gallery, .. } = self;
         let palette = Palette::of(ui);
         let now = ui.ctx().time();
         let whole = ui.max_rect();
         let memory = &state.settings.memory;
         let open = Open {
+            gallery: gallery.is_open,
             plan: memory.plan_open.unwrap_or(whole.width() >= size::WIDE_WINDOW),
             timeline: memory.timeline_open,
         };
         let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
-        let panel = Frame::new().fill(palette.panel);
         Panel::top("top")
             .exact_size(size::TOP_BAR)
             .resizable(false)
@@ -328,8 +373,32 @@ impl SluiceApp {
             CentralPanel::default()
                 .frame(Frame::new())
                 .show(ui, |ui| models_place::show(ui, state, &mut self.library_place, actions));
-            return self.overlays(ui, actions);
+        } else if open.gallery {
+            let around = Around {
+                output: state.surroundings.output_folder.as_ref(),
+                others: &state.settings.gallery_folders,
+                failure: state.messages.failures.last(),
+            };
+            gallery_view::show(ui, gallery, around, actions);
+        } else {
+            self.panels(ui, open, actions);
         }
+        if let Some(browser) = &self.browser {
+            browser::show(ui.ctx(), browser, actions);
+        } else if self.shows_help {
+            help::show(ui.ctx(), actions);
+        }
+        if ui.input(|input| !input.raw.hovered_files.is_empty()) {
+            viewer::drop_hint(ui, whole);
+        }
+    }
+
+    /// The panels around the image, and the image.
+    fn panels(&mut self, ui: &mut Ui, open: Open, actions: &mut Vec<Action>) {
+        let Self { state, textures, .. } = self;
+        let (now, whole) = (ui.ctx().time(), ui.ctx().content_rect());
+        let palette = Palette::of(ui);
+        let panel = Frame::new().fill(palette.panel);
         Panel::left("settings")
             .default_size(size::SIDE_PANEL)
             .size_range(280.0..=440.0)
@@ -355,25 +424,13 @@ impl SluiceApp {
         CentralPanel::default()
             .frame(Frame::new().fill(palette.canvas))
             .show(ui, |ui| viewer::show(ui, state, &mut self.viewer, textures, now, actions));
-        self.overlays(ui, actions);
-    }
-
-    /// What is drawn over everything else.
-    fn overlays(&self, ui: &Ui, actions: &mut Vec<Action>) {
-        if let Some(browser) = &self.browser {
-            browser::show(ui.ctx(), browser, actions);
-        } else if self.shows_help {
-            help::show(ui.ctx(), actions);
-        }
-        if ui.input(|input| !input.raw.hovered_files.is_empty()) {
-            viewer::drop_hint(ui, ui.max_rect());
-        }
     }
 
     /// Lets the sound follow the player.
     fn play_sound(&mut self, now: f64) {
         let Some(speaker) = &self.speaker else { return };
-        let heard = self.state.heard();
+        // The gallery hides the clip.
+        let heard = if self.gallery.is_open { None } else { self.state.heard() };
         let key = heard.as_ref().map(|(id, _, part)| (*id, *part));
         if key == self.heard {
             return;

@@ -30,6 +30,7 @@ use read::{
     dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
     settings_inside,
 };
+pub use read::{is_moving, is_video, read_first, still_size};
 pub use write::{ClipFormat, Export, SavedFrame};
 use write::{export_clip, save_frame, save_mask, save_pasted};
 
@@ -40,9 +41,9 @@ const RESULTS: usize = 16;
 /// Extensions of model files.
 const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 /// Extensions of input images.
-const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+pub(super) const IMAGE_EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 /// Extensions of clips that can be read.
-const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
+pub(super) const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
 /// Extensions of masks of clips: clips, and images for all frames.
 const MASK_EXTENSIONS: [&str; 7] = ["mp4", "m4v", "mov", "png", "jpg", "jpeg", "webp"];
 /// Extensions of what Sluice saves by itself.
@@ -59,6 +60,8 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads an image's pixels.
     Show(PathBuf),
+    /// Reads what the list of images shows of a file. Says whether it is compared with another one.
+    Recall(PathBuf, bool),
     /// Determines the type of a dropped file: a model, an adapter or an image.
     Take(PathBuf),
     /// Lists the adapters next to a model.
@@ -192,6 +195,23 @@ pub enum FileEvent {
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
+    /// Another folder for the gallery was chosen in a dialog.
+    GalleryFolderChosen(PathBuf),
+    /// A folder for exported images was chosen in a dialog.
+    ExportFolderChosen(PathBuf),
+    /// An image or a clip of the gallery, to be shown in the viewer.
+    Recalled {
+        /// Its file.
+        path: PathBuf,
+        /// A thumbnail.
+        thumbnail: ColorImage,
+        /// The length of a clip.
+        length: Option<ClipLength>,
+        /// Its generation settings, if the file contains any.
+        settings: Option<Box<ImageSettings>>,
+        /// Whether it is compared with the one that is shown.
+        is_compared: bool,
+    },
     /// A dialog was closed.
     DialogClosed,
     /// The system has no dialog.
@@ -274,6 +294,8 @@ impl Files {
                     | FileEvent::ControlMaskChosen(_)
                     | FileEvent::ClipChosen(_)
                     | FileEvent::MaskChosen(_)
+                    | FileEvent::GalleryFolderChosen(_)
+                    | FileEvent::ExportFolderChosen(_)
                     | FileEvent::DialogClosed
                     | FileEvent::NoDialog { .. }
             )
@@ -324,6 +346,13 @@ impl Reporter {
             Task::Show(path) => self.say(match read_pixels(&path) {
                 Ok(pixels) => FileEvent::Pixels { path, pixels },
                 Err(failure) => FileEvent::Gone { path, failure },
+            }),
+            Task::Recall(path, is_compared) => self.say(match read_thumbnail(&path) {
+                Ok((thumbnail, length)) => {
+                    let settings = settings_inside(&path);
+                    FileEvent::Recalled { path, thumbnail, length, settings, is_compared }
+                }
+                Err(failure) => FileEvent::Failed { title: "This image cannot be shown", failure },
             }),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),
@@ -433,7 +462,7 @@ pub fn is_image_or_clip(path: &Path) -> bool {
 }
 
 /// Whether a path has one of these extensions, ignoring case.
-fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+pub(super) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension()
         .and_then(|extension| extension.to_str())
         .is_some_and(|found| extensions.iter().any(|wanted| found.eq_ignore_ascii_case(wanted)))

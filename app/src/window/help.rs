@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Keys and what they do, as in `docs/shortcuts.md`.
-const KEYS: [(&str, &str); 19] = [
+const KEYS: [(&str, &str); 21] = [
     ("Ctrl+Enter", "Generate"),
     ("Ctrl+M", "Models"),
     ("Esc", "Leave a field, close what is open, or cancel the running image"),
@@ -20,6 +20,8 @@ const KEYS: [(&str, &str); 19] = [
     ("I, O", "Play from this frame on, or up to it"),
     ("M", "Mute the clip"),
     ("C", "Compare with another image or clip"),
+    ("G", "Open or close the gallery"),
+    ("S, Del, Ctrl+E", "In the gallery: star, move to the trash, export"),
     ("Ctrl+↑, Ctrl+↓", "In the prompt: more or less weight for the words at the cursor"),
     ("Ctrl+Z", "Take back an edit of a text, or a stroke of a mask"),
     ("Ctrl+V", "Use the image on the clipboard"),

@@ -46,4 +46,11 @@ icons! {
     COLUMNS = "\u{e098}"
     VOLUME = "\u{e1ab}"
     VOLUME_X = "\u{e1ac}"
+    LAYOUT_GRID = "\u{e0ff}"
+    SEARCH = "\u{e151}"
+    STAR = "\u{e176}"
+    TAG = "\u{e17f}"
+    TRASH = "\u{e18e}"
+    DOWNLOAD = "\u{e0b2}"
+    IMAGE_OFF = "\u{e1c0}"
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sluice_engine::{
-    output::{Origin, read_settings},
+    output::{Origin, RestoredSettings, read_settings},
     request::Request,
     session::Failure,
 };
@@ -21,14 +21,20 @@ pub struct ImageSettings {
     pub notes: Vec<String>,
 }
 
+impl From<RestoredSettings> for ImageSettings {
+    fn from(restored: RestoredSettings) -> Self {
+        Self {
+            request: restored.settings.picture_request(),
+            model_name: restored.settings.model_name,
+            model_known: restored.origin == Origin::Sluice,
+            notes: restored.notes,
+        }
+    }
+}
+
 /// Reads the settings in an image file.
 pub fn read_image_settings(path: &Path) -> Result<ImageSettings, Failure> {
     let restored = read_settings(path)
         .map_err(|error| Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) })?;
-    Ok(ImageSettings {
-        request: restored.settings.picture_request(),
-        model_name: restored.settings.model_name,
-        model_known: restored.origin == Origin::Sluice,
-        notes: restored.notes,
-    })
+    Ok(restored.into())
 }

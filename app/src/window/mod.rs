@@ -4,6 +4,7 @@ pub mod action;
 pub mod app;
 mod browser;
 pub mod files;
+pub mod gallery;
 mod help;
 pub mod history;
 pub mod icons;
@@ -36,11 +37,12 @@ use sluice_engine::{
 use crate::engines::Engines;
 use app::{Lock, Setup, SluiceApp};
 use files::{Files, Wake};
+use gallery::Places;
 use library::LibraryOptions;
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
-    folders::{data_folder, model_folders, pictures_folder, wildcard_folder},
+    folders::{cache_folder, data_folder, model_folders, pictures_folder, wildcard_folder},
     seed::random_seed,
     sound::Speaker,
 };
@@ -141,6 +143,7 @@ fn create(
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
         library,
+        places: Places { data: data_folder(), cache: cache_folder() },
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))
 }

@@ -82,6 +82,8 @@ pub struct Settings {
     pub previews: bool,
     /// Whether clips play without sound.
     pub muted: bool,
+    /// Folders that the gallery shows beside the output folder.
+    pub gallery_folders: Vec<PathBuf>,
     /// Memory settings and panels.
     pub memory: MemorySettings,
     /// Folders of models, and what is kept about models.
@@ -102,6 +104,7 @@ impl Default for Settings {
             theme: ThemeChoice::default(),
             previews: true,
             muted: false,
+            gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),
             startup: StartupSettings::default(),

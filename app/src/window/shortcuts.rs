@@ -5,6 +5,7 @@ use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
 use super::{
     action::{Action, Message},
     browser::Browse,
+    gallery::Step,
     library::LibraryAction,
     settings::Setting,
     state::{Control, Playback, Shown, State},
@@ -25,12 +26,14 @@ pub struct Escape {
     help: bool,
     /// Whether it closes the place of models, if that is open.
     pub library: Option<bool>,
+    gallery: bool,
 }
 
 impl Escape {
     /// What is open or has the focus now.
-    pub fn of(ctx: &Context, browser: bool, help: bool) -> Self {
-        Self { popup: ctx.any_popup_open(), field: ctx.text_edit_focused(), browser, help, library: None }
+    pub fn of(ctx: &Context, browser: bool, help: bool, gallery: bool) -> Self {
+        let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
+        Self { popup, field, browser, help, library: None, gallery }
     }
 }
 
@@ -61,6 +64,8 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             Action::Browse(Browse::Close)
         } else if before.help {
             Action::ShowHelp(false)
+        } else if before.gallery {
+            Step::Escape.into()
         } else if !state.messages.failures.is_empty() {
             Action::Dismiss(Message::Failure)
         } else if state.images.compared().is_some() {
@@ -77,7 +82,14 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
     if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
         actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
     }
-    let is_open = before.popup || before.browser || before.help || before.library.is_some();
+    let is_covered = before.popup || before.browser || before.library.is_some();
+    if !before.field
+        && !is_covered
+        && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())
+    {
+        actions.push(Step::Open(!before.gallery).into());
+    }
+    let is_open = is_covered || before.help || before.gallery;
     let is_free = !is_open && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);

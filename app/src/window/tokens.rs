@@ -47,6 +47,8 @@ pub struct Palette {
     pub danger_soft: Color32,
     /// Success.
     pub good: Color32,
+    /// Stars, on a dark ground.
+    pub star: Color32,
     /// Memory of weights, and blocks with resident weights.
     pub weights: Color32,
     /// Memory of activations, and computing time.
@@ -87,6 +89,7 @@ pub const DARK: Palette = Palette {
     danger: hex(0xee_84_8b),
     danger_soft: hex(0x2a_1a_1d),
     good: hex(0x6c_c0_8b),
+    star: hex(0xf2_c5_4b),
     weights: hex(0x3f_8f_c4),
     activations: hex(0xe3_b3_5c),
     others: hex(0x81_7d_9c),
@@ -116,6 +119,7 @@ pub const LIGHT: Palette = Palette {
     danger: hex(0xa8_26_31),
     danger_soft: hex(0xfb_eb_ec),
     good: hex(0x1b_73_40),
+    star: hex(0xf2_c5_4b),
     weights: hex(0x2f_83_b8),
     activations: hex(0xb2_7a_09),
     others: hex(0x7d_79_93),
@@ -194,6 +198,16 @@ pub mod size {
     pub const TRACK: f32 = 26.0;
     /// Track names, to the left of the tracks.
     pub const GUTTER: f32 = 70.0;
+    /// A tile of the gallery.
+    pub const TILE: f32 = 164.0;
+    /// The smallest and the largest one.
+    pub const SMALLEST_TILE: f32 = 96.0;
+    /// Its thumbnail has as many pixels.
+    pub const LARGEST_TILE: f32 = 256.0;
+    /// What is selected in the gallery.
+    pub const GALLERY_INFO: f32 = 312.0;
+    /// A menu.
+    pub const MENU: f32 = 220.0;
 }
 
 /// Font families and sizes.

@@ -8,6 +8,7 @@ use sluice_engine::request::ModelSource;
 use super::{
     action::Action,
     files::Dialog,
+    gallery::Step,
     icons,
     library::LibraryAction,
     queue,
@@ -28,6 +29,8 @@ pub struct TopBar {
 /// Which panels are open.
 #[derive(Debug, Clone, Copy)]
 pub struct Open {
+    /// The gallery.
+    pub gallery: bool,
     /// The plan panel.
     pub plan: bool,
     /// The timeline.
@@ -54,6 +57,12 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
                 .clicked()
             {
                 actions.push(Action::Set(Setting::PlanOpen(!open.plan)));
+            }
+            if widgets::toggle_button(ui, "Gallery", open.gallery)
+                .on_hover_text("Browse everything that was generated. Key: G")
+                .clicked()
+            {
+                actions.push(Step::Open(!open.gallery).into());
             }
             if !state.jobs.is_empty() || state.jobs.paused {
                 ui.add_space(space::XS);

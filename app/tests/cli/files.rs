@@ -77,3 +77,31 @@ fn a_folder_of_files_is_listed() {
         "Choose a diffusers folder",
     );
 }
+
+#[test]
+fn an_image_of_another_program_is_inspected() {
+    let folder = TempDir::new().unwrap();
+    let text = r#"{"sui_image_params": {"prompt": "a boat", "negativeprompt": "fog", "seed": 42, "steps": 28,
+        "model": "Flux/flux1-dev.safetensors", "sampler": "restart", "loras": ["ink"], "loraweights": ["0.5"]}}"#;
+    let mut jpeg = vec![0xFF, 0xD8, 0xFF, 0xFE];
+    jpeg.extend((text.len() as u16 + 2).to_be_bytes());
+    jpeg.extend(text.as_bytes());
+    jpeg.extend([0xFF, 0xD9]);
+    fs::write(folder.path().join("boat.jpg"), jpeg).unwrap();
+    let output = run(folder.path(), &["inspect", "boat.jpg"]);
+    assert_fine(&output);
+    for words in [
+        "boat.jpg, settings by SwarmUI",
+        "a boat <lora:ink:0.5>\nNegative prompt: fog",
+        "Seed: 42",
+        "Model: flux1-dev",
+        "The sampler “restart” is not available; Euler is used instead.",
+    ] {
+        assert!(stdout(&output).contains(words), "{words} is not in {}", stdout(&output));
+    }
+    let json: Value =
+        serde_json::from_str(stdout(&run(folder.path(), &["inspect", "boat.jpg", "--json"]))).unwrap();
+    assert_eq!((&json["program"], &json["seed"]), (&"SwarmUI".into(), &42.into()));
+    assert_eq!(json["request"]["steps"], 28);
+    assert_eq!(json["notes"].as_array().map(Vec::len), Some(2));
+}

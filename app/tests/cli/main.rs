@@ -256,8 +256,8 @@ fn the_settings_of_an_image_are_shown() {
     fs::write(folder.path().join("b.mp4"), "nothing").unwrap();
     assert_fails(
         &run(folder.path(), &["inspect", "b.mp4"]),
-        "b.mp4 is not a PNG, WebP, GIF or MP4 file",
-        "Choose an image made by Sluice",
+        "b.mp4 is not a PNG, JPEG, WebP, GIF or MP4 file",
+        "Choose an image or a clip made by Sluice",
     );
 }
 

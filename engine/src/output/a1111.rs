@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use super::settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+use super::{
+    elsewhere::names,
+    settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings},
+};
 use crate::{
     precision::Storage,
     request::{LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Windows},
@@ -27,8 +30,7 @@ const NEGATIVE_TEMPLATE: &str = "Negative Template";
 const FEWEST_PAIRS: usize = 3;
 
 pub(super) fn write(settings: &Settings) -> String {
-    let Request { prompt, negative_prompt, width, height, steps, guidance, sampler, schedule, .. } =
-        &settings.request;
+    let Request { prompt, negative_prompt, .. } = &settings.request;
     // Adapters that are not in the prompt are written where that program would have them.
     let named = settings.request.adapters.iter().map(|adapter| {
         let name = adapter.path.file_stem().unwrap_or_default().to_string_lossy();
@@ -39,6 +41,15 @@ pub(super) fn write(settings: &Settings) -> String {
         "" => String::new(),
         text => format!("\n{NEGATIVE} {text}"),
     };
+    let pairs: Vec<String> =
+        pairs(settings).into_iter().map(|(name, value)| format!("{name}: {}", quote(value))).collect();
+    let pairs = pairs.join(", ");
+    format!("{prompt}{negative}\n{pairs}").trim().to_owned()
+}
+
+/// The settings beside the prompts, by the names of the web UI.
+pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
+    let Request { width, height, steps, guidance, sampler, schedule, .. } = &settings.request;
     let mut pairs = vec![
         ("Steps", steps.to_string()),
         ("Sampler", sampler.title().to_owned()),
@@ -96,14 +107,13 @@ pub(super) fn write(settings: &Settings) -> String {
             pairs.push((NEGATIVE_TEMPLATE, negative_prompt.clone()));
         }
     }
-    pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
+    if !settings.sluice_version.is_empty() {
+        pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
+    }
     pairs.extend(guiding_pairs(&settings.request));
     // The web UI leaves out a clip skip that skips nothing.
     pairs.retain(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
-    let pairs: Vec<String> =
-        pairs.into_iter().map(|(name, value)| format!("{name}: {}", quote(value))).collect();
-    let pairs = pairs.join(", ");
-    format!("{prompt}{negative}\n{pairs}").trim().to_owned()
+    pairs
 }
 
 /// Settings that A1111 does not have, where they differ from their defaults.
@@ -165,7 +175,13 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     }
     settings.seed = settings.request.seed;
     notes.extend(missing_parts(&settings, &pairs));
-    RestoredSettings { settings, origin: Origin::A1111, notes }
+    let version = pairs.iter().find(|(name, _)| name == "Version").map_or("", |(_, value)| value.as_str());
+    let origin = match version {
+        "stable-diffusion.cpp" => Origin::StableDiffusionCpp,
+        version if version.starts_with("Fooocus") => Origin::Fooocus,
+        _ => Origin::A1111,
+    };
+    RestoredSettings { settings, origin, notes }
 }
 
 fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
@@ -176,7 +192,9 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         "Seed" => request.seed = value.parse().map_err(|_| misread())?,
         // For models that take guidance as an input, Forge has a separate setting and leaves the other one at 1.
         // The separate setting is written later, so it wins.
-        "CFG scale" | "Distilled CFG Scale" => {
+        // stable-diffusion.cpp writes both for every model; with a CFG scale of 1 the other one counts.
+        "Guidance" if request.guidance != 1.0 => {}
+        "CFG scale" | "Distilled CFG Scale" | "Guidance" => {
             let guidance: f32 = value.parse().map_err(|_| misread())?;
             request.guidance =
                 if guidance.is_finite() && guidance >= 0.0 { guidance } else { return Err(misread()) };
@@ -218,6 +236,14 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         FRAMES => request.frames = value.parse().map_err(|_| misread())?,
         FRAME_RATE => request.frame_rate = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),
+        // stable-diffusion.cpp names the file of a denoiser apart.
+        "Unet" if settings.model_name.is_empty() => value.clone_into(&mut settings.model_name),
+        // Fooocus.
+        "Scheduler" => {
+            if let Some(schedule) = names::schedule(value) {
+                request.schedule = schedule;
+            }
+        }
         "Version" => {
             if let Some(version) = value.strip_prefix("Sluice ") {
                 version.clone_into(&mut settings.sluice_version);
@@ -256,6 +282,9 @@ fn nearest_sampler(name: &str) -> (Sampler, bool) {
     if name.starts_with("DPM++ SDE") {
         return (Sampler::Dpmpp2sAncestral, false);
     }
+    if let Some(known) = names::sampler(name) {
+        return (known.sampler, known.is_same);
+    }
     let alike = Sampler::ALL.into_iter().filter(|known| name.starts_with(known.title()));
     (alike.max_by_key(|known| known.title().len()).unwrap_or_default(), false)
 }
@@ -265,7 +294,11 @@ fn split_schedule(name: &str) -> (&str, Option<Schedule>) {
     let with = |schedule: Schedule| name.strip_suffix(schedule.title()).map(|rest| (rest, schedule));
     match [Schedule::Karras, Schedule::Exponential].into_iter().find_map(with) {
         Some((sampler, schedule)) => (sampler.trim_end(), Some(schedule)),
-        None => (name, None),
+        // stable-diffusion.cpp: `euler_a karras`.
+        None => match name.split_once(' ').filter(|_| name.contains('_') || name == name.to_lowercase()) {
+            Some((sampler, schedule)) => (sampler, names::schedule(schedule)),
+            None => (name, None),
+        },
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::{self, BufReader, Read, Seek};
 
 use flate2::{Crc, read::ZlibDecoder};
 
+use super::exif;
+
 /// Keyword of the text that holds [`Settings`](super::Settings) as JSON.
 pub(super) const SLUICE: &str = "Sluice";
 /// Keyword of the text in A1111's format.
@@ -11,6 +13,23 @@ pub(super) const PARAMETERS: &str = "parameters";
 
 /// Limit for the settings in bytes, so that a file cannot claim any amount of memory.
 pub(super) const TEXT_LIMIT: u32 = 1 << 20;
+/// Limit for the texts of other programs, whose graphs are large. Larger ones are left out.
+const OTHERS_LIMIT: u32 = 16 << 20;
+
+/// Keywords of the texts of other programs, in small letters, with the names that they have here.
+const OTHERS: [(&str, &str); 11] = [
+    ("comment", "comment"),
+    ("description", "description"),
+    ("source", "source"),
+    ("software", "software"),
+    ("prompt", "prompt"),
+    ("workflow", "workflow"),
+    ("invokeai_metadata", "invokeai_metadata"),
+    ("sd-metadata", "sd-metadata"),
+    ("dream", "dream"),
+    ("xml:com.adobe.xmp", "xmp"),
+    ("fooocus_scheme", "fooocus_scheme"),
+];
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 const KEYWORD_LIMIT: usize = 79;
@@ -20,6 +39,8 @@ const KEYWORD_LIMIT: usize = 79;
 pub(super) struct Texts {
     pub sluice: Option<String>,
     pub parameters: Option<String>,
+    /// Those of other programs, by name.
+    pub others: Vec<(String, String)>,
 }
 
 /// Why no texts were found.
@@ -63,6 +84,11 @@ fn read_chunks(file: &mut BufReader<impl Read + Seek>, texts: &mut Texts) -> Res
         match &kind {
             b"IEND" => break,
             b"tEXt" | b"zTXt" | b"iTXt" => read_text(file, length, kind, texts)?,
+            b"eXIf" if length <= OTHERS_LIMIT => {
+                let data = read_up_to(file, length)?;
+                texts.others.extend(exif::read(&data));
+                skip(file, 4)?;
+            }
             _ => skip(file, u64::from(length) + 4)?,
         }
     }
@@ -80,7 +106,19 @@ fn read_text(
     let (keyword, place) = match keyword {
         _ if keyword == SLUICE.as_bytes() => (SLUICE, &mut texts.sluice),
         _ if keyword == PARAMETERS.as_bytes() => (PARAMETERS, &mut texts.parameters),
-        _ => return skip(file, u64::from(length) - data.len() as u64 + 4),
+        _ => {
+            let keyword = String::from_utf8_lossy(keyword).into_owned();
+            let rest = u64::from(length) - data.len() as u64 + 4;
+            let known = OTHERS.iter().find(|(known, _)| keyword.eq_ignore_ascii_case(known));
+            let Some((_, name)) = known.filter(|_| length <= OTHERS_LIMIT) else { return skip(file, rest) };
+            data.extend(read_up_to(file, length - data.len() as u32)?);
+            skip(file, 4)?;
+            // What another program wrote is used as far as it can be.
+            if let Ok(Some(text)) = decoded(kind, &data, &keyword, OTHERS_LIMIT) {
+                texts.others.push(((*name).to_owned(), text));
+            }
+            return Ok(());
+        }
     };
     if length > TEXT_LIMIT {
         return Err(ChunkError::TooLarge(keyword));
@@ -92,33 +130,54 @@ fn read_text(
     if crc.sum() != u32::from_be_bytes(read_array(file)?) {
         return Err(ChunkError::Damaged("its checksum does not match"));
     }
-    let text = match &kind {
-        b"tEXt" => data.get(keyword.len() + 1..).map(latin1),
-        b"zTXt" => match data.get(keyword.len() + 1..) {
-            Some([0, packed @ ..]) => Some(latin1(&inflate(packed, keyword)?)),
-            _ => None,
-        },
-        _ => international_text(&data, keyword)?,
-    };
+    let text = decoded(kind, &data, keyword, TEXT_LIMIT).map_err(|error| error.at(keyword))?;
     place.get_or_insert(text.ok_or(ChunkError::Damaged("part of it is missing"))?);
     Ok(())
 }
 
-/// An `iTXt` chunk: keyword, flag and method of compression, language, translated keyword, text.
-fn international_text(data: &[u8], keyword: &'static str) -> Result<Option<String>, ChunkError> {
-    let Some([flag, _method, rest @ ..]) = data.get(keyword.len() + 1..) else { return Ok(None) };
-    let Some(text) = rest.splitn(3, |&byte| byte == 0).nth(2) else { return Ok(None) };
-    let text = if *flag == 0 { text.to_vec() } else { inflate(text, keyword)? };
-    String::from_utf8(text).map(Some).map_err(|_| ChunkError::Damaged("it is not valid UTF-8"))
+/// The text of a chunk after its keyword; `None` if part of it is missing.
+fn decoded(kind: [u8; 4], data: &[u8], keyword: &str, limit: u32) -> Result<Option<String>, TextError> {
+    let Some(rest) = data.get(keyword.len() + 1..) else { return Ok(None) };
+    Ok(match &kind {
+        b"tEXt" => Some(latin1(rest)),
+        b"zTXt" => match rest {
+            [0, packed @ ..] => Some(latin1(&inflate(packed, limit)?)),
+            _ => None,
+        },
+        _ => international_text(rest, limit)?,
+    })
 }
 
-fn inflate(packed: &[u8], keyword: &'static str) -> Result<Vec<u8>, ChunkError> {
+/// Why a text cannot be decoded.
+enum TextError {
+    TooLarge,
+    Damaged(&'static str),
+}
+
+impl TextError {
+    fn at(self, keyword: &'static str) -> ChunkError {
+        match self {
+            Self::TooLarge => ChunkError::TooLarge(keyword),
+            Self::Damaged(detail) => ChunkError::Damaged(detail),
+        }
+    }
+}
+
+/// An `iTXt` chunk after its keyword: flag and method of compression, language, translated keyword, text.
+fn international_text(rest: &[u8], limit: u32) -> Result<Option<String>, TextError> {
+    let [flag, _method, rest @ ..] = rest else { return Ok(None) };
+    let Some(text) = rest.splitn(3, |&byte| byte == 0).nth(2) else { return Ok(None) };
+    let text = if *flag == 0 { text.to_vec() } else { inflate(text, limit)? };
+    String::from_utf8(text).map(Some).map_err(|_| TextError::Damaged("it is not valid UTF-8"))
+}
+
+fn inflate(packed: &[u8], limit: u32) -> Result<Vec<u8>, TextError> {
     let mut text = Vec::new();
     ZlibDecoder::new(packed)
-        .take(u64::from(TEXT_LIMIT) + 1)
+        .take(u64::from(limit) + 1)
         .read_to_end(&mut text)
-        .map_err(|_| ChunkError::Damaged("it cannot be decompressed"))?;
-    if text.len() > TEXT_LIMIT as usize { Err(ChunkError::TooLarge(keyword)) } else { Ok(text) }
+        .map_err(|_| TextError::Damaged("it cannot be decompressed"))?;
+    if text.len() > limit as usize { Err(TextError::TooLarge) } else { Ok(text) }
 }
 
 fn latin1(bytes: &[u8]) -> String {

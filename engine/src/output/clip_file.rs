@@ -50,7 +50,7 @@ pub(super) fn write(
     write_whole(path, &bytes, existing)
 }
 
-fn caught(
+pub(super) fn caught(
     path: &Path,
     encode: impl FnOnce() -> Result<Vec<u8>, OutputError>,
 ) -> Result<Vec<u8>, OutputError> {
@@ -61,7 +61,7 @@ fn caught(
 }
 
 /// The settings as JSON, and in A1111's format.
-fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], OutputError> {
+pub(super) fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], OutputError> {
     let json = settings.to_json().map_err(|error| write_error(path, error.into()))?;
     Ok([json, a1111::write(settings).replace('\0', " ")])
 }
@@ -101,6 +101,6 @@ fn as_gif(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Resul
     })
 }
 
-fn too_large(path: &Path, first: &Image) -> OutputError {
+pub(super) fn too_large(path: &Path, first: &Image) -> OutputError {
     OutputError::ClipTooLarge { path: path.to_owned(), width: first.width, height: first.height }
 }

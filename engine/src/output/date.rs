@@ -1,9 +1,9 @@
-//! The date in a file name.
+//! The date in a file name, or of a file.
 
-use std::fmt;
+use std::{fmt, time::SystemTime};
 
 /// A calendar day, shown as `2026-11-21`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
     /// Year.
     pub year: i16,
@@ -16,8 +16,14 @@ pub struct Date {
 impl Date {
     /// Today in local time.
     pub fn today() -> Self {
-        let today = jiff::Zoned::now().date();
-        Self { year: today.year(), month: today.month(), day: today.day() }
+        Self::of(SystemTime::now())
+    }
+
+    /// The day of a moment in local time.
+    pub fn of(moment: SystemTime) -> Self {
+        let moment = jiff::Timestamp::try_from(moment).unwrap_or_else(|_| jiff::Timestamp::now());
+        let day = moment.to_zoned(jiff::tz::TimeZone::system()).date();
+        Self { year: day.year(), month: day.month(), day: day.day() }
     }
 }
 

@@ -111,6 +111,12 @@ pub enum OutputError {
         /// The name.
         path: PathBuf,
     },
+    /// A JPEG file has no room for settings as long as these.
+    #[error("the settings are too long for a JPEG file: {}", path.display())]
+    SettingsTooLong {
+        /// The file.
+        path: PathBuf,
+    },
     /// The number of bytes does not match the size of the image.
     #[error("an image of {width}×{height} pixels with {bytes} bytes cannot be written")]
     Pixels {
@@ -138,7 +144,7 @@ pub enum OutputError {
         cause: io::Error,
     },
     /// The file is of a kind that has no settings.
-    #[error("{} is not a PNG, WebP, GIF or MP4 file", path.display())]
+    #[error("{} is not a PNG, JPEG, WebP, GIF or MP4 file", path.display())]
     NotMedia {
         /// The file.
         path: PathBuf,
@@ -214,11 +220,12 @@ impl OutputError {
             Self::DiskFull { .. } => "Free some disk space, or choose a folder on another disk.",
             Self::Write { .. } => "Choose another folder.",
             Self::Exists { .. } => "Choose another file name.",
+            Self::SettingsTooLong { .. } => "Choose PNG or WebP, or leave the settings out.",
             Self::KeptElsewhere { .. } => {
                 "Move it to a safe place: the system deletes temporary files from time to time."
             }
             Self::NotMedia { .. } => {
-                "Choose an image made by Sluice or AUTOMATIC1111's web UI, or a clip made by Sluice, ComfyUI, Wan2GP or SwarmUI."
+                "Choose an image or a clip made by Sluice or another program that writes its settings into files."
             }
             Self::Truncated { .. } | Self::Damaged { .. } => {
                 "Use the original file: this copy may be the result of an interrupted transfer."

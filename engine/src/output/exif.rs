@@ -1,5 +1,4 @@
-//! Texts in the Exif data of a WebP file: A1111's parameters as a comment, everything else as `name:text` in text tags,
-//! as ComfyUI does.
+//! Texts in Exif data: A1111's parameters as a comment, everything else as `name:text` in text tags, as ComfyUI does.
 
 const DESCRIPTION: u16 = 0x010E;
 const EXIF_POINTER: u16 = 0x8769;
@@ -46,16 +45,17 @@ pub(super) fn read(exif: &[u8]) -> Vec<(String, String)> {
     let mut texts = Vec::new();
     let Some(tiff) = Tiff::new(tiff) else { return texts };
     let first = tiff.long(4).unwrap_or(0);
+    let comment =
+        |entry: &Entry| Some(("parameters".to_owned(), tiff.comment(entry.kind, tiff.bytes(entry)?)?));
     for entry in tiff.entries(first) {
         match entry.tag {
             EXIF_POINTER => {
                 let inner = tiff.long(entry.value_at).unwrap_or(0);
-                texts.extend(
-                    tiff.entries(inner).filter(|entry| entry.tag == COMMENT).filter_map(|entry| {
-                        Some(("parameters".to_owned(), tiff.comment(tiff.bytes(&entry)?)?))
-                    }),
-                );
+                let entries = tiff.entries(inner).filter(|entry| entry.tag == COMMENT);
+                texts.extend(entries.filter_map(|entry| comment(&entry)));
             }
+            // Fooocus writes it into the first directory, as plain text.
+            COMMENT => texts.extend(comment(&entry)),
             _ if entry.kind == ASCII => {
                 let text = tiff.bytes(&entry).map(String::from_utf8_lossy);
                 let text = text.as_deref().map(|text| text.trim_end_matches('\0'));
@@ -121,10 +121,14 @@ impl<'a> Tiff<'a> {
         self.bytes.get(at..at.checked_add(entry.count as usize)?)
     }
 
-    fn comment(&self, bytes: &[u8]) -> Option<String> {
+    fn comment(&self, kind: u16, bytes: &[u8]) -> Option<String> {
+        let plain = |text: &[u8]| Some(String::from_utf8_lossy(text).trim_matches('\0').to_owned());
+        if kind == ASCII {
+            return plain(bytes);
+        }
         let (code, text) = bytes.split_first_chunk::<8>()?;
         if code != UNICODE {
-            return Some(String::from_utf8_lossy(text).trim_matches('\0').to_owned());
+            return plain(text);
         }
         // Programs do not agree on the order; ASCII characters tell.
         let pairs = text.as_chunks::<2>().0;

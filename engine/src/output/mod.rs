@@ -1,4 +1,5 @@
-//! Images and clips as files that contain the settings they were generated with: PNG, MP4, WebP, GIF and folders of PNG.
+//! Images and clips as files that contain the settings they were generated with: PNG, JPEG, MP4, WebP, GIF and folders of
+//! PNG.
 
 mod a1111;
 mod chunks;
@@ -13,13 +14,17 @@ mod file;
 mod format;
 mod gif_file;
 mod h264;
+mod jpeg;
 mod media;
 pub(crate) mod mp4;
+mod names;
 mod png_file;
 mod read;
 mod sequence;
 mod settings;
 pub(crate) mod sound;
+mod stealth;
+mod still;
 #[cfg(test)]
 mod tests;
 mod webp;
@@ -33,10 +38,12 @@ pub use error::OutputError;
 pub use format::Codec;
 pub(crate) use h264::Sps;
 pub use media::{Clip, Media};
+pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;
 pub use read::read_settings;
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 pub use sound::{Packet, Sound, SoundCodec, Timing};
+pub use still::{StillFormat, export_image};
 
 /// 8-bit RGB pixels, row by row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -35,13 +35,20 @@ pub(super) fn write(
         Media::Image(_) => None,
         Media::Clip(clip) => Some(clip.rate),
     };
-    let file = written(path, media.frames(), first, rate, None, settings)?;
+    let file = written(path, media.frames(), first, rate, None, Some(settings))?;
     persist(file, path, existing)
+}
+
+/// Writes an image with or without settings under a name that must be free.
+pub(super) fn export(path: &Path, image: &Image, settings: Option<&Settings>) -> Result<(), OutputError> {
+    let file = written(path, std::slice::from_ref(image), image, None, None, settings)?;
+    persist(file, path, Existing::Keep)
 }
 
 /// Writes one frame of a clip into a folder that is not in place yet: quickly, because there are many.
 pub(super) fn write_frame(path: &Path, frame: &Image, settings: &Settings) -> Result<(), OutputError> {
-    let file = written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), settings)?;
+    let file =
+        written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), Some(settings))?;
     persist(file, path, Existing::Replace)
 }
 
@@ -51,7 +58,7 @@ fn written(
     first: &Image,
     rate: Option<f32>,
     compression: Option<Compression>,
-    settings: &Settings,
+    settings: Option<&Settings>,
 ) -> Result<NamedTempFile, OutputError> {
     let mut file = temporary_file(folder_of(path)).map_err(|cause| write_error(path, cause))?;
     encode(&mut file, frames, first, rate, compression, settings).map_err(|error| match error {
@@ -67,7 +74,7 @@ fn encode(
     first: &Image,
     rate: Option<f32>,
     compression: Option<Compression>,
-    settings: &Settings,
+    settings: Option<&Settings>,
 ) -> Result<(), EncodingError> {
     let mut file = BufWriter::new(file);
     let mut encoder = Encoder::new(&mut file, first.width, first.height);
@@ -81,13 +88,15 @@ fn encode(
     encoder.set_color(ColorType::Rgb);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
-    encoder.add_itxt_chunk(SLUICE.to_owned(), settings.to_json().map_err(io::Error::from)?)?;
-    // NUL ends a text in PNG.
-    let parameters = a1111::write(settings).replace('\0', " ");
-    if parameters.chars().all(|character| u8::try_from(character).is_ok()) {
-        encoder.add_text_chunk(PARAMETERS.to_owned(), parameters)?;
-    } else {
-        encoder.add_itxt_chunk(PARAMETERS.to_owned(), parameters)?;
+    if let Some(settings) = settings {
+        encoder.add_itxt_chunk(SLUICE.to_owned(), settings.to_json().map_err(io::Error::from)?)?;
+        // NUL ends a text in PNG.
+        let parameters = a1111::write(settings).replace('\0', " ");
+        if parameters.chars().all(|character| u8::try_from(character).is_ok()) {
+            encoder.add_text_chunk(PARAMETERS.to_owned(), parameters)?;
+        } else {
+            encoder.add_itxt_chunk(PARAMETERS.to_owned(), parameters)?;
+        }
     }
     let mut writer = encoder.write_header()?;
     for frame in frames {

@@ -9,15 +9,19 @@ use std::{
 use super::{
     OutputError, RestoredSettings, Settings, a1111,
     chunks::{self, ChunkError},
-    elsewhere, gif_file, mp4,
+    elsewhere, gif_file, jpeg, mp4,
     settings::{JsonError, Origin, SETTINGS_VERSION},
-    webp,
+    stealth, webp,
 };
 
 /// Most bytes of the box with the texts: cover images are in it too.
 const LARGEST_MOOV: u64 = 256 << 20;
 /// Most bytes of a file beside a clip.
 const LARGEST_SIDECAR: u64 = 8 << 20;
+
+/// Names of texts that hold settings by themselves.
+const HOLDERS: [&str; 8] =
+    ["sluice", "parameters", "comment", "prompt", "workflow", "invokeai_metadata", "sd-metadata", "dream"];
 
 /// Names and texts.
 type Texts = Vec<(String, String)>;
@@ -47,6 +51,10 @@ fn read_texts(path: &Path) -> Result<Texts, OutputError> {
             file.seek(SeekFrom::Start(6)).map_err(read_error)?;
             gif_file::read_texts(&mut io::BufReader::new(file)).map_err(read_error)
         }
+        [0xFF, 0xD8, 0xFF, ..] => {
+            file.seek(SeekFrom::Start(2)).map_err(read_error)?;
+            jpeg::read_texts(&mut io::BufReader::new(file)).map_err(read_error)
+        }
         [_, _, _, _, kind @ ..] if is_movie(kind) => read_movie(path, file),
         _ => {
             file.seek(SeekFrom::Start(0)).map_err(read_error)?;
@@ -70,7 +78,13 @@ fn read_png(path: &Path, file: File) -> Result<Texts, OutputError> {
         ChunkError::TooLarge(keyword) => OutputError::TooLarge { path: owned(), keyword },
     })?;
     let named = [("sluice", texts.sluice), ("parameters", texts.parameters)];
-    Ok(named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect())
+    let mut all: Texts =
+        named.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))).collect();
+    all.extend(texts.others);
+    if !all.iter().any(|(name, _)| HOLDERS.contains(&name.as_str())) {
+        all.extend(stealth::read(path));
+    }
+    Ok(all)
 }
 
 fn read_movie(path: &Path, mut file: File) -> Result<Texts, OutputError> {
@@ -104,9 +118,15 @@ fn restore(path: &Path, texts: &Texts) -> Result<RestoredSettings, OutputError> 
     if let Some(text) = parameters {
         return Ok(elsewhere::read(text).unwrap_or_else(|| a1111::parse(text)));
     }
+    let first = |name: &str| {
+        let text = texts.iter().find(|(found, _)| found == name).map(|(_, text)| text.trim());
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    if let Some(restored) = elsewhere::read_named(&first) {
+        return Ok(restored);
+    }
     let comments = || of("comment").chain(of("\u{A9}cmt")).chain(of("description"));
     comments()
-        .chain(of("prompt"))
         .find_map(elsewhere::read)
         .or_else(|| comments().find(|text| a1111::has_settings(text)).map(a1111::parse))
         .ok_or_else(|| OutputError::NoSettings { path: path.to_owned() })

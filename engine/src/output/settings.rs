@@ -86,6 +86,11 @@ impl Settings {
         a1111::write(self)
     }
 
+    /// The settings beside the prompts, each with its name in A1111's format.
+    pub fn pairs(&self) -> Vec<(&'static str, String)> {
+        a1111::pairs(self)
+    }
+
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let mut settings = self.clone();
         let home = env::home_dir();
@@ -141,6 +146,16 @@ pub enum Origin {
     Wan2Gp,
     /// SwarmUI; the rest as for [`Origin::A1111`].
     SwarmUi,
+    /// InvokeAI; the rest as for [`Origin::A1111`].
+    InvokeAi,
+    /// Fooocus; the rest as for [`Origin::A1111`].
+    Fooocus,
+    /// NovelAI; the rest as for [`Origin::A1111`].
+    NovelAi,
+    /// Draw Things; the rest as for [`Origin::A1111`].
+    DrawThings,
+    /// stable-diffusion.cpp; the rest as for [`Origin::A1111`].
+    StableDiffusionCpp,
 }
 
 impl Origin {
@@ -152,6 +167,11 @@ impl Origin {
             Self::ComfyUi => "ComfyUI",
             Self::Wan2Gp => "Wan2GP",
             Self::SwarmUi => "SwarmUI",
+            Self::InvokeAi => "InvokeAI",
+            Self::Fooocus => "Fooocus",
+            Self::NovelAi => "NovelAI",
+            Self::DrawThings => "Draw Things",
+            Self::StableDiffusionCpp => "stable-diffusion.cpp",
         }
     }
 }

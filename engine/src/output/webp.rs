@@ -1,10 +1,10 @@
-//! Animated WebP files: an animation by libwebp, with the settings as Exif data.
+//! WebP files, mostly animated: encoded by libwebp, with the settings as Exif data.
 
 use std::io::{self, Read};
 
 use webp_animation::{Encoder, EncoderOptions, EncodingConfig};
 
-use super::{Clip, exif};
+use super::{Clip, Image, exif};
 
 /// Visually close to the frames, at about a fifth of a GIF's bytes.
 const QUALITY: f32 = 85.0;
@@ -25,10 +25,21 @@ pub(super) enum WebPError {
     Encoder(String),
 }
 
-/// The bytes of a file.
+/// The bytes of an animation with its settings.
 pub(super) fn encode(clip: &Clip, sluice: &str, parameters: &str) -> Result<Vec<u8>, WebPError> {
+    let exif = exif::write(&format!("Sluice:{sluice}"), parameters);
+    encode_with(&clip.frames, clip.rate, QUALITY, Some(&exif))
+}
+
+/// The bytes of a file with frames, or with one frame, which is an image. `quality` is at most 100.
+pub(super) fn encode_with(
+    frames: &[Image],
+    rate: f32,
+    quality: f32,
+    exif: Option<&[u8]>,
+) -> Result<Vec<u8>, WebPError> {
     let failed = |error: webp_animation::Error| WebPError::Encoder(format!("{error:?}"));
-    let Some(first) = clip.frames.first() else {
+    let Some(first) = frames.first() else {
         return Err(WebPError::Encoder("there are no frames".to_owned()));
     };
     let size = (first.width, first.height);
@@ -36,18 +47,18 @@ pub(super) fn encode(clip: &Clip, sluice: &str, parameters: &str) -> Result<Vec<
         return Err(WebPError::TooLarge);
     }
     let options = EncoderOptions {
-        encoding_config: Some(EncodingConfig::new_lossy(QUALITY)),
+        encoding_config: Some(EncodingConfig::new_lossy(quality)),
         color_mode: webp_animation::ColorMode::Rgb,
         ..EncoderOptions::default()
     };
     let mut encoder = Encoder::new_with_options(size, options).map_err(failed)?;
-    let milliseconds = |frame: usize| (frame as f64 * 1000.0 / f64::from(clip.rate)).round() as i32;
-    for (number, frame) in clip.frames.iter().enumerate() {
+    let milliseconds = |frame: usize| (frame as f64 * 1000.0 / f64::from(rate)).round() as i32;
+    for (number, frame) in frames.iter().enumerate() {
         encoder.add_frame(&frame.pixels, milliseconds(number)).map_err(failed)?;
     }
-    let animation = encoder.finalize(milliseconds(clip.frames.len())).map_err(failed)?;
-    let exif = exif::write(&format!("Sluice:{sluice}"), parameters);
-    with_exif(&animation, size, &exif)
+    let file = encoder.finalize(milliseconds(frames.len())).map_err(failed)?;
+    let Some(exif) = exif else { return Ok(file.to_vec()) };
+    with_exif(&file, size, exif)
         .ok_or_else(|| WebPError::Encoder("the encoder wrote no valid file".to_owned()))
 }
 

@@ -7,6 +7,7 @@ mod clip_inputs;
 mod clip_length;
 mod compare;
 mod everyday;
+mod gallery;
 mod input_image;
 mod library;
 mod memory;

@@ -13,6 +13,7 @@ use sluice_engine::{
 };
 
 use super::{
+    gallery::Kept,
     library,
     runs::{Scene, telemetry},
     support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
@@ -304,4 +305,28 @@ fn models() {
         PlanSubject::Model => Scene::here(),
     });
     look(&mut window, "models-dark-1280").unwrap();
+}
+
+/// A folder of images of several shapes, a clip and a broken file, all of one day.
+fn an_exhibition() -> Kept {
+    let kept = Kept::new();
+    for number in 0..7_u32 {
+        let (name, seed) = (format!("2026-11-21-{number:04}-{}.png", 7 * number), u64::from(7 * number));
+        let size = [(96, 64), (64, 96), (80, 80)][number as usize % 3];
+        kept.sized_image(&name, size, seed, "a calm lake between green hills at sunset", "flux1-dev");
+    }
+    kept.clip("2026-11-21-0007-5.mp4");
+    kept.broken("a very long name of a file that another program could not write to its end.png");
+    kept.on_one_day();
+    kept
+}
+
+#[test]
+fn gallery() {
+    let kept = an_exhibition();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click("2026-11-21-0004-28.png");
+    window.wait_for("the settings", |app| app.gallery().shelf.details.is_some());
+    window.wait_for("thumbnails", |app| app.gallery().thumbnails.count() >= 8);
+    drop(look(&mut window, "gallery-dark-1280"));
 }

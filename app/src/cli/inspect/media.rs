@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use sluice_engine::output::{RestoredSettings, read_settings};
+use serde::Serialize;
+use sluice_engine::output::{RestoredSettings, Settings, read_settings};
 
 use crate::cli::exit::refuse;
 
 /// Extensions of images and clips.
-const EXTENSIONS: [&str; 8] = ["gif", "m4v", "mkv", "mov", "mp4", "png", "webm", "webp"];
+const EXTENSIONS: [&str; 10] = ["gif", "jpeg", "jpg", "m4v", "mkv", "mov", "mp4", "png", "webm", "webp"];
 
 /// Whether the extension is that of an image or a clip.
 pub(super) fn is_media(path: &Path) -> bool {
@@ -18,6 +19,21 @@ pub(super) fn is_media(path: &Path) -> bool {
 pub(super) fn read(path: &Path) -> anyhow::Result<RestoredSettings> {
     read_settings(path)
         .map_err(|error| refuse(error.to_string(), error.advice().unwrap_or_default().to_owned()))
+}
+
+/// The settings as JSON, with who wrote them and what could not be read.
+#[derive(Serialize)]
+pub(super) struct Found<'a> {
+    #[serde(flatten)]
+    settings: &'a Settings,
+    program: &'static str,
+    notes: &'a [String],
+}
+
+impl<'a> Found<'a> {
+    pub(super) fn new(RestoredSettings { settings, origin, notes }: &'a RestoredSettings) -> Self {
+        Self { settings, program: origin.name(), notes }
+    }
 }
 
 /// The settings in A1111's format, who wrote them, and what could not be read.

@@ -75,7 +75,7 @@ fn model(args: &Args) -> anyhow::Result<Outcome> {
 fn file(path: &Path, args: &Args) -> anyhow::Result<Outcome> {
     if media::is_media(path) {
         let restored = media::read(path)?;
-        return say(args, &restored.settings, || media::describe(path, &restored));
+        return say(args, &media::Found::new(&restored), || media::describe(path, &restored));
     }
     if let Some(summary) = adapter::summary(path)? {
         return say(args, &summary, || adapter::describe(&summary));

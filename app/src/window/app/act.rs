@@ -80,6 +80,7 @@ impl SluiceApp {
             Action::Library(action) => self.act_in_library(action),
             Action::OpenDialog(dialog) => self.open_dialog(dialog),
             Action::Browse(step) => self.browse(step),
+            Action::Gallery(step) => self.gallery_step(ctx, *step),
             Action::ListAdapters => {
                 self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }
@@ -161,7 +162,10 @@ impl SluiceApp {
 
     fn open_dialog(&mut self, dialog: Dialog) {
         let model = self.state.settings.recent_models.first();
-        let folder = model.and_then(|path| path.parent()).map(Path::to_owned);
+        let folder = match dialog {
+            Dialog::GalleryFolder | Dialog::ExportFolder => self.gallery_folder(),
+            _ => model.and_then(|path| path.parent()).map(Path::to_owned),
+        };
         if let Err(error) = self.files.open_dialog(dialog, folder) {
             let advice = Some("Drop the file on the window, or type its path.".to_owned());
             self.fail("The file dialog could not be opened", error.to_string(), advice);
@@ -183,7 +187,7 @@ impl SluiceApp {
         self.browser = Some(Browser { dialog, folder, entries: None });
     }
 
-    fn show(&mut self, shown: Shown) {
+    pub(super) fn show(&mut self, shown: Shown) {
         if self.state.images.shown != shown {
             self.viewer.fit();
         }
@@ -241,7 +245,7 @@ impl SluiceApp {
         self.send(load);
     }
 
-    fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
+    pub(super) fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
         self.state.input.dropped = None;
         let mut draft = self.state.draft().clone();
         let what = if extends { "Extending" } else { "Input clip:" };
@@ -300,20 +304,11 @@ impl SluiceApp {
     }
 
     fn use_dropped_settings(&mut self, Dropped { path, pixels, settings }: Dropped) {
-        let text = format!("Settings of {}", file_name(&path));
-        let mut draft = Draft::from_request(&settings.request);
-        let mut notes = settings.notes;
-        if !settings.model_known {
-            draft.request.model = self.state.chosen_model().clone();
-            if !settings.model_name.is_empty() {
-                notes.push(format!("It was made with {}. The current model is kept.", settings.model_name));
-            }
-        }
-        let recent = self.state.images.recents.add(Some(path), pixels, Some(settings.request), None);
+        let request = Some(settings.request.clone());
+        let recent = self.state.images.recents.add(Some(path.clone()), pixels, request, None);
         self.viewer.fit();
         self.state.images.show(Shown::Recent(recent));
-        let load = self.state.restore(draft, text, notes);
-        self.send(load);
+        self.restore_settings(&path, *settings);
     }
 
     /// Says in the title what is running, for the taskbar.
@@ -384,7 +379,7 @@ impl SluiceApp {
         }
     }
 
-    fn fail(&mut self, title: &str, message: String, advice: Option<String>) {
+    pub(super) fn fail(&mut self, title: &str, message: String, advice: Option<String>) {
         self.state.messages.fail(title, Failure { message, advice });
     }
 
@@ -470,6 +465,9 @@ impl SluiceApp {
                 self.state.settings.draft.request.redux = Some(Redux::new(path));
             }
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
+            FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),
+            FileEvent::ExportFolderChosen(folder) => self.export_to(folder),
+            recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, folder } => {
                 let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));

@@ -42,6 +42,10 @@ pub enum Dialog {
     Refiner,
     /// One file that holds a Redux model.
     Redux,
+    /// Another folder for the gallery.
+    GalleryFolder,
+    /// Where images are exported.
+    ExportFolder,
 }
 
 /// A file or folder in the window's own dialog.
@@ -74,6 +78,8 @@ impl Dialog {
             Self::Adapter => "Add a LoRA",
             Self::Refiner => "Open a refiner",
             Self::Redux => "Open a Redux model",
+            Self::GalleryFolder => "Add a folder to the gallery",
+            Self::ExportFolder => "Choose a folder",
         }
     }
 
@@ -81,7 +87,7 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder | Self::LibraryFolder => None,
+            Self::ModelFolder | Self::LibraryFolder | Self::GalleryFolder | Self::ExportFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -107,6 +113,8 @@ impl Dialog {
             Self::ControlMask => FileEvent::ControlMaskChosen(path),
             Self::InputClip => FileEvent::ClipChosen(path),
             Self::Mask => FileEvent::MaskChosen(path),
+            Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
+            Self::ExportFolder => FileEvent::ExportFolderChosen(path),
         }
     }
 

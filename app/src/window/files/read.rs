@@ -23,7 +23,7 @@ use sluice_engine::{
 use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
 use crate::window::{
     image_settings::{ImageSettings, read_image_settings},
-    state::{ClipLength, Pixels, Recents, is_clip, thumbnail},
+    state::{ClipLength, Pixels, Recents, color_image, is_clip, thumbnail},
 };
 
 /// The newest images and clips of a folder, newest first. A missing folder has none.
@@ -87,13 +87,45 @@ pub(super) fn read_pixels(path: &Path) -> Result<Pixels, Failure> {
 
 /// The thumbnail of an image, or of the first frame of a clip. The length of a clip, if its header has it.
 pub(super) fn read_thumbnail(path: &Path) -> Result<(ColorImage, Option<ClipLength>), Failure> {
-    if has_extension(path, &CLIP_EXTENSIONS) {
+    let (first, length) = read_first(path)?;
+    Ok((thumbnail(&first), length))
+}
+
+/// An image, or the first frame of a clip. The length of a clip, if its header has it.
+pub fn read_first(path: &Path) -> Result<(ColorImage, Option<ClipLength>), Failure> {
+    if is_video(path) {
         let ClipInfo { frames, rate, .. } = video_info(path)?;
-        let first = Pixels::Clip(Arc::new(video(path, Some(1))?)).thumbnail();
+        let clip = video(path, Some(1))?;
+        let first = clip.frames.first().and_then(color_image).unwrap_or_default();
         return Ok((first, Some(ClipLength { frames, rate: rate as f32 })));
     }
     let first = open(path).and_then(ImageReader::decode).map_err(|error| failure(path, &error))?;
-    Ok((thumbnail(&still(first)), None))
+    Ok((still(first), None))
+}
+
+/// Whether a file is a video by its name.
+pub fn is_video(path: &Path) -> bool {
+    has_extension(path, &CLIP_EXTENSIONS)
+}
+
+/// Width and height of an image, from its header.
+pub fn still_size(path: &Path) -> Result<[u32; 2], String> {
+    let size = open(path).and_then(ImageReader::into_dimensions).map_err(|error| error.to_string())?;
+    Ok(size.into())
+}
+
+/// Whether an image has several frames, from its header. GIF files are taken for animations.
+pub fn is_moving(path: &Path) -> bool {
+    let Ok(reader) = open(path) else { return false };
+    match reader.format() {
+        Some(ImageFormat::Png) => {
+            PngDecoder::new(reader.into_inner()).and_then(|decoder| decoder.is_apng()).unwrap_or(false)
+        }
+        Some(ImageFormat::WebP) => {
+            WebPDecoder::new(reader.into_inner()).is_ok_and(|decoder| decoder.has_animation())
+        }
+        format => format == Some(ImageFormat::Gif),
+    }
 }
 
 /// Whether an image moves.

@@ -267,6 +267,28 @@ impl Recents {
         self.list.push_back(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
     }
 
+    /// The image of a file.
+    pub fn of_file(&self, path: &Path) -> Option<RecentId> {
+        self.list.iter().find(|recent| recent.path.as_deref() == Some(path)).map(|recent| recent.id)
+    }
+
+    /// Adds a file before the others, unless it is listed. Its pixels are loaded when it is shown.
+    pub fn recall(
+        &mut self,
+        path: PathBuf,
+        thumbnail: ColorImage,
+        length: Option<ClipLength>,
+        request: Option<Request>,
+    ) -> RecentId {
+        if let Some(known) = self.of_file(&path) {
+            return known;
+        }
+        let (id, path, thumbnail) = (self.new_id(), Some(path), Arc::new(thumbnail));
+        self.list.push_front(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
+        self.list.truncate(Self::LIMIT);
+        id
+    }
+
     /// Sets the reloaded pixels of an image. Those of `drawn` images stay in memory too.
     pub fn loaded(&mut self, path: &Path, pixels: Pixels, drawn: &[RecentId]) {
         if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {

@@ -21,11 +21,17 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
     let sampler = first_sampler(nodes);
     if let Some(sampler) = sampler {
         let input = |name: &str| value(nodes, sampler, name);
-        draft.request.prompt = text_at(nodes, sampler, "positive").unwrap_or_default();
+        let prompt = ["positive", "conditioning"].iter().find_map(|name| text_at(nodes, sampler, name));
+        draft.request.prompt = prompt.unwrap_or_default();
         draft.request.negative_prompt = text_at(nodes, sampler, "negative").unwrap_or_default();
         set(&mut draft.request.seed, input("seed").or_else(|| input("noise_seed")).and_then(whole));
         set(&mut draft.request.steps, input("steps").and_then(small));
         set(&mut draft.request.guidance, input("cfg").and_then(number));
+        if input("denoise").and_then(number).is_some_and(|share| share < 1.0) {
+            draft
+                .notes
+                .push("It was made from an image that was made before, which is not restored.".to_owned());
+        }
         if let Some(name) = input("sampler_name").and_then(Value::as_str) {
             draft.sampler(name);
         }
@@ -40,14 +46,23 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
         let input = |name: &str| value(nodes, node, name);
         match kind {
             "RandomNoise" => set(&mut draft.request.seed, input("noise_seed").and_then(whole)),
-            "BasicScheduler" => set(&mut draft.request.steps, input("steps").and_then(small)),
+            "BasicScheduler" => {
+                set(&mut draft.request.steps, input("steps").and_then(small));
+                if let Some(name) = input("scheduler").and_then(Value::as_str) {
+                    draft.schedule(name);
+                }
+            }
+            "FluxGuidance" => set(&mut draft.request.guidance, input("guidance").and_then(number)),
+            "ModelSamplingSD3" | "ModelSamplingAuraFlow" => {
+                draft.request.shift = input("shift").and_then(number).filter(|shift| *shift > 0.0);
+            }
             "CFGGuider" => set(&mut draft.request.guidance, input("cfg").and_then(number)),
             "KSamplerSelect" => {
                 if let Some(name) = input("sampler_name").and_then(Value::as_str) {
                     draft.sampler(name);
                 }
             }
-            "UNETLoader" | "UnetLoaderGGUF" | "CheckpointLoaderSimple" if draft.model_name.is_empty() => {
+            _ if kind.contains("Loader") && draft.model_name.is_empty() => {
                 let name = input("unet_name").or_else(|| input("ckpt_name")).and_then(Value::as_str);
                 draft.model_name = name.map(model_name).unwrap_or_default();
             }
@@ -65,10 +80,13 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
         set(&mut draft.request.frame_rate, rate.filter(|rate| *rate >= 1.0));
     }
     if typed(nodes).any(|(kind, _)| kind == "LoadImage") {
-        draft.notes.push("This clip was made from an image, which is not restored.".to_owned());
+        draft.notes.push("It was made from an input image, which is not included.".to_owned());
     }
-    if typed(nodes).any(|(kind, _)| kind.contains("Lora")) {
-        draft.notes.push("This clip was made with LoRAs, which are not restored.".to_owned());
+    if typed(nodes).any(|(kind, _)| kind.contains("ControlNet")) {
+        draft.notes.push("ControlNets took part; that is not restored.".to_owned());
+    }
+    for (name, weight) in loras(nodes) {
+        draft.lora(&name, weight);
     }
     Some(draft.finish(Origin::ComfyUi))
 }
@@ -77,13 +95,52 @@ fn typed(nodes: &Nodes) -> impl Iterator<Item = (&str, &Value)> {
     nodes.values().filter_map(|node| Some((node.get("class_type")?.as_str()?, node)))
 }
 
+/// The LoRAs that samplers and guiders get their model through, with their weights.
+fn loras(nodes: &Nodes) -> Vec<(String, Option<f32>)> {
+    let mut found = Vec::new();
+    for start in nodes.values() {
+        let kind = start.get("class_type").and_then(Value::as_str).unwrap_or_default();
+        if !(kind.contains("Sampler") || kind.contains("Guider")) || kind.contains("Sampling") {
+            continue;
+        }
+        let mut node = source(nodes, start, "model");
+        for _ in 0..FARTHEST {
+            let Some(at) = node else { break };
+            for lora in loras_of(nodes, at) {
+                if !found.contains(&lora) {
+                    found.push(lora);
+                }
+            }
+            node = source(nodes, at, "model");
+        }
+    }
+    found
+}
+
+/// The LoRAs of one node: under `lora_name`, or several as objects.
+fn loras_of(nodes: &Nodes, node: &Value) -> Vec<(String, Option<f32>)> {
+    let signed = |value: &Value| value.as_f64().map(|number| number as f32);
+    let name = value(nodes, node, "lora_name").and_then(Value::as_str);
+    let one = name.map(|name| (name.to_owned(), value(nodes, node, "strength_model").and_then(signed)));
+    let listed =
+        node.get("inputs").and_then(Value::as_object).into_iter().flatten().filter_map(|(_, entry)| {
+            let is_on = entry.get("on").and_then(Value::as_bool)?;
+            let name = entry.get("lora")?.as_str()?;
+            is_on.then(|| (name.to_owned(), entry.get("strength").and_then(signed)))
+        });
+    one.into_iter().chain(listed).collect()
+}
+
 /// The sampler that makes the noise: with two experts there are two samplers.
 fn first_sampler(nodes: &Nodes) -> Option<&Value> {
     let samplers = || {
         typed(nodes)
             .filter(|(kind, _)| kind.contains("Sampler") || kind.contains("Guider"))
             .map(|(_, node)| node)
-            .filter(|node| node.get("inputs").is_some_and(|inputs| inputs.get("positive").is_some()))
+            .filter(|node| {
+                let has = |name| node.get("inputs").is_some_and(|inputs| inputs.get(name).is_some());
+                has("positive") || has("conditioning")
+            })
     };
     samplers()
         .find(|node| node.pointer("/inputs/add_noise").and_then(Value::as_str) == Some("enable"))
@@ -113,7 +170,9 @@ fn value<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value
 fn text_at(nodes: &Nodes, node: &Value, input: &str) -> Option<String> {
     let mut node = source(nodes, node, input)?;
     for _ in 0..FARTHEST {
-        let text = ["text", "prompt", "positive_prompt"].iter().find_map(|name| value(nodes, node, name));
+        let text = ["text", "prompt", "positive_prompt", "t5xxl", "text_g", "clip_l"]
+            .iter()
+            .find_map(|name| value(nodes, node, name).filter(|text| text.is_string()));
         if let Some(text) = text.and_then(Value::as_str) {
             return Some(text.to_owned());
         }

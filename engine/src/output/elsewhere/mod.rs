@@ -1,15 +1,21 @@
-//! Settings that other video programs write, as far as they mean something here: ComfyUI's graph, Wan2GP's settings and
-//! SwarmUI's parameters, all JSON.
+//! Settings that other programs write, as far as they mean something here: ComfyUI's graph, the JSON of SwarmUI, Wan2GP,
+//! Fooocus, InvokeAI, NovelAI and Draw Things, and InvokeAI's command line. A1111's text is in a module of its own.
 
 mod comfy_ui;
+mod comfy_workflow;
+mod draw_things;
+mod fooocus;
+mod invoke_ai;
+pub(super) mod names;
+mod novel_ai;
 mod swarm_ui;
 mod wan2gp;
 
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::settings::{Origin, RestoredSettings, Settings};
-use crate::request::{Request, Sampler, Schedule};
+use crate::request::{LARGEST_CLIP_SKIP, Request};
+use draw_things::user_comment;
 
 /// Deepest nesting of values that are followed.
 const DEEPEST: usize = 8;
@@ -28,6 +34,15 @@ fn read_value(json: &Value, deepest: usize) -> Option<RestoredSettings> {
     if wan2gp::is_settings(json) {
         return Some(wan2gp::read(json));
     }
+    if fooocus::is_settings(json) {
+        return Some(fooocus::read(json));
+    }
+    if novel_ai::is_settings(json) {
+        return Some(novel_ai::read(json, ""));
+    }
+    if draw_things::is_settings(json) {
+        return Some(draw_things::read(json));
+    }
     if let Some(restored) = comfy_ui::read(json) {
         return Some(restored);
     }
@@ -40,30 +55,56 @@ fn read_value(json: &Value, deepest: usize) -> Option<RestoredSettings> {
     }
 }
 
+/// Settings in texts that have names of their own in a file, which say what they are.
+pub(super) fn read_named(of: &dyn Fn(&str) -> Option<String>) -> Option<RestoredSettings> {
+    let json = |name: &str| of(name).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    if let Some(restored) = json("invokeai_metadata").as_ref().and_then(invoke_ai::read_metadata) {
+        return Some(restored);
+    }
+    if let Some(restored) = json("sd-metadata").as_ref().and_then(invoke_ai::read_sd_metadata) {
+        return Some(restored);
+    }
+    if let Some(restored) = of("dream").as_deref().and_then(invoke_ai::read_dream) {
+        return Some(restored);
+    }
+    if let Some(comment) = json("comment").filter(novel_ai::is_settings) {
+        return Some(novel_ai::read(&comment, &of("source").unwrap_or_default()));
+    }
+    if let Some(restored) = of("xmp").as_deref().and_then(user_comment).as_deref().and_then(read) {
+        return Some(restored);
+    }
+    // The graph that ran has the values; what was on the screen is the second best.
+    let graph = json("prompt").as_ref().and_then(|graph| read_value(graph, DEEPEST));
+    graph.or_else(|| comfy_workflow::read(&json("workflow")?))
+}
+
 /// Settings under construction.
 struct Draft {
     request: Request,
     model_name: String,
+    loras: Vec<(String, f32)>,
     notes: Vec<String>,
 }
 
 impl Draft {
     fn new() -> Self {
-        Self { request: Request::default(), model_name: String::new(), notes: Vec::new() }
+        Self { request: Request::default(), model_name: String::new(), loras: Vec::new(), notes: Vec::new() }
     }
 
     fn sampler(&mut self, name: &str) {
-        match named::<Sampler>(name) {
-            Some(sampler) => self.request.sampler = sampler,
-            None => {
-                let chosen = self.request.sampler.title();
-                self.notes.push(format!("The sampler “{name}” is not available; {chosen} is used instead."));
-            }
+        let known = names::sampler(name);
+        if let Some(known) = &known {
+            self.request.sampler = known.sampler;
+            set(&mut self.request.schedule, known.schedule);
+        }
+        if known.is_none_or(|known| !known.is_same) {
+            let chosen = self.request.sampler.title();
+            self.notes.push(format!("The sampler “{name}” is not available; {chosen} is used instead."));
         }
     }
 
     fn schedule(&mut self, name: &str) {
-        match named::<Schedule>(name) {
+        match names::schedule(name) {
             Some(schedule) => self.request.schedule = schedule,
             None => {
                 self.notes.push(format!("The schedule “{name}” is not available; the model default is used."))
@@ -71,16 +112,51 @@ impl Draft {
         }
     }
 
-    fn finish(self, origin: Origin) -> RestoredSettings {
+    /// Both prompts of a text with words to avoid in `[ ]`.
+    fn prompts(&mut self, text: &str) {
+        let (mut prompt, mut negative) = (String::new(), Vec::new());
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('[') {
+            prompt.push_str(before);
+            let (avoided, after) = after.split_once(']').unwrap_or((after, ""));
+            negative.push(avoided.trim());
+            rest = after;
+        }
+        prompt.push_str(rest);
+        self.request.prompt = prompt.trim().to_owned();
+        self.request.negative_prompt = negative.join(", ");
+    }
+
+    /// The last layer of the text encoder that is used, counted from 1.
+    fn clip_skip(&mut self, skip: u32) {
+        if skip <= LARGEST_CLIP_SKIP {
+            self.request.clip_skip = skip;
+        }
+    }
+
+    /// A LoRA by the name of its file.
+    fn lora(&mut self, name: &str, weight: Option<f32>) {
+        let name = model_name(name);
+        if !matches!(name.as_str(), "" | "None") {
+            self.loras.push((name, weight.unwrap_or(1.0)));
+        }
+    }
+
+    fn finish(mut self, origin: Origin) -> RestoredSettings {
+        // Named in the prompt, they are looked for next to the model.
+        for (name, weight) in &self.loras {
+            let named = format!("<lora:{name}:");
+            if !self.request.prompt.contains(&named) {
+                self.request.prompt = format!("{} {named}{weight}>", self.request.prompt).trim().to_owned();
+            }
+        }
+        if !self.loras.is_empty() {
+            self.notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());
+        }
         let mut settings = Settings::new(&self.request, &self.model_name, "", 0);
         settings.sluice_version.clear();
         RestoredSettings { settings, origin, notes: self.notes }
     }
-}
-
-/// ComfyUI's names of samplers and schedules are those in which ours are stored.
-fn named<T: DeserializeOwned>(name: &str) -> Option<T> {
-    serde_json::from_value(Value::String(name.to_owned())).ok()
 }
 
 /// A whole number, also if it is written as text or as a fraction without digits.
@@ -119,7 +195,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
 /// The name of a model's file without folder and extension.
 fn model_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    [".safetensors", ".gguf", ".sft"]
+    [".safetensors", ".gguf", ".sft", ".ckpt"]
         .iter()
         .find_map(|extension| name.strip_suffix(extension))
         .unwrap_or(name)

@@ -31,6 +31,22 @@ pub(super) fn read(parameters: &Value) -> Option<RestoredSettings> {
     if let Some(name) = field("scheduler").as_str() {
         draft.schedule(name);
     }
+    let list = |name: &str| match field(name) {
+        Value::Array(list) => list.clone(),
+        Value::String(text) => text.split(',').map(|part| Value::String(part.trim().to_owned())).collect(),
+        _ => Vec::new(),
+    };
+    let weights = list("loraweights");
+    for (place, name) in list("loras").iter().enumerate() {
+        let weight = weights.get(place).and_then(signed);
+        draft.lora(name.as_str().unwrap_or_default(), weight);
+    }
+    if !matches!(field("initimage"), Value::Null) {
+        draft.notes.push("It was made from an input image, which is not included.".to_owned());
+    }
+    if !matches!(field("refinermethod"), Value::Null) {
+        draft.notes.push("A refiner or an upscaler took part; that is not restored.".to_owned());
+    }
     if let Some(model) = field("videomodel").as_str() {
         let model = model_name(model);
         draft.notes.push(format!(
@@ -38,4 +54,13 @@ pub(super) fn read(parameters: &Value) -> Option<RestoredSettings> {
         ));
     }
     Some(draft.finish(Origin::SwarmUi))
+}
+
+/// A number, also if it is written as text.
+fn signed(value: &Value) -> Option<f32> {
+    match value {
+        Value::Number(number) => number.as_f64().map(|number| number as f32),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
 }

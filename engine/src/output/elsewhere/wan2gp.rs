@@ -41,8 +41,14 @@ pub(super) fn read(json: &Value) -> RestoredSettings {
     {
         draft.notes.push("This clip was made from a start image, which is not restored.".to_owned());
     }
-    if field("activated_loras").as_array().is_some_and(|list| !list.is_empty()) {
-        draft.notes.push("This clip was made with LoRAs, which are not restored.".to_owned());
+    let multipliers = text("loras_multipliers");
+    let mut multipliers = multipliers.split_whitespace();
+    for lora in field("activated_loras").as_array().into_iter().flatten() {
+        let multiplier = multipliers.next();
+        if multiplier.is_some_and(|multiplier| multiplier.parse::<f32>().is_err()) {
+            draft.notes.push("A LoRA's weight changed from step to step; that is not restored.".to_owned());
+        }
+        draft.lora(lora.as_str().unwrap_or_default(), multiplier.and_then(|text| text.parse().ok()));
     }
     draft.finish(Origin::Wan2Gp)
 }

@@ -204,7 +204,8 @@ fn a_file_cut_off_anywhere_is_named_so_or_gives_its_settings() {
 fn other_files_are_named_for_what_they_are() {
     let error = |bytes: &[u8]| read_bytes(bytes).unwrap_err();
     assert!(matches!(error(b""), OutputError::NotMedia { .. }));
-    assert!(matches!(error(b"\xFF\xD8\xFF\xE0 a JPEG"), OutputError::NotMedia { .. }));
+    assert!(matches!(error(b"%PDF-1.7 a text"), OutputError::NotMedia { .. }));
+    assert!(matches!(error(b"\xFF\xD8\xFF\xE0 a JPEG"), OutputError::NoSettings { .. }));
     assert!(matches!(error(&png_with(&[])), OutputError::NoSettings { .. }));
     assert!(matches!(
         error(&png_with(&[chunk(b"tEXt", b"parameters\0 \n")])),

@@ -5,6 +5,7 @@ mod elsewhere;
 mod files;
 mod parameters;
 mod places;
+mod programs;
 
 use std::path::PathBuf;
 

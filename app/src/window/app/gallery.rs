@@ -1,0 +1,296 @@
+//! Executes the steps of the gallery, and handles what its threads report.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use egui::Context;
+use sluice_engine::{output::StillFormat, request::FrameRange};
+
+use super::SluiceApp;
+use crate::window::{
+    action::Action,
+    files::{FileEvent, Task, is_video},
+    gallery::{Change, Details, ExportDialog, ExportOptions, Report, Stamp, Step, Task as Work, Worker},
+    image_settings::ImageSettings,
+    state::{Draft, Shown, State, file_name},
+};
+
+/// Most reports handled per frame; the rest waits for the next one.
+const REPORTS_A_FRAME: usize = 48;
+
+impl SluiceApp {
+    pub(super) fn gallery_step(&mut self, ctx: &Context, step: Step) {
+        let shelf = &mut self.gallery.shelf;
+        match step {
+            Step::Open(true) => self.open_gallery(ctx),
+            Step::Open(false) | Step::Escape if self.gallery.dialog.is_some() => self.gallery.dialog = None,
+            Step::Open(false) | Step::Escape => self.close_gallery(),
+            Step::Search(query) => shelf.search(query),
+            Step::Pick(place, how) => {
+                shelf.pick(place, how);
+                self.follow_selection(false);
+            }
+            Step::Move(by, how) => {
+                shelf.step(by, how);
+                self.follow_selection(true);
+            }
+            Step::SelectAll => shelf.select_all(),
+            Step::SelectNothing => shelf.select_nothing(),
+            Step::Mark(change) => self.mark(self.gallery.shelf.selected_files(), change),
+            Step::MarkOne(path, change) => {
+                let file = shelf.item(&path).map(|item| (item.path.clone(), item.stamp));
+                self.mark(file.into_iter().collect(), change);
+            }
+            Step::Trash => {
+                let paths: Vec<PathBuf> = shelf.selected_files().into_iter().map(|(path, _)| path).collect();
+                if !paths.is_empty() {
+                    self.work(Work::Trash(paths));
+                }
+            }
+            Step::TakeBack => {
+                if let Some(notice) = shelf.notice.take_if(|notice| !notice.undo.is_empty()) {
+                    self.work(Work::TakeBack(notice.undo));
+                }
+            }
+            Step::Show(path) => self.recall(path, false),
+            Step::Compare => self.compare_selected(),
+            Step::UseSettings(path) => self.use_settings_of(path),
+            Step::UseAsInput(path) => {
+                self.close_gallery();
+                if is_video(&path) {
+                    self.use_as_clip(path, FrameRange::default(), false);
+                } else {
+                    self.act(ctx, Action::UseAsInput(path));
+                }
+            }
+            Step::CopyPrompt(path) => {
+                let facts = shelf.item(&path).and_then(|item| item.facts.as_ref());
+                if let Some(facts) = facts {
+                    ctx.copy_text(facts.prompt.clone());
+                    shelf.say("Copied the prompt".to_owned());
+                }
+            }
+            Step::AskExport => self.ask_export(),
+            Step::CloseExport => self.gallery.dialog = None,
+            Step::Export(export) => {
+                self.gallery.dialog = None;
+                self.export_options = Some(export.options.clone());
+                self.work(Work::Export(export));
+            }
+            Step::RemoveFolder(folder) => {
+                self.state.settings.gallery_folders.retain(|known| *known != folder);
+                self.list_gallery();
+            }
+            Step::Rescan => self.list_gallery(),
+            Step::DismissNotice => shelf.notice = None,
+        }
+    }
+
+    fn open_gallery(&mut self, ctx: &Context) {
+        self.gallery.is_open = true;
+        self.shows_help = false;
+        if self.gallery.worker.is_none() {
+            let wake_ctx = ctx.clone();
+            let wake = Arc::new(move || wake_ctx.request_repaint()) as crate::window::files::Wake;
+            match Worker::start(self.places.clone(), &wake) {
+                Ok(worker) => self.gallery.worker = Some(worker),
+                Err(error) => {
+                    self.gallery.is_open = false;
+                    return self.fail("The gallery could not be opened", error.to_string(), None);
+                }
+            }
+        }
+        self.list_gallery();
+    }
+
+    fn close_gallery(&mut self) {
+        self.gallery.is_open = false;
+        self.gallery.dialog = None;
+        self.gallery.thumbnails.clear();
+    }
+
+    /// Lists the folders again.
+    pub(super) fn list_gallery(&mut self) {
+        let State { settings, surroundings, .. } = &self.state;
+        let folders = surroundings.output_folder.iter().chain(&settings.gallery_folders).cloned().collect();
+        self.work(Work::Scan(folders));
+    }
+
+    fn work(&mut self, task: Work) {
+        if self.gallery.worker.as_ref().is_some_and(|worker| !worker.request(task)) {
+            let advice = Some("Try again in a moment.".to_owned());
+            self.fail("Too much at once", "The gallery is still busy.".to_owned(), advice);
+        }
+    }
+
+    fn mark(&mut self, files: Vec<(PathBuf, Stamp)>, change: Change) {
+        if !files.is_empty() {
+            self.work(Work::Mark(files, change));
+        }
+    }
+
+    /// Reads the settings of the one that is selected, and scrolls to the current one.
+    fn follow_selection(&mut self, scrolls: bool) {
+        self.gallery.follows |= scrolls;
+        let single = self.gallery.shelf.single().map(|item| item.path.clone());
+        if let Some(path) = single.filter(|path| self.gallery.shelf.details_of(path).is_none()) {
+            self.work(Work::Details(path));
+        }
+    }
+
+    /// Handles what the gallery's threads say.
+    pub(super) fn take_reports(&mut self, ctx: &Context) {
+        for taken in 0..=REPORTS_A_FRAME {
+            let report = self.gallery.worker.as_ref().and_then(Worker::try_recv);
+            let Some(report) = report else { break };
+            if let Report::Thumbnail(path, stamp, image) = report {
+                self.gallery.thumbnails.take(ctx, path, stamp, image);
+            } else {
+                self.take_report(report);
+            }
+            if taken == REPORTS_A_FRAME {
+                ctx.request_repaint();
+            }
+        }
+    }
+
+    fn take_report(&mut self, report: Report) {
+        if let Report::Trashed(files, _) = &report {
+            for path in files.iter().map(|file| file.path.as_path()) {
+                self.forget_recent(path);
+            }
+        }
+        let is_trash = matches!(report, Report::Trashed(..));
+        let wants_list = self.gallery.shelf.take(report);
+        if wants_list {
+            self.list_gallery();
+        }
+        if is_trash {
+            self.follow_selection(true);
+        }
+        if let Some(path) = self
+            .gallery
+            .waits_for
+            .take_if(|path| self.gallery.shelf.details.as_ref().is_some_and(|(known, _)| known == path))
+        {
+            self.use_settings_of(path);
+        }
+    }
+
+    /// A file that is in the trash is no longer shown in the viewer.
+    fn forget_recent(&mut self, path: &Path) {
+        let images = &mut self.state.images;
+        let Some(id) = images.recents.of_file(path) else { return };
+        images.recents.remove(path);
+        if images.shown == Shown::Recent(id) {
+            images.show_newest();
+        }
+    }
+
+    /// Shows a file in the viewer, or compares it with the one that is shown.
+    fn recall(&mut self, path: PathBuf, is_compared: bool) {
+        self.close_gallery();
+        match self.state.images.recents.of_file(&path) {
+            Some(id) if is_compared => self.state.images.compare(Some(id)),
+            Some(id) => self.show(Shown::Recent(id)),
+            None => self.request(Task::Recall(path, is_compared)),
+        }
+    }
+
+    fn compare_selected(&mut self) {
+        let [a, b] = self.gallery.shelf.selected() else { return };
+        let paths = [a.path.clone(), b.path.clone()];
+        if a.broken.is_some() || b.broken.is_some() || a.clip.is_some() != b.clip.is_some() {
+            return self.gallery.shelf.say("Two images or two clips can be compared".to_owned());
+        }
+        self.close_gallery();
+        // Both through the thread for files, which keeps their order.
+        for (path, is_compared) in paths.into_iter().zip([false, true]) {
+            self.request(Task::Recall(path, is_compared));
+        }
+    }
+
+    /// A file of the gallery is ready for the viewer.
+    pub(super) fn recalled(&mut self, event: FileEvent) {
+        let FileEvent::Recalled { path, thumbnail, length, settings, is_compared } = event else { return };
+        let request = settings.map(|settings| settings.request);
+        let id = self.state.images.recents.recall(path, thumbnail, length, request);
+        match is_compared {
+            true => self.state.images.compare(Some(id)),
+            false => self.show(Shown::Recent(id)),
+        }
+    }
+
+    fn use_settings_of(&mut self, path: PathBuf) {
+        let Some(Details { settings, .. }) = self.gallery.shelf.details_of(&path) else {
+            self.gallery.waits_for = Some(path.clone());
+            return self.work(Work::Details(path));
+        };
+        match settings {
+            Ok(settings) => {
+                let settings = (**settings).clone();
+                self.close_gallery();
+                self.restore_settings(&path, settings);
+            }
+            Err(reason) => {
+                let text = format!("{} has no settings: {reason}", file_name(&path));
+                self.gallery.shelf.say(text);
+            }
+        }
+    }
+
+    /// Replaces the settings by those of a file.
+    pub(super) fn restore_settings(&mut self, path: &Path, settings: ImageSettings) {
+        let text = format!("Settings of {}", file_name(path));
+        let mut draft = Draft::from_request(&settings.request);
+        let mut notes = settings.notes;
+        if !settings.model_known {
+            draft.request.model = self.state.chosen_model().clone();
+            if !settings.model_name.is_empty() {
+                notes.push(format!("It was made with {}. The current model is kept.", settings.model_name));
+            }
+        }
+        let load = self.state.restore(draft, text, notes);
+        self.send(load);
+    }
+
+    fn ask_export(&mut self) {
+        if self.gallery.shelf.selected().is_empty() {
+            return;
+        }
+        let options = self.export_options.clone().unwrap_or_else(|| ExportOptions {
+            folder: self.output_folder().join("exported"),
+            format: StillFormat::default(),
+            quality: 90,
+            with_settings: true,
+            template: "{name}".to_owned(),
+        });
+        self.gallery.dialog = Some(ExportDialog { options });
+    }
+
+    /// A folder for exported images was chosen.
+    pub(super) fn export_to(&mut self, folder: PathBuf) {
+        match &mut self.gallery.dialog {
+            Some(dialog) => dialog.options.folder = folder,
+            None => tracing::debug!(folder = %folder.display(), "nothing is exported any more"),
+        }
+    }
+
+    /// Shows another folder too.
+    pub(super) fn add_gallery_folder(&mut self, folder: PathBuf) {
+        let State { settings, surroundings, .. } = &mut self.state;
+        let folders = &mut settings.gallery_folders;
+        if !folders.contains(&folder) && surroundings.output_folder.as_ref() != Some(&folder) {
+            folders.push(folder);
+        }
+        self.list_gallery();
+    }
+
+    /// Where dialogs of the gallery start.
+    pub(super) fn gallery_folder(&self) -> Option<PathBuf> {
+        self.state.surroundings.output_folder.clone().or_else(env::home_dir)
+    }
+}

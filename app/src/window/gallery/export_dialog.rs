@@ -1,0 +1,104 @@
+//! Asks how images are exported.
+
+use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
+use sluice_engine::output::{NAME_FIELDS, StillFormat};
+
+use super::{Export, ExportOptions, Gallery, Step};
+use crate::{
+    units,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        tokens::{Palette, font, size, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// The question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportDialog {
+    /// The answer so far.
+    pub options: ExportOptions,
+}
+
+/// Draws it over the window.
+pub(super) fn show(ctx: &Context, gallery: &mut Gallery, actions: &mut Vec<Action>) {
+    let Gallery { dialog: Some(dialog), shelf, .. } = gallery else { return };
+    let items = shelf.selected().to_vec();
+    let modal = Modal::new(Id::unique("gallery export")).show(ctx, |ui| {
+        Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+            ui.set_width(size::CARD);
+            ui.spacing_mut().item_spacing.y = space::S;
+            contents(ui, &mut dialog.options, items, actions);
+        });
+    });
+    if modal.backdrop_response.clicked() {
+        actions.push(Step::CloseExport.into());
+    }
+}
+
+fn contents(
+    ui: &mut Ui,
+    options: &mut ExportOptions,
+    items: Vec<std::sync::Arc<super::Item>>,
+    actions: &mut Vec<Action>,
+) {
+    let images: Vec<_> = items.iter().filter(|item| item.clip.is_none()).collect();
+    let count = images.len();
+    let words = format!("Export {}", units::counted(count, "image"));
+    ui.label(RichText::new(words).font(font::semibold(font::HEADING)).color(Palette::of(ui).text));
+    if count < items.len() {
+        let clips = units::counted(items.len() - count, "clip");
+        widgets::hint(ui, format!("{clips} left out. Export clips from the viewer."));
+    }
+    widgets::field_label(ui, "Format");
+    let formats = StillFormat::ALL.map(|format| (format, format.title()));
+    if let Some(format) = widgets::segmented(ui, options.format, &formats) {
+        options.format = format;
+    }
+    if options.format.is_lossy() {
+        widgets::slider_row(ui, "Quality", &mut options.quality, 50..=100, 1..=100, 1.0)
+            .on_hover_text("Higher is closer to the image, and larger.");
+    }
+    ui.checkbox(&mut options.with_settings, "Include settings").on_hover_text(
+        "Whether the files say how they were made. Without settings, nobody can read the prompt from them.",
+    );
+    let label = widgets::field_label(ui, "File name");
+    let field = egui::TextEdit::singleline(&mut options.template)
+        .id_salt("export name")
+        .margin(Margin::symmetric(10, 6));
+    let fields = NAME_FIELDS.map(|(field, meaning)| format!("{{{field}}} is {meaning}.")).join("\n");
+    ui.add_sized(vec2(ui.available_width(), size::CONTROL), field)
+        .labelled_by(label.id)
+        .on_hover_text(fields);
+    let name = images.first().map(|item| options.name(item, 1, count));
+    match &name {
+        Some(Ok(name)) => {
+            let path = options.folder.join(format!("{name}.{}", options.format.extension()));
+            widgets::hint(ui, format!("For example {}", path.display()));
+        }
+        Some(Err(error)) => widgets::mistake(ui, &error.to_string()),
+        None => {}
+    }
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        let can = matches!(name, Some(Ok(_)));
+        let export = ui.add_enabled_ui(can, |ui| {
+            widgets::button(ui, Some(icons::DOWNLOAD), "Export", Weight::Primary)
+                .on_hover_text("Write the files; those that exist stay.")
+        });
+        if export.inner.clicked() {
+            actions.push(
+                Step::Export(Box::new(Export { items: items.clone(), options: options.clone() })).into(),
+            );
+        }
+        let folder = widgets::button(ui, Some(icons::FOLDER), "Choose a folder…", Weight::Plain);
+        if folder.on_hover_text("Where the files are written.").clicked() {
+            actions.push(Action::OpenDialog(Dialog::ExportFolder));
+        }
+        if widgets::button(ui, None, "Cancel", Weight::Plain).on_hover_text("Key: Esc").clicked() {
+            actions.push(Step::CloseExport.into());
+        }
+    });
+}

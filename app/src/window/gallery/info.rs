@@ -1,0 +1,248 @@
+//! What is selected: its settings, its marks, and what can be done with it.
+
+use std::sync::Arc;
+
+use egui::{FontId, Frame, Label, Margin, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
+use sluice_engine::output::Date;
+
+use super::{
+    Change, Details, Gallery, Item, Step,
+    menu::{self, Offer},
+    shelf::Shelf,
+};
+use crate::{
+    units,
+    window::{
+        action::Action,
+        icons,
+        tokens::{Palette, font, size, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// Width of the names of settings.
+const NAMES: f32 = 116.0;
+/// Most letters of a tag.
+const LONGEST_TAG: usize = 40;
+
+/// Draws the panel.
+pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
+    ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+        Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::M as i8)).show(ui, |ui| {
+            ui.spacing_mut().item_spacing = vec2(space::XS, space::S);
+            let selected = gallery.shelf.selected().to_vec();
+            match selected.as_slice() {
+                [] => nothing(ui),
+                [item] => one(ui, gallery, item, actions),
+                many => several(ui, gallery, many, actions),
+            }
+        });
+    });
+}
+
+fn nothing(ui: &mut Ui) {
+    title(ui, "Nothing selected");
+    for words in [
+        "Click an image to see its settings, and double-click to open it.",
+        "Ctrl or Shift with a click selects several. A right click shows what can be done.",
+    ] {
+        widgets::hint(ui, words);
+    }
+}
+
+fn title(ui: &mut Ui, words: &str) {
+    let font = font::semibold(font::HEADING);
+    let color = Palette::of(ui).text;
+    let galley = widgets::elided(ui, words, font, color, ui.available_width());
+    let (rect, response) = ui.allocate_exact_size(galley.size(), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(Role::Label, true, words));
+    ui.painter().galley(rect.min, galley, color);
+    response.on_hover_text(words);
+}
+
+fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
+    title(ui, &item.name());
+    ui.label(RichText::new(summary(item)).small().color(Palette::of(ui).text_muted));
+    if let Some(reason) = &item.broken {
+        widgets::mistake(ui, &format!("This file cannot be shown: {reason}"));
+    }
+    ui.add_space(space::XS);
+    let is_starred = gallery.shelf.is_starred(&item.path);
+    buttons(ui, menu::offers(item), actions);
+    ui.horizontal_wrapped(|ui| {
+        star(ui, is_starred, actions);
+        for offer in menu::offers_for_all(item.clip.is_none() && item.broken.is_none()) {
+            button(ui, offer, actions);
+        }
+    });
+    tags(ui, gallery, std::slice::from_ref(item), actions);
+    ui.separator();
+    match (gallery.shelf.details_of(&item.path), &item.facts) {
+        (Some(details), _) => settings(ui, item, details),
+        (None, Some(facts)) => text(ui, "Prompt", &facts.prompt),
+        (None, None) => {}
+    }
+}
+
+/// Size, kind, bytes and day.
+fn summary(item: &Item) -> String {
+    let mut parts = Vec::new();
+    if item.broken.is_none() {
+        parts.push(format!("{} × {}", item.size[0], item.size[1]));
+    }
+    if let Some(length) = item.length() {
+        parts.push(units::seconds(length.seconds()));
+    }
+    let kind = item.path.extension().map(|extension| extension.to_string_lossy().to_uppercase());
+    parts.extend(kind);
+    parts.push(units::bytes(item.stamp.bytes));
+    parts.push(Date::of(item.stamp.time()).to_string());
+    parts.join(" · ")
+}
+
+fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
+    let (name, weight) = if is_starred { ("Starred", Weight::Selected) } else { ("Star", Weight::Plain) };
+    let tip = if is_starred { "Remove the star. Key: S" } else { "Mark it, to find it again. Key: S" };
+    if widgets::button(ui, Some(icons::STAR), name, weight).on_hover_text(tip).clicked() {
+        actions.push(Step::Mark(Change::Star(!is_starred)).into());
+    }
+}
+
+fn buttons(ui: &mut Ui, offers: Vec<Offer>, actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        for offer in offers {
+            button(ui, offer, actions);
+        }
+    });
+}
+
+fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>) {
+    if widgets::button(ui, Some(icon), name, Weight::Plain).on_hover_text(tip).clicked() {
+        actions.push(action);
+    }
+}
+
+fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut Vec<Action>) {
+    title(ui, &format!("{} selected", many.len()));
+    let bytes = many.iter().map(|item| item.stamp.bytes).sum();
+    ui.label(RichText::new(units::bytes(bytes)).small().color(Palette::of(ui).text_muted));
+    ui.add_space(space::XS);
+    let is_starred = gallery.shelf.selected_are_starred();
+    ui.horizontal_wrapped(|ui| {
+        if let [a, b] = many
+            && a.broken.is_none()
+            && b.broken.is_none()
+            && a.clip.is_some() == b.clip.is_some()
+        {
+            let tip = "Compare both in the viewer, with a divider or side by side. Key: C";
+            let action = Step::Compare.into();
+            button(ui, Offer { icon: icons::COLUMNS, name: "Compare", tip, action }, actions);
+        }
+        star(ui, is_starred, actions);
+        let has_images = many.iter().any(|item| item.clip.is_none() && item.broken.is_none());
+        for offer in menu::offers_for_all(has_images) {
+            button(ui, offer, actions);
+        }
+        let tip = "Keep all of them, and select none.";
+        let action = Step::SelectNothing.into();
+        button(ui, Offer { icon: icons::X, name: "Deselect", tip, action }, actions);
+    });
+    tags(ui, gallery, many, actions);
+}
+
+/// The tags that all have, and a field for another one.
+fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut Vec<Action>) {
+    ui.add_space(space::XS);
+    let label = widgets::field_label(ui, "Tags");
+    let common = common_tags(&gallery.shelf, items);
+    if !common.is_empty() {
+        ui.horizontal_wrapped(|ui| {
+            for tag in common {
+                if widgets::tag(ui, icons::TAG, &tag, &format!("Remove the tag {tag}")) {
+                    actions.push(Step::Mark(Change::Untag(tag)).into());
+                }
+            }
+        });
+    }
+    let typed = &mut gallery.tag;
+    let field = egui::TextEdit::singleline(typed)
+        .id_salt("gallery tag")
+        .hint_text("Add a tag")
+        .char_limit(LONGEST_TAG)
+        .margin(Margin::symmetric(10, 6))
+        .desired_width(f32::INFINITY);
+    let field = ui.add_sized(vec2(ui.available_width(), size::CONTROL), field).labelled_by(label.id);
+    let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    if is_entered && !typed.trim().is_empty() {
+        actions.push(Step::Mark(Change::Tag(typed.trim().to_owned())).into());
+        typed.clear();
+        field.request_focus();
+    }
+    field.on_hover_text("A word to find these images by. Enter adds it.");
+}
+
+fn common_tags(shelf: &Shelf, items: &[Arc<Item>]) -> Vec<String> {
+    let mut all = items.iter().map(|item| shelf.mark(&item.path).map_or(&[][..], |mark| &mark.tags));
+    let first = all.next().unwrap_or_default();
+    if first.is_empty() {
+        return Vec::new();
+    }
+    let others: Vec<_> = all.collect();
+    first.iter().filter(|tag| others.iter().all(|tags| tags.contains(tag))).cloned().collect()
+}
+
+fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Details) {
+    let settings = match settings {
+        Ok(settings) => settings,
+        Err(reason) => {
+            if item.broken.is_none() {
+                widgets::hint(ui, reason);
+            }
+            return;
+        }
+    };
+    text(ui, "Prompt", &settings.request.prompt);
+    if !settings.request.negative_prompt.is_empty() {
+        text(ui, "Negative prompt", &settings.request.negative_prompt);
+    }
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = space::XS;
+        let program = [("Made with", (*program).to_owned())];
+        for (name, value) in pairs.iter().chain(&program).filter(|(_, value)| !value.is_empty()) {
+            pair(ui, name, value);
+        }
+    });
+    if !settings.notes.is_empty() {
+        ui.add_space(space::XS);
+        widgets::field_label(ui, "Cannot be taken over exactly");
+        for note in &settings.notes {
+            widgets::hint(ui, note);
+        }
+    }
+}
+
+/// A name and its value in the column beside it.
+fn pair(ui: &mut Ui, name: &str, value: &str) {
+    let palette = Palette::of(ui);
+    let font = FontId::proportional(font::SMALL);
+    ui.horizontal_top(|ui| {
+        let galley = widgets::cut(ui, name, font.clone(), palette.text_muted, NAMES);
+        let (rect, response) = ui.allocate_exact_size(vec2(NAMES, galley.size().y), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+        ui.painter().galley(rect.min, galley, palette.text_muted);
+        let value = RichText::new(value).font(font).color(palette.text);
+        ui.add(Label::new(value).wrap().selectable(true));
+    });
+}
+
+/// A text that can be selected.
+fn text(ui: &mut Ui, name: &str, words: &str) {
+    widgets::field_label(ui, name);
+    let palette = Palette::of(ui);
+    let (words, color) = match words.trim() {
+        "" => ("None", palette.text_faint),
+        words => (words, palette.text),
+    };
+    ui.add(Label::new(RichText::new(words).color(color)).wrap().selectable(true));
+    ui.add_space(space::XS);
+}

@@ -1,0 +1,188 @@
+//! The gallery: all images and clips of the output folder and of folders that were added, with search, stars and tags.
+
+mod export;
+mod export_dialog;
+mod folders;
+mod grid;
+mod head;
+mod index;
+mod info;
+mod item;
+mod marks;
+mod menu;
+mod notice;
+mod query;
+mod selection;
+mod shelf;
+mod textures;
+mod thumbnails;
+mod trash;
+mod worker;
+
+use std::path::PathBuf;
+
+use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+pub use export::{Export, ExportOptions, Progress};
+pub use export_dialog::ExportDialog;
+pub use item::{Facts, Item, Stamp};
+pub use marks::{Change, Mark};
+pub use query::{Kind, Query, Sort, When};
+pub use selection::How;
+pub use shelf::{Notice, Shelf};
+pub use textures::Thumbnails;
+pub use trash::Trashed;
+pub use worker::{Details, Places, Report, Task, Worker};
+
+use super::{
+    action::{Action, Message},
+    state::FailureCard,
+    tokens::{Palette, size, space},
+};
+
+/// One step in the gallery.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Open or close it.
+    Open(bool),
+    /// Close the dialog, or the gallery.
+    Escape,
+    /// Search for something else.
+    Search(Query),
+    /// Select an item by its place.
+    Pick(usize, How),
+    /// Select the item that is some places away.
+    Move(isize, How),
+    /// Select all that is shown.
+    SelectAll,
+    /// Select nothing.
+    SelectNothing,
+    /// Change the marks of what is selected.
+    Mark(Change),
+    /// Change the mark of a file.
+    MarkOne(PathBuf, Change),
+    /// Move what is selected to the trash.
+    Trash,
+    /// Take back what was moved to the trash.
+    TakeBack,
+    /// Show a file in the viewer.
+    Show(PathBuf),
+    /// Compare the two that are selected in the viewer.
+    Compare,
+    /// Use the settings of a file.
+    UseSettings(PathBuf),
+    /// Use a file as the input image or the input clip.
+    UseAsInput(PathBuf),
+    /// Copy the prompt of a file.
+    CopyPrompt(PathBuf),
+    /// Ask how to export what is selected.
+    AskExport,
+    /// Close that question.
+    CloseExport,
+    /// Export it.
+    Export(Box<Export>),
+    /// No longer show it.
+    RemoveFolder(PathBuf),
+    /// List the folders again.
+    Rescan,
+    /// Dismiss what is said.
+    DismissNotice,
+}
+
+impl From<Step> for Action {
+    fn from(step: Step) -> Self {
+        Self::Gallery(Box::new(step))
+    }
+}
+
+/// The gallery with its view state, which is not saved.
+pub struct Gallery {
+    /// Whether it is open.
+    pub is_open: bool,
+    /// Its state.
+    pub shelf: Shelf,
+    /// The question how to export.
+    pub dialog: Option<ExportDialog>,
+    /// Its thumbnails.
+    pub thumbnails: Thumbnails,
+    /// Its threads, once it was opened.
+    pub worker: Option<Worker>,
+    /// The file whose settings are used as soon as they are read.
+    pub waits_for: Option<PathBuf>,
+    /// Side of a tile.
+    tile: f32,
+    /// Scroll to the current item in the next frame.
+    pub follows: bool,
+    /// Tiles in a row and rows on a page, as of the last frame.
+    layout: grid::Layout,
+    /// The tag that is typed.
+    tag: String,
+    /// Put the cursor into the search field in the next frame.
+    focuses_search: bool,
+}
+
+impl Default for Gallery {
+    fn default() -> Self {
+        Self {
+            is_open: false,
+            shelf: Shelf::default(),
+            dialog: None,
+            thumbnails: Thumbnails::default(),
+            worker: None,
+            waits_for: None,
+            tile: size::TILE,
+            follows: false,
+            layout: grid::Layout::default(),
+            tag: String::new(),
+            focuses_search: false,
+        }
+    }
+}
+
+/// What the gallery draws from the rest of the window.
+#[derive(Debug, Clone, Copy)]
+pub struct Around<'a> {
+    /// The folder of what is generated.
+    pub output: Option<&'a PathBuf>,
+    /// Other folders.
+    pub others: &'a [PathBuf],
+    /// What failed last in the window.
+    pub failure: Option<&'a FailureCard>,
+}
+
+/// Draws the gallery in the place of the panels.
+pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let is_free = gallery.dialog.is_none() && !ui.ctx().any_popup_open();
+    if is_free {
+        grid::keys(ui, gallery, actions);
+    }
+    let frame =
+        |x: f32, y: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, y as i8));
+    Panel::top("gallery head")
+        .resizable(false)
+        .frame(frame(space::L, space::M))
+        .show(ui, |ui| head::show(ui, gallery, around, actions));
+    Panel::right("gallery info")
+        .exact_size(size::GALLERY_INFO)
+        .resizable(false)
+        .frame(frame(0.0, 0.0))
+        .show(ui, |ui| info::show(ui, gallery, actions));
+    let bar = |name: &str| Panel::bottom(name).resizable(false).frame(frame(space::L, space::S));
+    if let Some(card) = around.failure {
+        let FailureCard { title, failure } = card;
+        let notice = Notice::failed(title, failure.clone());
+        bar("gallery failure")
+            .show(ui, |ui| notice::show(ui, &notice, Action::Dismiss(Message::Failure), actions));
+    }
+    if let Some(notice) = &gallery.shelf.notice {
+        bar("gallery notice").show(ui, |ui| notice::show(ui, notice, Step::DismissNotice.into(), actions));
+    }
+    CentralPanel::default()
+        .frame(Frame::new().fill(palette.canvas))
+        .show(ui, |ui| grid::show(ui, gallery, around, actions));
+    if gallery.dialog.is_some() {
+        export_dialog::show(ui.ctx(), gallery, actions);
+    }
+    gallery.thumbnails.end_frame();
+}

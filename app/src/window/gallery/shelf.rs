@@ -1,0 +1,293 @@
+//! The state of the gallery: what there is, what is shown of it, and what is selected. No drawing and no I/O.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use sluice_engine::session::Failure;
+
+use super::{
+    export,
+    item::{Item, Stamp},
+    marks::{Mark, Marks},
+    query::{self, Entry, Query},
+    selection::{How, Selection},
+    trash::{TAKES_BACK, Trashed},
+    worker::{Details, Report},
+};
+use crate::{units, window::state::file_name};
+
+/// What was just done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Notice {
+    /// What was done.
+    pub text: String,
+    /// What to know about it.
+    pub detail: String,
+    /// What is taken back with *Undo*.
+    pub undo: Vec<Trashed>,
+    /// A folder to show.
+    pub folder: Option<PathBuf>,
+    /// Whether something failed.
+    pub is_failure: bool,
+}
+
+impl Notice {
+    pub(super) fn failed(title: &str, failure: Failure) -> Self {
+        let detail = std::iter::once(failure.message).chain(failure.advice).collect::<Vec<_>>().join(" ");
+        Self { text: title.to_owned(), detail, is_failure: true, ..Self::default() }
+    }
+}
+
+/// The state of the gallery.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    entries: Vec<Entry>,
+    shown: Vec<Arc<Item>>,
+    marks: Arc<Marks>,
+    query: Query,
+    selection: Selection,
+    /// The items that are selected.
+    selected: Vec<Arc<Item>>,
+    /// The models of all items, with how many each made.
+    pub models: BTreeMap<String, usize>,
+    /// All tags, with how often each is used.
+    pub tags: BTreeMap<String, usize>,
+    /// How many files are not read yet; `None` before the folders are listed.
+    pub unread: Option<usize>,
+    /// All settings of a file.
+    pub details: Option<(PathBuf, Box<Details>)>,
+    /// What was just done.
+    pub notice: Option<Notice>,
+}
+
+impl Shelf {
+    /// What is shown, in its order.
+    pub fn shown(&self) -> &[Arc<Item>] {
+        &self.shown
+    }
+
+    /// Number of all items.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// What is searched for.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Searches for something else.
+    pub fn search(&mut self, query: Query) {
+        self.query = query;
+        self.find();
+    }
+
+    /// The mark of a file.
+    pub fn mark(&self, path: &Path) -> Option<&Mark> {
+        self.marks.of(path)
+    }
+
+    /// Whether a file has a star.
+    pub fn is_starred(&self, path: &Path) -> bool {
+        self.mark(path).is_some_and(|mark| mark.starred)
+    }
+
+    /// The item of a file.
+    pub fn item(&self, path: &Path) -> Option<&Arc<Item>> {
+        self.entries.iter().map(|entry| &entry.item).find(|item| item.path == path)
+    }
+
+    /// What is selected.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// Selected items, in the order in which they are shown; those that are not shown come last.
+    pub fn selected(&self) -> &[Arc<Item>] {
+        &self.selected
+    }
+
+    /// Selects one of the shown items by its place.
+    pub fn pick(&mut self, place: usize, how: How) {
+        self.selection.pick(&self.shown, place, how);
+        self.settle();
+    }
+
+    /// Selects all that is shown.
+    pub fn select_all(&mut self) {
+        self.selection.all(&self.shown);
+        self.settle();
+    }
+
+    /// Selects nothing.
+    pub fn select_nothing(&mut self) {
+        self.selection.clear();
+        self.settle();
+    }
+
+    /// Lists the selected items again.
+    fn settle(&mut self) {
+        let is_selected = |item: &&Arc<Item>| self.selection.contains(&item.path);
+        self.selected.clear();
+        if self.selection.count() == 0 {
+            return;
+        }
+        self.selected.extend(self.shown.iter().filter(is_selected).cloned());
+        if self.selected.len() < self.selection.count() {
+            let known: HashSet<_> = self.selected.iter().map(|item| item.path.clone()).collect();
+            let others = self.entries.iter().map(|entry| &entry.item).filter(is_selected);
+            self.selected.extend(others.filter(|item| !known.contains(&item.path)).cloned());
+        }
+    }
+
+    /// Whether all that is selected has a star.
+    pub fn selected_are_starred(&self) -> bool {
+        self.selected().iter().all(|item| self.is_starred(&item.path))
+    }
+
+    /// The paths and stamps of selected items.
+    pub fn selected_files(&self) -> Vec<(PathBuf, Stamp)> {
+        self.selected().iter().map(|item| (item.path.clone(), item.stamp)).collect()
+    }
+
+    /// The one item that is selected.
+    pub fn single(&self) -> Option<&Arc<Item>> {
+        match self.selected.as_slice() {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
+
+    /// The settings of a file, once they are read.
+    pub fn details_of(&self, path: &Path) -> Option<&Details> {
+        self.details.as_ref().filter(|(known, _)| known == path).map(|(_, details)| &**details)
+    }
+
+    /// The place of the current item among those that are shown.
+    pub fn current_place(&self) -> Option<usize> {
+        let current = self.selection.current()?;
+        self.shown.iter().position(|item| item.path == current)
+    }
+
+    /// Selects the item that is some places away from the current one, or the first one.
+    pub fn step(&mut self, by: isize, how: How) {
+        let last = self.shown.len().saturating_sub(1);
+        let place = match self.current_place() {
+            Some(place) => place.saturating_add_signed(by).min(last),
+            None => 0,
+        };
+        self.pick(place, how);
+    }
+
+    /// Handles a report. Returns whether the folders should be listed again.
+    pub fn take(&mut self, report: Report) -> bool {
+        match report {
+            Report::Items { is_first, items, unread } => self.items(is_first, items, unread),
+            Report::Marks(marks) => {
+                self.marks = marks;
+                self.find();
+            }
+            Report::Details(path, details) => self.details = Some((path, details)),
+            Report::Trashed(files, failure) => self.trashed(files, failure),
+            Report::Back(paths, failure) => {
+                self.notice =
+                    failure.map(|failure| Notice::failed("Not everything could be restored", failure));
+                if self.notice.is_none() {
+                    self.say(format!("Restored {}", named(&paths)));
+                }
+                self.selection.set(paths);
+                self.settle();
+                return true;
+            }
+            Report::Exported(progress) => self.exported(progress),
+            Report::Failed(title, failure) => self.notice = Some(Notice::failed(title, failure)),
+            Report::Thumbnail(..) => {}
+        }
+        false
+    }
+
+    fn items(&mut self, is_first: bool, items: Vec<Arc<Item>>, unread: usize) {
+        if is_first {
+            self.entries.clear();
+        }
+        self.entries.extend(items.into_iter().map(Entry::new));
+        self.unread = Some(unread);
+        if unread == 0 {
+            let there: HashSet<&Path> = self.entries.iter().map(|entry| entry.item.path.as_path()).collect();
+            self.selection.keep(|path| there.contains(path));
+        }
+        self.find();
+    }
+
+    fn find(&mut self) {
+        let places = query::found(&self.entries, &self.marks, &self.query);
+        self.shown = places.into_iter().map(|place| Arc::clone(&self.entries[place].item)).collect();
+        self.models = query::models(&self.entries);
+        self.tags = query::tags(&self.entries, &self.marks);
+        self.settle();
+    }
+
+    fn trashed(&mut self, files: Vec<Trashed>, failure: Option<Failure>) {
+        let gone: HashSet<&PathBuf> = files.iter().map(|file| &file.path).collect();
+        // The next one is selected, so that one key after the other goes through the images.
+        let next = self.current_place().map(|place| {
+            let is_left = |item: &&Arc<Item>| !gone.contains(&item.path);
+            let after = self.shown.iter().skip(place).find(is_left);
+            after.or_else(|| self.shown.iter().take(place).rev().find(is_left)).map(|item| item.path.clone())
+        });
+        self.entries.retain(|entry| !gone.contains(&entry.item.path));
+        self.selection.set(next.flatten().into_iter().collect());
+        self.notice = match failure {
+            Some(failure) => {
+                let notice = Notice::failed("Not everything could be moved to the trash", failure);
+                Some(Notice { undo: if TAKES_BACK { files } else { Vec::new() }, ..notice })
+            }
+            None => {
+                let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+                let text = format!("{} moved to the trash", named(&paths));
+                let detail = if TAKES_BACK { "" } else { "Put Back in the Trash restores it." };
+                let undo = if TAKES_BACK { files } else { Vec::new() };
+                Some(Notice { text, detail: detail.to_owned(), undo, ..Notice::default() })
+            }
+        };
+        self.find();
+    }
+
+    fn exported(&mut self, progress: export::Progress) {
+        let export::Progress { written, count, clips, failed, failure, folder, is_done } = progress;
+        if !is_done {
+            return self.say(format!("Exporting {} of {count}…", (written + failed + 1).min(count)));
+        }
+        let mut notice = match failure {
+            Some(failure) => {
+                Notice::failed(&format!("{} could not be exported", units::counted(failed, "image")), failure)
+            }
+            None => {
+                Notice { text: format!("Exported {}", units::counted(written, "image")), ..Notice::default() }
+            }
+        };
+        if clips > 0 {
+            let left_out =
+                format!("{} left out. Export clips from the viewer.", units::counted(clips, "clip"));
+            notice.detail = format!("{} {left_out}", notice.detail).trim().to_owned();
+        }
+        notice.folder = (written > 0).then_some(folder);
+        self.notice = Some(notice);
+    }
+
+    /// Says something without a way back.
+    pub fn say(&mut self, text: String) {
+        self.notice = Some(Notice { text, ..Notice::default() });
+    }
+}
+
+/// The name of a file, or how many there are.
+fn named(paths: &[PathBuf]) -> String {
+    match paths {
+        [one] => file_name(one),
+        all => units::counted(all.len(), "file"),
+    }
+}

@@ -1,0 +1,395 @@
+//! Two threads: one lists folders, reads files, keeps marks and exports; the other makes thumbnails.
+
+use std::{
+    collections::VecDeque,
+    io,
+    path::PathBuf,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use egui::ColorImage;
+use sluice_engine::{output::read_settings, session::Failure};
+
+use super::{
+    export::{self, Export},
+    folders,
+    index::{self, Index},
+    item::{Item, Stamp},
+    marks::{Change, Marks},
+    thumbnails,
+    trash::{self, Trashed},
+};
+use crate::window::{files::Wake, image_settings::ImageSettings};
+
+/// Most waiting tasks, thumbnails and reports. Further tasks are rejected; further reports wait.
+const TASKS: usize = 64;
+const THUMBNAILS: usize = 24;
+const REPORTS: usize = 32;
+/// Most files that are read before they are reported, and the time after which that happens anyway.
+const BATCH: usize = 256;
+const SOON: Duration = Duration::from_millis(60);
+
+/// Where the gallery keeps what it knows. Without a folder it is forgotten.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// Stars and tags.
+    pub data: Option<PathBuf>,
+    /// The index and thumbnails, which may be deleted.
+    pub cache: Option<PathBuf>,
+}
+
+impl Places {
+    fn marks(&self) -> Option<PathBuf> {
+        self.data.as_ref().map(|folder| folder.join("gallery.json"))
+    }
+
+    fn index(&self) -> Option<PathBuf> {
+        self.cache.as_ref().map(|folder| folder.join("gallery").join("index.json"))
+    }
+
+    fn thumbnails(&self) -> Option<PathBuf> {
+        self.cache.as_ref().map(|folder| folder.join("gallery").join("thumbnails"))
+    }
+}
+
+/// A task for the first thread.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// List folders and read what is new.
+    Scan(Vec<PathBuf>),
+    /// Read all settings of a file.
+    Details(PathBuf),
+    /// Change marks.
+    Mark(Vec<(PathBuf, Stamp)>, Change),
+    /// Move files to the trash.
+    Trash(Vec<PathBuf>),
+    /// Take files back from the trash.
+    TakeBack(Vec<Trashed>),
+    /// Write images into a folder.
+    Export(Box<Export>),
+}
+
+/// All settings of a file.
+#[derive(Debug, Clone)]
+pub struct Details {
+    /// The settings, or why there are none.
+    pub settings: Result<Box<ImageSettings>, String>,
+    /// The program that wrote them.
+    pub program: &'static str,
+    /// Names and values of the settings beside the prompts.
+    pub pairs: Vec<(&'static str, String)>,
+}
+
+/// What the threads say.
+#[derive(Debug)]
+pub enum Report {
+    /// Items of the folders.
+    Items {
+        /// Whether they replace all others.
+        is_first: bool,
+        /// The items.
+        items: Vec<Arc<Item>>,
+        /// How many files are not read yet.
+        unread: usize,
+    },
+    /// All marks.
+    Marks(Arc<Marks>),
+    /// All settings of a file.
+    Details(PathBuf, Box<Details>),
+    /// Files were moved to the trash.
+    Trashed(Vec<Trashed>, Option<Failure>),
+    /// Files are back from the trash.
+    Back(Vec<PathBuf>, Option<Failure>),
+    /// An export goes on, or has ended.
+    Exported(export::Progress),
+    /// Something failed.
+    Failed(&'static str, Failure),
+    /// A thumbnail, or why there is none.
+    Thumbnail(PathBuf, Stamp, Result<ColorImage, String>),
+}
+
+/// The threads. They end when this is dropped.
+pub struct Worker {
+    tasks: Sender<Task>,
+    thumbnails: Sender<(PathBuf, Stamp)>,
+    reports: Receiver<Report>,
+}
+
+impl Worker {
+    /// Starts the threads.
+    pub fn start(places: Places, wake: &Wake) -> io::Result<Self> {
+        let (tasks, task_queue) = bounded(TASKS);
+        let (wanted, thumbnail_queue) = bounded::<(PathBuf, Stamp)>(THUMBNAILS);
+        let (report, reports) = bounded(REPORTS);
+        let folder = places.thumbnails();
+        let reporter = Reporter { report: report.clone(), wake: Arc::clone(wake) };
+        thread::Builder::new().name("sluice-thumbnails".to_owned()).spawn(move || {
+            for (path, stamp) in thumbnail_queue {
+                let image = thumbnails::load(folder.as_deref(), &path, stamp);
+                if reporter.say(Report::Thumbnail(path, stamp, image)).is_err() {
+                    break;
+                }
+            }
+        })?;
+        let reporter = Reporter { report, wake: Arc::clone(wake) };
+        let mut keeper = Keeper {
+            places,
+            reporter,
+            index: None,
+            marks: None,
+            unread: VecDeque::new(),
+            exports: VecDeque::new(),
+            is_changed: false,
+        };
+        thread::Builder::new().name("sluice-gallery".to_owned()).spawn(move || keeper.serve(&task_queue))?;
+        Ok(Self { tasks, thumbnails: wanted, reports })
+    }
+
+    /// Queues a task. Returns `false` if too many are waiting.
+    pub fn request(&self, task: Task) -> bool {
+        self.tasks.try_send(task).is_ok()
+    }
+
+    /// Asks for a thumbnail. Returns `false` if too many are waiting.
+    pub fn request_thumbnail(&self, path: PathBuf, stamp: Stamp) -> bool {
+        self.thumbnails.try_send((path, stamp)).is_ok()
+    }
+
+    /// The next report, if there is one.
+    pub fn try_recv(&self) -> Option<Report> {
+        self.reports.try_recv().ok()
+    }
+}
+
+/// The window is closed.
+struct Gone;
+
+struct Reporter {
+    report: Sender<Report>,
+    wake: Wake,
+}
+
+impl Reporter {
+    fn say(&self, report: Report) -> Result<(), Gone> {
+        self.report.send(report).map_err(|_| Gone)?;
+        (self.wake)();
+        Ok(())
+    }
+}
+
+/// The state of the first thread.
+struct Keeper {
+    places: Places,
+    reporter: Reporter,
+    /// What is known, once it is read from the disk.
+    index: Option<Index>,
+    /// The marks, once they are read from the disk.
+    marks: Option<Marks>,
+    unread: VecDeque<(PathBuf, Stamp)>,
+    exports: VecDeque<export::Running>,
+    /// Whether the index has something that is not on the disk.
+    is_changed: bool,
+}
+
+impl Keeper {
+    fn serve(&mut self, tasks: &Receiver<Task>) {
+        loop {
+            let is_idle = self.unread.is_empty() && self.exports.is_empty();
+            let task = match is_idle {
+                true => tasks.recv().map_err(|_| TryRecvError::Disconnected),
+                false => tasks.try_recv(),
+            };
+            let done = match task {
+                Ok(task) => self.run(task),
+                Err(TryRecvError::Empty) => self.go_on(),
+                Err(TryRecvError::Disconnected) => break,
+            };
+            if done.is_err() {
+                break;
+            }
+        }
+        self.save_index();
+    }
+
+    fn run(&mut self, task: Task) -> Result<(), Gone> {
+        match task {
+            Task::Scan(folders) => self.scan(&folders),
+            Task::Details(path) => {
+                let details = Box::new(read_details(&path));
+                self.reporter.say(Report::Details(path, details))
+            }
+            Task::Mark(files, change) => self.mark(&files, &change),
+            Task::Trash(paths) => {
+                let (mut trashed, mut failed) = (Vec::new(), None);
+                for path in paths {
+                    match trash::put(&path) {
+                        Ok(file) => {
+                            self.forget(&path);
+                            trashed.push(file);
+                        }
+                        Err(failure) => failed = Some(failure),
+                    }
+                }
+                self.reporter.say(Report::Trashed(trashed, failed))
+            }
+            Task::TakeBack(files) => {
+                let (back, failure) = match trash::take_back(&files) {
+                    Ok(back) => (back, None),
+                    Err(failure) => {
+                        let back = files.into_iter().map(|file| file.path).filter(|path| path.exists());
+                        (back.collect(), Some(failure))
+                    }
+                };
+                self.reporter.say(Report::Back(back, failure))
+            }
+            Task::Export(export) => {
+                self.exports.push_back(export::Running::new(*export));
+                Ok(())
+            }
+        }
+    }
+
+    /// A small part of what takes long.
+    fn go_on(&mut self) -> Result<(), Gone> {
+        if let Some(running) = self.exports.front_mut() {
+            let progress = running.next();
+            if progress.is_done {
+                self.exports.pop_front();
+            }
+            return self.reporter.say(Report::Exported(progress));
+        }
+        let start = Instant::now();
+        let mut items = Vec::new();
+        while items.len() < BATCH
+            && start.elapsed() < SOON
+            && let Some((path, stamp)) = self.unread.pop_front()
+        {
+            items.push(Arc::new(Item::read(path, stamp)));
+        }
+        if let Some(index) = &mut self.index {
+            index.extend(items.iter().map(|item| (item.path.clone(), Arc::clone(item))));
+        }
+        self.is_changed |= !items.is_empty();
+        self.reporter.say(Report::Items { is_first: false, items, unread: self.unread.len() })?;
+        if self.unread.is_empty() { self.end_scan() } else { Ok(()) }
+    }
+
+    fn scan(&mut self, folders: &[PathBuf]) -> Result<(), Gone> {
+        let known = self
+            .index
+            .take()
+            .unwrap_or_else(|| self.places.index().map(|file| index::load(&file)).unwrap_or_default());
+        if self.marks.is_none() {
+            self.load_marks()?;
+        }
+        let before = known.len();
+        let (mut index, mut items, mut unread) = (Index::new(), Vec::new(), Vec::new());
+        for (path, stamp) in folders::list(folders) {
+            match known.get(&path).filter(|item| item.stamp == stamp) {
+                Some(item) => {
+                    items.push(Arc::clone(item));
+                    index.insert(path, Arc::clone(item));
+                }
+                None => unread.push((path, stamp)),
+            }
+        }
+        self.is_changed |= index.len() != before;
+        self.index = Some(index);
+        // The newest first, which are looked at first.
+        unread.sort_by_key(|(_, stamp)| std::cmp::Reverse(stamp.modified));
+        self.unread = unread.into();
+        self.reporter.say(Report::Items { is_first: true, items, unread: self.unread.len() })?;
+        if self.unread.is_empty() { self.end_scan() } else { Ok(()) }
+    }
+
+    fn end_scan(&mut self) -> Result<(), Gone> {
+        self.save_index();
+        if let Some(folder) = self.places.thumbnails() {
+            thumbnails::tidy(&folder);
+        }
+        let (Some(marks), Some(index)) = (&mut self.marks, &self.index) else { return Ok(()) };
+        if marks.follow(index.values().map(AsRef::as_ref)) {
+            let marks = marks.clone();
+            self.save_marks(&marks)?;
+            return self.reporter.say(Report::Marks(Arc::new(marks)));
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, path: &PathBuf) {
+        if let Some(index) = &mut self.index {
+            self.is_changed |= index.remove(path).is_some();
+        }
+    }
+
+    fn save_index(&mut self) {
+        let (Some(file), Some(index), true) = (self.places.index(), &self.index, self.is_changed) else {
+            return;
+        };
+        match index::save(&file, index) {
+            Ok(()) => self.is_changed = false,
+            Err(error) => tracing::warn!(%error, file = %file.display(), "the gallery's index is not kept"),
+        }
+    }
+
+    fn load_marks(&mut self) -> Result<(), Gone> {
+        let Some(file) = self.places.marks() else {
+            self.marks = Some(Marks::default());
+            return Ok(());
+        };
+        match Marks::load(&file) {
+            Ok(marks) => {
+                self.marks = Some(marks.clone());
+                self.reporter.say(Report::Marks(Arc::new(marks)))
+            }
+            Err(error) => {
+                let message = format!("{}: {error}", file.display());
+                let advice = "Repair or delete this file. Until then, stars and tags cannot be changed.";
+                let failure = Failure { message, advice: Some(advice.to_owned()) };
+                self.reporter.say(Report::Failed("Stars and tags cannot be read", failure))
+            }
+        }
+    }
+
+    /// Changes marks, on top of what another window may have changed.
+    fn mark(&mut self, files: &[(PathBuf, Stamp)], change: &Change) -> Result<(), Gone> {
+        if self.marks.is_none() || self.places.marks().is_some() {
+            self.marks = None;
+            self.load_marks()?;
+        }
+        let Some(marks) = &mut self.marks else { return Ok(()) };
+        for (path, stamp) in files {
+            marks.change(path, *stamp, change);
+        }
+        let marks = marks.clone();
+        self.save_marks(&marks)?;
+        self.reporter.say(Report::Marks(Arc::new(marks)))
+    }
+
+    fn save_marks(&self, marks: &Marks) -> Result<(), Gone> {
+        let Some(file) = self.places.marks() else { return Ok(()) };
+        match marks.save(&file) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let message = format!("{}: {error}", file.display());
+                let advice = Some("Free some disk space, then try again.".to_owned());
+                let failure = Failure { message, advice };
+                self.reporter.say(Report::Failed("Stars and tags could not be saved", failure))
+            }
+        }
+    }
+}
+
+fn read_details(path: &std::path::Path) -> Details {
+    match read_settings(path) {
+        Ok(restored) => Details {
+            program: restored.origin.name(),
+            pairs: restored.settings.pairs(),
+            settings: Ok(Box::new(ImageSettings::from(restored))),
+        },
+        Err(error) => Details { settings: Err(error.to_string()), program: "", pairs: Vec::new() },
+    }
+}

@@ -1,0 +1,86 @@
+//! Draw Things writes JSON with short names into the user comment of XMP or Exif.
+
+use serde_json::Value;
+
+use super::{Draft, model_name, number, set, small, whole};
+use crate::output::settings::{Origin, RestoredSettings};
+
+/// Whether JSON has the fields that only this program uses together.
+pub(super) fn is_settings(json: &Value) -> bool {
+    let has = |name: &str| json.get(name).is_some();
+    json.get("c").is_some_and(Value::is_string) && has("model") && (has("size") || has("scale"))
+}
+
+pub(super) fn read(json: &Value) -> RestoredSettings {
+    let mut draft = Draft::new();
+    let field = |name: &str| json.get(name).unwrap_or(&Value::Null);
+    let second = |name: &str| field("v2").get(name).unwrap_or(&Value::Null);
+    let text = |name: &str| field(name).as_str().unwrap_or_default().to_owned();
+    let request = &mut draft.request;
+    request.prompt = text("c");
+    request.negative_prompt = text("uc");
+    let size = text("size");
+    let size =
+        size.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    if let Some((width, height)) = size {
+        (request.width, request.height) = (width, height);
+    }
+    set(&mut request.steps, small(field("steps")));
+    set(&mut request.guidance, number(field("scale")));
+    set(&mut request.seed, whole(field("seed")));
+    set(&mut request.frames, small(second("numFrames")).filter(|frames| *frames > 1));
+    request.shift = number(field("shift")).or_else(|| number(second("shift"))).filter(|shift| *shift > 0.0);
+    draft.model_name = without_suffix(&model_name(&text("model")));
+    if let Some(name) = field("sampler").as_str() {
+        draft.sampler(name);
+    }
+    if let Some(skip) = small(second("clipSkip")).filter(|skip| *skip > 1) {
+        draft.clip_skip(skip);
+    }
+    let loras = [field("lora"), second("loras")].into_iter().find_map(Value::as_array);
+    for lora in loras.into_iter().flatten() {
+        let name = ["model", "file"].iter().find_map(|name| lora.get(*name)?.as_str());
+        let weight = lora.get("weight").and_then(Value::as_f64).map(|weight| weight as f32);
+        if let Some(name) = name {
+            draft.lora(&without_suffix(name), weight);
+        }
+    }
+    if number(field("strength")).is_some_and(|strength| strength < 1.0) {
+        draft.notes.push("It was made from an input image, which is not included.".to_owned());
+    }
+    if second("controls").as_array().is_some_and(|list| !list.is_empty()) {
+        draft.notes.push("Controls took part; they are not restored.".to_owned());
+    }
+    let refiner = second("refinerModel").as_str().unwrap_or_default();
+    if !refiner.is_empty() {
+        draft.notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
+    }
+    draft.finish(Origin::DrawThings)
+}
+
+/// Without the endings of its converted files.
+fn without_suffix(name: &str) -> String {
+    let name = name.strip_suffix(".ckpt").unwrap_or(name);
+    ["_lora_f16", "_lora", "_f16", "_q8p", "_q6p", "_q5p"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name)
+        .to_owned()
+}
+
+/// The user comment in XMP data, as an element or as an attribute.
+pub(super) fn user_comment(xmp: &str) -> Option<String> {
+    let at = xmp.find("exif:UserComment")?;
+    let rest = &xmp[at..];
+    let text = if let Some(value) = rest.strip_prefix("exif:UserComment=\"") {
+        value.split('"').next()?
+    } else {
+        let inside = rest.split("</exif:UserComment>").next()?;
+        let start = inside.find('{')?;
+        let end = inside.rfind('}')?;
+        inside.get(start..=end)?
+    };
+    let text = text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">");
+    let text = text.replace("&apos;", "'").replace("&#39;", "'").replace("&#34;", "\"");
+    Some(text.replace("&#xA;", "\n").replace("&#10;", "\n").replace("&amp;", "&"))
+}
