@@ -267,7 +267,10 @@ impl Keeper {
             && start.elapsed() < SOON
             && let Some((path, stamp)) = self.unread.pop_front()
         {
-            items.push(Arc::new(Item::read(path, stamp)));
+            // It may be in the trash by now.
+            if path.exists() {
+                items.push(Arc::new(Item::read(path, stamp)));
+            }
         }
         if let Some(index) = &mut self.index {
             index.extend(items.iter().map(|item| (item.path.clone(), Arc::clone(item))));
