@@ -452,6 +452,12 @@ impl Kind {
             Some("transformer") if has("patch_embed.proj.weight") => {
                 ("diffusion_models/tiny_anima", "net.", original_names::cosmos(&tensors))
             }
+            Some("transformer") if has("caption_projection.0.linear.weight") => {
+                ("diffusion_models/tiny_hidream", DENOISER, tensors)
+            }
+            Some("text_encoder_4") => {
+                ("text_encoders/llama_3.1_8b_instruct", "text_encoders.llama.transformer.", tensors)
+            }
             Some("transformer") if has("text_fusion.projector.weight") => {
                 ("diffusion_models/tiny_krea2", DENOISER, original_names::krea2(&tensors)?)
             }

@@ -199,6 +199,13 @@ pub fn renamed(tensors: &Packaged, table: &[(&str, &str)]) -> Packaged {
     tensors.iter().map(|(name, tensor)| (rename(name), tensor.clone())).collect()
 }
 
+/// A matrix of queries or keys as llama.cpp stores it: the two halves of each head of this width alternate.
+pub fn alternating(tensor: &Tensor, head: usize) -> Result<Tensor> {
+    let (rows, columns) = tensor.dims2()?;
+    let halves = tensor.reshape((rows / head, 2, head / 2, columns))?;
+    Ok(halves.transpose(1, 2)?.contiguous()?.reshape((rows, columns))?)
+}
+
 /// The dequantized tensors, in f32.
 pub fn widened(packaged: &Packaged) -> Result<Tensors> {
     packaged.iter().map(|(name, written)| Ok((name.clone(), written.widened()?))).collect()

@@ -94,6 +94,11 @@ fn krea2() {
 }
 
 #[test]
+fn hidream() {
+    check_family("hidream");
+}
+
+#[test]
 fn flux2() {
     check_family("flux2");
     check_family("flux2_dev");

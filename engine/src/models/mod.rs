@@ -9,6 +9,7 @@ mod denoiser;
 mod family;
 pub mod flux;
 pub mod flux2;
+pub mod hidream;
 mod inventory;
 mod joint;
 mod known;
@@ -55,6 +56,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &qwen_image::QwenImage,
     &flux::Flux,
     &flux2::Flux2,
+    &hidream::HiDream,
     &chroma::Chroma,
     &anima::Anima,
     &krea2::Krea2,

@@ -1,7 +1,8 @@
 //! The layers of decoder-only language models, which encode prompts in newer families.
 //!
 //! Qwen 2.5 (Qwen Team 2024, arXiv:2412.15115) has biases on queries, keys and values; Qwen 3 (Yang et al. 2025,
-//! arXiv:2505.09388) normalizes queries and keys instead, Mistral does neither. Everything else is the same.
+//! arXiv:2505.09388) normalizes queries and keys instead; Mistral and Llama 3 (Llama Team 2024, arXiv:2407.21783) do neither.
+//! Everything else is the same, except that Llama 3.1 turns its slow rotations even slower.
 
 use std::ops::Range;
 
@@ -53,6 +54,9 @@ pub struct RopeParameters {
     /// See [`RopeScaling::mrope_section`].
     #[serde(default)]
     pub mrope_section: Option<[usize; 3]>,
+    /// See [`RopeScaling::stretch`].
+    #[serde(flatten)]
+    pub stretch: Option<RopeStretch>,
 }
 
 /// How the rotary embedding of older configurations differs from the usual one.
@@ -61,6 +65,40 @@ pub struct RopeScaling {
     /// Pairs of values that are rotated by image, row and column, in models that see images.
     #[serde(default)]
     pub mrope_section: Option<[usize; 3]>,
+    /// How it was stretched for longer texts, in models that were.
+    #[serde(flatten)]
+    pub stretch: Option<RopeStretch>,
+}
+
+/// A rotary embedding that was stretched for longer texts than the model was first trained with (Llama Team 2024,
+/// arXiv:2407.21783): only its slow rotations are slowed down.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RopeStretch {
+    /// How much slower the slowest rotations are.
+    pub factor: f64,
+    /// Rotations with fewer turns than this over the first length are slowed down by the whole factor.
+    pub low_freq_factor: f64,
+    /// Those with more turns than this are not.
+    pub high_freq_factor: f64,
+    /// The first length, in tokens.
+    pub original_max_position_embeddings: f64,
+}
+
+impl RopeStretch {
+    /// The angle of a token, from the one that was trained first.
+    fn of(&self, frequency: f32) -> f32 {
+        let turns = self.original_max_position_embeddings as f32 * frequency / std::f32::consts::TAU;
+        let [low, high] = [self.low_freq_factor as f32, self.high_freq_factor as f32];
+        let slow = frequency / self.factor as f32;
+        if turns < low {
+            slow
+        } else if turns > high {
+            frequency
+        } else {
+            let part = (turns - low) / (high - low);
+            (1.0 - part) * slow + part * frequency
+        }
+    }
 }
 
 impl Default for LanguageModelConfig {
@@ -89,7 +127,7 @@ pub enum Layers {
     Qwen2,
     /// Norms of queries and keys.
     Qwen3,
-    /// Neither.
+    /// Neither, as also in Llama 3.
     Mistral {
         /// Whether the two values that are rotated together are neighbours, as llama.cpp stores them, instead of a half
         /// head apart.
@@ -238,8 +276,8 @@ pub enum Taken<'a> {
     /// Those after a quarter, a half and three quarters of the layers, side by side (`hidden_states[9]`, 18 and 27 of 36
     /// layers). The layers after them are never run and their weights are never read.
     Quarters,
-    /// Those after each of these numbers of layers, ascending and at least 1, side by side. The layers after them are never
-    /// run.
+    /// Those after each of these numbers of layers, ascending and at least 1, side by side; one more than there are layers
+    /// means those after the final norm. The layers after them are never run.
     After(&'a [usize]),
 }
 
@@ -411,9 +449,13 @@ impl LanguageModel {
         let half = self.config.head() / 2;
         let own = self.config.rope_parameters.as_ref();
         let theta = own.map_or(self.config.rope_theta, |rope| rope.rope_theta);
+        let older = self.config.rope_scaling.as_ref();
+        let stretch =
+            own.and_then(|rope| rope.stretch.as_ref()).or(older.and_then(|rope| rope.stretch.as_ref()));
         let frequency = |pair: usize| {
             let exponent = (2 * pair) as f32 / self.config.head() as f32;
-            1.0 / (theta as f32).powf(exponent)
+            let frequency = 1.0 / (theta as f32).powf(exponent);
+            stretch.map_or(frequency, |stretch| stretch.of(frequency))
         };
         let [first, second, _] = self.config.sections();
         let axis = |pair: usize| usize::from(pair >= first) + usize::from(pair >= first + second);

@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 12] = [
+const FAMILIES: [&str; 13] = [
     "z_image",
     "qwen_image",
     "flux",
@@ -26,6 +26,7 @@ const FAMILIES: [&str; 12] = [
     "chroma",
     "anima",
     "krea2",
+    "hidream",
     "sd3",
     "stable_diffusion",
     "sdxl",

@@ -8,6 +8,7 @@ mod formats_anima;
 mod formats_chroma;
 mod formats_flux;
 mod formats_flux2;
+mod formats_hidream;
 mod formats_krea2;
 mod formats_qwen_image;
 mod formats_wan;

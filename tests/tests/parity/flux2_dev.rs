@@ -11,7 +11,7 @@ use sluice_tests::{
     golden::{MODULE, WHOLE_RUN, compare},
     modes::{check_every_mode, check_forecasts, check_half_precision},
     original_names::Tensors,
-    packed::{LANGUAGE_MODEL_IN_LLAMA, package, renamed, write_gguf},
+    packed::{LANGUAGE_MODEL_IN_LLAMA, alternating, package, renamed, write_gguf},
     parity::{check_case, check_layouts},
     runner::Runner,
 };
@@ -59,13 +59,6 @@ fn guidance_is_an_input_and_a_negative_prompt_can_guide_all_the_same() {
     assert!(compare("step.0.latents", &plain, &guided, MODULE).is_err());
 }
 
-/// As llama.cpp stores them: the two halves of each head of queries and keys alternate.
-fn alternating(tensor: &Tensor, head: usize) -> Tensor {
-    let (rows, columns) = tensor.dims2().unwrap();
-    let halves = tensor.reshape((rows / head, 2, head / 2, columns)).unwrap();
-    halves.transpose(1, 2).unwrap().contiguous().unwrap().reshape((rows, columns)).unwrap()
-}
-
 #[test]
 fn an_encoder_in_llama_cpps_files_gives_what_diffusers_gives() {
     const HEAD: usize = 128;
@@ -74,7 +67,7 @@ fn an_encoder_in_llama_cpps_files_gives_what_diffusers_gives() {
     let file = model.join(format!("{ENCODER}.safetensors"));
     let stored = |(name, tensor): (String, Tensor)| {
         let is_rotated = name.contains("q_proj") || name.contains("k_proj");
-        let tensor = if is_rotated { alternating(&tensor, HEAD) } else { tensor };
+        let tensor = if is_rotated { alternating(&tensor, HEAD).unwrap() } else { tensor };
         (name, tensor)
     };
     let tensors: Tensors = load(&file).unwrap().into_iter().map(stored).collect();

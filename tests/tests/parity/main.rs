@@ -16,6 +16,7 @@ mod flux;
 mod flux2;
 mod flux2_dev;
 mod functions;
+mod hidream;
 mod krea2;
 mod ltx;
 mod prompts;

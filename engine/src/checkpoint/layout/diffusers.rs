@@ -25,7 +25,14 @@ pub const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["transformer", "transformer_2", "unet", "prior", "prior_prior", "decoder"]),
     (
         Role::TextEncoder,
-        &["text_encoder", "text_encoder_2", "text_encoder_3", "image_encoder", "text_conditioner"],
+        &[
+            "text_encoder",
+            "text_encoder_2",
+            "text_encoder_3",
+            "text_encoder_4",
+            "image_encoder",
+            "text_conditioner",
+        ],
     ),
     (Role::Autoencoder, &["vae", "vqgan"]),
 ];

@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, flux::FluxConfig, flux2::Flux2Config,
-    krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config, unet::UnetConfig,
-    wan::WanConfig, z_image::ZImageConfig,
+    hidream::HiDreamConfig, krea2::Krea2Config, ltx::LtxConfig, qwen_image::QwenImageConfig, sd3::Sd3Config,
+    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -65,7 +65,7 @@ pub struct PublishedPart {
     pub tiny: Map<String, Value>,
 }
 
-/// A tokenizer that comes with the program.
+/// A tokenizer that comes with the program, or takes the place of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedTokenizer {
@@ -79,6 +79,8 @@ pub enum PublishedTokenizer {
     Mistral,
     /// The tokenizer of Qwen 2 and 3.
     Qwen2,
+    /// One token for each byte, in the place of Llama 3's, which does not come with the program.
+    Bytes,
 }
 
 /// The models of `presets/configurations.json`.
@@ -126,6 +128,7 @@ impl PublishedPart {
             "FluxTransformer2DModel" => stored(&self.read::<FluxConfig>()?.blueprint(), diffusers_name),
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
+            "HiDreamImageTransformer2DModel" => stored(&self.read::<HiDreamConfig>()?.blueprint(), whole),
             "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),
             "ChromaTransformer2DModel" => stored(&self.read::<ChromaConfig>()?.blueprint(), diffusers_name),
             "Flux2Transformer2DModel" => {
@@ -194,10 +197,14 @@ impl PublishedPart {
             "Qwen3Model" | "Qwen3VLTextModel" => {
                 stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole)
             }
-            "Qwen3ForCausalLM" => {
+            "Qwen3ForCausalLM" | "LlamaForCausalLM" => {
                 let config = self.read::<LanguageModelConfig>()?;
+                let layers = match self.class.as_str() {
+                    "Qwen3ForCausalLM" => Layers::Qwen3,
+                    _ => Layers::Mistral { is_interleaved: false },
+                };
                 let named = |name: &str| StoredName::whole(format!("model.{name}"));
-                let mut tensors = stored(&config.blueprint(Layers::Qwen3), named);
+                let mut tensors = stored(&config.blueprint(layers), named);
                 if self.config.get("tie_word_embeddings") != Some(&Value::Bool(true)) {
                     tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
                 }

@@ -45,6 +45,9 @@ fn distilled_models_start_from_their_own_steps() {
         ("flux.2-klein-9b", 4, 1.0),
         ("krea-2-raw", 28, 4.5),
         ("krea-2-turbo", 8, 0.0),
+        ("hidream-i1-full", 50, 5.0),
+        ("hidream-i1-dev", 28, 0.0),
+        ("hidream-i1-fast", 16, 0.0),
     ] {
         let defaults = known_model(id).unwrap().defaults().unwrap();
         assert_eq!((defaults.steps, defaults.guidance), (steps, guidance), "{id}");
@@ -65,7 +68,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 43] = [
+    let published: [(&str, Role, &[f64]); 45] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -81,6 +84,8 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("anima", Denoiser, &[1.956]),
         ("krea-2-raw", TextEncoder, &[4.022]),
         ("krea-2-turbo", Denoiser, &[12.82]),
+        ("hidream-i1-full", TextEncoder, &[0.1238, 0.6949, 4.762, 7.505]),
+        ("hidream-i1-dev", Denoiser, &[17.11]),
         ("z-image", TextEncoder, &[4.022]),
         ("z-image", Denoiser, &[6.155]),
         ("sd3-medium", Denoiser, &[2.028 + 0.0566]),
