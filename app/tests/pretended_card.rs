@@ -15,7 +15,7 @@ use sluice_tools::{Likeness, RandomDtype};
 use tempfile::TempDir;
 
 /// The models to run, in tiny versions.
-const MODELS: [&str; 13] = [
+const MODELS: [&str; 14] = [
     "flux.1-dev",
     "z-image",
     "sd3.5-medium",
@@ -27,6 +27,7 @@ const MODELS: [&str; 13] = [
     "flux.2-klein-4b",
     "chroma1-hd",
     "krea-2-turbo",
+    "hidream-i1-full",
     "wan-2.1-1.3b",
     "ltx-video",
 ];

@@ -65,6 +65,10 @@ CASES = {
     "krea2": Adapted(
         "krea2", r"attn\.to_|ff\.|img_in|time_|txt_in|projector|final_layer", Run(HORSE, "blurry", 2, 1.5, 32, 32, max_tokens=40), 0.8,
     ),
+    "hidream": Adapted(
+        "hidream", r"attn1\.to_|ff_[it]\.|adaLN_modulation|caption_projection|x_embedder|final_layer\.linear",
+        Run(HORSE, "blurry", 2, 2.0, 32, 32, max_tokens=16, sampler="uni_pc"), 0.8,
+    ),
     "flux2": Adapted(
         "flux2", r"attn\.to_|to_out|add_[qkv]_proj|to_add_out|linear_(in|out)$|modulation|x_embedder|proj_out|norm_out",
         Run(HORSE, "", 2, 1.0, 32, 48, max_tokens=32), 0.8,
@@ -108,7 +112,7 @@ def loader(case, path):
             pipeline.transformer.set_adapters(["adapter"], [case.weight])
             return
         # diffusers reads no alphas for these.
-        if case.family in ("flux2", "anima", "krea2", "ernie_image"):
+        if case.family in ("flux2", "anima", "krea2", "ernie_image", "hidream"):
             pipeline.load_lora_weights(scaled(load_file(path), ALPHA / case.rank), adapter_name="adapter")
         elif "transformer_2" not in case.components:
             pipeline.load_lora_weights(path, adapter_name="adapter")

@@ -18,7 +18,7 @@ LONG = (
 
 @dataclass
 class Run:
-    """One call of a pipeline. `sampler` is "euler", "heun", "ddim" or "uni_pc"; `timesteps` are those of a distilled model.
+    """One call of a pipeline. `sampler` is "euler", "heun", "ddim", "lcm" or "uni_pc"; `timesteps` are those of a distilled model.
 
     With a `refiner`, the case of another checkpoint, the pipeline stops after the fraction `refiner_switch` of the
     schedule, and the refiner takes the remaining steps.
@@ -756,6 +756,43 @@ CASES = {
                     MIXED, "низкое качество", 2, 2.5, 80, 64, batch=2, max_tokens=150, references=references(64, [50, 70])
                 ),
             },
+        ),
+    },
+    "hidream": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 3.0, 48, 48, max_tokens=24, sampler="uni_pc"),
+                "padded": Run("dance monkey", "", 2, 2.0, 32, 64, max_tokens=16, sampler="uni_pc"),
+            },
+        ),
+        "dev": Checkpoint(
+            salt="dev",
+            options={"kind": "FlowMatchLCMScheduler", "scheduler": {"shift": 6.0}},
+            runs={"unguided": Run(MIXED, "", 3, 0.0, 32, 32, batch=2, max_tokens=32, sampler="lcm")},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 1, "num_single_layers": 2, "attention_head_dim": 24, "num_attention_heads": 3,
+                    "num_routed_experts": 5, "num_activated_experts": 3, "axes_dims_rope": (8, 4, 12),
+                    "max_resolution": (4, 11), "llama_layers": [2, 0, 4],
+                },
+                "text": {"width": 48, "eps": 1e-3, "projection": 40, "places": 150},
+                "text_2": {"width": 64, "blocks": 2, "projection": 56, "end": None, "activation": "gelu"},
+                "text_3": {
+                    "width": 80, "blocks": 3, "heads": 5, "head_width": 24, "inner": 112, "eps": 1e-3, "buckets": 16,
+                    "distance": 40,
+                },
+                "text_4": {
+                    "width": 40, "blocks": 5, "heads": 4, "kv_heads": 2, "head_width": 20, "eps": 1e-3, "theta": 300.0,
+                    "stretch": {"factor": 3.0, "low_freq_factor": 0.5, "high_freq_factor": 5.0, "original_max_position_embeddings": 32},
+                },
+                "vae": {"scaling": 0.52, "shift": -0.21, "channels": (32, 64, 64, 96), "layers": 1},
+                "kind": "FlowMatchEulerDiscreteScheduler",
+                "scheduler": {"shift": 1.7},
+            },
+            runs={"mixed": Run(MIXED, "низкое качество", 2, 2.5, 32, 80, max_tokens=24)},
         ),
     },
     "chroma": {

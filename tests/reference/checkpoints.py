@@ -71,7 +71,9 @@ def restore_old_names(path):
     config = read_json(path)
     rope = config.pop("rope_parameters", None)
     if rope is not None:
-        config.update(rope_theta=rope["rope_theta"], rope_scaling=None)
+        stretched = {key: value for key, value in rope.items() if key != "rope_theta"}
+        is_plain = rope.get("rope_type", "default") == "default"
+        config.update(rope_theta=rope["rope_theta"], rope_scaling=None if is_plain else stretched)
     if "dtype" in config:
         config["torch_dtype"] = config.pop("dtype")
     write_json(path, config, indent=2)

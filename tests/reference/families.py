@@ -14,6 +14,7 @@ import transformers
 
 import cascade
 import clip_tokenizer
+import llama_tokenizer
 import modular
 import mistral_tokenizer
 import qwen3_processor
@@ -76,13 +77,14 @@ def padded(tokenizer):
 
 
 def clip(
-    tokenizer, width=64, blocks=2, heads=1, eps=1e-5, activation="quick_gelu", end=2, projected=False, projection=None
-):
+    tokenizer, width=64, blocks=2, heads=1, eps=1e-5, activation="quick_gelu", end=2, projected=False, projection=None,
+    places=77,
+):  # fmt: skip
     """A CLIP text encoder, perhaps with the projection of its pooled output. Published configurations have an `end` of
     2, whatever the tokenizer's is."""
     config = transformers.CLIPTextConfig(
         vocab_size=len(tokenizer), hidden_size=width, intermediate_size=width * 4, num_hidden_layers=blocks,
-        num_attention_heads=heads, max_position_embeddings=77, hidden_act=activation,
+        num_attention_heads=heads, max_position_embeddings=places, hidden_act=activation,
         projection_dim=projection or width, layer_norm_eps=eps, bos_token_id=0, eos_token_id=len(tokenizer) - 1 if end is None else end, pad_token_id=1,
     )  # fmt: skip
     return (transformers.CLIPTextModelWithProjection if projected else transformers.CLIPTextModel)(config)
@@ -340,6 +342,55 @@ def sd3(large_text=True, transformer=None, text=None, text_2=None, text_3=None, 
         tokenizers["tokenizer_3"] = save_tokenizer_3
     return Tiny(
         pipeline, tokenizers, latents=lambda batch, height, width: (batch, 16, height // 8, width // 8)
+    )
+
+
+def llama(tokenizer, width=48, blocks=4, heads=2, kv_heads=1, head_width=128, eps=1e-5, theta=5e5, stretch=None):
+    """A Llama 3 model with its output head, whose rotary embedding is stretched as `stretch` says. Its heads are as wide as
+    published, because the tensors do not show that."""
+    usual = dict(factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
+    config = transformers.LlamaConfig(
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=width * 2, num_hidden_layers=blocks,
+        num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width, max_position_embeddings=131072,
+        rms_norm_eps=eps, tie_word_embeddings=False, rope_parameters={"rope_type": "llama3", "rope_theta": theta, **usual, **(stretch or {})},
+    )  # fmt: skip
+    return transformers.LlamaForCausalLM(config)
+
+
+@family
+def hidream(
+    transformer=None, text=None, text_2=None, text_3=None, text_4=None, vae=None, kind="UniPCMultistepScheduler",
+    scheduler=None,
+):  # fmt: skip
+    """HiDream-I1: pooled outputs of two CLIPs, T5, states of the layers of Llama 3, a transformer of double and single blocks
+    with experts, FLUX.1's autoencoder. Dev and Fast have a scheduler for distilled models. Its heads are as wide as published."""
+    (tokenizer, save_tokenizer), (tokenizer_2, save_tokenizer_2) = clip_tokenizer.make(), clip_tokenizer.make("!")
+    (tokenizer_3, save_tokenizer_3), (tokenizer_4, save_tokenizer_4) = t5_tokenizer.make(), llama_tokenizer.make()
+    text_encoder = clip(tokenizer, **{"projected": True, "places": 248, **(text or {})})
+    second = {"projected": True, "places": 218, "width": 128, "blocks": 3, "heads": 2}
+    text_encoder_2 = clip(tokenizer_2, **{**second, **(text_2 or {})})
+    text_encoder_3, text_encoder_4 = t5(tokenizer_3, **(text_3 or {})), llama(tokenizer_4, **(text_4 or {}))
+    pooled = text_encoder.config.projection_dim + text_encoder_2.config.projection_dim
+    options = dict(
+        patch_size=2, in_channels=16, out_channels=16, num_layers=2, num_single_layers=3, attention_head_dim=128,
+        num_attention_heads=1, caption_channels=[text_encoder_3.config.d_model, text_encoder_4.config.hidden_size],
+        text_emb_dim=pooled, num_routed_experts=4, num_activated_experts=2, axes_dims_rope=(64, 32, 32),
+        max_resolution=(6, 6), llama_layers=[0, 1, 2, 3, 3],
+    )  # fmt: skip
+    flow = dict(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=3.0)
+    usual = flow if kind == "UniPCMultistepScheduler" else {"shift": 3.0}
+    pipeline = diffusers.HiDreamImagePipeline(
+        transformer=diffusers.HiDreamImageTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder_kl(**{"latent_channels": 16, "scaling": 0.3611, "shift": 0.1159, **(vae or {})}),
+        scheduler=getattr(diffusers, kind)(**{**usual, **(scheduler or {})}),
+        text_encoder=text_encoder, tokenizer=tokenizer, text_encoder_2=text_encoder_2, tokenizer_2=tokenizer_2,
+        text_encoder_3=text_encoder_3, tokenizer_3=tokenizer_3, text_encoder_4=text_encoder_4, tokenizer_4=tokenizer_4,
+    )  # fmt: skip
+    saves = (save_tokenizer, save_tokenizer_2, save_tokenizer_3, save_tokenizer_4)
+    return Tiny(
+        pipeline,
+        tokenizers=dict(zip(("tokenizer", "tokenizer_2", "tokenizer_3", "tokenizer_4"), saves)),
+        latents=lambda batch, height, width: (batch, 16, height // 8, width // 8),
     )
 
 

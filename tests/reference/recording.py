@@ -10,6 +10,7 @@ import quiet  # noqa: F401  (has to come first)
 import diffusers
 import torch
 from diffusers.models import embeddings
+from diffusers.schedulers import scheduling_flow_match_lcm
 from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video
 
 import cascade
@@ -65,7 +66,8 @@ class Recorder:
             self.watch_prompt_encoding(pipeline)
         else:
             self.watch_conditioner(conditioner)
-        encoders = [getattr(pipeline, name, None) for name in ("text_encoder", "text_encoder_2", "text_encoder_3")]
+        names = ("text_encoder", "text_encoder_2", "text_encoder_3", "text_encoder_4")
+        encoders = [getattr(pipeline, name, None) for name in names]
         for place, encoder in enumerate(encoder for encoder in encoders if encoder is not None):
             self.watch_text_encoder("text_encoder" + (f"_{place + 1}" if place else ""), encoder)
         denoiser = "transformer" if hasattr(pipeline, "transformer") else "unet"
@@ -120,7 +122,8 @@ class Recorder:
             number = self.call(name)
             if number == 0:
                 given = {**dict(zip(parameters, arguments)), **options}
-                self.add(f"{name}.{number}.in.t", given["t"] if "t" in given else given["timestep"])
+                times = next(given[key] for key in ("t", "timestep", "timesteps") if key in given)
+                self.add(f"{name}.{number}.in.t", times)
                 self.add("source.beside", given.get("control_hidden_states"))
             if number < calls:
                 self.add(f"{name}.{number}.out", output.to_tuple() if hasattr(output, "to_tuple") else output)
@@ -277,6 +280,38 @@ def by_packed_clip(tensors, pipeline, shape):
         else:
             tidied[name] = value[:, 0] if name == "output" else value
     return {name: value.squeeze(2) if value.dim() == 5 and frames == 1 else value for name, value in tidied.items()}
+
+
+def by_caption(tensors, layers):
+    """What HiDream's pipeline gives, in which T5, Llama and pooled embeddings are apart: one row for each token, that of T5
+    and then those of the layers that are read, in ascending order."""
+    tidied = {name: value for name, value in tensors.items() if not name.startswith("encode_prompt.")}
+    for branch in range(2):
+        if f"encode_prompt.0.{branch}" in tensors:
+            t5, llama, pooled = (tensors[f"encode_prompt.0.{kind + branch}"] for kind in (0, 2, 4))
+            states = [t5[0], *(llama[layer, 0] for layer in sorted(set(layers)))]
+            tidied[f"encode_prompt.0.{branch}.0"] = torch.cat(states, dim=1)
+            tidied[f"encode_prompt.0.{branch}.1"] = pooled[0]
+    # Rounded for the network alone.
+    tidied.pop("scheduler.timesteps", None)
+    return tidied
+
+
+def prepare_hidream(pipeline, wanted, latents):
+    """Lets a pipeline that only makes images of about one megapixel make small ones, and gives each image of a distilled model
+    new noise from its own generator, which that of the first latents was drawn from."""
+    # A little more, so that rounding does not make it smaller.
+    pipeline.default_sample_size = ((wanted.height * wanted.width) ** 0.5 + 0.1) / pipeline.vae_scale_factor
+    generators = [torch.Generator().manual_seed(cascade.SEED + index) for index in range(wanted.batch)]
+    shape = (1, *latents.shape[1:])
+    for generator in generators:
+        torch.randn(shape, generator=generator)
+
+    def randn_tensor(*arguments, **options):
+        """One sample for each image."""
+        return torch.cat([torch.randn(shape, generator=generator) for generator in generators])
+
+    scheduling_flow_match_lcm.randn_tensor = randn_tensor
 
 
 class Patches:
@@ -533,8 +568,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     # Its guidance is what others call true CFG.
     extra = {"true_cfg_scale": wanted.guidance} if kind.startswith("QwenImage") else extra
     recorder = Recorder()
-    is_flux2, is_chroma = kind.startswith("Flux2"), kind.startswith("Chroma")
-    recorder.padding = wanted.max_tokens if is_flux2 else int(is_chroma)
+    is_flux2, is_chroma, is_hidream = (kind.startswith(name) for name in ("Flux2", "Chroma", "HiDream"))
+    recorder.padding = wanted.max_tokens if is_flux2 or is_hidream else int(is_chroma)
     if is_chroma:
         repair_chroma(pipeline)
     if is_longcat:
@@ -557,6 +592,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         hash_weights.noise(wanted.latents["name"], tuple(wanted.latents["shape"]))
     )
     recorder.add("latents.init", latents)
+    if is_hidream:
+        prepare_hidream(pipeline, wanted, latents)
     is_single = kind == "QwenImage21Pipeline"
     special = {
         is_flux2: PatchesOfLatents, is_chroma: MaskedPatches, is_krea: StackedPatches, is_single: SinglePatches,
@@ -647,6 +684,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         return modular.by_branch(recorder.tensors)
     if is_ernie:
         return by_patches(recorder.tensors, pipeline, wanted.batch)
+    if is_hidream:
+        return by_caption(recorder.tensors, pipeline.transformer.config.llama_layers)
     return by_prompt(recorder.tensors) if kind.startswith("StableDiffusion") else recorder.tensors
 
 

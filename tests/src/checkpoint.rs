@@ -482,6 +482,12 @@ impl Kind {
             Some("transformer") if has("txt_in.text_norm.weight") => {
                 ("diffusion_models/tiny_qwen_image_2.1", DENOISER, original_names::qwen_image_21(&tensors)?)
             }
+            Some("transformer") if has("caption_projection.0.linear.weight") => {
+                ("diffusion_models/tiny_hidream", DENOISER, tensors)
+            }
+            Some("text_encoder_4") => {
+                ("text_encoders/llama_3.1_8b_instruct", "text_encoders.llama.transformer.", tensors)
+            }
             Some("text_encoder") if has("model.visual.merger.linear_fc2.weight") => {
                 ("text_encoders/qwen3vl_8b", "text_encoders.qwen3vl_8b.transformer.", tensors)
             }

@@ -109,6 +109,11 @@ fn qwen_image_21() {
 }
 
 #[test]
+fn hidream() {
+    check_family("hidream");
+}
+
+#[test]
 fn flux2() {
     check_family("flux2");
     check_family("flux2_dev");

@@ -13,7 +13,7 @@ use super::StoredTensor;
 use crate::precision::{Encoding, Storage};
 
 /// Name parts of matrices that are kept, as in diffusers, transformers and the original files.
-const KEPT: [&str; 29] = [
+const KEPT: [&str; 31] = [
     "embed",
     "label_emb",
     "emb_layers",
@@ -43,6 +43,8 @@ const KEPT: [&str; 29] = [
     "text_projection",
     "pooler",
     "lm_head",
+    "caption_projection",
+    "ff_i.gate.",
 ];
 
 /// Name parts of kernels that are kept besides: those of autoencoders, and the outermost of UNets.
@@ -93,6 +95,8 @@ mod tests {
             (true, ["x_embedder.weight", "img_in.weight"]),
             (true, ["proj_out.weight", "final_layer.linear.weight"]),
             (true, ["img_in.weight", "first.weight"]),
+            (true, ["caption_projection.3.linear.weight", "double_stream_blocks.3.block.ff_i.gate.weight"]),
+            (false, ["double_stream_blocks.3.block.ff_i.experts.0.w1.weight", "blocks.0.ff.gate.weight"]),
             (true, ["time_mod_proj.weight", "tproj.1.weight"]),
             (true, ["txt_in.linear_1.weight", "txtmlp.1.weight"]),
             (true, ["patch_embed.proj.weight", "x_embedder.proj.1.weight"]),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FAMILIES, Model, Task, adapter_marks::AdapterMark, known, stages};
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Part, Role},
+    checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role},
     request::Request,
     text::{Clip, ClipVision, T5},
     vae::AutoencoderKl,
@@ -91,6 +91,39 @@ pub fn is_named(path: &Path, this: &str, other: &str) -> bool {
 pub fn clip_part(checkpoint: &Checkpoint, width: usize) -> Result<&Part, CheckpointError> {
     let expected = format!("no CLIP text encoder of width {width} was found");
     part(checkpoint, Role::TextEncoder, &expected, |part| Clip::width(&part.tensors) == Some(width))
+}
+
+/// CLIP-L and CLIP-G: the encoders whose pooled outputs together have this width. A diffusers folder has them in this order;
+/// elsewhere the narrower one comes first, and of those as narrow the one with the lower `order`.
+pub fn clip_parts(
+    checkpoint: &Checkpoint,
+    wanted: usize,
+    order: impl Fn(&Part) -> usize,
+) -> Result<[&Part; 2], CheckpointError> {
+    let mut clips = Vec::new();
+    for part in checkpoint.candidates(Role::TextEncoder) {
+        if let Some(width) = Clip::width(&part.tensors) {
+            clips.push((part, width, Clip::projection(&part.tensors).unwrap_or(width)));
+        }
+    }
+    if checkpoint.layout != Layout::Diffusers {
+        clips.sort_by_key(|(part, width, _)| (*width, order(part)));
+    }
+    for (number, (first, _, pooled)) in clips.iter().enumerate() {
+        let second = clips[number + 1..].iter().find(|(.., other)| pooled + other == wanted);
+        if let Some((second, ..)) = second {
+            return Ok([first, second]);
+        }
+    }
+    let expected = match &clips[..] {
+        [(only, _, pooled)] if *pooled < wanted => format!(
+            "besides {}, it needs another CLIP text encoder of width {} in text_encoders",
+            only.path.display(),
+            wanted - pooled
+        ),
+        _ => format!("no two CLIP text encoders whose widths add up to {wanted} were found in text_encoders"),
+    };
+    Err(checkpoint.missing(Role::TextEncoder, &expected))
 }
 
 /// The CLIP image encoder with this width.

@@ -323,14 +323,19 @@ fn embedder_spec(spec: BlockSpec, name: &str, dim: usize, width: usize) -> Block
 }
 
 /// The output of the embedder `name` for `x`.
-fn embedded(w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
-    let h = silu(&w.linear(&format!("time_text_embed.{name}.linear_1"), x)?)?;
-    w.linear(&format!("time_text_embed.{name}.linear_2"), &h)
+pub fn embedded(w: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+    let h = silu(&w.linear(&format!("{name}.linear_1"), x)?)?;
+    w.linear(&format!("{name}.linear_2"), &h)
+}
+
+/// The output of the embedder `name` for numbers, `[numbers, dim]`.
+pub fn embedded_waves(w: &Weights, name: &str, numbers: &[f32], blocks: Blocks<'_>) -> Result<Tensor> {
+    embedded(w, name, &frequencies(numbers, &blocks.device())?.to_dtype(blocks.dtype())?)
 }
 
 /// Embeds the timesteps `times`, `[times, dim]`.
 pub fn embedded_times(w: &Weights, times: &[f32], blocks: Blocks<'_>) -> Result<Tensor> {
-    embedded(w, "timestep_embedder", &frequencies(times, &blocks.device())?.to_dtype(blocks.dtype())?)
+    embedded_waves(w, "time_text_embed.timestep_embedder", times, blocks)
 }
 
 /// The network's tokens `[1, tokens, dim]` of each prompt. `embed` gets all prompts at once, so that each weight is read once
@@ -432,10 +437,10 @@ fn embed(
 ) -> Result<Tensor> {
     let mut vec = embedded_times(w, times, blocks)?;
     if let Some(guidance) = guidance {
-        let guidance = frequencies(&[guidance], &blocks.device())?.to_dtype(blocks.dtype())?;
-        vec = vec.broadcast_add(&embedded(w, "guidance_embedder", &guidance)?)?;
+        let guidance = embedded_waves(w, "time_text_embed.guidance_embedder", &[guidance], blocks)?;
+        vec = vec.broadcast_add(&guidance)?;
     }
     let pooled: Vec<&Tensor> = branches.iter().filter_map(|branch| branch.pooled.as_ref()).collect();
-    let pooled = embedded(w, "text_embedder", &Tensor::stack(&pooled, 0)?)?;
+    let pooled = embedded(w, "time_text_embed.text_embedder", &Tensor::stack(&pooled, 0)?)?;
     vec.unsqueeze(1)?.broadcast_add(&pooled.unsqueeze(0)?)
 }

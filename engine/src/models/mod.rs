@@ -10,6 +10,7 @@ pub mod ernie;
 mod family;
 pub mod flux;
 pub mod flux2;
+pub mod hidream;
 mod inventory;
 mod joint;
 mod known;
@@ -62,6 +63,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &qwen_image_21::QwenImage21,
     &flux::Flux,
     &flux2::Flux2,
+    &hidream::HiDream,
     &chroma::Chroma,
     &longcat::LongCat,
     &ernie::ErnieImage,

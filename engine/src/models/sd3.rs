@@ -11,7 +11,7 @@ use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
     PrepareInput, Prepared, TextPart,
     denoiser::negative_first,
-    family::{autoencoder_part, part, t5_part},
+    family::{autoencoder_part, clip_parts, part, t5_part},
     joint::{
         Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
         head, prepare, stored_name, streams,
@@ -21,9 +21,7 @@ use super::{
     scheduler,
 };
 use crate::{
-    checkpoint::{
-        BlockSpec, Checkpoint, CheckpointError, Component, Layout, Part, Role, StoredName, TensorTable,
-    },
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
     nn::{D, Result, Tensor, bail, gated_add, linear},
     request::{Canvas, ComputeDtype},
     residency::{Blocks, RunError, Weights},
@@ -360,7 +358,9 @@ impl Family for Sd3 {
         .also_named(original_name)
         .also_named(diffusers_name);
 
-        let [clip_l, clip_g] = clip_parts(checkpoint, denoiser, &config)?;
+        let places = |part: &Part| Clip::places(&part.tensors).unwrap_or_default();
+        let [clip_l, clip_g] = clip_parts(checkpoint, config.pooled_projection_dim, places)?;
+        check_widths([clip_l, clip_g], denoiser, &config)?;
         // ComfyUI's file of CLIP-L lacks the projection. In this family it makes no difference.
         let is_projected = clip_l.tensors.contains_key("text_projection.weight");
         let small = ClipUse { is_projected, ..ClipUse::PENULTIMATE };
@@ -412,50 +412,18 @@ fn is_transformer(part: &Part) -> bool {
     ]) || has(["pos_embed", "y_embedder.mlp.0.weight", "joint_blocks.0.context_block.attn.qkv.weight"])
 }
 
-/// CLIP-L and CLIP-G: the encoders whose pooled outputs together have the width of the pooled prompt in the
-/// transformer of `denoiser`. A diffusers folder has them in this order; elsewhere the narrower one comes
-/// first.
-fn clip_parts<'a>(
-    checkpoint: &'a Checkpoint,
+/// Checks that the tokens of T5 are at least as wide as those of both CLIPs together.
+fn check_widths(
+    clips: [&Part; 2],
     denoiser: &Part,
     config: &Sd3Config,
-) -> std::result::Result<[&'a Part; 2], CheckpointError> {
-    let sizes = |part: &'a Part| {
-        let width = Clip::width(&part.tensors)?;
-        let projection = part.tensors.get("text_projection.weight");
-        let pooled = projection.and_then(|tensor| tensor.shape().first().copied()).unwrap_or(width);
-        Some((part, width, pooled))
-    };
-    let mut clips: Vec<_> = checkpoint.candidates(Role::TextEncoder).filter_map(sizes).collect();
-    if checkpoint.layout != Layout::Diffusers {
-        clips.sort_by_key(|(_, width, _)| *width);
+) -> std::result::Result<(), CheckpointError> {
+    let width: usize = clips.iter().filter_map(|part| Clip::width(&part.tensors)).sum();
+    if width <= config.joint_attention_dim {
+        return Ok(());
     }
-    let wanted = config.pooled_projection_dim;
-    for (number, (first, width, pooled)) in clips.iter().enumerate() {
-        let Some((second, other, _)) =
-            clips[number + 1..].iter().find(|(.., other)| pooled + other == wanted)
-        else {
-            continue;
-        };
-        if width + other > config.joint_attention_dim {
-            return Err(CheckpointError::Config {
-                path: denoiser.path.join("config.json"),
-                field: "joint_attention_dim",
-                value: config.joint_attention_dim.to_string(),
-                reason: format!("both CLIP text encoders together have a width of {}", width + other),
-            });
-        }
-        return Ok([first, second]);
-    }
-    let expected = match &clips[..] {
-        [(only, _, pooled)] if *pooled < wanted => format!(
-            "besides {}, it needs another CLIP text encoder of width {} in text_encoders",
-            only.path.display(),
-            wanted - pooled
-        ),
-        _ => format!("no two CLIP text encoders whose widths add up to {wanted} were found in text_encoders"),
-    };
-    Err(checkpoint.missing(Role::TextEncoder, &expected))
+    let reason = format!("both CLIP text encoders together have a width of {width}");
+    denoiser.refuse("joint_attention_dim", config.joint_attention_dim, reason)
 }
 
 /// The transformer's shape. The weights come from a store.

@@ -118,6 +118,16 @@ impl Costs {
         }
     }
 
+    /// Some rows with `more` values, weighted and added to others with `values`.
+    pub fn add_rows(self, values: usize, more: usize) -> Cost {
+        let operations = 2.0 * more as f64;
+        match self.computes {
+            Computes::Processor { .. } => self.function(values + more, values, 0, operations),
+            // The weighted rows.
+            Computes::Card(_) => self.composed(values, more, operations),
+        }
+    }
+
     /// A norm of `values` values.
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {

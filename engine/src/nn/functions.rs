@@ -14,7 +14,7 @@ use crate::memory::{Attention, AttentionBytes};
 
 /// Applies a function of tensors of one dtype. On values it runs `compute`; on shapes it returns a tensor of
 /// the shape, and charges the cost, that `take` gives.
-fn apply<const N: usize>(
+pub(super) fn apply<const N: usize>(
     name: &'static str,
     inputs: [&Tensor; N],
     take: impl FnOnce(Costs) -> (Cost, Vec<usize>),

@@ -33,6 +33,8 @@ struct Counts {
     /// Peak since the last section began.
     section: u64,
     operations: f64,
+    /// The part of operations that counts, if not all of them.
+    share: Option<f64>,
     attention: AttentionBytes,
 }
 
@@ -82,6 +84,14 @@ impl Trace {
         std::mem::replace(&mut counts.section, live)
     }
 
+    /// Calls `work`, of whose operations only this part counts.
+    pub(super) fn at_share<T>(&self, share: f64, work: impl FnOnce() -> T) -> T {
+        let before = self.counts().share.replace(share);
+        let result = work();
+        self.counts().share = before;
+        result
+    }
+
     /// What the largest attention so far takes.
     pub fn attention(&self) -> AttentionBytes {
         self.counts().attention
@@ -115,7 +125,7 @@ impl Trace {
         counts.peak = counts.peak.max(reached);
         counts.section = counts.section.max(reached);
         counts.live += cost.result;
-        counts.operations += cost.operations;
+        counts.operations += cost.operations * counts.share.unwrap_or(1.0);
         drop(counts);
         let memory = Arc::new(Allocation { bytes: cost.result, trace: self.clone() });
         Traced { layout: Layout::contiguous(dims), dtype, memory }

@@ -32,10 +32,8 @@ pub struct ByteLevelKind {
     pub keeps_words: bool,
     /// Tokens that are recognised in text before it is split.
     pub special: &'static [&'static str],
-    /// Number of tokens of the published tokenizer.
-    pub published_tokens: usize,
-    /// The published tokenizer, from the program's assets.
-    pub published: fn() -> Result<Pairs, CheckpointError>,
+    /// The published tokenizer, if it is among the program's assets, and its number of tokens.
+    pub published: Option<(usize, fn() -> Result<Pairs, CheckpointError>)>,
 }
 
 /// The tokens of a tokenizer, and how they are merged.
@@ -57,10 +55,10 @@ pub struct ByteLevelTokenizer {
 }
 
 impl ByteLevelTokenizer {
-    /// Loads the tokenizer for a text encoder with this many embeddings: from the model's folder `tokenizer`,
+    /// Loads the tokenizer for a text encoder with this many embeddings: from the model's folder `name`,
     /// from next to the encoder's file, or from a folder of the file's name. Otherwise uses the tokenizer of
-    /// the published models if the encoder is large enough for it, or else the one embedded in the encoder's
-    /// file.
+    /// the published models if there is one and the encoder is large enough for it, or else the one embedded in the
+    /// encoder's file.
     ///
     /// # Errors
     /// When there is no tokenizer, it cannot be read, or it has more tokens than the encoder has embeddings.
@@ -68,22 +66,18 @@ impl ByteLevelTokenizer {
         kind: &ByteLevelKind,
         checkpoint: &Checkpoint,
         encoder: &Part,
+        name: &str,
         vocab_size: usize,
     ) -> Result<Self, CheckpointError> {
-        match find_folder(checkpoint, encoder, "tokenizer", |folder| folder.join(FILE).is_file()) {
-            Some(folder) => {
-                let found = Self::load(&folder)?;
-                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
-                Ok(found)
-            }
-            None if vocab_size >= kind.published_tokens => Self::published(kind),
-            None => {
-                let found =
-                    Self::carried(kind, encoder)?.ok_or_else(|| missing(checkpoint, "tokenizer", FILE))?;
-                check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
-                Ok(found)
-            }
-        }
+        let found = match find_folder(checkpoint, encoder, name, |folder| folder.join(FILE).is_file()) {
+            Some(folder) => Self::load(&folder)?,
+            None => match kind.published {
+                Some((tokens, published)) if vocab_size >= tokens => return Self::of(kind, published()?),
+                _ => Self::carried(kind, encoder)?.ok_or_else(|| missing(checkpoint, name, FILE))?,
+            },
+        };
+        check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+        Ok(found)
     }
 
     /// The tokenizer embedded in the encoder's own file, if there is one.
@@ -105,12 +99,12 @@ impl ByteLevelTokenizer {
         Self::build(kind, Pairs { path: encoder.path.clone(), tokens, merges }, &special).map(Some)
     }
 
-    /// The tokenizer of the published models, from the program's assets.
+    /// A tokenizer of these tokens, with all special tokens of its kind.
     ///
     /// # Errors
-    /// When the asset is missing or damaged.
-    pub fn published(kind: &ByteLevelKind) -> Result<Self, CheckpointError> {
-        Self::build(kind, (kind.published)()?, kind.special)
+    /// When the tokens do not fit together.
+    pub fn of(kind: &ByteLevelKind, pairs: Pairs) -> Result<Self, CheckpointError> {
+        Self::build(kind, pairs, kind.special)
     }
 
     fn build(kind: &ByteLevelKind, pairs: Pairs, special: &[&str]) -> Result<Self, CheckpointError> {

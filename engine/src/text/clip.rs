@@ -62,18 +62,25 @@ pub struct ClipUse {
     pub is_summary: bool,
     /// Whether tokens do not attend to padding.
     pub hides_padding: bool,
+    /// Sequences are at most this long, and as long as a request says, in families that do not fill all places.
+    pub longest: Option<usize>,
 }
 
 impl ClipUse {
     /// The last hidden states, and the unprojected pooled output.
-    pub const LAST: Self =
-        Self { skip: 0, is_normed: true, is_projected: false, is_summary: false, hides_padding: false };
+    pub const LAST: Self = Self {
+        skip: 0,
+        is_normed: true,
+        is_projected: false,
+        is_summary: false,
+        hides_padding: false,
+        longest: None,
+    };
     /// The hidden states before the last layer, and the projected pooled output.
-    pub const PENULTIMATE: Self =
-        Self { skip: 1, is_normed: false, is_projected: true, is_summary: false, hides_padding: false };
+    pub const PENULTIMATE: Self = Self { skip: 1, is_normed: false, is_projected: true, ..Self::LAST };
     /// The last hidden states before the norm, with padding hidden, and the projected pooled output.
     pub const CASCADE: Self =
-        Self { skip: 0, is_normed: false, is_projected: true, is_summary: false, hides_padding: true };
+        Self { is_normed: false, is_projected: true, hides_padding: true, ..Self::LAST };
     /// Only the pooled output.
     pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
 
@@ -212,6 +219,11 @@ impl Clip {
     pub fn projection(tensors: &TensorTable) -> Option<usize> {
         let side = |name: &str, side: usize| tensors.get(name)?.shape().get(side).copied();
         side(PROJECTED, 0).or_else(|| side(PROJECTION, 1))
+    }
+
+    /// Number of places of the encoder in `tensors`, if there is one.
+    pub fn places(tensors: &TensorTable) -> Option<usize> {
+        stored(tensors, PLACES).and_then(|tensor| tensor.shape().first().copied())
     }
 
     /// Width of the encoder in `tensors`, if there is one.
@@ -373,9 +385,10 @@ impl TextEncoder for ClipEncoder {
         self.model.config.hidden_size
     }
 
-    /// All sequences have the full context length, whatever `longest` is.
-    fn tokenize(&self, prompt: &str, _: usize) -> std::result::Result<Tokens, CheckpointError> {
-        let length = self.model.config.max_position_embeddings;
+    /// All sequences have the full context length, whatever `longest` is, unless the family does not fill it.
+    fn tokenize(&self, prompt: &str, longest: usize) -> std::result::Result<Tokens, CheckpointError> {
+        let places = self.model.config.max_position_embeddings;
+        let length = self.model.usage.longest.map_or(places, |own| own.min(longest).min(places));
         match self.manner() {
             Manner::Summary => self.tokenizer.first(prompt, length),
             Manner::Chunks | Manner::Whole => self.tokenizer.chunks(prompt, length),

@@ -1,7 +1,8 @@
 //! The layers of decoder-only language models, which encode prompts in newer families.
 //!
 //! Qwen 2.5 (Qwen Team 2024, arXiv:2412.15115) has biases on queries, keys and values; Qwen 3 (Yang et al. 2025,
-//! arXiv:2505.09388) normalizes queries and keys instead, Mistral does neither. Everything else is the same.
+//! arXiv:2505.09388) normalizes queries and keys instead; Mistral and Llama 3 (Llama Team 2024, arXiv:2407.21783) do neither.
+//! Everything else is the same, except that Llama 3.1 turns its slow rotations even slower.
 
 use std::ops::Range;
 
@@ -17,8 +18,6 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// The kind of rotary embedding that [`Yarn`] describes.
-pub const YARN: &str = "yarn";
 /// Index of the block with the embedding table.
 const EMBEDDINGS: usize = 0;
 
@@ -59,18 +58,16 @@ pub struct RopeParameters {
     /// See [`RopeScaling::mrope_section`].
     #[serde(default)]
     pub mrope_section: Option<[usize; 3]>,
-    /// The kind of rotary embedding.
-    #[serde(default)]
-    pub rope_type: String,
-    /// The parameters of the kind [`YARN`].
+    /// How it was changed for longer texts.
     #[serde(flatten)]
-    pub yarn: Yarn,
+    pub long_texts: Option<LongTexts>,
 }
 
 impl RopeParameters {
     /// Those of Ministral 3.
     pub fn ministral3() -> Self {
-        Self { rope_theta: 1e6, mrope_section: None, rope_type: YARN.to_owned(), yarn: Yarn::ministral3() }
+        let long_texts = Some(LongTexts::Yarn(Yarn::ministral3()));
+        Self { rope_theta: 1e6, mrope_section: None, long_texts }
     }
 }
 
@@ -80,6 +77,53 @@ pub struct RopeScaling {
     /// Pairs of values that are rotated by image, row and column, in models that see images.
     #[serde(default)]
     pub mrope_section: Option<[usize; 3]>,
+    /// How it was changed for longer texts.
+    #[serde(flatten)]
+    pub long_texts: Option<LongTexts>,
+}
+
+/// How a rotary embedding was changed for longer texts than the model was first trained with.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "rope_type", rename_all = "snake_case")]
+pub enum LongTexts {
+    /// As YaRN does.
+    Yarn(Yarn),
+    /// As Llama 3.1 does.
+    Llama3(RopeStretch),
+    /// Not at all.
+    #[serde(other)]
+    Unchanged,
+}
+
+/// A rotary embedding that was stretched for longer texts than the model was first trained with (Llama Team 2024,
+/// arXiv:2407.21783): only its slow rotations are slowed down.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct RopeStretch {
+    /// How much slower the slowest rotations are.
+    pub factor: f64,
+    /// Rotations with fewer turns than this over the first length are slowed down by the whole factor.
+    pub low_freq_factor: f64,
+    /// Those with more turns than this are not.
+    pub high_freq_factor: f64,
+    /// The first length, in tokens.
+    pub original_max_position_embeddings: f64,
+}
+
+impl RopeStretch {
+    /// The angle of a token, from the one that was trained first.
+    fn of(&self, frequency: f32) -> f32 {
+        let turns = self.original_max_position_embeddings as f32 * frequency / std::f32::consts::TAU;
+        let [low, high] = [self.low_freq_factor as f32, self.high_freq_factor as f32];
+        let slow = frequency / self.factor as f32;
+        if turns < low {
+            slow
+        } else if turns > high {
+            frequency
+        } else {
+            let part = (turns - low) / (high - low);
+            (1.0 - part) * slow + part * frequency
+        }
+    }
 }
 
 impl Default for LanguageModelConfig {
@@ -108,7 +152,7 @@ pub enum Layers {
     Qwen2,
     /// Norms of queries and keys.
     Qwen3,
-    /// Neither.
+    /// Neither, as also in Llama 3.
     Mistral {
         /// Whether the two values that are rotated together are neighbours, as llama.cpp stores them, instead of a half
         /// head apart.
@@ -257,8 +301,8 @@ pub enum Taken<'a> {
     /// Those after a quarter, a half and three quarters of the layers, side by side (`hidden_states[9]`, 18 and 27 of 36
     /// layers). The layers after them are never run and their weights are never read.
     Quarters,
-    /// Those after each of these numbers of layers, ascending and at least 1, side by side. The layers after them are never
-    /// run.
+    /// Those after each of these numbers of layers, ascending and at least 1, side by side; one more than there are layers
+    /// means those after the final norm. The layers after them are never run.
     After(&'a [usize]),
 }
 
@@ -432,15 +476,21 @@ impl LanguageModel {
         let half = self.config.head() / 2;
         let own = self.config.rope_parameters.as_ref();
         let theta = own.map_or(self.config.rope_theta, |rope| rope.rope_theta);
+        let older = self.config.rope_scaling.as_ref();
+        let long_texts =
+            own.and_then(|rope| rope.long_texts.as_ref()).or(older.and_then(|rope| rope.long_texts.as_ref()));
         let usual = |pair: usize| {
             let exponent = (2 * pair) as f32 / self.config.head() as f32;
             1.0 / (theta as f32).powf(exponent)
         };
-        let mut frequencies: Vec<f32> = (0..half).map(usual).collect();
-        let yarn = own.filter(|rope| rope.rope_type == YARN).map(|rope| &rope.yarn);
-        if let Some(yarn) = yarn {
-            frequencies = yarn.slowed(&frequencies, theta);
-        }
+        let usual: Vec<f32> = (0..half).map(usual).collect();
+        let (frequencies, magnitude) = match long_texts {
+            Some(LongTexts::Yarn(yarn)) => (yarn.slowed(&usual, theta), yarn.magnitude()),
+            Some(LongTexts::Llama3(stretch)) => {
+                (usual.into_iter().map(|frequency| stretch.of(frequency)).collect(), 1.0)
+            }
+            Some(LongTexts::Unchanged) | None => (usual, 1.0),
+        };
         let [first, second, third] = self.config.sections(self.layers);
         let axis = |pair: usize| match self.layers {
             // Image, row and column take turns until the sections of the last two are full.
@@ -454,9 +504,9 @@ impl LanguageModel {
         let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequencies[pair];
         let angles = places.iter().flat_map(|place| (0..half).map(move |pair| (place, pair)));
         let angles: Vec<f32> = angles.map(|(place, pair)| angle(place, pair)).collect();
-        let Some(magnitude) = yarn.map(Yarn::magnitude).filter(|magnitude| *magnitude != 1.0) else {
+        if magnitude == 1.0 {
             return Rope::from_angles(&angles, places.len(), half, &like.device());
-        };
+        }
         let both = [f32::cos, f32::sin]
             .map(|of| angles.iter().map(|angle| of(*angle) * magnitude).collect::<Vec<f32>>());
         Rope::from_cosines_and_sines(both, places.len(), half, &like.device())

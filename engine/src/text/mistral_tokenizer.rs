@@ -52,8 +52,7 @@ const KIND: ByteLevelKind = ByteLevelKind {
     is_normalized: false,
     keeps_words: true,
     special: &SPECIAL,
-    published_tokens: PUBLISHED_TOKENS,
-    published,
+    published: Some((PUBLISHED_TOKENS, published)),
 };
 
 /// Turns prompts into token ids.
@@ -63,12 +62,12 @@ pub struct MistralTokenizer(ByteLevelTokenizer);
 impl MistralTokenizer {
     /// Loads the tokenizer for a text encoder with this many embeddings, as [`ByteLevelTokenizer::find`] does.
     pub fn find(checkpoint: &Checkpoint, encoder: &Part, vocab_size: usize) -> Result<Self, CheckpointError> {
-        ByteLevelTokenizer::find(&KIND, checkpoint, encoder, vocab_size).map(Self)
+        ByteLevelTokenizer::find(&KIND, checkpoint, encoder, "tokenizer", vocab_size).map(Self)
     }
 
     /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
-        ByteLevelTokenizer::published(&KIND).map(Self)
+        ByteLevelTokenizer::of(&KIND, published()?).map(Self)
     }
 
     /// Loads the `tokenizer.json` in `folder`.

@@ -312,6 +312,12 @@ impl T5Encoder {
         Self { padding: Padding::Dropped, ..self }
     }
 
+    /// The same for a model that sees the states of the padding, which the encoder's tokens do not see.
+    pub fn hiding_padding(self) -> Self {
+        let model = self.model.not_seeing(self.tokenizer.padding());
+        Self { model, ..self }
+    }
+
     /// The same for a model whose encoder does not see the padding either.
     pub fn without_padding(self) -> Self {
         Self { padding: Padding::Absent, ..self }

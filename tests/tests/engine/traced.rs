@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 14] = [
+const FAMILIES: [&str; 15] = [
     "z_image",
     "qwen_image",
     "qwen_image_21",
@@ -29,6 +29,7 @@ const FAMILIES: [&str; 14] = [
     "ernie_image",
     "anima",
     "krea2",
+    "hidream",
     "sd3",
     "stable_diffusion",
     "sdxl",

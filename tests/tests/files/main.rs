@@ -9,6 +9,7 @@ mod formats_chroma;
 mod formats_ernie_image;
 mod formats_flux;
 mod formats_flux2;
+mod formats_hidream;
 mod formats_krea2;
 mod formats_longcat;
 mod formats_qwen_image;

@@ -17,6 +17,7 @@ mod flux;
 mod flux2;
 mod flux2_dev;
 mod functions;
+mod hidream;
 mod krea2;
 mod longcat;
 mod ltx;

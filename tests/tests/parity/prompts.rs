@@ -25,8 +25,14 @@ use sluice_tests::{
 const WEIGHTED: usize = 3;
 const LONG: usize = 4;
 /// SDXL's use of CLIP-L, whose pooled output is not projected.
-const EARLIER: ClipUse =
-    ClipUse { skip: 1, is_normed: false, is_projected: false, is_summary: false, hides_padding: false };
+const EARLIER: ClipUse = ClipUse {
+    skip: 1,
+    is_normed: false,
+    is_projected: false,
+    is_summary: false,
+    hides_padding: false,
+    longest: None,
+};
 
 fn prompts() -> Vec<String> {
     read_json(&fixtures().join("prompts.json")).unwrap()

@@ -29,6 +29,7 @@ pub const FOLDERS: [(Role, &[&str]); 3] = [
             "text_encoder",
             "text_encoder_2",
             "text_encoder_3",
+            "text_encoder_4",
             "image_encoder",
             "image_embedder",
             "text_conditioner",

@@ -16,7 +16,15 @@ const FOLDERS: [(Role, &[&str]); 3] = [
     (Role::Denoiser, &["diffusion_models", "unet"]),
     (
         Role::TextEncoder,
-        &["text_encoders", "clip", "text_encoder", "text_encoder_2", "text_encoder_3", "clip_vision"],
+        &[
+            "text_encoders",
+            "clip",
+            "text_encoder",
+            "text_encoder_2",
+            "text_encoder_3",
+            "text_encoder_4",
+            "clip_vision",
+        ],
     ),
     (Role::Autoencoder, &["vae"]),
 ];

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
-    flux2::Flux2Config, krea2::Krea2Config, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
-    qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig,
-    z_image::ZImageConfig,
+    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, longcat, ltx::LtxConfig,
+    qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig,
+    wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -66,7 +66,7 @@ pub struct PublishedPart {
     pub tiny: Map<String, Value>,
 }
 
-/// A tokenizer that comes with the program.
+/// A tokenizer that comes with the program, or takes the place of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedTokenizer {
@@ -80,6 +80,8 @@ pub enum PublishedTokenizer {
     Mistral,
     /// The tokenizer of Qwen 2 and 3.
     Qwen2,
+    /// One token for each byte, in the place of Llama 3's, which does not come with the program.
+    Bytes,
 }
 
 /// The models of `presets/configurations.json`.
@@ -131,6 +133,7 @@ impl PublishedPart {
             "ErnieImageTransformer2DModel" => stored(&self.read::<ErnieConfig>()?.blueprint(), whole),
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
+            "HiDreamImageTransformer2DModel" => stored(&self.read::<HiDreamConfig>()?.blueprint(), whole),
             "Krea2Transformer2DModel" => stored(&self.read::<Krea2Config>()?.blueprint(), whole),
             "ChromaTransformer2DModel" => stored(&self.read::<ChromaConfig>()?.blueprint(), diffusers_name),
             "Flux2Transformer2DModel" => {
@@ -207,10 +210,14 @@ impl PublishedPart {
             "Qwen3Model" | "Qwen3VLTextModel" => {
                 stored(&self.read::<LanguageModelConfig>()?.blueprint(Layers::Qwen3), whole)
             }
-            "Qwen3ForCausalLM" => {
+            "Qwen3ForCausalLM" | "LlamaForCausalLM" => {
                 let config = self.read::<LanguageModelConfig>()?;
+                let layers = match self.class.as_str() {
+                    "Qwen3ForCausalLM" => Layers::Qwen3,
+                    _ => Layers::Mistral { is_interleaved: false },
+                };
                 let named = |name: &str| StoredName::whole(format!("model.{name}"));
-                let mut tensors = stored(&config.blueprint(Layers::Qwen3), named);
+                let mut tensors = stored(&config.blueprint(layers), named);
                 if self.config.get("tie_word_embeddings") != Some(&Value::Bool(true)) {
                     tensors.push(("lm_head.weight".to_owned(), vec![config.vocab_size, config.hidden_size]));
                 }

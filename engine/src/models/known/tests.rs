@@ -49,6 +49,9 @@ fn distilled_models_start_from_their_own_steps() {
         ("ernie-image", 50, 4.0),
         ("ernie-image-turbo", 8, 1.0),
         ("longcat-image-edit-turbo", 8, 1.0),
+        ("hidream-i1-full", 50, 5.0),
+        ("hidream-i1-dev", 28, 0.0),
+        ("hidream-i1-fast", 16, 0.0),
     ] {
         let defaults = known_model(id).unwrap().defaults().unwrap();
         assert_eq!((defaults.steps, defaults.guidance), (steps, guidance), "{id}");
@@ -69,7 +72,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 49] = [
+    let published: [(&str, Role, &[f64]); 51] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -91,6 +94,8 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("qwen-image-2.1", TextEncoder, &[0.5764, 7.568]),
         ("qwen-image-2.1", Denoiser, &[7.115]),
         ("qwen-image-2.1", Autoencoder, &[0.3310]),
+        ("hidream-i1-full", TextEncoder, &[0.1238, 0.6949, 4.762, 7.505]),
+        ("hidream-i1-dev", Denoiser, &[17.11]),
         ("z-image", TextEncoder, &[4.022]),
         ("z-image", Denoiser, &[6.155]),
         ("sd3-medium", Denoiser, &[2.028 + 0.0566]),

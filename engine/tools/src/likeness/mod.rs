@@ -116,6 +116,7 @@ impl Likeness {
                 | "CLIPTextModelWithProjection"
                 | "Qwen3Model"
                 | "Qwen3ForCausalLM"
+                | "LlamaForCausalLM"
                 | "Qwen2_5_VLForConditionalGeneration" => "num_hidden_layers",
                 "T5EncoderModel" | "UMT5EncoderModel" => "num_layers",
                 _ => continue,

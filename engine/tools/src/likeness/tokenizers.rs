@@ -8,7 +8,7 @@ use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
 use sluice_engine::{
     checkpoint::CheckpointError,
     models::PublishedTokenizer,
-    text::{ClipTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
+    text::{ClipTokenizer, LlamaTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 
 /// The chat template: a user's turn, and the beginning of the answer.
@@ -32,12 +32,7 @@ pub fn write(tokenizer: PublishedTokenizer, folder: &Path) -> Result<(), Checkpo
         PublishedTokenizer::OpenClip => clip("!", folder)?,
         PublishedTokenizer::T5 => {
             let mut tokenizer = T5Tokenizer::published()?.inner().clone();
-            let ending = TemplateProcessing::builder()
-                .try_single("$A </s>")
-                .map(|builder| builder.special_tokens(vec![("</s>", 1)]).build());
-            if let Ok(Ok(ending)) = ending {
-                tokenizer.with_post_processor(Some(ending));
-            }
+            around(&mut tokenizer, "$A </s>", ("</s>", 1));
             save(&tokenizer, folder)?;
             json!({
                 "tokenizer_class": "T5TokenizerFast", "eos_token": "</s>", "pad_token": "<pad>",
@@ -50,6 +45,17 @@ pub fn write(tokenizer: PublishedTokenizer, folder: &Path) -> Result<(), Checkpo
                 "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>",
                 "pad_token": "<pad>", "padding_side": "left", "model_max_length": 131_072,
                 "chat_template": MISTRAL_CHAT,
+            })
+        }
+        PublishedTokenizer::Bytes => {
+            let mut tokenizer = LlamaTokenizer::bytes()?.inner().clone();
+            let start = "<|begin_of_text|>";
+            let id = tokenizer.token_to_id(start).unwrap_or_default();
+            around(&mut tokenizer, &format!("{start} $A"), (start, id));
+            save(&tokenizer, folder)?;
+            json!({
+                "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": start, "eos_token": "<|eot_id|>",
+                "model_max_length": 131_072,
             })
         }
         PublishedTokenizer::Qwen2 => {
@@ -68,8 +74,18 @@ pub fn class(tokenizer: PublishedTokenizer) -> &'static str {
     match tokenizer {
         PublishedTokenizer::Clip | PublishedTokenizer::OpenClip => "CLIPTokenizer",
         PublishedTokenizer::T5 => "T5TokenizerFast",
-        PublishedTokenizer::Mistral => "PreTrainedTokenizerFast",
+        PublishedTokenizer::Mistral | PublishedTokenizer::Bytes => "PreTrainedTokenizerFast",
         PublishedTokenizer::Qwen2 => "Qwen2Tokenizer",
+    }
+}
+
+/// Lets a tokenizer add a token to each text, as the template says.
+fn around(tokenizer: &mut Tokenizer, template: &str, token: (&str, u32)) {
+    let template = TemplateProcessing::builder()
+        .try_single(template)
+        .map(|builder| builder.special_tokens(vec![token]).build());
+    if let Ok(Ok(template)) = template {
+        tokenizer.with_post_processor(Some(template));
     }
 }
 
