@@ -117,6 +117,6 @@ impl TextEncoder for Llama3 {
 
     fn encode(&self, blocks: Blocks<'_>, sequences: &[&[u32]], _: u32) -> Result<Vec<Encoded>, RunError> {
         let states = self.model.states(blocks, sequences, Taken::After(&self.taken))?;
-        Ok(states.into_iter().map(|states| Encoded { states, pooled: None }).collect())
+        Ok(states.into_iter().map(Encoded::new).collect())
     }
 }

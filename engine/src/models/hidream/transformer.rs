@@ -215,7 +215,7 @@ impl Denoiser for HiDreamTransformer {
         };
         let pooled: Vec<&Tensor> = clip_l.pooled.iter().chain(&clip_g.pooled).collect();
         let prompt = Tensor::cat(&[&t5.states, &llama.states], 1)?;
-        Ok(Conditioning { prompt, pooled: Some(Tensor::cat(&pooled, 0)?) })
+        Ok(Conditioning { pooled: Some(Tensor::cat(&pooled, 0)?), ..Conditioning::new(prompt) })
     }
 
     /// The prompt becomes the tokens of T5, then those that each block reads.
@@ -259,7 +259,7 @@ impl Denoiser for HiDreamTransformer {
         })?;
         let prompt = |mut captions: Vec<Tensor>| {
             captions.rotate_right(1);
-            Ok(Conditioning { prompt: Tensor::cat(&captions, 1)?, pooled: None })
+            Ok(Conditioning::new(Tensor::cat(&captions, 1)?))
         };
         let branches = captions.into_inner().into_iter().map(prompt).collect::<Result<_>>()?;
         Ok(Prepared { branches, ..prepared })
