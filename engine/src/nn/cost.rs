@@ -152,6 +152,18 @@ impl Costs {
         }
     }
 
+    /// A rotation of the halves of heads of `values` values, with this many sines and cosines where each value has its own.
+    pub fn rotation_of_halves(self, values: usize, angles: usize) -> Cost {
+        let cost = self.pointwise(values, 1);
+        match self.computes {
+            // They are rounded to the type of the values.
+            Computes::Card(_) if self.value_bytes < WIDE => {
+                Cost { peak: cost.peak + (angles * self.value_bytes) as u64, ..cost }
+            }
+            _ => cost,
+        }
+    }
+
     /// A norm over the channels of `[batch, channels, pixels]`.
     pub fn channel_norm(self, [batch, channels, pixels]: [usize; 3]) -> Cost {
         let values = batch * channels * pixels;

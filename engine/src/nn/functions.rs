@@ -393,7 +393,7 @@ fn rotate(
     name: &'static str,
     x: &Tensor,
     rope: &Rope,
-    cost: fn(Costs, usize) -> Cost,
+    cost: impl Fn(Costs, usize) -> Cost,
     rotate: Rotate,
 ) -> Result<Tensor> {
     let take = |costs: Costs| (cost(costs, x.elem_count()), x.dims().to_vec());
@@ -411,7 +411,9 @@ pub fn rope_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {
 /// language models. Like them, computes in the dtype of `x`. With `head_dim` angles for a token, the two values of a pair are
 /// rotated by angles of their own, as in ERNIE-Image.
 pub fn rope_half(x: &Tensor, rope: &Rope) -> Result<Tensor> {
-    let cost = |costs: Costs, values| costs.pointwise(values, 1);
+    let is_apart = rope.cos.dim(1)? == x.dim(3)?;
+    let angles = if is_apart { 2 * rope.cos.elem_count() } else { 0 };
+    let cost = |costs: Costs, values| costs.rotation_of_halves(values, angles);
     rotate("rope_half", x, rope, cost, computed::rope_half)
 }
 
