@@ -118,10 +118,10 @@ fn any_request() -> impl Strategy<Value = Request> {
             strength: guidance,
             ..Control::default()
         }),
-        redux: source.1.as_ref().map(|refiner| crate::request::Redux {
-            path: refiner.path.clone(),
-            strengths: vec![guidance],
-        }),
+        redux: source
+            .1
+            .as_ref()
+            .map(|refiner| crate::request::Redux { path: refiner.path.clone(), strengths: vec![guidance] }),
         refiner: source.1,
     })
 }
