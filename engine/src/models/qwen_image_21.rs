@@ -487,12 +487,17 @@ impl Denoiser for QwenImage21Transformer {
         let mut seen: Vec<Vec<[Tensor; 2]>> = vec![Vec::new(); spans.len()];
         let last = FIRST + self.config.num_layers - 1;
         let mut streams: Vec<(Tensor, Vec<[Tensor; 2]>)> = Vec::new();
-        blocks.walk(0..last + 1, |index, w| {
+        // Without references nothing is embedded yet.
+        let embedded = if references.is_empty() { EMBEDDER } else { FIRST };
+        blocks.walk_parts(&[0..embedded, FIRST..last + 1], |index, w| {
             if index < EMBEDDER {
                 let sigmas: Vec<f32> = input.sigmas.iter().copied().chain([0.0]).collect();
                 modulations = self.modulations(w, &sigmas, blocks)?;
                 without_noise = modulations.pop().map(|level| level.tensors).unwrap_or_default();
                 prompts = self.embed(w, input.branches)?;
+                if references.is_empty() {
+                    streams.extend(prompts.drain(..).map(|prompt| (prompt, Vec::new())));
+                }
                 return Ok(());
             }
             if index == EMBEDDER {
@@ -571,9 +576,6 @@ impl Denoiser for QwenImage21Transformer {
 
 /// The tokens before the image, `[1, tokens, dim]`.
 fn joined(prompt: Tensor, spans: &[Span], images: &[Tensor]) -> Result<Tensor> {
-    if images.is_empty() {
-        return Ok(prompt);
-    }
     let (mut parts, mut first, mut images) = (Vec::new(), 0, images.iter());
     for span in spans {
         match span {
