@@ -39,11 +39,10 @@ fn grid_id() -> Id {
 
 /// The keys of the gallery, while no field has the focus.
 pub(super) fn keys(ui: &Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
+    let is_free = ui.memory(|memory| memory.focused().is_none());
     let searches = ui.input_mut(|input| {
-        input.consume_key(Modifiers::COMMAND, Key::F) || {
-            let is_free = ui.memory(|memory| memory.focused().is_none());
-            is_free && input.consume_key(Modifiers::NONE, Key::Slash)
-        }
+        input.consume_key(Modifiers::COMMAND, Key::F)
+            || (is_free && input.consume_key(Modifiers::NONE, Key::Slash))
     });
     gallery.focuses_search |= searches;
     let focused = ui.memory(|memory| memory.focused());

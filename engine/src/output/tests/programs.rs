@@ -58,7 +58,7 @@ fn exif(first: &[(u16, &str)], comment: Option<&[u8]>) -> Vec<u8> {
     let mut values_at = inner_at + if comment.is_some() { 2 + 12 + 4 } else { 0 };
     let mut out = b"Exif\0\0II\x2A\0\x08\0\0\0".to_vec();
     out.extend((count as u16).to_le_bytes());
-    let mut values = Vec::new();
+    let mut values: Vec<u8> = Vec::new();
     let mut entry = |out: &mut Vec<u8>, tag: u16, kind: u16, value: &[u8]| {
         out.extend(tag.to_le_bytes());
         out.extend(kind.to_le_bytes());
