@@ -32,8 +32,17 @@ pub struct ByteLevelKind {
     pub keeps_words: bool,
     /// Tokens that are recognised in text before it is split.
     pub special: &'static [&'static str],
-    /// The published tokenizer, if it is among the program's assets, and its number of tokens.
-    pub published: Option<(usize, fn() -> Result<Pairs, CheckpointError>)>,
+    /// The published tokenizer, if it is among the program's assets.
+    pub published: Option<PublishedPairs>,
+}
+
+/// A published tokenizer among the program's assets.
+#[derive(Debug)]
+pub struct PublishedPairs {
+    /// Its number of tokens.
+    pub tokens: usize,
+    /// Reads it.
+    pub read: fn() -> Result<Pairs, CheckpointError>,
 }
 
 /// The tokens of a tokenizer, and how they are merged.
@@ -71,8 +80,10 @@ impl ByteLevelTokenizer {
     ) -> Result<Self, CheckpointError> {
         let found = match find_folder(checkpoint, encoder, name, |folder| folder.join(FILE).is_file()) {
             Some(folder) => Self::load(&folder)?,
-            None => match kind.published {
-                Some((tokens, published)) if vocab_size >= tokens => return Self::of(kind, published()?),
+            None => match &kind.published {
+                Some(published) if vocab_size >= published.tokens => {
+                    return Self::of(kind, (published.read)()?);
+                }
                 _ => Self::carried(kind, encoder)?.ok_or_else(|| missing(checkpoint, name, FILE))?,
             },
         };

@@ -8,7 +8,7 @@ use tokenizers::{
 };
 
 use super::{
-    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs},
+    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs},
     tokenizer_files,
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
@@ -52,7 +52,7 @@ const KIND: ByteLevelKind = ByteLevelKind {
     is_normalized: false,
     keeps_words: true,
     special: &SPECIAL,
-    published: Some((PUBLISHED_TOKENS, published)),
+    published: Some(PublishedPairs { tokens: PUBLISHED_TOKENS, read: published }),
 };
 
 /// Turns prompts into token ids.

@@ -5,7 +5,7 @@ use std::path::Path;
 use tokenizers::Tokenizer;
 
 use super::{
-    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, letters_of_bytes},
+    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, letters_of_bytes},
     tokenizer_files::pairs,
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
@@ -52,7 +52,7 @@ const KIND: ByteLevelKind = ByteLevelKind {
     is_normalized: true,
     keeps_words: false,
     special: &SPECIAL,
-    published: Some((PUBLISHED_TOKENS + SPECIAL.len(), published)),
+    published: Some(PublishedPairs { tokens: PUBLISHED_TOKENS + SPECIAL.len(), read: published }),
 };
 
 /// Turns prompts into token ids.
