@@ -68,8 +68,10 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
     }
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.is_starred(&item.path);
-    buttons(ui, menu::offers(item), actions);
     ui.horizontal_wrapped(|ui| {
+        for offer in menu::offers(item) {
+            button(ui, offer, actions);
+        }
         star(ui, is_starred, actions);
         for offer in menu::offers_for_all(item.clip.is_none() && item.broken.is_none()) {
             button(ui, offer, actions);
@@ -106,14 +108,6 @@ fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
     if widgets::button(ui, Some(icons::STAR), name, weight).on_hover_text(tip).clicked() {
         actions.push(Step::Mark(Change::Star(!is_starred)).into());
     }
-}
-
-fn buttons(ui: &mut Ui, offers: Vec<Offer>, actions: &mut Vec<Action>) {
-    ui.horizontal_wrapped(|ui| {
-        for offer in offers {
-            button(ui, offer, actions);
-        }
-    });
 }
 
 fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>) {

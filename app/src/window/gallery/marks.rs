@@ -62,6 +62,11 @@ impl Marks {
         self.0.get(path)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&PathBuf, &Mark)> {
         self.0.iter()

@@ -28,16 +28,16 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
         add(icons::RESTORE, "Use settings", tip, Step::UseSettings(path()).into());
         add(icons::COPY, "Copy prompt", "Copy the prompt to the clipboard.", Step::CopyPrompt(path()).into());
     }
+    if let Some(folder) = item.path.parent() {
+        let action = Action::OpenFolder(folder.to_owned());
+        add(icons::FOLDER_OPEN, "Show in folder", "Open the folder of this file.", action);
+    }
     if item.broken.is_none() {
         let (name, tip) = match item.clip {
             None => ("Use as input image", "Start the next image from this one."),
             Some(_) => ("Use as input clip", "Start the next clip from this one."),
         };
         add(icons::FILE_UP, name, tip, Step::UseAsInput(path()).into());
-    }
-    if let Some(folder) = item.path.parent() {
-        let action = Action::OpenFolder(folder.to_owned());
-        add(icons::FOLDER_OPEN, "Show in folder", "Open the folder of this file.", action);
     }
     all
 }

@@ -263,9 +263,10 @@ impl Word {
 pub fn found(entries: &[Entry], marks: &Marks, query: &Query) -> Vec<usize> {
     let words = Words::parse(&query.text);
     let since = query.when.since();
+    let has_marks = !marks.is_empty();
     let is_found = |entry: &Entry| {
         let item = &entry.item;
-        let mark = marks.of(&item.path);
+        let mark = if has_marks { marks.of(&item.path) } else { None };
         let kind = match query.kind {
             Kind::All => true,
             Kind::Images => item.clip.is_none(),

@@ -135,6 +135,14 @@ impl Shelf {
         if self.selection.count() == 0 {
             return;
         }
+        // One of many thousand is found sooner by its path.
+        if let (1, Some(path)) = (self.selection.count(), self.selection.current())
+            && let Some(one) = self.shown.iter().find(|item| item.path.as_os_str() == path.as_os_str())
+            && self.selection.contains(path)
+        {
+            self.selected.push(Arc::clone(one));
+            return;
+        }
         self.selected.extend(self.shown.iter().filter(is_selected).cloned());
         if self.selected.len() < self.selection.count() {
             let known: HashSet<_> = self.selected.iter().map(|item| item.path.clone()).collect();
@@ -188,7 +196,7 @@ impl Shelf {
             Report::Items { is_first, items, unread } => self.items(is_first, items, unread),
             Report::Marks(marks) => {
                 self.marks = marks;
-                self.find();
+                self.count_again();
             }
             Report::Details(path, details) => self.details = Some((path, details)),
             Report::Trashed(files, failure) => self.trashed(files, failure),
@@ -219,15 +227,20 @@ impl Shelf {
             let there: HashSet<&Path> = self.entries.iter().map(|entry| entry.item.path.as_path()).collect();
             self.selection.keep(|path| there.contains(path));
         }
-        self.find();
+        self.count_again();
     }
 
     fn find(&mut self) {
         let places = query::found(&self.entries, &self.marks, &self.query);
         self.shown = places.into_iter().map(|place| Arc::clone(&self.entries[place].item)).collect();
+        self.settle();
+    }
+
+    /// Counts models and tags again, and searches.
+    fn count_again(&mut self) {
         self.models = query::models(&self.entries);
         self.tags = query::tags(&self.entries, &self.marks);
-        self.settle();
+        self.find();
     }
 
     fn trashed(&mut self, files: Vec<Trashed>, failure: Option<Failure>) {
@@ -253,7 +266,7 @@ impl Shelf {
                 Some(Notice { text, detail: detail.to_owned(), undo, ..Notice::default() })
             }
         };
-        self.find();
+        self.count_again();
     }
 
     fn exported(&mut self, progress: export::Progress) {
