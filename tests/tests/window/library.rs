@@ -55,8 +55,9 @@ pub fn models(folder: &Path) -> PathBuf {
     fs::rename(denoiser, models.join("diffusion_models/flux1-dev-tiny.safetensors")).unwrap();
     let checkpoints = models.join("checkpoints");
     fs::create_dir_all(&checkpoints).unwrap();
-    let single = Fixture::new("z_image", "default").write(&checkpoints, Layout::Single, Stored::F32).unwrap();
-    fs::rename(single, checkpoints.join("z-image-tiny.safetensors")).unwrap();
+    Fixture::new("z_image", "default")
+        .write(&models.join("diffusers/z-image-tiny"), Layout::Diffusers, Stored::F32)
+        .unwrap();
     fs::write(checkpoints.join("broken.safetensors"), [0xa5; 99]).unwrap();
     lora(&models.join("loras/ink.safetensors"), 16);
     let info = r#"{"model": {"name": "Ink wash", "tags": ["style"]}, "trainedWords": ["inkwash", "rice paper"], "description": "<p>For calm landscapes.</p>"}"#;
@@ -296,7 +297,7 @@ fn the_place_is_used_with_the_keyboard_alone() {
     window.frames();
     window.harness.key_press(Key::Enter);
     window.frames();
-    let model = ModelSource::Path(path_of(folder.path(), "checkpoints/z-image-tiny.safetensors"));
+    let model = ModelSource::Path(path_of(folder.path(), "diffusers/z-image-tiny"));
     assert_eq!(window.take_commands(), [Command::Load { model }]);
     assert!(!state(&window).library.is_open, "opening a model closes the place");
 

@@ -294,7 +294,7 @@ fn long_names() {
 fn models() {
     let folder = tempfile::tempdir().unwrap();
     let models = library::models(folder.path());
-    let (image, preview) = (landscape(96, 96, 5, 1.0), models.join("checkpoints/z-image-tiny.preview.png"));
+    let (image, preview) = (landscape(96, 96, 5, 1.0), models.join("diffusers/z-image-tiny.preview.png"));
     image::save_buffer(&preview, &image.pixels, 96, 96, image::ColorType::Rgb8).unwrap();
     let mut window = library::opened(&[models]);
     window.says(Event::Hardware(machine()));
