@@ -9,11 +9,10 @@ use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{ModelSource, Request},
-    session::{Event, JobId, ModelSummary, PlanSubject},
+    session::{Event, JobId, ModelSummary},
 };
 
 use super::{
-    library,
     runs::{Scene, telemetry},
     support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
 };
@@ -288,20 +287,4 @@ fn long_names() {
             window.says(event);
         }
     });
-}
-
-#[test]
-fn models() {
-    let folder = tempfile::tempdir().unwrap();
-    let models = library::models(folder.path());
-    let (image, preview) = (landscape(96, 96, 5, 1.0), models.join("diffusers/z-image-tiny.preview.png"));
-    image::save_buffer(&preview, &image.pixels, 96, 96, image::ColorType::Rgb8).unwrap();
-    let mut window = library::opened(&[models]);
-    window.says(Event::Hardware(machine()));
-    library::answer(&mut window, |query| match &query.subject {
-        PlanSubject::Known(id) if id.starts_with("flux.2") => Scene::too_large(),
-        PlanSubject::Known(_) => Scene::streamed(),
-        PlanSubject::Model => Scene::here(),
-    });
-    look(&mut window, "models-dark-1280").unwrap();
 }
