@@ -36,7 +36,7 @@ fn state(window: &Window) -> &State {
 }
 
 /// A LoRA for FLUX.1, by its header and zeros.
-pub fn lora(path: &Path, rank: usize) {
+fn lora(path: &Path, rank: usize) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let [down, up] = [rank * 64 * 2, rank * 192 * 2];
     let layer = "diffusion_model.double_blocks.0.img_attn.qkv";
@@ -48,15 +48,16 @@ pub fn lora(path: &Path, rank: usize) {
 }
 
 /// A folder as ComfyUI has it: two models, LoRAs with descriptions, an upscaler, and a damaged file.
-pub fn models(folder: &Path) -> PathBuf {
+fn models(folder: &Path) -> PathBuf {
     let models = folder.join("models");
     Fixture::new("flux", "dev").write(&models, Layout::Split, Stored::F32).unwrap();
     let denoiser = models.join("diffusion_models/tiny_flux.safetensors");
     fs::rename(denoiser, models.join("diffusion_models/flux1-dev-tiny.safetensors")).unwrap();
     let checkpoints = models.join("checkpoints");
     fs::create_dir_all(&checkpoints).unwrap();
-    let single = Fixture::new("z_image", "default").write(&checkpoints, Layout::Single, Stored::F32).unwrap();
-    fs::rename(single, checkpoints.join("z-image-tiny.safetensors")).unwrap();
+    Fixture::new("z_image", "default")
+        .write(&models.join("diffusers/z-image-tiny"), Layout::Diffusers, Stored::F32)
+        .unwrap();
     fs::write(checkpoints.join("broken.safetensors"), [0xa5; 99]).unwrap();
     lora(&models.join("loras/ink.safetensors"), 16);
     let info = r#"{"model": {"name": "Ink wash", "tags": ["style"]}, "trainedWords": ["inkwash", "rice paper"], "description": "<p>For calm landscapes.</p>"}"#;
@@ -72,12 +73,12 @@ pub fn models(folder: &Path) -> PathBuf {
 }
 
 /// A window that knows these folders, with the place open and everything listed.
-pub fn opened(folders: &[PathBuf]) -> Window {
+fn opened(folders: &[PathBuf]) -> Window {
     opened_with([1280.0, 800.0], Theme::Dark, folders, |_| ())
 }
 
 /// The same in another size and with other settings.
-pub fn opened_with(
+fn opened_with(
     size: [f32; 2],
     theme: Theme,
     folders: &[PathBuf],
@@ -101,7 +102,7 @@ pub fn opened_with(
 }
 
 /// Answers the questions about fits until all are known; the answer may depend on the question.
-pub fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
+fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
     let lacks_none = |state: &State| {
         let library = &state.library;
         let built_in = [ModelSource::Starter, ModelSource::StarterClip].map(EntryId::Source);
@@ -296,7 +297,7 @@ fn the_place_is_used_with_the_keyboard_alone() {
     window.frames();
     window.harness.key_press(Key::Enter);
     window.frames();
-    let model = ModelSource::Path(path_of(folder.path(), "checkpoints/z-image-tiny.safetensors"));
+    let model = ModelSource::Path(path_of(folder.path(), "diffusers/z-image-tiny"));
     assert_eq!(window.take_commands(), [Command::Load { model }]);
     assert!(!state(&window).library.is_open, "opening a model closes the place");
 

@@ -9,12 +9,11 @@ use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{ModelSource, Request},
-    session::{Event, JobId, ModelSummary, PlanSubject},
+    session::{Event, JobId, ModelSummary},
 };
 
 use super::{
     gallery::Kept,
-    library,
     runs::{Scene, telemetry},
     support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
 };
@@ -289,22 +288,6 @@ fn long_names() {
             window.says(event);
         }
     });
-}
-
-#[test]
-fn models() {
-    let folder = tempfile::tempdir().unwrap();
-    let models = library::models(folder.path());
-    let (image, preview) = (landscape(96, 96, 5, 1.0), models.join("checkpoints/z-image-tiny.preview.png"));
-    image::save_buffer(&preview, &image.pixels, 96, 96, image::ColorType::Rgb8).unwrap();
-    let mut window = library::opened(&[models]);
-    window.says(Event::Hardware(machine()));
-    library::answer(&mut window, |query| match &query.subject {
-        PlanSubject::Known(id) if id.starts_with("flux.2") => Scene::too_large(),
-        PlanSubject::Known(_) => Scene::streamed(),
-        PlanSubject::Model => Scene::here(),
-    });
-    look(&mut window, "models-dark-1280").unwrap();
 }
 
 /// A folder of images of several shapes, a clip and a broken file, all of one day.

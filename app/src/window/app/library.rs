@@ -208,6 +208,9 @@ impl SluiceApp {
             LibraryEvent::Known(known) => library.set_known(known),
             LibraryEvent::Described(source, described) => {
                 self.describing = false;
+                if let Err(failure) = &described {
+                    library.fits.set(EntryId::Source(source.clone()), failure.clone());
+                }
                 library.described.insert(source, described);
             }
             LibraryEvent::TriggerWords(path, words) => drop(library.trigger_words.insert(path, words)),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Align, Frame, Grid, Id, Label, Layout, Margin, RichText, ScrollArea, Ui, vec2};
+use egui::{Align, Frame, Grid, Id, Label, Layout, Margin, Rect, RichText, ScrollArea, Ui, vec2};
 use sluice_engine::{
     models::{Content, Finding, Item, Kind},
     request::ModelSource,
@@ -21,7 +21,7 @@ use crate::{
         action::Action,
         icons,
         state::{Comparison, EntryId, KnownEntry, State, file_name},
-        tokens::{Palette, font, size, space},
+        tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
 };
@@ -113,18 +113,19 @@ fn item_details(
     about(ui, item);
 }
 
+/// The preview image. It has its place before it is read, so that nothing moves.
 fn preview(ui: &mut Ui, item: &Item, previews: &mut Previews) {
-    let Some(texture) = item.about.preview.as_deref().and_then(|path| previews.get(path, LARGE)) else {
-        return;
-    };
+    let Some(path) = item.about.preview.as_deref() else { return };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), IMAGE), egui::Sense::hover());
+    let name = format!("Preview of {}", title(item));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    ui.painter().rect_filled(rect, f32::from(radius::M), Palette::of(ui).field);
+    let Some(texture) = previews.get(path, LARGE) else { return };
     let whole = texture.size_vec2();
-    let room = vec2(ui.available_width(), IMAGE);
-    let scale = (room.x / whole.x.max(1.0)).min(room.y / whole.y.max(1.0)).min(1.0);
-    ui.vertical_centered(|ui| {
-        let image = egui::Image::new((texture.id(), whole * scale))
-            .corner_radius(f32::from(crate::window::tokens::radius::M));
-        ui.add(image.alt_text(format!("Preview of {}", title(item))));
-    });
+    let scale = (rect.width() / whole.x.max(1.0)).min(rect.height() / whole.y.max(1.0)).min(1.0);
+    let place = Rect::from_center_size(rect.center(), whole * scale);
+    let uv = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
+    ui.painter().image(texture.id(), place, uv, egui::Color32::WHITE);
 }
 
 fn path_line(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {

@@ -12,13 +12,11 @@ mod unfinished;
 use egui::{
     Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, RichText, Ui, vec2,
 };
-use sluice_engine::request::ModelSource;
 
 use super::{
     action::{Action, Message},
     files::Dialog,
     icons,
-    library::LibraryAction,
     state::{
         FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
     },
@@ -224,17 +222,6 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
                 for example in examples {
                     if widgets::chip(ui, icons::SPARKLES, example).clicked() {
                         actions.push(Action::UsePrompt(example.clone()));
-                    }
-                }
-                if *state.chosen_model() == ModelSource::Starter {
-                    ui.add_space(space::S);
-                    if widgets::button(ui, Some(icons::PACKAGE), "Find a larger model…", Weight::Ghost)
-                        .on_hover_text(
-                            "Shows the models on this computer and well-known ones, with how they fit.",
-                        )
-                        .clicked()
-                    {
-                        actions.push(Action::Library(LibraryAction::Show(true)));
                     }
                 }
             }
