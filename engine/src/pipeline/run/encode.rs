@@ -13,13 +13,16 @@ use crate::{
     text::{self, Encoded, Given, TextEncoder, Tokens, VisionTower},
 };
 
+/// Text encoders, and what sees images for them.
+type Encoders<'a> = (&'a [Used<dyn TextEncoder>], Option<&'a Used<dyn VisionTower>>);
+
 impl Run<'_> {
     /// Encodes the prompt and, if guidance needs it, the negative prompt. Cached prompts are not encoded
     /// again.
     pub(super) fn encode(
         &self,
         stage: usize,
-        (encoders, vision): (&[Used<dyn TextEncoder>], Option<&Used<dyn VisionTower>>),
+        (encoders, vision): Encoders<'_>,
         denoisers: &[Used<Denoising>],
         dump: &mut Dump,
     ) -> Result<BTreeMap<usize, Vec<Conditioning>>, PipelineError> {
