@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 15] = [
+const FAMILIES: [&str; 16] = [
     "z_image",
     "qwen_image",
     "qwen_image_21",
