@@ -178,8 +178,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip and the refiner are not included. A template is not
-        // read.
+        // Input images, references, the input clip, what controls a clip, the refiner and Redux are not included. A template
+        // is not read.
         let request = Request {
             prompt,
             negative_prompt: negative,
@@ -191,6 +191,7 @@ proptest! {
             reference_side: None,
             control: None,
             refiner: None,
+            redux: None,
             adapters: Vec::new(),
             ..request
         };
