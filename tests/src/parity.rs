@@ -32,12 +32,17 @@ fn tolerance(name: &str) -> f64 {
 
 /// Repeats all runs of a case, and compares their tensors and images.
 pub fn check_case(family: &str, case: &str) -> Result<()> {
+    check_runs(family, case, |_| true)
+}
+
+/// Repeats the runs of a case whose names are `chosen`.
+pub fn check_runs(family: &str, case: &str, chosen: impl Fn(&str) -> bool) -> Result<()> {
     let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir()?);
     let model = fixture.write_diffusers(folder.path())?;
     let mut runner = Runner::start()?;
-    for run in fixture.runs()? {
+    for run in fixture.runs()?.iter().filter(|run| chosen(&run.name())) {
         run.write_refiner(&model)?;
-        check_run(&mut runner, &run, &model)?;
+        check_run(&mut runner, run, &model)?;
     }
     Ok(())
 }

