@@ -311,7 +311,9 @@ fn settings_prompt_and_image_are_used_again() {
     window.wait_for("the images", |app| app.gallery().shelf.unread == Some(0));
     window.harness.get_by_label("2.png").click_secondary();
     window.frames();
-    window.click("Use as input image");
+    // The panel beside the images has a button of that name, too.
+    window.harness.get_all_by_label("Use as input image").last().unwrap().click();
+    window.frames();
     let source = window.harness.state().state().draft().request.source.as_ref();
     assert_eq!(source.unwrap().path, kept.folder.path().join("2.png"));
     assert!(!gallery(&window).is_open);
