@@ -321,7 +321,7 @@ fn the_place_is_used_with_the_keyboard_alone() {
 fn loras_for_the_opened_model_come_first_and_are_added_with_one_click() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());
-    let mut window = opened(&[models.clone()]);
+    let mut window = opened(std::slice::from_ref(&models));
     window.click("LoRAs 2");
     assert!(window.shows("For FLUX.1, 2 rows"), "the starter is of another family");
     let flux = ModelSummary { family: "flux".to_owned(), family_name: "FLUX.1".to_owned(), ..starter() };
@@ -406,7 +406,7 @@ fn a_model_starts_with_the_settings_that_were_kept_for_it() {
 fn new_files_appear_when_the_folders_are_searched_again() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());
-    let mut window = opened(&[models.clone()]);
+    let mut window = opened(std::slice::from_ref(&models));
     lora(&models.join("loras/new.safetensors"), 4);
     window.click("Folders");
     window.click("Look again");

@@ -205,7 +205,7 @@ impl Words {
             let mut field = Field::Anywhere;
             let mut is_quoted = false;
             let is_negated = letters.next_if(|letter| *letter == '-').is_some();
-            while let Some(letter) = letters.next() {
+            for letter in letters.by_ref() {
                 match letter {
                     '"' => is_quoted = !is_quoted,
                     ':' if !is_quoted && field == Field::Anywhere => {

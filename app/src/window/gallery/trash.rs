@@ -70,7 +70,8 @@ mod tests {
         std::fs::write(&path, b"one").unwrap();
         let trashed = put(&path).unwrap();
         assert!(!path.exists());
-        assert_eq!(take_back(&[trashed.clone()]).unwrap(), [path.clone()]);
+        let back = take_back(std::slice::from_ref(&trashed)).unwrap();
+        assert_eq!(back, std::slice::from_ref(&path));
         assert_eq!(std::fs::read(&path).unwrap(), b"one");
         let gone = take_back(&[trashed]).unwrap_err();
         assert!(gone.message.contains("no longer in the trash"), "{gone:?}");

@@ -141,8 +141,8 @@ impl Beside {
     pub fn of(&self, model: &Path) -> Vec<PathBuf> {
         let stem = stem(model);
         let named = |ending: &&str| self.by_name.get(&OsString::from(format!("{stem}{ending}"))).cloned();
-        let image = IMAGES.iter().find_map(|ending| named(&ending));
-        image.into_iter().chain(DESCRIPTIONS.iter().filter_map(|ending| named(&ending))).collect()
+        let image = IMAGES.iter().find_map(&named);
+        image.into_iter().chain(DESCRIPTIONS.iter().filter_map(named)).collect()
     }
 }
 
