@@ -212,7 +212,7 @@ fn attention_takes_what_was_predicted() {
             let result = metered(&account, || attention(&q, &k, &v, Mask::None).unwrap());
             assert_eq!(result.dims(), q.dims());
             let computes = Computes::Card(Attention::Math);
-            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes, widens: false };
+            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes, widens: false, in_bf16: false };
             let predicted = costs.attention([1, tokens, heads, width], keys, heads).peak;
             let part = account.take_peaks().activations as f64 / predicted as f64;
             println!("{tokens} × {keys}, {heads} heads in {dtype:?}: {part:.3} of {predicted}");

@@ -3,10 +3,11 @@
 
 use super::{
     computed::{
-        Most, attention_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes, linear_scratch_bytes,
-        response_norm_scratch_bytes, unpacked_scratch_bytes,
+        Most, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes,
+        is_winograd, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda::WIDTHS,
+    effort::Effort,
 };
 
 use crate::memory::Attention;
@@ -18,7 +19,7 @@ pub struct Cost {
     pub peak: u64,
     /// Bytes of the result.
     pub result: u64,
-    /// Floating-point operations.
+    /// Floating-point operations; on the CPU, those of a large matrix product in the same time.
     pub operations: f64,
 }
 
@@ -29,15 +30,17 @@ pub enum Computes {
     Processor {
         /// Number of threads that compute; each has scratch memory.
         threads: usize,
+        /// How long its functions take.
+        effort: Effort,
     },
     /// A GPU, with compositions of tensor library functions, and attention as chosen.
     Card(Attention),
 }
 
 impl Computes {
-    /// The CPU, with all threads of the pool that this is called from.
+    /// A typical CPU, with all threads of the pool that this is called from.
     pub fn here() -> Self {
-        Self::Processor { threads: rayon::current_num_threads() }
+        Self::Processor { threads: rayon::current_num_threads(), effort: Effort::USUAL }
     }
 
     /// Whether the CPU computes.
@@ -56,6 +59,8 @@ pub struct Costs {
     /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
     /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
+    /// Whether weights and values of a product are multiplied in bf16 by the CPU.
+    pub in_bf16: bool,
 }
 
 const WIDE: usize = 4;
@@ -63,15 +68,23 @@ const WIDE: usize = 4;
 impl Costs {
     /// Costs on the CPU, with all threads of the pool that this is called from.
     pub fn of_processor(value_bytes: usize) -> Self {
-        Self { value_bytes, computes: Computes::here(), widens: false }
+        Self { value_bytes, computes: Computes::here(), widens: false, in_bf16: false }
     }
 
-    /// A function that reads and writes `wide` values in all, `result` of them its result.
-    fn function(self, wide: usize, result: usize, scratch: usize, operations: f64) -> Cost {
+    /// A function of the CPU that reads `wide` values and writes `result` values.
+    fn function(
+        self,
+        effort: Effort,
+        wide: usize,
+        result: usize,
+        scratch: usize,
+        mut operations: f64,
+    ) -> Cost {
         let computed = result * WIDE;
         let bytes = if self.value_bytes == WIDE {
             computed + scratch
         } else {
+            operations += effort.moving(wide + result);
             wide * WIDE + computed + scratch.max(result * self.value_bytes)
         };
         Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
@@ -87,9 +100,15 @@ impl Costs {
     pub fn linear(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
         match self.computes {
-            Computes::Processor { threads } => {
+            Computes::Processor { threads, effort } => {
+                if self.in_bf16 {
+                    let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
+                    let operations = effort.linear_in_bf16(rows, inputs, outputs);
+                    return self.function(effort, 0, rows * outputs, scratch, operations);
+                }
                 let scratch = linear_scratch_bytes(rows, inputs, outputs, threads);
-                self.function(rows * inputs, rows * outputs, scratch, operations)
+                let operations = effort.linear(rows, inputs, outputs);
+                self.function(effort, rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
             Computes::Card(_) => {
@@ -112,7 +131,10 @@ impl Costs {
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
         let operations = 8.0 * values as f64;
         match self.computes {
-            Computes::Processor { .. } => self.function(values * tensors, values, 0, operations),
+            Computes::Processor { effort, .. } => {
+                let operations = effort.moving(values * (tensors + 1));
+                self.function(effort, values * tensors, values, 0, operations)
+            }
             // One of the tensors after a function or a gate, or scaled before it is shifted.
             Computes::Card(_) => self.composed(values, values, operations),
         }
@@ -122,7 +144,10 @@ impl Costs {
     pub fn add_rows(self, values: usize, more: usize) -> Cost {
         let operations = 2.0 * more as f64;
         match self.computes {
-            Computes::Processor { .. } => self.function(values + more, values, 0, operations),
+            Computes::Processor { effort, .. } => {
+                let operations = effort.moving(values + 2 * more);
+                self.function(effort, values + more, values, 0, operations)
+            }
             // The weighted rows.
             Computes::Card(_) => self.composed(values, more, operations),
         }
@@ -168,9 +193,9 @@ impl Costs {
     pub fn channel_norm(self, [batch, channels, pixels]: [usize; 3]) -> Cost {
         let values = batch * channels * pixels;
         match self.computes {
-            Computes::Processor { .. } => {
+            Computes::Processor { effort, .. } => {
                 let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
-                self.function(values, values, scratch, 8.0 * values as f64)
+                self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
             Computes::Card(_) => {
                 let cost = self.norm(values);
@@ -184,9 +209,9 @@ impl Costs {
     pub fn response_norm(self, [batch, tokens, width]: [usize; 3]) -> Cost {
         let values = batch * tokens * width;
         match self.computes {
-            Computes::Processor { .. } => {
+            Computes::Processor { effort, .. } => {
                 let scratch = response_norm_scratch_bytes(tokens, width);
-                self.function(values, values, scratch, 8.0 * values as f64)
+                self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
             Computes::Card(_) => self.norm(values),
         }
@@ -197,7 +222,10 @@ impl Costs {
         let values = batch * height * width * channels;
         let operations = 2.0 * (values * side * side) as f64;
         match self.computes {
-            Computes::Processor { .. } => self.function(values, values, 0, operations),
+            Computes::Processor { effort, .. } => {
+                let operations = operations + effort.moving(2 * values);
+                self.function(effort, values, values, 0, operations)
+            }
             // The padded input, and a product between two sums.
             Computes::Card(_) => {
                 let padded = batch * (height + side - 1) * (width + side - 1) * channels;
@@ -217,7 +245,11 @@ impl Costs {
     /// Values copied, concatenated or added by the tensor library.
     pub fn copy(self, values: usize) -> Cost {
         let bytes = (values * self.value_bytes) as u64;
-        Cost { peak: bytes, result: bytes, operations: values as f64 }
+        let operations = match self.computes {
+            Computes::Processor { effort, .. } => effort.moving(2 * values),
+            Computes::Card(_) => values as f64,
+        };
+        Cost { peak: bytes, result: bytes, operations }
     }
 
     /// Attention of `[batch, tokens, heads, width]` over `kv_heads` key heads.
@@ -227,11 +259,12 @@ impl Costs {
         let operations = 4.0 * queries as f64 * keys as f64;
         let tiled = self.value_bytes < WIDE && WIDTHS.contains(&width);
         match self.computes {
-            Computes::Processor { threads } => {
+            Computes::Processor { threads, effort } => {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
                 let shape = [batch, tokens, heads, width];
                 let scratch = attention_scratch_bytes(shape, keys, threads);
-                self.function(wide, queries, scratch, operations)
+                let operations = effort.attention(queries, keys, batch * tokens * heads * keys);
+                self.function(effort, wide, queries, scratch, operations)
             }
             // The result alone.
             Computes::Card(Attention::Tiled) if tiled => {
@@ -287,10 +320,14 @@ impl Costs {
         let pixels = batch * height * width;
         let operations = 2.0 * (pixels * side * side) as f64 * inputs as f64 * outputs as f64;
         match self.computes {
-            Computes::Processor { threads } => {
+            Computes::Processor { threads, effort } => {
                 let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
-                self.function(pixels * stride * stride * inputs, pixels * outputs, scratch, operations)
+                let channels = [inputs, outputs];
+                let is_winograd = is_winograd(channels, size, side, stride);
+                let operations = effort.conv(operations, channels, pixels, side * side, is_winograd);
+                let wide = pixels * stride * stride * inputs;
+                self.function(effort, wide, pixels * outputs, scratch, operations)
             }
             // The input as columns (im2col), the product, and the transposed product, next to the kernels.
             Computes::Card(_) => {

@@ -9,6 +9,7 @@ pub mod computed;
 mod cost;
 pub mod cuda;
 mod dryrun;
+mod effort;
 mod experts;
 mod functions;
 mod noise;
@@ -23,6 +24,7 @@ pub use back_end::with_attention;
 pub use computed::{Conv2d, Mask, compute_as_on_cards};
 pub use cost::{Computes, Cost, Costs};
 pub use dryrun::{DryRun, Meter};
+pub use effort::Effort;
 pub use experts::Routes;
 pub use functions::{
     Rope, add, attention, attention_with_bias, channel_norm, depthwise, gated_add, geglu, gelu, gelu_mul,

@@ -3,7 +3,8 @@
 use candle_core::{DType, Result, bail};
 
 use super::{
-    Conv2d, Tensor, Trace, computed,
+    Conv2d, Tensor, Trace,
+    computed::{self, in_bf16},
     cost::{Computes, Cost},
     linear,
     tensor::Kind,
@@ -274,6 +275,8 @@ fn trace_linear(
     let trace = x.trace();
     let mut costs = trace.costs(x.dtype);
     costs.widens = weight.packed.is_none() && weight.dtype != x.dtype;
+    let is_narrow = weight.packed.is_some() || weight.dtype == DType::BF16;
+    costs.in_bf16 = x.dtype == DType::BF16 && in_bf16([rows, inputs], is_narrow);
     let mut cost = costs.linear(rows, inputs, outputs);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
     let on_card = !trace.computes().is_processor();
@@ -281,6 +284,11 @@ fn trace_linear(
     if !on_card {
         // The product with the first factor, in f32.
         cost.peak += (rows * ranks.iter().max().unwrap_or(&0) * size_of::<f32>()) as u64;
+    }
+    if costs.in_bf16 {
+        let copied = if x.layout.is_contiguous() { 0 } else { x.dtype.size_in_bytes() };
+        let widened = if terms.is_empty() { 0 } else { size_of::<f32>() };
+        cost.peak += (rows * inputs * copied.max(widened)) as u64;
     }
     let through = |rank: usize| 2.0 * rows as f64 * rank as f64 * (inputs + outputs) as f64;
     cost.operations += ranks.iter().map(|&rank| through(rank)).sum::<f64>();

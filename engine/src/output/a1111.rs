@@ -167,6 +167,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         seed: 0,
         denoiser_precision: Storage::default(),
         text_precision: Storage::default(),
+        bf16_products: false,
     };
     for (name, value) in &pairs {
         if let Err(note) = apply(&mut settings, name, value) {

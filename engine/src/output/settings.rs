@@ -38,6 +38,9 @@ pub struct Settings {
     /// The weight type of the text encoders.
     #[serde(default, skip_serializing_if = "Storage::is_stored")]
     pub text_precision: Storage,
+    /// Whether a CPU multiplied in bf16. Processors without the instruction for it give other last bits.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bf16_products: bool,
 }
 
 impl Settings {
@@ -52,12 +55,18 @@ impl Settings {
             sluice_version: env!("CARGO_PKG_VERSION").to_owned(),
             denoiser_precision: Storage::Stored,
             text_precision: Storage::Stored,
+            bf16_products: false,
         }
     }
 
     /// The same, with the weight types of the denoiser and the text encoders.
     pub fn held_as(self, [denoiser_precision, text_precision]: [Storage; 2]) -> Self {
         Self { denoiser_precision, text_precision, ..self }
+    }
+
+    /// The same, with whether a CPU multiplied in bf16.
+    pub fn multiplied_in_bf16(self, bf16_products: bool) -> Self {
+        Self { bf16_products, ..self }
     }
 
     /// What to know before generating the image again: the format of weights is a memory setting, not part of a request.

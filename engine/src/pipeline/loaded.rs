@@ -90,6 +90,11 @@ impl LoadedModel {
         self.dtype
     }
 
+    /// Whether the CPU multiplies in bf16 for it.
+    pub fn multiplies_in_bf16(&self) -> bool {
+        self.device().is_cpu() && self.dtype == ComputeDtype::Bf16 && nn::computed::has_bf16_products()
+    }
+
     /// Uses exactly these adapters from now on; returns a report for each. Weights that change are read again
     /// when they are needed. If only the weight of a low-rank adapter differs, nothing is read again.
     ///

@@ -14,14 +14,9 @@ pub use no_card::ready;
 #[cfg(not(feature = "cuda"))]
 use no_card::{first_card, numbered_card};
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
-use candle_core::{DType, Device, Tensor};
-
-use super::PipelineError;
+use super::{PipelineError, processor::Processor};
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
     memory::{
@@ -29,7 +24,7 @@ use crate::{
         Outcome, RunIdentity, USUAL_DISK, machine_of,
     },
     models::Model,
-    nn::{self, Computes},
+    nn::{Computes, Effort},
     request::ComputeDtype,
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
@@ -62,6 +57,8 @@ pub struct Target {
     card: Option<Arc<dyn DeviceMemory>>,
     /// Number of CPU threads that compute.
     threads: usize,
+    /// How long the functions of the CPU take.
+    effort: Effort,
 }
 
 /// A card that is there.
@@ -105,6 +102,7 @@ impl Target {
         let available = (free as f64 * SHARE) as u64;
         let within = |budget: u64| if limited { budget.min(available) } else { budget };
         let host = preferences.ram_budget.map_or(available, within);
+        let processor = Processor::here();
         let card = match &choice {
             DeviceChoice::Auto => first_card()?,
             DeviceChoice::Gpu(number) => Some(numbered_card(*number, sample)?),
@@ -134,6 +132,7 @@ impl Target {
                     card_has_bf16: Some(card.has_bf16),
                     card: Some(card.memory),
                     threads: rayon::current_num_threads(),
+                    effort: processor.effort,
                 })
             }
             (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
@@ -147,7 +146,7 @@ impl Target {
                     link: DISK,
                     disk: DISK,
                     disk_is_measured: false,
-                    operations_per_second: processor_rate(),
+                    operations_per_second: processor.rate,
                     block_latency: BLOCK_LATENCY,
                 };
                 Ok(Self {
@@ -159,6 +158,7 @@ impl Target {
                     card_has_bf16: None,
                     card: None,
                     threads: rayon::current_num_threads(),
+                    effort: processor.effort,
                 })
             }
             (DeviceChoice::Simulated(id), None) => {
@@ -170,7 +170,7 @@ impl Target {
                 machine.device = format!("{} (simulated)", card.name);
                 let mut f32_rate = Some(card.f32_operations_per_second());
                 if pace == Pace::Here {
-                    machine.operations_per_second = processor_rate();
+                    machine.operations_per_second = processor.rate;
                     machine.block_latency = BLOCK_LATENCY;
                     f32_rate = None;
                 }
@@ -183,6 +183,7 @@ impl Target {
                     card_has_bf16: Some(card.has_bf16()),
                     card: None,
                     threads: rayon::current_num_threads(),
+                    effort: processor.effort,
                 })
             }
         }
@@ -209,7 +210,7 @@ impl Target {
     pub fn computes(&self) -> Computes {
         match self.card {
             Some(_) => Computes::Card(self.attention),
-            None => Computes::Processor { threads: self.threads },
+            None => Computes::Processor { threads: self.threads, effort: self.effort },
         }
     }
 
@@ -258,44 +259,4 @@ fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {
         id: id.to_owned(),
         known: cards().iter().map(|card| card.id.clone()).collect(),
     })
-}
-
-/// Part of the speed of a matrix product that whole blocks reach.
-const IN_BLOCKS: f64 = 0.7;
-
-static RATE: OnceLock<f64> = OnceLock::new();
-
-/// Floating-point operations a second that the processor reaches in blocks of transformers.
-fn processor_rate() -> f64 {
-    const GUESS: f64 = 4e10;
-    RATE.get()
-        .copied()
-        .unwrap_or_else(|| GUESS * std::thread::available_parallelism().map_or(1, usize::from) as f64)
-}
-
-/// Measures how fast the processor is, with the threads that this is called from; once a process. Plans that are made
-/// before count with a guess.
-pub fn measure_processor() {
-    RATE.get_or_init(|| {
-        measure_rate().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the speed of the CPU could not be measured");
-            processor_rate()
-        })
-    });
-}
-
-fn measure_rate() -> candle_core::Result<f64> {
-    const SIDE: usize = 512;
-    const TIME: Duration = Duration::from_millis(40);
-    const LEAST: u32 = 16;
-    let matrix = Tensor::ones((SIDE, SIDE), DType::F32, &Device::Cpu)?;
-    let (started, mut products, mut fastest) = (Instant::now(), 0, f64::INFINITY);
-    // Other programs interrupt most products on a busy machine, and the first ones start the threads.
-    while started.elapsed() < TIME || products < LEAST {
-        let begun = Instant::now();
-        nn::computed::linear(&matrix, &matrix, None)?;
-        fastest = fastest.min(begun.elapsed().as_secs_f64());
-        products += 1;
-    }
-    Ok(IN_BLOCKS * 2.0 * (SIDE * SIDE * SIDE) as f64 / fastest)
 }

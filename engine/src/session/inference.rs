@@ -295,9 +295,11 @@ impl InferenceThread {
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
+        let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
         let save = |(index, media): (usize, Media)| {
             let settings = Settings::new(request, &summary.name, &summary.family, index as u32)
-                .held_as(job.memory.precisions());
+                .held_as(job.memory.precisions())
+                .multiplied_in_bf16(in_bf16);
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }

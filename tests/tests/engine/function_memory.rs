@@ -4,7 +4,7 @@
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::MemoryAccount,
-    nn::{self, Computes, Conv2d, Mask, Trace},
+    nn::{self, Computes, Conv2d, Effort, Mask, Trace},
 };
 use sluice_tests::threads::two_metered_threads;
 
@@ -39,7 +39,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::BF16] {
             // Predicted outside the pool, as the plans of a session are.
-            let trace = Trace::new(Computes::Processor { threads: 2 });
+            let trace = Trace::new(Computes::Processor { threads: 2, effort: Effort::USUAL });
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();
             trace.take();

@@ -1,6 +1,7 @@
 //! Matrix products with weights.
 
 use candle_core::{D, DType, Result, Storage, Tensor, bail};
+use half::bf16;
 use pulp::Simd;
 use rayon::prelude::*;
 
@@ -9,7 +10,7 @@ use crate::precision::{Encoding, Packed};
 use super::cpu::{by_processor, contiguous, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 use super::{
-    few_rows,
+    bf16_product, few_rows,
     operands::{Start, Weights},
     unpacked::unpacked,
 };
@@ -70,6 +71,26 @@ impl Weight {
             Self::Floats(tensor) => tensor.dims(),
             Self::Packed { shape, .. } => shape,
         }
+    }
+
+    /// Whether it is held in bf16, or packed.
+    fn is_narrow(&self) -> bool {
+        match self {
+            Self::Floats(tensor) => tensor.dtype() == DType::BF16,
+            Self::Packed { .. } => true,
+        }
+    }
+
+    /// Hands its values, on the CPU, to `work`.
+    fn read(&self, shape: [usize; 2], work: impl FnOnce(Weights<'_>)) -> Result<()> {
+        let (held, encoding) = match self {
+            Self::Floats(tensor) => (tensor.contiguous()?, None),
+            Self::Packed { bytes, encoding, .. } => (bytes.contiguous()?, Some(*encoding)),
+        };
+        let (storage, layout) = held.storage_and_layout();
+        let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
+        work(Weights::new(storage, layout.start_offset(), shape, encoding)?);
+        Ok(())
     }
 
     /// The same values in another shape.
@@ -188,34 +209,53 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; outputs],
     };
-    let wide = contiguous(x)?;
-    let wide = wide.storage_and_layout();
-    let x_values = values(&wide)?;
     let mut out = zeros(shape.iter().product());
     if !out.is_empty() {
-        multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
-        for term in terms {
-            let (rank, _) = term.down.dims2()?;
-            let mut inner = zeros(out.len() / outputs * rank);
-            multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
-            inner.iter_mut().for_each(|value| *value *= term.scale);
-            multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
+        let rows = out.len() / outputs;
+        let is_narrow = x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow());
+        if is_narrow {
+            multiply_in_bf16(x, weight, &bias, inputs, &mut out)?;
+        }
+        if !is_narrow || !terms.is_empty() {
+            let wide = contiguous(x)?;
+            let wide = wide.storage_and_layout();
+            let x_values = values(&wide)?;
+            if !is_narrow {
+                multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
+            }
+            for term in terms {
+                let (rank, _) = term.down.dims2()?;
+                let mut inner = zeros(rows * rank);
+                multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
+                inner.iter_mut().for_each(|value| *value *= term.scale);
+                multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
+            }
         }
     }
     Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
 }
 
+/// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.
+pub(in crate::nn) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
+    let fits = rows > few_rows::MOST && inputs > 0 && inputs.is_multiple_of(2);
+    is_narrow && fits && bf16_product::is_available()
+}
+
+/// `out = bias + x · weightᵀ` for x in bf16.
+fn multiply_in_bf16(x: &Tensor, weight: &Weight, bias: &[f32], inputs: usize, out: &mut [f32]) -> Result<()> {
+    let x = x.contiguous()?;
+    let (storage, layout) = x.storage_and_layout();
+    let Storage::Cpu(storage) = &*storage else { bail!("the values are not on the CPU") };
+    let rows = out.len() / bias.len();
+    let x = &storage.as_slice::<bf16>()?[layout.start_offset()..][..rows * inputs];
+    weight.read([bias.len(), inputs], |weights| {
+        bf16_product::multiply(x, weights, Start::Bias(bias), inputs, out);
+    })
+}
+
 /// `out = start + x · weightᵀ`.
 fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out: &mut [f32]) -> Result<()> {
-    let (held, encoding) = match weight {
-        Weight::Floats(tensor) => (tensor.contiguous()?, None),
-        Weight::Packed { bytes, encoding, .. } => (bytes.contiguous()?, Some(*encoding)),
-    };
-    let (storage, layout) = held.storage_and_layout();
-    let Storage::Cpu(storage) = &*storage else { bail!("the weights are not on the CPU") };
-    let weights = Weights::new(storage, layout.start_offset(), [start.outputs(), inputs], encoding)?;
-    multiply(x, weights, start, inputs, out);
-    Ok(())
+    weight.read([start.outputs(), inputs], |weights| multiply(x, weights, start, inputs, out))
 }
 
 fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {

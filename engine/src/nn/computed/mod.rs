@@ -6,6 +6,7 @@
 mod activation;
 mod addition;
 mod attention;
+mod bf16_product;
 mod channel_norm;
 #[cfg(test)]
 mod check;
@@ -27,17 +28,19 @@ pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, si
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias};
 pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
+pub use bf16_product::is_available as has_bf16_products;
+pub(in crate::nn) use bf16_product::scratch_bytes as bf16_scratch_bytes;
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
-pub(in crate::nn) use conv::scratch_bytes as conv_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
+pub(in crate::nn) use conv::{is_winograd, scratch_bytes as conv_scratch_bytes};
 pub(in crate::nn) use conv_next::response_norm_scratch_bytes;
 pub use conv_next::{depthwise, response_norm};
 pub use cpu::compute_as_on_cards;
 pub use experts::add_rows;
 pub use gelu::{geglu, gelu, gelu_mul};
-pub(in crate::nn) use linear::scratch_bytes as linear_scratch_bytes;
 pub use linear::{LowRank, Weight, linear, linear_with};
+pub(in crate::nn) use linear::{in_bf16, scratch_bytes as linear_scratch_bytes};
 pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
 pub use rope::{Rope, rope_half, rope_interleaved};

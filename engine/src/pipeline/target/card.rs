@@ -8,7 +8,7 @@ use std::{
 
 use candle_core::DType;
 
-use super::{Card, HardwareSample, IN_BLOCKS, Link, PipelineError};
+use super::{Card, HardwareSample, Link, PipelineError};
 use crate::{
     pipeline::{multiply, transfer},
     residency::{
@@ -17,6 +17,8 @@ use crate::{
     },
 };
 
+/// Part of the speed of a matrix product that whole blocks reach.
+const IN_BLOCKS: f64 = 0.7;
 /// Latency of a transfer in seconds.
 const LATENCY: f64 = 20e-6;
 /// The assumed speed of a GPU that has no free memory to measure it: eight lanes of PCIe 4.

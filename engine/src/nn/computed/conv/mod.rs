@@ -87,6 +87,18 @@ impl Sizes {
         self.out_channels * self.channels * self.kernel * self.kernel
     }
 
+    /// Those of a convolution with this result, padded by half the kernel.
+    fn with_result(
+        [channels, out_channels]: [usize; 2],
+        [out_height, out_width]: [usize; 2],
+        kernel: usize,
+        stride: usize,
+    ) -> Self {
+        let (height, width) = (out_height * stride, out_width * stride);
+        let padding = kernel / 2;
+        Self { channels, height, width, out_channels, out_height, out_width, kernel, stride, padding }
+    }
+
     fn of(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Self> {
         let (_, channels, height, width) = x.dims4()?;
         let (out_channels, expected, kernel, _) = weight.dims4()?;
@@ -151,23 +163,22 @@ pub(in crate::nn) fn scratch_bytes(
     widens: bool,
     threads: usize,
 ) -> usize {
-    let (height, width) = (out_height * stride, out_width * stride);
-    let sizes = Sizes {
-        channels,
-        height,
-        width,
-        out_channels,
-        out_height,
-        out_width,
-        kernel,
-        stride,
-        padding: kernel / 2,
-    };
+    let sizes = Sizes::with_result([channels, out_channels], [out_height, out_width], kernel, stride);
     let (values, blocks) = match winograd::suits(sizes) {
         true => winograd::scratch_values(sizes, images, widens, threads),
         false => direct::scratch_values(sizes, images, widens, threads),
     };
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
+}
+
+/// Whether a convolution with a result of this size is computed by Winograd's minimal filtering.
+pub(in crate::nn) fn is_winograd(
+    channels: [usize; 2],
+    size: [usize; 2],
+    kernel: usize,
+    stride: usize,
+) -> bool {
+    winograd::suits(Sizes::with_result(channels, size, kernel, stride))
 }
 
 /// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all
