@@ -1,10 +1,10 @@
 //! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear packed unpacking encoding attention norm]`,
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear bf16 packed unpacking encoding attention norm]`,
 //! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate run by run and the shortest
 //! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
-//! lines for PyTorch. For packed weights the other side is the same product with bf16 weights, for unpacking
-//! it is bf16 too, and for encoding it is the rate assumed by predictions.
+//! lines for PyTorch. For bf16 the other side is the same product in f32, for packed weights it is the product with
+//! bf16 weights, for unpacking it is bf16 too, and for encoding it is the rate assumed by predictions.
 
 use std::{cell::RefCell, hint::black_box, time::Instant};
 
@@ -100,6 +100,19 @@ fn main() -> Result<()> {
             )?;
         }
     }
+    if wants("bf16") {
+        for [rows, inputs, outputs] in PRODUCTS {
+            let (x, weight) = (random(&[rows, inputs])?, random(&[outputs, inputs])?);
+            let [narrow_x, narrow] = [&x, &weight].map(|wide| wide.to_dtype(DType::BF16));
+            let (narrow_x, narrow) = (narrow_x?, narrow?);
+            row(
+                &format!("bf16 {rows}×{inputs}→{outputs}"),
+                (2 * rows * inputs * outputs) as f64,
+                || linear(&narrow_x, &narrow, None),
+                || linear(&x, &weight, None),
+            )?;
+        }
+    }
     if wants("packed") {
         for [rows, inputs, outputs] in PACKED {
             let (x, narrow) = (random(&[rows, inputs])?, random(&[outputs, inputs])?.to_dtype(DType::BF16)?);
@@ -107,6 +120,13 @@ fn main() -> Result<()> {
                 let weight = packed(encoding, [outputs, inputs])?;
                 row(
                     &format!("{} {rows}×{inputs}→{outputs}", encoding.format.name()),
+                    (2 * rows * inputs * outputs) as f64,
+                    || linear(&x, &weight, None),
+                    || linear(&x, &narrow, None),
+                )?;
+                let x = x.to_dtype(DType::BF16)?;
+                row(
+                    &format!("{} in bf16 {rows}×{inputs}→{outputs}", encoding.format.name()),
                     (2 * rows * inputs * outputs) as f64,
                     || linear(&x, &weight, None),
                     || linear(&x, &narrow, None),

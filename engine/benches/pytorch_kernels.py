@@ -1,4 +1,4 @@
-"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv linear attention norm]."""
+"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv linear bf16 attention norm]."""
 
 import sys
 import time
@@ -76,6 +76,10 @@ def main():
                 2 * rows * inputs * outputs,
                 lambda: F.linear(x, weight, bias),
             )
+    if not wanted or "bf16" in wanted:
+        for rows, inputs, outputs in PRODUCTS:
+            x, weight = torch.randn(rows, inputs).bfloat16(), torch.randn(outputs, inputs).bfloat16()
+            row(f"bf16 {rows}×{inputs}→{outputs}", 2 * rows * inputs * outputs, lambda: F.linear(x, weight))
     if not wanted or "attention" in wanted:
         for tokens, keys, heads, width in ATTENTIONS:
             q, k, v = (torch.randn(1, count, heads, width).transpose(1, 2) for count in (tokens, keys, keys))

@@ -1,8 +1,19 @@
 //! Safetensors: the header. [`quantized`] joins weights that are stored as several tensors.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
 
-use safetensors::{Dtype, tensor::Metadata};
+use safetensors::{
+    Dtype,
+    tensor::{Metadata, TensorInfo},
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, MapAccess, Visitor},
+};
 use serde_json::{Map, Value, json};
 
 use super::{CheckpointError, StoredTensor, TensorTable, quantized, weight_file::WeightFile};
@@ -66,7 +77,7 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     }
     let mut described = vec![0; header as usize];
     file.read_at(&mut described, LENGTH_BYTES)?;
-    let metadata: Metadata =
+    let Described(metadata) =
         serde_json::from_slice(&described).map_err(|error| damaged(error.to_string()))?;
     let start = LENGTH_BYTES + header;
     let expected = start.saturating_add(metadata.data_len() as u64);
@@ -76,6 +87,44 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
             Err(damaged(format!("it describes {expected} bytes, but the file has {length}")))
         }
         std::cmp::Ordering::Equal => Ok((metadata, start)),
+    }
+}
+
+/// A header. [`Metadata`]'s own deserialization reads everything twice, which takes most of the time of a search through
+/// thousands of files.
+struct Described(Metadata);
+
+impl<'de> Deserialize<'de> for Described {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Described;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the names of tensors with what they are")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut entries: M) -> Result<Described, M::Error> {
+                const NOTES: &str = "__metadata__";
+                let mut notes: Option<HashMap<String, String>> = None;
+                let mut tensors: Vec<(String, TensorInfo)> = Vec::new();
+                while let Some(name) = entries.next_key::<String>()? {
+                    if name == NOTES {
+                        notes = entries.next_value()?;
+                    } else {
+                        tensors.push((name, entries.next_value()?));
+                    }
+                }
+                tensors.sort_by_key(|(_, info)| info.data_offsets);
+                let count = tensors.len();
+                let metadata = Metadata::new(notes, tensors).map_err(M::Error::custom)?;
+                match metadata.tensors().len() == count {
+                    true => Ok(Described(metadata)),
+                    false => Err(M::Error::custom("two tensors have the same name")),
+                }
+            }
+        }
+        deserializer.deserialize_map(Entries)
     }
 }
 
