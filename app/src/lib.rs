@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engines;
 pub mod folders;
 pub mod lean;
+pub mod logs;
 pub mod seed;
 #[cfg(feature = "window")]
 pub mod sound;

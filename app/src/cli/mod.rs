@@ -28,13 +28,9 @@ mod table;
 mod unsaved;
 mod worker;
 
-use std::{
-    io::{self, IsTerminal as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 
 use exit::Outcome;
 
@@ -97,7 +93,7 @@ pub fn run() -> ExitCode {
         Ok(CommandLine { command, in_process }) => (command, in_process),
         Err(message) => return exit::usage(&flags_elsewhere::explain(message)),
     };
-    log_to_stderr();
+    let _logs = crate::logs::start(command.is_none());
     crate::lean::restart_under_limits();
     exit::report(match command {
         None => open_window(in_process),
@@ -120,13 +116,4 @@ fn open_window(in_process: bool) -> anyhow::Result<Outcome> {
 #[cfg(not(feature = "window"))]
 fn open_window(_: bool) -> anyhow::Result<Outcome> {
     anyhow::bail!("this program is the engine for NVIDIA GPUs; run `sluice`, next to it, to open the window")
-}
-
-fn log_to_stderr() {
-    let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter.with_env_var("SLUICE_LOG").from_env_lossy())
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
 }

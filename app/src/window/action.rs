@@ -111,6 +111,13 @@ pub enum Action {
     Undo,
     /// Show or hide the sheet of keys.
     ShowHelp(bool),
+    /// Show or hide the settings.
+    ShowSettings(bool),
+    /// Copy what helps to find a fault.
+    CopyReport {
+        /// Whether it has paths and prompts.
+        tells_all: bool,
+    },
     /// Switch between a full screen and a window.
     ToggleFullScreen,
     /// Dismiss a message.

@@ -29,7 +29,8 @@ use super::{
     monitor::{self, Monitor},
     plan_panel::{self, PlanPanel},
     settings::{Settings, StartupSettings},
-    shortcuts,
+    settings_page::{self, SettingsPage},
+    shortcuts::{self, Sheet},
     side_panel::{self, SidePanel},
     state::{HeardPart, Model, RecentId, State, Surroundings},
     status_bar,
@@ -137,6 +138,10 @@ pub struct SluiceApp {
     /// The finished image whose file is being reloaded.
     reading: Option<PathBuf>,
     shows_help: bool,
+    /// The settings, while they are open.
+    settings_page: Option<SettingsPage>,
+    /// Text for the clipboard, which takes it in the next frame.
+    copied: Option<String>,
     /// The title of the window.
     title: String,
     /// Whether the queue had jobs in the last frame.
@@ -188,6 +193,8 @@ impl SluiceApp {
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
+        ctx.set_zoom_factor(settings.scale);
+        tokens::reduce_motion(ctx, settings.reduced_motion);
         let request = &mut settings.draft.request;
         request.model = model.unwrap_or_else(|| request.model.clone());
         if adopt_defaults {
@@ -212,6 +219,8 @@ impl SluiceApp {
             textures: Textures::default(),
             reading: None,
             shows_help: false,
+            settings_page: None,
+            copied: None,
             title: "Sluice".to_owned(),
             was_busy: false,
             browser: None,
@@ -332,8 +341,9 @@ impl SluiceApp {
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
         actions.append(&mut by_keys);
-        self.escape =
-            shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help, self.gallery.is_open);
+        let sheet = if self.settings_page.is_some() { Some(Sheet::Settings) } else { None };
+        let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
+        self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
@@ -341,6 +351,11 @@ impl SluiceApp {
         for action in actions {
             self.act(ui.ctx(), action);
         }
+        if let Some(text) = self.copied.take() {
+            ui.ctx().copy_text(text);
+        }
+        // It can be changed with keys, too.
+        self.state.settings.scale = ui.ctx().zoom_factor();
         self.say_in_title(ui.ctx());
         self.call(ui.ctx());
         self.play_sound(ui.ctx().time());
@@ -387,6 +402,8 @@ impl SluiceApp {
             browser::show(ui.ctx(), browser, actions);
         } else if self.shows_help {
             help::show(ui.ctx(), actions);
+        } else if let Some(page) = &mut self.settings_page {
+            settings_page::show(ui.ctx(), &self.state, page, actions);
         }
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);

@@ -23,6 +23,7 @@ use sluice_engine::{
 use super::{
     image_settings::ImageSettings,
     settings::StartupSettings,
+    settings_page::Report,
     state::{ClipLength, Pixels},
 };
 pub use dialog::{Dialog, Entry};
@@ -47,7 +48,7 @@ pub(super) const CLIP_EXTENSIONS: [&str; 3] = ["mp4", "m4v", "mov"];
 /// Extensions of masks of clips: clips, and images for all frames.
 const MASK_EXTENSIONS: [&str; 7] = ["mp4", "m4v", "mov", "png", "jpg", "jpeg", "webp"];
 /// Extensions of what Sluice saves by itself.
-const SAVED_EXTENSIONS: [&str; 4] = ["png", "mp4", "webp", "gif"];
+const SAVED_EXTENSIONS: [&str; 5] = ["png", "jpg", "mp4", "webp", "gif"];
 /// Extensions of animated images.
 const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
 /// Extensions of adapters.
@@ -92,6 +93,8 @@ pub enum Task {
     List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
+    /// Completes a report of a problem.
+    Report(Box<Report>),
     /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(StartupSettings),
 }
@@ -199,6 +202,10 @@ pub enum FileEvent {
     GalleryFolderChosen(PathBuf),
     /// A folder for exported images was chosen in a dialog.
     ExportFolderChosen(PathBuf),
+    /// The folder for new images and clips was chosen in a dialog.
+    OutputFolderChosen(PathBuf),
+    /// A report of a problem.
+    Report(String),
     /// An image or a clip of the gallery, to be shown in the viewer.
     Recalled {
         /// Its file.
@@ -296,6 +303,7 @@ impl Files {
                     | FileEvent::MaskChosen(_)
                     | FileEvent::GalleryFolderChosen(_)
                     | FileEvent::ExportFolderChosen(_)
+                    | FileEvent::OutputFolderChosen(_)
                     | FileEvent::DialogClosed
                     | FileEvent::NoDialog { .. }
             )
@@ -355,6 +363,7 @@ impl Reporter {
                 Err(failure) => FileEvent::Failed { title: "This image cannot be shown", failure },
             }),
             Task::ListAdapters(model) => self.list_adapters(&model),
+            Task::Report(report) => self.say(FileEvent::Report(report.complete())),
             Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
                 self.say(FileEvent::ModelChosen(path))

@@ -9,9 +9,10 @@ use super::{
 };
 
 /// Keys and what they do, as in `docs/shortcuts.md`.
-const KEYS: [(&str, &str); 21] = [
+const KEYS: [(&str, &str); 22] = [
     ("Ctrl+Enter", "Generate"),
     ("Ctrl+M", "Models"),
+    ("Ctrl+Comma", "Settings"),
     ("Esc", "Leave a field, close what is open, or cancel the running image"),
     ("← →", "Previous or next image; of a clip, frame"),
     ("↑ ↓", "Previous or next image or clip in the list"),

@@ -15,6 +15,7 @@ mod monitor;
 mod plan_panel;
 mod queue;
 pub mod settings;
+mod settings_page;
 mod shortcuts;
 mod side_panel;
 pub mod state;
@@ -131,13 +132,15 @@ fn create(
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let speaker = Speaker::start().inspect_err(|error| tracing::warn!(%error, "clips play without sound"));
     let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
+    let settings = creation.storage.and_then(Settings::load);
+    let chosen = settings.as_ref().and_then(|settings| settings.output.folder.clone());
     let setup = Setup {
         link: Box::new(session),
         files,
-        settings: creation.storage.and_then(Settings::load),
+        settings,
         startup,
         gpu,
-        folder: options.folder.or_else(pictures_folder),
+        folder: options.folder.or(chosen).or_else(pictures_folder),
         model: options.model,
         new_seed: random_seed,
         lock: Lock::of(data_folder().as_deref()),

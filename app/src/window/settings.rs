@@ -11,7 +11,11 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
+use sluice_engine::{
+    memory::MemoryPreferences,
+    output::{NamedOutput, Output, StillFormat},
+    request::ModelSource,
+};
 
 use super::state::Draft;
 pub use library::{LibrarySettings, OwnDefaults};
@@ -53,6 +57,40 @@ pub struct MemorySettings {
     pub timeline_open: bool,
 }
 
+/// Factors by which the contents of the window are scaled.
+pub const SCALES: [f32; 8] = [0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0];
+
+/// Where images and clips are saved, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OutputSettings {
+    /// The folder; the folder `Sluice` in the user's pictures folder if absent.
+    pub folder: Option<PathBuf>,
+    /// The format of images.
+    pub format: StillFormat,
+    /// The template of their names.
+    pub names: String,
+}
+
+impl OutputSettings {
+    /// Date, number and seed.
+    pub const USUAL_NAMES: &str = "{name}";
+
+    /// Where and how a job saves into a folder.
+    pub fn into(&self, folder: PathBuf) -> Output {
+        if self.format == StillFormat::Png && self.names.trim() == Self::USUAL_NAMES {
+            return Output::Folder(folder);
+        }
+        Output::Named(NamedOutput { folder, format: self.format, names: self.names.clone() })
+    }
+}
+
+impl Default for OutputSettings {
+    fn default() -> Self {
+        Self { folder: None, format: StillFormat::Png, names: Self::USUAL_NAMES.to_owned() }
+    }
+}
+
 /// The models that were opened last, by what they generate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -78,8 +116,14 @@ pub struct Settings {
     pub last_models: LastModels,
     /// Light or dark theme.
     pub theme: ThemeChoice,
+    /// The factor by which the contents are scaled.
+    pub scale: f32,
+    /// Whether nothing fades or slides.
+    pub reduced_motion: bool,
     /// Whether live previews are shown.
     pub previews: bool,
+    /// Where images and clips are saved, and how.
+    pub output: OutputSettings,
     /// Whether clips play without sound.
     pub muted: bool,
     /// Folders that the gallery shows beside the output folder.
@@ -102,7 +146,10 @@ impl Default for Settings {
             prompts: Vec::new(),
             last_models: LastModels::default(),
             theme: ThemeChoice::default(),
+            scale: 1.0,
+            reduced_motion: false,
             previews: true,
+            output: OutputSettings::default(),
             muted: false,
             gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
@@ -117,6 +164,12 @@ impl Default for Settings {
 pub enum Setting {
     /// Light or dark theme.
     Theme(ThemeChoice),
+    /// The factor by which the contents are scaled.
+    Scale(f32),
+    /// Whether nothing fades or slides.
+    ReducedMotion(bool),
+    /// Where images and clips are saved, and how.
+    Output(Box<OutputSettings>),
     /// Whether live previews are shown.
     Previews(bool),
     /// Whether clips play without sound.
@@ -141,6 +194,9 @@ impl Settings {
     pub fn set(&mut self, setting: Setting) {
         match setting {
             Setting::Theme(theme) => self.theme = theme,
+            Setting::Scale(scale) => self.scale = scale,
+            Setting::ReducedMotion(reduced) => self.reduced_motion = reduced,
+            Setting::Output(output) => self.output = *output,
             Setting::Previews(previews) => self.previews = previews,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,

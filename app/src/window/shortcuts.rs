@@ -17,13 +17,25 @@ pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND,
 /// Opens or closes the place of models.
 const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 
+/// Opens or closes the settings.
+const SETTINGS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Comma);
+
+/// What lies over the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sheet {
+    /// The keys.
+    Help,
+    /// The settings.
+    Settings,
+}
+
 /// What Escape closes or leaves by itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Escape {
     popup: bool,
     field: bool,
     browser: bool,
-    help: bool,
+    sheet: Option<Sheet>,
     /// Whether it closes the place of models, if that is open.
     pub library: Option<bool>,
     gallery: bool,
@@ -31,9 +43,9 @@ pub struct Escape {
 
 impl Escape {
     /// What is open or has the focus now.
-    pub fn of(ctx: &Context, browser: bool, help: bool, gallery: bool) -> Self {
+    pub fn of(ctx: &Context, browser: bool, sheet: Option<Sheet>, gallery: bool) -> Self {
         let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
-        Self { popup, field, browser, help, library: None, gallery }
+        Self { popup, field, browser, sheet, library: None, gallery }
     }
 }
 
@@ -55,15 +67,17 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let closes_library = before.library == Some(true) && !before.browser && !before.help;
-    let is_free = !before.field && before.library != Some(false);
+    let closes_library = before.library == Some(true) && !before.browser && before.sheet.is_none();
+    let is_free = (!before.field || before.sheet.is_some()) && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))
         } else if before.browser {
             Action::Browse(Browse::Close)
-        } else if before.help {
+        } else if before.sheet == Some(Sheet::Help) {
             Action::ShowHelp(false)
+        } else if before.sheet == Some(Sheet::Settings) {
+            Action::ShowSettings(false)
         } else if before.gallery {
             Step::Escape.into()
         } else if !state.messages.failures.is_empty() {
@@ -74,7 +88,9 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             Action::CancelRunning
         });
     }
-    for (key, action) in [(Key::F1, Action::ShowHelp(!before.help)), (Key::F11, Action::ToggleFullScreen)] {
+    for (key, action) in
+        [(Key::F1, Action::ShowHelp(before.sheet != Some(Sheet::Help))), (Key::F11, Action::ToggleFullScreen)]
+    {
         if ctx.input(|input| input.key_pressed(key)) {
             actions.push(action);
         }
@@ -82,14 +98,17 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
     if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
         actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
     }
-    let is_covered = before.popup || before.browser || before.library.is_some();
+    if ctx.input_mut(|input| input.consume_shortcut(&SETTINGS)) {
+        actions.push(Action::ShowSettings(before.sheet != Some(Sheet::Settings)));
+    }
+    let is_covered = before.popup || before.browser || before.sheet.is_some() || before.library.is_some();
     if !before.field
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())
     {
         actions.push(Step::Open(!before.gallery).into());
     }
-    let is_open = is_covered || before.help || before.gallery;
+    let is_open = is_covered || before.gallery;
     let is_free = !is_open && ctx.memory(|memory| memory.focused().is_none());
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);

@@ -257,6 +257,12 @@ pub fn apply(ctx: &Context) {
     ctx.set_style_of(Theme::Light, style(Theme::Light, &LIGHT));
 }
 
+/// Lets panels and popups appear at once, or again fade and slide.
+pub fn reduce_motion(ctx: &Context, reduced: bool) {
+    let usual = Style::default().animation_time;
+    ctx.all_styles_mut(|style| style.animation_time = if reduced { 0.0 } else { usual });
+}
+
 fn fonts() -> FontDefinitions {
     static INTER: &[u8] = include_bytes!("../../../assets/fonts/Inter.ttf");
     static LUCIDE: &[u8] = include_bytes!("../../../assets/fonts/Lucide.ttf");

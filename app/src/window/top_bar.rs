@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, RichText, Ui, vec2};
+use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, Ui, vec2};
 use sluice_engine::request::ModelSource;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     icons,
     library::LibraryAction,
     queue,
-    settings::{RenderGpu, Setting, ThemeChoice},
+    settings::{Setting, ThemeChoice},
     state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
@@ -43,7 +43,9 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
         model_picker(ui, state, &mut bar.typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            window_settings(ui, state, actions);
+            if widgets::icon_button(ui, icons::SETTINGS, "Settings").clicked() {
+                actions.push(Action::ShowSettings(true));
+            }
             theme_picker(ui, state.settings.theme, actions);
             ui.add_space(space::XS);
             if widgets::toggle_button(ui, "Timeline", open.timeline)
@@ -237,47 +239,4 @@ fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
             }
         }
     });
-}
-
-fn window_settings(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let button = widgets::icon_button(ui, icons::SETTINGS, "Settings");
-    Popup::from_toggle_button_response(&button)
-        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Settings")
-        .frame(popup_frame(ui).inner_margin(Margin::same(space::L as i8)))
-        .width(size::POPUP)
-        .show(|ui| {
-            widgets::field_label(ui, "App rendering GPU");
-            let choices = [(RenderGpu::Integrated, "Integrated"), (RenderGpu::Dedicated, "Dedicated")];
-            if let Some(chosen) = widgets::segmented(ui, state.settings.startup.render_gpu, &choices) {
-                actions.push(Action::Set(Setting::RenderGpu(chosen)));
-            }
-            let gpu = state.surroundings.gpu.as_ref();
-            let now = gpu.map_or_else(String::new, |gpu| format!(" Current: {gpu}."));
-            widgets::hint(
-                ui,
-                format!(
-                    "The integrated GPU leaves all VRAM of the dedicated one to models. Takes effect after \
-                     restart.{now}"
-                ),
-            );
-            ui.add_space(space::S);
-            let mut previews = state.settings.previews;
-            if ui
-                .checkbox(&mut previews, "Live preview")
-                .on_hover_text("Shows the image while it is generated.")
-                .changed()
-            {
-                actions.push(Action::Set(Setting::Previews(previews)));
-            }
-            if let Some(folder) = &state.surroundings.output_folder {
-                ui.add_space(space::S);
-                widgets::field_label(ui, "Output folder");
-                let path = RichText::new(folder.display().to_string()).small();
-                ui.add(egui::Label::new(path).truncate()).on_hover_text(folder.display().to_string());
-                if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open folder", Weight::Plain).clicked() {
-                    actions.push(Action::OpenFolder(folder.clone()));
-                }
-            }
-        });
 }

@@ -206,11 +206,12 @@ fn settings_that_cannot_be_drawn_are_named() {
 fn a_picture_that_cannot_be_written_is_known_before_the_run() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
+    let help = "Choose a file name that ends in one of these; .png keeps every pixel.";
     for (output, what, help) in [
-        ("a.jpg", "a.jpg does not end in .png", "Choose a file name that ends in .png."),
+        ("a.bmp", "a.bmp does not end in .png, .jpg or .webp", help),
         (".", ". is a folder", "Add a file name that ends in .png."),
         ("file/a.png", "file is a file", "Choose a folder that you can write to."),
-        ("a.mp4", "a.mp4 does not end in .png", "Choose a file name that ends in .png."),
+        ("a.mp4", "a.mp4 does not end in .png, .jpg or .webp", help),
     ] {
         let failed = draw(folder.path(), &["--output", output]);
         assert_fails(&failed, what, help);

@@ -16,9 +16,12 @@ use super::{
         tags::{COMMENT, Key, TOOL},
     },
     png_file, sequence,
+    still::{self, as_jpeg},
     webp::{self, WebPError},
 };
 
+/// Quality of lossy images, 1…100.
+const QUALITY: u8 = 95;
 /// Frames per second have three decimals in files.
 const THOUSANDTHS: f32 = 1000.0;
 
@@ -36,10 +39,17 @@ pub(super) fn write(
     existing: Existing,
 ) -> Result<(), OutputError> {
     let format = Format::of(path, media.is_clip(), codec)?;
-    let Media::Clip(clip) = media else { return png_file::write(path, media, settings, existing) };
     let first = media.checked()?;
+    let Media::Clip(clip) = media else {
+        let bytes = match format {
+            Format::Jpeg => as_jpeg(path, first, QUALITY, Some(settings)),
+            Format::WebP => still::as_webp(path, first, QUALITY, Some(settings)),
+            _ => return png_file::write(path, media, settings, existing),
+        }?;
+        return write_whole(path, &bytes, existing);
+    };
     let bytes = match format {
-        Format::Png => return png_file::write(path, media, settings, existing),
+        Format::Png | Format::Jpeg => return png_file::write(path, media, settings, existing),
         Format::Frames => return sequence::write(path, clip, settings, existing),
         Format::Ffmpeg(codec) => return ffmpeg::write(path, clip, first, settings, codec, existing),
         // An encoder that panics must not cost the frames.

@@ -11,7 +11,9 @@ use super::{
     Codec, Date, Media, OutputError, Settings, clip_file, ffmpeg,
     file::{Existing, folder_of, temporary_file},
     format::Format,
+    names::{NameFacts, file_name_of},
     sequence,
+    still::StillFormat,
 };
 
 /// Where images and clips are written.
@@ -22,6 +24,20 @@ pub enum Output {
     File(PathBuf),
     /// A new file in this folder, named by date, number and seed. The folder is created if it is missing.
     Folder(PathBuf),
+    /// A new file in a folder, of which format and name are chosen.
+    Named(NamedOutput),
+}
+
+/// Where images and clips are written, and how their files are called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedOutput {
+    /// The folder. It is created if it is missing.
+    pub folder: PathBuf,
+    /// The format of images.
+    pub format: StillFormat,
+    /// The template of names, with the fields of [`NAME_FIELDS`](super::NAME_FIELDS); `{name}` is the name by date, number
+    /// and seed. What is no template counts as `{name}`.
+    pub names: String,
 }
 
 /// Number of names to try when other programs take names in the same folder at the same time.
@@ -38,7 +54,7 @@ impl Output {
                 }
                 folder_of(path)
             }
-            Self::Folder(folder) => folder,
+            Self::Folder(folder) | Self::Named(NamedOutput { folder, .. }) => folder,
         };
         if is_clip && codec != Codec::H264 && ffmpeg::find().is_none() {
             return Err(OutputError::NoFfmpeg { codec });
@@ -55,8 +71,8 @@ impl Output {
         Ok(())
     }
 
-    /// The path for image or clip `index` of a batch. In a folder it is the next free name with this extension.
-    pub(super) fn path_for(&self, index: u32, seed: u64, date: Date, extension: &str) -> PathBuf {
+    /// The path for image or clip `index` of a batch, in a folder the next free name, with this extension.
+    pub(super) fn path_for(&self, index: u32, settings: &Settings, date: Date, extension: &str) -> PathBuf {
         match self {
             Self::File(path) if index == 0 => path.clone(),
             Self::File(path) => {
@@ -69,7 +85,23 @@ impl Output {
                 path.with_file_name(name)
             }
             Self::Folder(folder) => {
-                folder.join(format!("{date}-{:04}-{seed}.{extension}", highest_number(folder, date) + 1))
+                folder.join(format!("{}.{extension}", usual_name(folder, settings, date)))
+            }
+            Self::Named(NamedOutput { folder, names, .. }) => {
+                let usual = usual_name(folder, settings, date);
+                let request = &settings.request;
+                let facts = NameFacts {
+                    name: &usual,
+                    number: index as usize + 1,
+                    count: request.batch as usize,
+                    date: Some(date),
+                    seed: Some(settings.seed),
+                    model: &settings.model_name,
+                    prompt: &request.prompt,
+                    size: [request.width, request.height],
+                };
+                let name = file_name_of(names, &facts).unwrap_or(usual);
+                free_path(folder, &name, extension)
             }
         }
     }
@@ -108,16 +140,19 @@ impl Output {
         date: Date,
     ) -> Result<PathBuf, OutputError> {
         let extension = match media {
-            Media::Image(_) => "png",
+            Media::Image(_) => match self {
+                Self::Named(NamedOutput { format, .. }) => format.extension(),
+                Self::File(_) | Self::Folder(_) => StillFormat::Png.extension(),
+            },
             Media::Clip(_) => codec.extensions()[0],
         };
         let existing = match self {
             Self::File(_) => Existing::Replace,
-            Self::Folder(_) => Existing::Keep,
+            Self::Folder(_) | Self::Named(_) => Existing::Keep,
         };
         let mut attempts = 0;
         loop {
-            let path = self.path_for(index, settings.seed, date, extension);
+            let path = self.path_for(index, settings, date, extension);
             attempts += 1;
             match clip_file::write(&path, media, settings, codec, existing) {
                 Err(OutputError::Exists { .. }) if attempts < ATTEMPTS => {}
@@ -130,6 +165,18 @@ impl Output {
 /// The folder for images and clips that could not be written where they should.
 pub fn fallback_folder() -> PathBuf {
     env::temp_dir().join("sluice-pictures")
+}
+
+/// The next name by date, number and seed.
+fn usual_name(folder: &Path, settings: &Settings, date: Date) -> String {
+    format!("{date}-{:04}-{}", highest_number(folder, date) + 1, settings.seed)
+}
+
+/// A path that is free, with a number after the name if it has to be.
+fn free_path(folder: &Path, name: &str, extension: &str) -> PathBuf {
+    let own = folder.join(format!("{name}.{extension}"));
+    let numbered = || (2_u32..).map(|number| folder.join(format!("{name}-{number}.{extension}")));
+    if own.exists() { numbered().find(|path| !path.exists()).unwrap_or(own) } else { own }
 }
 
 /// The highest number of an image or a clip of this day in the folder. A folder that cannot be read has none; the write that

@@ -11,8 +11,8 @@ use super::Codec;
 /// about it.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
-    /// The file name does not end in `.png`.
-    #[error("{} does not end in .png, and images are written as PNG only", path.display())]
+    /// The file name does not end in an extension for images.
+    #[error("{} does not end in .png, .jpg or .webp", path.display())]
     Extension {
         /// The name.
         path: PathBuf,
@@ -201,7 +201,7 @@ impl OutputError {
     /// What the user can do about it.
     pub fn advice(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Extension { .. } => "Choose a file name that ends in .png.",
+            Self::Extension { .. } => "Choose a file name that ends in one of these; .png keeps every pixel.",
             Self::ClipExtension { codec: Codec::H264, .. } => {
                 "Choose one of these, or the name of a folder for a PNG of each frame."
             }

@@ -51,11 +51,13 @@ impl Codec {
 pub(super) enum Format {
     /// A PNG, animated for a clip.
     Png,
+    /// A JPEG.
+    Jpeg,
     /// MP4 with H.264.
     Mp4,
     /// A file that ffmpeg writes.
     Ffmpeg(Codec),
-    /// An animated WebP.
+    /// A WebP, animated for a clip.
     WebP,
     /// An animated GIF.
     Gif,
@@ -72,6 +74,8 @@ impl Format {
             return match extension.as_deref() {
                 _ if path.is_dir() => Err(OutputError::IsFolder { path: own() }),
                 Some("png") => Ok(Self::Png),
+                Some("jpg" | "jpeg") => Ok(Self::Jpeg),
+                Some("webp") => Ok(Self::WebP),
                 _ => Err(OutputError::Extension { path: own() }),
             };
         }

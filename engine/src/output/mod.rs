@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 pub use clip_file::write_media;
 pub use date::Date;
-pub use destination::{Output, fallback_folder};
+pub use destination::{NamedOutput, Output, fallback_folder};
 pub use error::OutputError;
 pub use format::Codec;
 pub(crate) use h264::Sps;

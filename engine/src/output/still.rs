@@ -73,43 +73,52 @@ pub fn export_image(
 ) -> Result<(), OutputError> {
     let media = Media::Image(image.clone());
     let image = media.checked()?;
-    let quality = quality.clamp(1, 100);
     let bytes = match format {
         StillFormat::Png => return png_file::export(path, image, settings),
-        StillFormat::Jpeg => caught(path, || as_jpeg(path, image, quality, settings)),
-        StillFormat::WebP => caught(path, || as_webp(path, image, quality, settings)),
+        StillFormat::Jpeg => as_jpeg(path, image, quality, settings),
+        StillFormat::WebP => as_webp(path, image, quality, settings),
     }?;
     write_whole(path, &bytes, Existing::Keep)
 }
 
-fn as_jpeg(
+/// An image as a JPEG of a quality from 1 to 100.
+pub(super) fn as_jpeg(
     path: &Path,
     image: &Image,
     quality: u8,
     settings: Option<&Settings>,
 ) -> Result<Vec<u8>, OutputError> {
+    let quality = quality.clamp(1, 100);
     let Image { width, height, pixels } = image;
     if (*width).max(*height) > u16::MAX.into() {
         return Err(too_large(path, image));
     }
-    let mut bytes = Vec::new();
-    let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
-    let failed = |detail: String| OutputError::Encoder { path: path.to_owned(), detail };
-    if let Some(settings) = settings {
-        let [json, parameters] = texts(path, settings)?;
-        let whole = exif::write(&format!("Sluice:{json}"), &parameters);
-        if whole.len() > LARGEST_SEGMENT {
-            return Err(OutputError::SettingsTooLong { path: path.to_owned() });
+    let exif = match settings {
+        Some(settings) => {
+            let [json, parameters] = texts(path, settings)?;
+            Some(exif::write(&format!("Sluice:{json}"), &parameters))
         }
-        encoder.set_exif_metadata(whole).map_err(|error| failed(error.to_string()))?;
+        None => None,
+    };
+    if exif.as_ref().is_some_and(|exif| exif.len() > LARGEST_SEGMENT) {
+        return Err(OutputError::SettingsTooLong { path: path.to_owned() });
     }
-    encoder
-        .write_image(pixels, *width, *height, ExtendedColorType::Rgb8)
-        .map_err(|error| failed(error.to_string()))?;
-    Ok(bytes)
+    caught(path, || {
+        let mut bytes = Vec::new();
+        let mut encoder = JpegEncoder::new_with_quality(&mut bytes, quality);
+        let failed = |detail: String| OutputError::Encoder { path: path.to_owned(), detail };
+        if let Some(exif) = exif {
+            encoder.set_exif_metadata(exif).map_err(|error| failed(error.to_string()))?;
+        }
+        encoder
+            .write_image(pixels, *width, *height, ExtendedColorType::Rgb8)
+            .map_err(|error| failed(error.to_string()))?;
+        Ok(bytes)
+    })
 }
 
-fn as_webp(
+/// The same as a WebP.
+pub(super) fn as_webp(
     path: &Path,
     image: &Image,
     quality: u8,
@@ -123,8 +132,11 @@ fn as_webp(
         None => None,
     };
     let frame = std::slice::from_ref(image);
-    webp::encode_with(frame, 1.0, quality.into(), exif.as_deref()).map_err(|error| match error {
-        WebPError::TooLarge => too_large(path, image),
-        WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
+    let quality = quality.clamp(1, 100);
+    caught(path, || {
+        webp::encode_with(frame, 1.0, quality.into(), exif.as_deref()).map_err(|error| match error {
+            WebPError::TooLarge => too_large(path, image),
+            WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
+        })
     })
 }

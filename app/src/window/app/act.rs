@@ -20,7 +20,9 @@ use crate::window::{
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
     settings::{Setting, StartupSettings},
+    settings_page::{Report, SettingsPage},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
+    tokens,
 };
 
 /// Letters of a prompt in the title.
@@ -125,6 +127,11 @@ impl SluiceApp {
                 self.send(commands);
             }
             Action::ShowHelp(shown) => self.shows_help = shown,
+            Action::ShowSettings(shown) => self.settings_page = shown.then(SettingsPage::default),
+            Action::CopyReport { tells_all } => {
+                let report = Report::of(&self.state, tells_all);
+                self.request(Task::Report(Box::new(report)));
+            }
             Action::ToggleFullScreen => {
                 let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
@@ -136,12 +143,24 @@ impl SluiceApp {
     fn set(&mut self, ctx: &Context, setting: Setting) {
         match setting {
             Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
+            Setting::Scale(scale) => ctx.set_zoom_factor(scale),
+            Setting::ReducedMotion(reduced) => tokens::reduce_motion(ctx, reduced),
             Setting::RenderGpu(render_gpu) => {
                 self.request(Task::SaveStartupSettings(StartupSettings { render_gpu }));
             }
             _ => {}
         }
         self.state.settings.set(setting);
+    }
+
+    /// Saves new images and clips into a folder.
+    fn save_into(&mut self, folder: PathBuf) {
+        self.state.settings.output.folder = Some(folder.clone());
+        self.state.surroundings.output_folder = Some(folder.clone());
+        self.request(Task::Scan(folder));
+        if self.gallery.is_open {
+            self.list_gallery();
+        }
     }
 
     fn dismiss(&mut self, message: Message) {
@@ -467,6 +486,11 @@ impl SluiceApp {
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),
             FileEvent::ExportFolderChosen(folder) => self.export_to(folder),
+            FileEvent::OutputFolderChosen(folder) => self.save_into(folder),
+            FileEvent::Report(text) => {
+                self.copied = Some(text);
+                self.state.messages.say("The report was copied to the clipboard".to_owned(), Vec::new());
+            }
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, folder } => {

@@ -46,6 +46,8 @@ pub enum Dialog {
     GalleryFolder,
     /// Where images are exported.
     ExportFolder,
+    /// Where new images and clips are saved.
+    OutputFolder,
 }
 
 /// A file or folder in the window's own dialog.
@@ -79,7 +81,7 @@ impl Dialog {
             Self::Refiner => "Open a refiner",
             Self::Redux => "Open a Redux model",
             Self::GalleryFolder => "Add a folder to the gallery",
-            Self::ExportFolder => "Choose a folder",
+            Self::ExportFolder | Self::OutputFolder => "Choose a folder",
         }
     }
 
@@ -87,7 +89,11 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder | Self::LibraryFolder | Self::GalleryFolder | Self::ExportFolder => None,
+            Self::ModelFolder
+            | Self::LibraryFolder
+            | Self::GalleryFolder
+            | Self::ExportFolder
+            | Self::OutputFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -115,6 +121,7 @@ impl Dialog {
             Self::Mask => FileEvent::MaskChosen(path),
             Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
             Self::ExportFolder => FileEvent::ExportFolderChosen(path),
+            Self::OutputFolder => FileEvent::OutputFolderChosen(path),
         }
     }
 

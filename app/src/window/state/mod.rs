@@ -23,7 +23,7 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
-    output::{Clip, Output},
+    output::Clip,
     request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError},
     session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
 };
@@ -287,7 +287,7 @@ impl State {
         }
         draft.seed_is_fresh = false;
         let job = Job {
-            output: self.surroundings.output_folder.clone().map(Output::Folder),
+            output: self.surroundings.output_folder.clone().map(|folder| self.settings.output.into(folder)),
             previews: self.settings.previews,
             memory: self.settings.memory.preferences.clone(),
             ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())

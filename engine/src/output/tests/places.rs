@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 
 use super::{DAY, image, pixels, settings};
-use crate::output::{Codec, Image, Media, Output, OutputError, fallback_folder, read_settings, write_png};
+use crate::output::{
+    Codec, Image, Media, NamedOutput, Output, OutputError, StillFormat, fallback_folder, read_settings,
+    write_png,
+};
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
@@ -19,9 +22,10 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn pictures_of_a_batch_get_numbers() {
     let output = Output::File("out/a.b.png".into());
-    assert_eq!(output.path_for(0, 7, DAY, "png"), Path::new("out/a.b.png"));
-    assert_eq!(output.path_for(1, 8, DAY, "png"), Path::new("out/a.b-2.png"));
-    assert_eq!(output.path_for(u32::MAX, 8, DAY, "png"), Path::new("out/a.b-4294967296.png"));
+    let settings = settings("x", "");
+    assert_eq!(output.path_for(0, &settings, DAY, "png"), Path::new("out/a.b.png"));
+    assert_eq!(output.path_for(1, &settings, DAY, "png"), Path::new("out/a.b-2.png"));
+    assert_eq!(output.path_for(u32::MAX, &settings, DAY, "png"), Path::new("out/a.b-4294967296.png"));
 }
 
 #[test]
@@ -44,6 +48,27 @@ fn a_folder_gets_new_names_only() {
     ];
     assert_eq!(names(folder.path()), expected);
     assert_eq!(fs::read(folder.path().join("2026-11-21-0008-1.png")).unwrap(), b"kept");
+}
+
+#[test]
+fn format_and_names_are_as_chosen_and_settings_come_back() {
+    let folder = TempDir::new().unwrap();
+    let named = |format, names: &str| {
+        let (folder, names) = (folder.path().to_owned(), names.to_owned());
+        Output::Named(NamedOutput { folder, format, names })
+    };
+    let written = settings("a red boat", "");
+    for (output, expected) in [
+        (named(StillFormat::Png, "{name}"), "2026-11-21-0001-7.png"),
+        (named(StillFormat::Jpeg, "{prompt} {seed}"), "a red boat 7.jpg"),
+        (named(StillFormat::Jpeg, "{prompt} {seed}"), "a red boat 7-2.jpg"),
+        (named(StillFormat::WebP, "{date} {model}"), "2026-11-21 Sluice Starter.webp"),
+        (named(StillFormat::Png, "{nonsense}"), "2026-11-21-0002-7.png"),
+    ] {
+        let path = output.save(0, &image(8, 8), &written, Codec::H264, DAY).unwrap();
+        assert_eq!(path, folder.path().join(expected));
+        assert_eq!(read_settings(&path).unwrap().settings, written);
+    }
 }
 
 #[test]

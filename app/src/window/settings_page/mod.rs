@@ -1,0 +1,91 @@
+//! All settings in one place, with a search, opened with Ctrl+Comma.
+
+mod about;
+mod report;
+mod rows;
+
+use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
+
+use super::{
+    action::Action,
+    state::State,
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+pub use report::Report;
+use rows::{ROWS, Row};
+
+/// Width, and the most height.
+const SIZE: [f32; 2] = [620.0, 620.0];
+
+/// View state of the page; not saved.
+#[derive(Debug, Default)]
+pub struct SettingsPage {
+    search: String,
+    /// Whether a report names paths and prompts.
+    tells_all: bool,
+    /// What is typed as the template of names, while it is no template.
+    names: Option<String>,
+    /// Whether the search has had the focus.
+    was_shown: bool,
+}
+
+/// Draws it over the window.
+pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let modal = Modal::new(Id::unique("sluice settings")).show(ctx, |ui| {
+        let room = ui.ctx().content_rect().size() - vec2(4.0 * space::XL, 4.0 * space::XL);
+        ui.set_width(SIZE[0].min(room.x));
+        Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+            head(ui, page, actions);
+            ScrollArea::vertical().max_height(SIZE[1].min(room.y - 80.0)).auto_shrink([false, true]).show(
+                ui,
+                |ui| {
+                    ui.spacing_mut().item_spacing.y = space::S;
+                    list(ui, state, page, actions);
+                },
+            );
+        })
+    });
+    if modal.backdrop_response.clicked() {
+        actions.push(Action::ShowSettings(false));
+    }
+}
+
+fn head(ui: &mut Ui, page: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Settings").font(font::semibold(font::HEADING)).color(palette.text));
+        ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+                actions.push(Action::ShowSettings(false));
+            }
+            let field = TextEdit::singleline(&mut page.search)
+                .hint_text("Search settings")
+                .margin(Margin::symmetric(10, 6));
+            let field = ui.add_sized(vec2(220.0, size::CONTROL), field).accessible_name("Search settings");
+            if !std::mem::replace(&mut page.was_shown, true) {
+                field.request_focus();
+            }
+        });
+    });
+    ui.add_space(space::S);
+}
+
+fn list(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let found: Vec<&Row> = ROWS.iter().filter(|row| row.matches(&page.search)).collect();
+    if found.is_empty() {
+        widgets::hint(ui, format!("No setting is about “{}”.", page.search.trim()));
+        return;
+    }
+    let mut section = "";
+    for row in found {
+        if row.section != section {
+            section = row.section;
+            ui.add_space(space::S);
+            ui.label(RichText::new(section).font(font::semibold(font::BODY)).color(Palette::of(ui).text));
+            ui.separator();
+        }
+        (row.show)(ui, state, page, actions);
+        ui.add_space(space::XS);
+    }
+}
