@@ -330,6 +330,32 @@ CASES = {
             scales={"vqgan": [(r"out_block\.0\.weight", 0.05)]},
         ),
     },
+    "wuerstchen": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 6, 4.0, 32, 64, sampler="euler_ancestral"),
+                "unguided": Run("dance monkey", "", 3, 1.0, 32, 32, sampler="euler_ancestral"),
+            },
+            scales={"vqgan": [(r"out_block\.0\.weight", 0.05)], "prior_prior": [(r"out\.1\.", 0.2)]},
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "prior": {"c_in": 8, "c": 48, "c_r": 12, "depth": 1, "nhead": 3},
+                "decoder": {
+                    "c_r": 12, "c_cond": 40, "c_hidden": [16, 24, 32], "nhead": [-1, 3, 4], "blocks": [2, 1, 1],
+                    "level_config": ["CT", "CTA", "CCTA"], "inject_effnet": [True, False, True], "kernel_size": 5,
+                },
+                "text": {"width": 64, "blocks": 3, "heads": 2, "eps": 1e-3},
+                "vqgan": {"bottleneck_blocks": 1, "embed_dim": 24, "scale_factor": 0.002},
+                "scheduler": {"scaler": 1.5, "s": 0.02},
+                "settings": {"latent_mean": 20.0, "latent_std": 0.5},
+            },
+            # Nowhere one column wide: there torch repeats the first row of what it interpolates.
+            runs={"batch": Run(BRIEF, "низкое качество", 6, 2.5, 64, 64, batch=2, sampler="euler_ancestral")},
+            scales={"vqgan": [(r"out_block\.0\.weight", 0.05)], "prior_prior": [(r"out\.1\.", 0.2)]},
+        ),
+    },
     "sdxl": {
         "base": Checkpoint(
             runs={

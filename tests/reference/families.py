@@ -20,6 +20,7 @@ import mistral_tokenizer
 import qwen3_processor
 import qwen_tokenizer
 import t5_tokenizer
+import wuerstchen as two_stages
 
 FAMILIES = {}
 
@@ -307,6 +308,43 @@ def stable_cascade(prior=None, decoder=None, text=None, vqgan=None, scheduler=No
         pipeline,
         tokenizers={"tokenizer": save_tokenizer},
         latents=lambda batch, height, width: (batch, of_prior["in_channels"], sides(height), sides(width)),
+    )
+
+
+@family
+def wuerstchen(prior=None, decoder=None, text=None, prior_text=None, vqgan=None, scheduler=None, settings=None):
+    """Wuerstchen: a prior and a decoder of ConvNeXt blocks, each with a CLIP of its own, and the autoencoder of Paella."""
+    (tokenizer, save_tokenizer), (prior_tokenizer, save_prior_tokenizer) = clip_tokenizer.make(), clip_tokenizer.make()
+    usual = {"width": 48, "activation": "gelu", "end": None}
+    text_encoder = clip(tokenizer, **{**usual, **(text or {})})
+    prior_text_encoder = clip(prior_tokenizer, **{**usual, "width": 64, **(prior_text or {})})
+    of_prior = dict(c_in=6, c=32, c_cond=prior_text_encoder.config.hidden_size, c_r=16, depth=2, nhead=2)
+    of_prior.update(prior or {})
+    of_decoder = dict(
+        c_r=16, c_cond=24, c_hidden=[16, 32], nhead=[-1, 2], blocks=[1, 2], level_config=["CT", "CTA"],
+        inject_effnet=[False, True], effnet_embd=of_prior["c_in"], clip_embd=text_encoder.config.hidden_size,
+    )  # fmt: skip
+    of_decoder.update(decoder or {})
+    of_vqgan = dict(bottleneck_blocks=2, embed_dim=16, num_vq_embeddings=2, scale_factor=0.003)
+    own = {"resolution_multiple": 10.67, "latent_dim_scale": 2.67, "latent_mean": 42.0, "latent_std": 1.0, **(settings or {})}
+    schedulers = [diffusers.DDPMWuerstchenScheduler(**(scheduler or {})) for _ in range(2)]
+    pipeline = two_stages.WuerstchenCombinedPipeline(
+        own,
+        tokenizer=tokenizer,
+        text_encoder=text_encoder,
+        decoder=cascade.WuerstchenDiffNeXt(**of_decoder),
+        scheduler=schedulers[0],
+        vqgan=cascade.PaellaVQModel(**{**of_vqgan, **(vqgan or {})}),
+        prior_tokenizer=prior_tokenizer,
+        prior_text_encoder=prior_text_encoder,
+        prior_prior=cascade.WuerstchenPrior(**of_prior),
+        prior_scheduler=schedulers[1],
+    )
+    sides = lambda side: -int(-side // own["resolution_multiple"])
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer, "prior_tokenizer": save_prior_tokenizer},
+        latents=lambda batch, height, width: (batch, of_prior["c_in"], sides(height), sides(width)),
     )
 
 

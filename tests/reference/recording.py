@@ -19,6 +19,7 @@ import modular
 import pictures
 import qwen3_processor
 import qwen_tokenizer
+import wuerstchen
 from samplers import FlowHeun, WideEuler
 
 # Repairs of broken text, which a tiny tokenizer does not need; diffusers does without the package in other pipelines.
@@ -548,9 +549,10 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     """Runs a request on a checkpoint folder, with its own files in `files`, after `prepare` was given the pipeline;
     returns name -> tensor. `refiner` is the checkpoint folder of the refiner that the request names."""
     source, references = request.get("source"), request.get("references")
-    if kind.startswith("StableCascade"):
+    if kind.startswith(("StableCascade", "Wuerstchen")):
+        run_both = cascade.run if kind.startswith("StableCascade") else wuerstchen.run
         noise = hash_weights.noise(request["latents"]["name"], tuple(request["latents"]["shape"]))
-        return cascade.run(folder, SimpleNamespace(**request), Recorder(), torch.from_numpy(noise))
+        return run_both(folder, SimpleNamespace(**request), Recorder(), torch.from_numpy(noise))
     kind = pictures.variant(kind, source) if source else kind
     pipeline = open_pipeline(kind, folder)
     prepare(pipeline)

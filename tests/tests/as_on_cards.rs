@@ -74,6 +74,13 @@ fn stable_cascade() {
 }
 
 #[test]
+fn wuerstchen() {
+    check_family("wuerstchen");
+    let names = ["encode_prompt.0.0.0", "unet.0.out.0", "step.0.latents"];
+    check_half_precision(&Fixture::new("wuerstchen", "default"), "unguided", &names).unwrap();
+}
+
+#[test]
 fn z_image() {
     check_family("z_image");
 }

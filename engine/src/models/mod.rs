@@ -32,6 +32,7 @@ mod token_levels;
 pub mod unet;
 pub mod wan;
 mod windows;
+pub mod wuerstchen;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
@@ -71,6 +72,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &krea2::Krea2,
     &sd3::Sd3,
     &cascade::StableCascade,
+    &wuerstchen::Wuerstchen,
     &sdxl::Sdxl,
     &stable_diffusion::StableDiffusion,
     &wan::Wan,

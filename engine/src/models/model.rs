@@ -133,6 +133,18 @@ impl Model {
         }
     }
 
+    /// This model, whose denoiser is conditioned by these of its parts alone.
+    pub fn conditioned_by(mut self, reads: &[usize]) -> Self {
+        for part in &mut self.parts {
+            if let Network::Denoiser(denoising) = &part.network {
+                let reads = reads.to_vec();
+                part.network =
+                    Network::Denoiser(Arc::new(Denoising { reads, ..Denoising::clone(denoising) }));
+            }
+        }
+        self
+    }
+
     /// This model with an encoder of images, after its text encoders.
     pub fn with_image_encoder(mut self, (encoder, component): (ClipVision, Component)) -> Self {
         let network = Network::ImageEncoder(Arc::new(encoder));

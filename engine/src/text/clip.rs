@@ -81,6 +81,8 @@ impl ClipUse {
     /// The last hidden states before the norm, with padding hidden, and the projected pooled output.
     pub const CASCADE: Self =
         Self { is_normed: false, is_projected: true, hides_padding: true, ..Self::LAST };
+    /// The last hidden states, with padding hidden.
+    pub const WUERSTCHEN: Self = Self { hides_padding: true, ..Self::LAST };
     /// Only the pooled output.
     pub const SUMMARY: Self = Self { is_summary: true, ..Self::LAST };
 

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use tokenizers::{Tokenizer, models::bpe::Merges};
 
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, Role, asset, read_json};
+use crate::checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role, asset, read_json};
 
 /// The folder with the tokenizer of a model that sees images, together with what prepares those.
 const PROCESSOR: &str = "processor";
@@ -32,7 +32,10 @@ pub fn find_folder(
     let above = beside.parent().unwrap_or(beside).join(name);
     let processor = checkpoint.root.join(PROCESSOR);
     let folders = [checkpoint.root.join(name), beside.join(name), above, own, beside.to_owned(), processor];
-    folders.into_iter().find(|folder| complete(folder))
+    // The encoder of another folder from the hub has a tokenizer there.
+    let is_elsewhere = checkpoint.layout == Layout::Diffusers && !encoder.path.starts_with(&checkpoint.root);
+    let first = is_elsewhere.then(|| beside.join(name));
+    first.into_iter().chain(folders).find(|folder| complete(folder))
 }
 
 /// The error for a missing tokenizer `name`, which consists of `files`.

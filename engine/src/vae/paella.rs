@@ -1,4 +1,4 @@
-//! The decoder of Paella's autoencoder (Rampas et al. 2022, arXiv:2211.07292), stage A of Stable Cascade.
+//! The decoder of Paella's autoencoder (Rampas et al. 2022, arXiv:2211.07292), stage A of Stable Cascade and Wuerstchen.
 //!
 //! Its latents are not quantized here, as in diffusers. Pictures are not encoded.
 

@@ -33,4 +33,5 @@ mod tables;
 mod tokenizers;
 mod walks;
 mod wan;
+mod wuerstchen;
 mod z_image;

@@ -29,6 +29,7 @@ pub const FOLDERS: [(Role, &[&str]); 3] = [
             "text_encoder",
             "text_encoder_2",
             "text_encoder_3",
+            "prior_text_encoder",
             "text_encoder_4",
             "image_encoder",
             "image_embedder",
@@ -94,17 +95,25 @@ pub fn open(folder: &Path) -> Result<Checkpoint, CheckpointError> {
 }
 
 /// Pipelines of which each has a part of a cascade.
-const PARTNERS: [&str; 2] = ["StableCascadePriorPipeline", "StableCascadeDecoderPipeline"];
+const PARTNERS: [[&str; 2]; 2] = [
+    ["StableCascadePriorPipeline", "StableCascadeDecoderPipeline"],
+    ["WuerstchenPriorPipeline", "WuerstchenDecoderPipeline"],
+];
 
 /// Index and components of the other pipeline of a cascade, in a folder inside or beside this one. Components that cannot be
 /// read are left out.
 fn beside(folder: &Path, kind: Option<&str>) -> Option<(Value, Vec<Part>)> {
-    let own = PARTNERS.iter().position(|partner| Some(*partner) == kind)?;
+    let partner = |[one, other]: [&'static str; 2]| match kind {
+        Some(kind) if kind == one => Some(other),
+        Some(kind) if kind == other => Some(one),
+        _ => None,
+    };
+    let partner = PARTNERS.into_iter().find_map(partner)?;
     let around = folders_in(folder).into_iter().chain(folder.parent().map(folders_in).unwrap_or_default());
     for other in around.filter(|other| other != folder) {
         let index: Option<Value> = index_of(&other).and_then(|index| read_json(&index).ok());
         let Some(index) = index else { continue };
-        if index.get("_class_name").and_then(Value::as_str) != Some(PARTNERS[1 - own]) {
+        if index.get("_class_name").and_then(Value::as_str) != Some(partner) {
             continue;
         }
         let mut parts = Vec::new();

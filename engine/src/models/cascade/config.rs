@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::layers::GroupShape;
 use crate::checkpoint::{BlockSpec, CheckpointError, Part, TensorTable};
 
 /// Hidden width of a residual block, as a multiple of its channels.
-const RATIO: usize = 4;
+pub const RATIO: usize = 4;
 /// Index of the block that embeds the latents. The one before it is needed once per run.
 pub const INPUT: usize = 1;
 
@@ -399,34 +400,15 @@ impl CascadeConfig {
     fn group(&self, name: &str, layers: &[(Layer, String)], level: usize, reads_kept: bool) -> BlockSpec {
         let (width, dim) = (self.block_out_channels[level], self.conditioning_dim);
         let place = name.rsplit_once('.').map_or(name, |(place, _)| place);
-        let mut spec = BlockSpec { prefix: format!("{place}."), ..BlockSpec::new(name) };
-        for (number, (layer, own)) in layers.iter().enumerate() {
-            let of = |tensor: &str| format!("{own}.{tensor}");
-            spec = match layer {
-                Layer::Residual => {
-                    let kept = if reads_kept && number == 0 { width } else { 0 };
-                    spec.conv(&of("depthwise"), width, 1, self.kernel_size)
-                        .linear(&of("channelwise.0"), RATIO * width, width + kept)
-                        .tensor(of("channelwise.2.gamma"), &[1, 1, 1, RATIO * width])
-                        .tensor(of("channelwise.2.beta"), &[1, 1, 1, RATIO * width])
-                        .linear(&of("channelwise.4"), width, RATIO * width)
-                }
-                Layer::Timestep => {
-                    let inputs = self.timestep_ratio_embedding_dim;
-                    let spec = spec.linear(&of("mapper"), 2 * width, inputs);
-                    self.timestep_conditioning_type.iter().fold(spec, |spec, condition| {
-                        spec.linear(&of(&format!("mapper_{condition}")), 2 * width, inputs)
-                    })
-                }
-                Layer::Attention => spec
-                    .linear(&of("attention.to_q"), width, width)
-                    .linear(&of("attention.to_k"), width, width)
-                    .linear(&of("attention.to_v"), width, width)
-                    .linear(&of("attention.to_out.0"), width, width)
-                    .linear(&of("kv_mapper.1"), width, dim),
-            };
-        }
-        spec
+        let shape = GroupShape {
+            width,
+            dim,
+            time: self.timestep_ratio_embedding_dim,
+            kernel: self.kernel_size,
+            beside: [if reads_kept { width } else { 0 }, 0],
+            conditions: &self.timestep_conditioning_type,
+        };
+        shape.spec(BlockSpec { prefix: format!("{place}."), ..BlockSpec::new(name) }, layers)
     }
 }
 

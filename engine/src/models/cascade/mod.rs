@@ -2,10 +2,14 @@
 //! makes the latents of an image.
 
 mod config;
+pub mod layers;
 mod unet;
 
-use self::unet::{CascadeUnet, Sides};
-pub use self::{config::CascadeConfig, unet::original_name};
+use self::unet::CascadeUnet;
+pub use self::{
+    config::{CascadeConfig, Layer},
+    unet::{Sides, original_name},
+};
 use super::{
     Denoise, Denoising, Family, Model, ModelDefaults, Opened, Start, Steps, Task, TextPart, around,
     family::part, scheduler,
@@ -43,19 +47,7 @@ impl Family for StableCascade {
     /// The decoder starts from its own noise, sees the prior's result, and takes half as many steps, as in the published
     /// settings of 20 and 10.
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
-        let mut denoises: Vec<Denoise> = Vec::new();
-        for (denoiser, name) in model.denoisers().zip(STAGES) {
-            let before = denoises.last().map_or(0, |before| before.steps.count());
-            let steps = if denoises.is_empty() { request.steps } else { request.steps.div_ceil(2) };
-            let steps = Steps::new(&denoiser.network, &Request { steps, ..request.clone() });
-            let sees = (!denoises.is_empty()).then(|| {
-                let tasks = around(model, request, denoises.clone());
-                tasks.iter().position(|task| task.denoise().is_some())
-            });
-            let steps = Steps { first: before, ..steps };
-            denoises.push(Denoise { denoiser, name, start: Start::Noise, steps, sees: sees.flatten() });
-        }
-        around(model, request, denoises)
+        in_two_stages(model, request, 2)
     }
 
     fn open(&self, checkpoint: &Checkpoint) -> Result<Model, CheckpointError> {
@@ -107,6 +99,23 @@ impl Family for StableCascade {
         let second = Denoising { denoiser: std::sync::Arc::new(second), reads: vec![0], training };
         Ok(Model::new(&StableCascade, checkpoint, opened).with_second_denoiser(second, of_decoder))
     }
+}
+
+/// A prior, and a decoder that sees its result and takes one step for so many of the prior's.
+pub fn in_two_stages(model: &Model, request: &Request, per_step: u32) -> Vec<Task> {
+    let mut denoises: Vec<Denoise> = Vec::new();
+    for (denoiser, name) in model.denoisers().zip(STAGES) {
+        let before = denoises.last().map_or(0, |before| before.steps.count());
+        let steps = if denoises.is_empty() { request.steps } else { request.steps.div_ceil(per_step) };
+        let steps = Steps::new(&denoiser.network, &Request { steps, ..request.clone() });
+        let sees = (!denoises.is_empty()).then(|| {
+            let tasks = around(model, request, denoises.clone());
+            tasks.iter().position(|task| task.denoise().is_some())
+        });
+        let steps = Steps { first: before, ..steps };
+        denoises.push(Denoise { denoiser, name, start: Start::Noise, steps, sees: sees.flatten() });
+    }
+    around(model, request, denoises)
 }
 
 /// Prior and decoder: in folders together, or in two files of which the other is found by its name.

@@ -1,30 +1,22 @@
 //! The networks of Stable Cascade: ConvNeXt blocks, modulation by the timestep and attention, level by level down and up.
-//!
-//! Values are tokens `[batch, height · width, channels]` throughout, so that norms and linear layers need no transposition.
 
 use std::ops::Range;
 
-use super::config::{CascadeConfig, Layer, Node};
+use super::{
+    config::{CascadeConfig, Layer, Node},
+    layers::{self, Branch, EPS},
+};
 use crate::{
     checkpoint::{CheckpointError, Component, Part, Role, StoredName},
     models::{
-        Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
-        denoiser::negative_first,
+        Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput, Prepared, denoiser::negative_first,
     },
-    nn::{
-        DType, Mask, Result, Tensor, Waves, add, attention, bail, depthwise, gelu, layer_norm, linear,
-        response_norm, scale_and_shift, silu, waves,
-    },
+    nn::{DType, Result, Tensor, add, bail, gelu, layer_norm},
     request::{Canvas, Request},
     residency::{Blocks, RunError, Weights},
     sampling::Cosine,
     text::Encoded,
 };
-
-/// Added to the variance in every norm.
-const EPS: f64 = 1e-6;
-/// The factor from times to the positions that are embedded.
-const POSITIONS: f32 = 10_000.0;
 
 /// How sizes of images, of the prior's latents and of the decoder's are related.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,16 +56,6 @@ pub struct CascadeUnet {
     parts: Vec<Range<usize>>,
     cosine: Cosine,
     sides: Sides,
-}
-
-/// The state of one guidance branch in the network.
-struct Branch {
-    /// Tokens `[batch, height · width, channels]`.
-    x: Tensor,
-    height: usize,
-    width: usize,
-    /// What the higher levels made on the way down.
-    kept: Vec<Tensor>,
 }
 
 /// Finds every tensor of a network, by diffusers' names or the authors'.
@@ -141,18 +123,12 @@ impl CascadeUnet {
 
     /// The first tokens: patches of the latents, with the result of the stage before and without pixels.
     fn input(&self, w: &Weights, input: &DenoiserInput<'_>, dtype: DType) -> Result<Branch> {
-        let side = self.config.patch_size;
-        let (batch, channels, height, width) = input.latents.dims4()?;
-        let (height, width) = (height / side, width / side);
         let latents = (input.latents * crate::sampling::variance_preserving(input.sigma))?.to_dtype(dtype)?;
-        let patches = latents
-            .reshape(vec![batch, channels, height, side, width, side])?
-            .permute([0, 2, 4, 1, 3, 5])?
-            .reshape((batch, height * width, channels * side * side))?;
+        let (patches, [height, width]) = layers::patches(&latents, self.config.patch_size)?;
         let mut x = layer_norm(&w.patches("embedding.1", &patches)?, None, EPS)?;
         if self.config.effnet_in_channels.is_some() {
             let Some(seen) = input.beside else { bail!("the latents of the stage before are missing") };
-            let seen = resized(seen, height, width)?.to_dtype(dtype)?;
+            let seen = layers::resized(seen, [height, width], layers::linearly)?.to_dtype(dtype)?;
             x = add(&x, &self.mapped(w, "effnet", &seen)?)?;
         }
         if let Some(channels) = self.config.pixel_mapper_in_channels {
@@ -176,13 +152,22 @@ impl CascadeUnet {
         prompt: &Tensor,
     ) -> Result<()> {
         match node {
-            Node::Group { layers, level, reads_kept } => {
-                for (number, (layer, name)) in layers.iter().enumerate() {
+            Node::Group { layers: group, level, reads_kept } => {
+                for (number, (layer, name)) in group.iter().enumerate() {
                     let kept = branch.kept.get(*level).filter(|_| *reads_kept && number == 0);
+                    let kept: Vec<&Tensor> = kept.into_iter().collect();
+                    let config = &self.config;
                     branch.x = match layer {
-                        Layer::Residual => residual(w, name, branch, kept, self.config.kernel_size)?,
-                        Layer::Timestep => self.modulated(w, name, &branch.x, time)?,
-                        Layer::Attention => self.attend(w, name, &branch.x, prompt, *level)?,
+                        Layer::Residual => layers::residual(w, name, branch, &kept, config.kernel_size)?,
+                        Layer::Timestep => {
+                            let conditions = &config.timestep_conditioning_type;
+                            layers::modulated(w, name, &branch.x, time, conditions)?
+                        }
+                        Layer::Attention => {
+                            let heads = config.num_attention_heads[*level] as usize;
+                            let to_itself = config.attends_to_itself(*level);
+                            layers::attend(w, name, &branch.x, prompt, heads, to_itself)?
+                        }
                     };
                 }
                 Ok(())
@@ -200,131 +185,24 @@ impl CascadeUnet {
             }
             Node::Down => {
                 branch.kept.push(branch.x.clone());
-                let x = layer_norm(&branch.x, None, EPS)?;
-                if self.config.switch_level.is_some() {
-                    branch.x = w.patches("1.blocks.0", &x)?;
-                    return Ok(());
+                if self.config.switch_level.is_none() {
+                    return layers::halved(w, "1", branch);
                 }
-                let (batch, _, channels) = x.dims3()?;
-                (branch.height, branch.width) = (branch.height / 2, branch.width / 2);
-                let patches = x
-                    .reshape(vec![batch, branch.height, 2, branch.width, 2, channels])?
-                    .permute([0, 1, 3, 5, 2, 4])?
-                    .reshape((batch, branch.height * branch.width, 4 * channels))?;
-                branch.x = w.patches("1", &patches)?;
+                branch.x = w.patches("1.blocks.0", &layer_norm(&branch.x, None, EPS)?)?;
                 Ok(())
             }
+            Node::Up if self.config.switch_level.is_none() => layers::doubled(w, "1", branch),
             Node::Up => {
-                let x = layer_norm(&branch.x, None, EPS)?;
-                if self.config.switch_level.is_some() {
-                    branch.x = w.patches("1.blocks.1", &x)?;
-                    return Ok(());
-                }
-                let kernel = w.get("1.weight")?;
-                let (inputs, outputs) = (kernel.dim(0)?, kernel.dim(1)?);
-                let matrix = kernel.reshape((inputs, 4 * outputs))?.transpose(0, 1)?.contiguous()?;
-                let bias = w.get("1.bias")?.unsqueeze(1)?.broadcast_as((outputs, 4))?.contiguous()?;
-                let x = linear(&x, &matrix, Some(&bias.flatten_all()?))?;
-                let (batch, height, width) = (x.dim(0)?, branch.height, branch.width);
-                (branch.height, branch.width) = (2 * height, 2 * width);
-                branch.x = x
-                    .reshape(vec![batch, height, width, outputs, 2, 2])?
-                    .permute([0, 1, 4, 2, 5, 3])?
-                    .reshape((batch, 4 * height * width, outputs))?;
+                branch.x = w.patches("1.blocks.1", &layer_norm(&branch.x, None, EPS)?)?;
                 Ok(())
             }
             Node::Output => {
-                let x = w.patches("1", &layer_norm(&branch.x, None, EPS)?)?;
-                let (batch, height, width, side) =
-                    (x.dim(0)?, branch.height, branch.width, self.config.patch_size);
-                branch.x = x
-                    .reshape(vec![batch, height, width, self.config.out_channels, side, side])?
-                    .permute([0, 3, 1, 4, 2, 5])?
-                    .reshape((batch, self.config.out_channels, height * side, width * side))?;
+                branch.x = w.patches("1", &layer_norm(&branch.x, None, EPS)?)?;
+                branch.x = layers::latents(branch, self.config.patch_size)?;
                 Ok(())
             }
         }
     }
-
-    /// Modulates by the timestep and by the conditions beside it, `time` `[1, all their embeddings]`.
-    fn modulated(&self, w: &Weights, name: &str, x: &Tensor, time: &Tensor) -> Result<Tensor> {
-        let conditions = &self.config.timestep_conditioning_type;
-        let parts = time.chunk(conditions.len() + 1, 1)?;
-        let mut both = w.linear(&format!("{name}.mapper"), &parts[0].contiguous()?)?;
-        for (condition, part) in conditions.iter().zip(&parts[1..]) {
-            both = (both + w.linear(&format!("{name}.mapper_{condition}"), &part.contiguous()?)?)?;
-        }
-        let halves = both.unsqueeze(1)?.chunk(2, 2)?;
-        scale_and_shift(x, &halves[0].contiguous()?, &halves[1].contiguous()?)
-    }
-
-    fn attend(&self, w: &Weights, name: &str, x: &Tensor, prompt: &Tensor, level: usize) -> Result<Tensor> {
-        let (batch, _, width) = x.dims3()?;
-        let heads = self.config.num_attention_heads[level] as usize;
-        let of = |layer: &str| format!("{name}.{layer}");
-        let prompt = w.linear(&of("kv_mapper.1"), &silu(&prompt.unsqueeze(0)?)?)?;
-        let tokens = prompt.dim(1)?;
-        let prompt = prompt.broadcast_as((batch, tokens, width))?.contiguous()?;
-        let normed = layer_norm(x, None, EPS)?;
-        let seen = match self.config.attends_to_itself(level) {
-            true => Tensor::cat(&[&normed, &prompt], 1)?,
-            false => prompt,
-        };
-        let project = |layer: &str, x: &Tensor| {
-            let y = w.linear(&of(layer), x)?;
-            y.reshape((y.dim(0)?, y.dim(1)?, heads, ()))
-        };
-        let q = project("attention.to_q", &normed)?;
-        drop(normed);
-        let (k, v) = (project("attention.to_k", &seen)?, project("attention.to_v", &seen)?);
-        drop(seen);
-        let attended = attention(&q, &k, &v, Mask::None)?.flatten_from(2)?;
-        drop((q, k, v));
-        add(x, &w.linear(&of("attention.to_out.0"), &attended)?)
-    }
-}
-
-/// A ConvNeXt block; `kept` is what the level made on the way down.
-fn residual(w: &Weights, name: &str, branch: &Branch, kept: Option<&Tensor>, side: usize) -> Result<Tensor> {
-    let Branch { x, height, width, .. } = branch;
-    let (batch, tokens, channels) = x.dims3()?;
-    let of = |layer: &str| format!("{name}.{layer}");
-    let image = x.reshape((batch, *height, *width, channels))?;
-    let mixed =
-        depthwise(&image, &w.get(&of("depthwise.weight"))?, &w.get(&of("depthwise.bias"))?, side / 2)?;
-    let mut h = layer_norm(&mixed.reshape((batch, tokens, channels))?, None, EPS)?;
-    drop(mixed);
-    if let Some(kept) = kept {
-        h = Tensor::cat(&[&h, kept], 2)?;
-    }
-    h = gelu(&w.linear(&of("channelwise.0"), &h)?)?;
-    let [gamma, beta] = ["gamma", "beta"].map(|which| w.get(&of(&format!("channelwise.2.{which}"))));
-    h = response_norm(&h, &gamma?.flatten_all()?, &beta?.flatten_all()?)?;
-    add(x, &w.linear(&of("channelwise.4"), &h)?)
-}
-
-/// Interpolates `x` `[batch, channels, rows, columns]` to tokens `[batch, height · width, channels]`, with the corners in
-/// their places.
-fn resized(x: &Tensor, height: usize, width: usize) -> Result<Tensor> {
-    let (batch, channels, rows, columns) = x.dims4()?;
-    let matrix = |to: usize, from: usize| {
-        let values = || {
-            let mut values = vec![0.0_f32; to * from];
-            let step = if to > 1 { (from as f32 - 1.0) / (to as f32 - 1.0) } else { 0.0 };
-            for (index, row) in values.chunks_mut(from).enumerate() {
-                let place = step * index as f32;
-                let low = (place as usize).min(from - 1);
-                let share = place - low as f32;
-                row[low] += 1.0 - share;
-                row[(low + 1).min(from - 1)] += share;
-            }
-            values
-        };
-        Tensor::from_fn(values, (to, from), &x.device())
-    };
-    let wide = linear(&x.to_dtype(DType::F32)?, &matrix(width, columns)?, None)?;
-    let tall = linear(&wide.transpose(2, 3)?.contiguous()?, &matrix(height, rows)?, None)?;
-    tall.permute([0, 3, 2, 1])?.contiguous()?.reshape((batch, height * width, channels))
 }
 
 impl Denoiser for CascadeUnet {
@@ -370,15 +248,9 @@ impl Denoiser for CascadeUnet {
                 Ok(())
             })
         })?;
-        let width = self.config.timestep_ratio_embedding_dim;
-        let form = Waves { width, spaced: (width / 2) as f64 - 1.0, cosines_first: false };
-        let modulation = |&sigma: &f32| {
-            let mut positions = vec![self.cosine.time(sigma) * POSITIONS];
-            positions.resize(1 + self.config.timestep_conditioning_type.len(), 0.0);
-            let time = waves(&positions, form, &blocks.device())?.to_dtype(blocks.dtype())?;
-            Ok(Modulation { sigma, tensors: vec![time.reshape((1, positions.len() * width))?] })
-        };
-        let modulations = input.sigmas.iter().map(modulation).collect::<Result<_>>()?;
+        let (width, conditions) =
+            (self.config.timestep_ratio_embedding_dim, self.config.timestep_conditioning_type.len());
+        let modulations = layers::times(blocks, input.sigmas, self.cosine, width, conditions)?;
         Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 
