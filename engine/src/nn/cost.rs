@@ -3,8 +3,8 @@
 
 use super::{
     computed::{
-        Most, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_scratch_bytes,
-        is_winograd, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        Most, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
+        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda::WIDTHS,
     effort::Effort,
@@ -324,8 +324,8 @@ impl Costs {
                 let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let scratch = conv_scratch_bytes(channels, size, side, stride, self.widens, threads);
                 let channels = [inputs, outputs];
-                let is_winograd = is_winograd(channels, size, side, stride);
-                let operations = effort.conv(operations, channels, pixels, side * side, is_winograd);
+                let path = conv_path(channels, size, side, stride);
+                let operations = effort.conv(path, channels, pixels, side * side);
                 let wide = pixels * stride * stride * inputs;
                 self.function(effort, wide, pixels * outputs, scratch, operations)
             }

@@ -53,7 +53,8 @@ pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, t
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_set1_epi32, _mm512_setzero_ps,
+        __m512, __m512bh, __m512i, _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_set1_epi32,
+        _mm512_setzero_ps,
     };
 
     use half::bf16;
@@ -139,15 +140,26 @@ mod x86 {
 
     impl Scratch {
         /// Adds the pairs from weight `start` on to those of other outputs.
+        #[target_feature(enable = "avx512f,avx512bf16")]
         fn add_weights(&mut self, weights: Weights<'_>, start: usize, pairs: usize) {
             if let Weights::Bf16(weights) = weights {
                 self.weights.extend(weights[start..][..2 * pairs].as_chunks::<2>().0.iter().map(joined));
                 return;
             }
-            self.widened.resize(2 * pairs, 0.0);
-            run(Widen { weights, start, out: &mut self.widened });
-            let rounded = |both: &[f32; 2]| joined(&both.map(bf16::from_f32));
-            self.weights.extend(self.widened.as_chunks::<2>().0.iter().map(rounded));
+            self.widened.clear();
+            self.widened.resize((2 * pairs).next_multiple_of(2 * LANES), 0.0);
+            run(Widen { weights, start, out: &mut self.widened[..2 * pairs] });
+            let end = self.weights.len() + pairs;
+            for [low, high] in self.widened.as_chunks::<LANES>().0.as_chunks::<2>().0 {
+                // SAFETY: all are sixteen floats, or as many pairs.
+                let pairs = unsafe {
+                    let [low, high] =
+                        [*low, *high].map(|half| std::mem::transmute::<[f32; LANES], __m512>(half));
+                    std::mem::transmute::<__m512bh, [u32; LANES]>(_mm512_cvtne2ps_pbh(high, low))
+                };
+                self.weights.extend_from_slice(&pairs);
+            }
+            self.weights.truncate(end);
         }
     }
 
@@ -255,13 +267,14 @@ mod tests {
     use super::{
         super::{
             check::{assert_close, assert_independent_of_threads, random},
-            linear::linear,
+            linear::{Weight, linear},
             operands::{Start, Weights},
         },
         is_available, multiply,
     };
+    use crate::precision::{Encoding, Format};
 
-    fn values(tensor: &Tensor) -> Vec<bf16> {
+    fn values_of(tensor: &Tensor) -> Vec<bf16> {
         tensor.flatten_all().unwrap().to_vec1().unwrap()
     }
 
@@ -287,18 +300,42 @@ mod tests {
             let want = linear(&wide(&x), &wide(&weight), Some(&bias)).unwrap();
             let bias: Vec<f32> = bias.to_vec1().unwrap();
             let mut out = vec![0.0; rows * outputs];
-            let held = values(&weight);
+            let held = values_of(&weight);
             let weights = Weights::Bf16(&held);
-            multiply(&values(&x), weights, Start::Bias(&bias), inputs, &mut out);
+            multiply(&values_of(&x), weights, Start::Bias(&bias), inputs, &mut out);
             let got = Tensor::from_vec(out.clone(), (rows, outputs), x.device()).unwrap();
             assert_close(&got, &want, 2e-6);
-            multiply(&values(&x), weights, Start::There(outputs), inputs, &mut out);
+            multiply(&values_of(&x), weights, Start::There(outputs), inputs, &mut out);
             let got = Tensor::from_vec(out, (rows, outputs), x.device()).unwrap();
             let zeros = vec![0.0; outputs];
             let mut more = vec![0.0; rows * outputs];
-            multiply(&values(&x), weights, Start::Bias(&zeros), inputs, &mut more);
+            multiply(&values_of(&x), weights, Start::Bias(&zeros), inputs, &mut more);
             let more = Tensor::from_vec(more, (rows, outputs), x.device()).unwrap();
             assert_close(&got, &(want + more).unwrap(), 2e-6);
+        }
+    }
+
+    #[test]
+    fn packed_weights_are_rounded_to_bf16() {
+        if !is_available() {
+            return;
+        }
+        let (rows, inputs, outputs) = (40, 288, 70);
+        let x = random(&[rows, inputs], 1).to_dtype(DType::BF16).unwrap();
+        for format in [Format::Q8_0, Format::F8E4m3, Format::I8] {
+            let encoding = match format {
+                Format::Q8_0 => format.into(),
+                Format::I8 => Encoding::scaled(format, inputs),
+                _ => Encoding::scaled(format, inputs * outputs),
+            };
+            let values = (0..encoding.format.bytes(inputs * outputs)).map(|place| (place * 37 % 59) as u8);
+            let scales = (0..encoding.scales(inputs * outputs)).flat_map(|_| 0.013_f32.to_le_bytes());
+            let bytes: Vec<u8> = values.chain(scales).collect();
+            let bytes = Tensor::from_vec(bytes.clone(), bytes.len(), x.device()).unwrap();
+            let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
+            let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
+            let want = linear(&x, &rounded, None).unwrap();
+            assert_eq!(values_of(&linear(&x, weight, None).unwrap()), values_of(&want), "{format:?}");
         }
     }
 
@@ -313,7 +350,7 @@ mod tests {
         let all = linear(&x, &weight, None).unwrap();
         for (first, count) in [(0, 5), (3, 100), (450, 50)] {
             let some = linear(&x.narrow(0, first, count).unwrap(), &weight, None).unwrap();
-            assert_eq!(values(&some), values(&all.narrow(0, first, count).unwrap()));
+            assert_eq!(values_of(&some), values_of(&all.narrow(0, first, count).unwrap()));
         }
     }
 }

@@ -8,7 +8,7 @@ use super::operands::{Start, Weights};
 use super::simd::{Scratch, Tiled, run};
 
 /// This path is the faster one for up to this many input rows.
-pub(super) const MOST: usize = 4;
+pub(in crate::nn) const MOST: usize = 4;
 /// Outputs per work item.
 const OUTPUTS: usize = 32;
 /// Partial sums per output; product `i` goes to sum `i % SUMS`. The number is the same on all CPUs, so that

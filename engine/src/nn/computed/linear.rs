@@ -17,9 +17,9 @@ use super::{
 use crate::nn::cuda;
 
 /// Register tiles of input rows that share the weights in the cache.
-const PANELS: usize = 8;
+pub(super) const PANELS: usize = 8;
 /// Outputs per work item.
-const OUTPUTS: usize = 64;
+pub(super) const OUTPUTS: usize = 64;
 /// Inputs summed at a time.
 const DEPTH: usize = 256;
 /// Inputs whose weights are widened at a time when many rows share them. Packed rows are short: with a
@@ -288,7 +288,7 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
                 Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
                 Start::There(_) => None,
             };
-            run(Block { panels, weights, bias, inputs, first, out, scratch });
+            run(Block { panels, weights, bias, inputs, first, out: Sink::Rows(out), scratch });
         });
     }
 }
@@ -332,18 +332,35 @@ impl Tiled for Transpose<'_> {
     }
 }
 
-/// A range of outputs, for all rows of the panels.
-struct Block<'a> {
-    panels: &'a [f32],
-    weights: Weights<'a>,
-    /// The initial value of the sums; `None` adds to what `out` holds.
-    bias: Option<&'a [f32]>,
-    inputs: usize,
-    /// Index of the first output.
-    first: usize,
+/// Where the outputs of a block go.
+pub(super) enum Sink<'a> {
     /// The outputs of each row.
-    out: Vec<&'a mut [f32]>,
-    scratch: &'a mut Scratch,
+    Rows(Vec<&'a mut [f32]>),
+    /// All rows of each output.
+    Outputs(Vec<&'a mut [f32]>),
+}
+
+impl Sink<'_> {
+    fn outputs(&self) -> usize {
+        match self {
+            Self::Rows(rows) => rows[0].len(),
+            Self::Outputs(outputs) => outputs.len(),
+        }
+    }
+}
+
+/// A range of outputs, for all rows of the panels.
+pub(super) struct Block<'a> {
+    /// Panels of up to [`VECTORS`] vectors of rows, each `[in, row]`.
+    pub panels: &'a [f32],
+    pub weights: Weights<'a>,
+    /// The initial value of the sums; `None` adds to what `out` holds.
+    pub bias: Option<&'a [f32]>,
+    pub inputs: usize,
+    /// Index of the first output.
+    pub first: usize,
+    pub out: Sink<'a>,
+    pub scratch: &'a mut Scratch,
 }
 
 impl Tiled for Block<'_> {
@@ -351,14 +368,19 @@ impl Tiled for Block<'_> {
     fn run<S: Simd, const R: usize>(mut self, simd: S) {
         let columns = VECTORS * S::F32_LANES;
         let width = self.panels.len() / self.inputs;
-        let height = self.out[0].len();
+        let height = self.out.outputs();
         let widened = widened_inputs(width, self.inputs, columns);
         let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * widened);
         let (sums, weights) = scratch.split_at_mut(height.next_multiple_of(R) * width);
         for (index, sums) in sums.chunks_mut(width).take(height).enumerate() {
-            match self.bias {
-                Some(bias) => sums.fill(bias[index]),
-                None => sums.iter_mut().zip(&self.out).for_each(|(sum, row)| *sum = row[index]),
+            match (self.bias, &self.out) {
+                (Some(bias), _) => sums.fill(bias[index]),
+                (None, Sink::Rows(rows)) => {
+                    sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum = row[index]);
+                }
+                (None, Sink::Outputs(outputs)) => {
+                    sums[..outputs[index].len()].copy_from_slice(outputs[index])
+                }
             }
         }
         // With few rows the product is bound by reading weights, which is fastest in storage order.
@@ -386,9 +408,16 @@ impl Tiled for Block<'_> {
                 }
             }
         }
-        for (row, out) in self.out.iter_mut().enumerate() {
-            for (out, sums) in out.iter_mut().zip(sums.chunks_exact(width)) {
-                *out = sums[row];
+        match &mut self.out {
+            Sink::Rows(rows) => {
+                for (row, out) in rows.iter_mut().enumerate() {
+                    out.iter_mut().zip(sums.chunks_exact(width)).for_each(|(out, sums)| *out = sums[row]);
+                }
+            }
+            Sink::Outputs(outputs) => {
+                for (out, sums) in outputs.iter_mut().zip(sums.chunks_exact(width)) {
+                    out.copy_from_slice(&sums[..out.len()]);
+                }
             }
         }
     }

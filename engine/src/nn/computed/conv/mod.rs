@@ -10,6 +10,7 @@ use super::{
     cpu::{by_processor, contiguous, values, zeros},
     operands::Weights,
 };
+use crate::nn::effort::ConvPath;
 
 /// The stride and padding of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,14 +172,16 @@ pub(in crate::nn) fn scratch_bytes(
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
 }
 
-/// Whether a convolution with a result of this size is computed by Winograd's minimal filtering.
-pub(in crate::nn) fn is_winograd(
-    channels: [usize; 2],
-    size: [usize; 2],
-    kernel: usize,
-    stride: usize,
-) -> bool {
-    winograd::suits(Sizes::with_result(channels, size, kernel, stride))
+/// How a convolution with a result of this size is computed.
+pub(in crate::nn) fn path(channels: [usize; 2], size: [usize; 2], kernel: usize, stride: usize) -> ConvPath {
+    let sizes = Sizes::with_result(channels, size, kernel, stride);
+    if winograd::suits(sizes) {
+        ConvPath::Winograd
+    } else if direct::is_small(sizes) {
+        ConvPath::Small
+    } else {
+        ConvPath::Direct
+    }
 }
 
 /// Cuts each plane of `planes` into blocks of `length` and collects, per image and block, the slices of all
