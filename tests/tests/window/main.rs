@@ -16,6 +16,7 @@ mod prompts;
 mod queue;
 mod real_run;
 mod runs;
+mod settings_page;
 mod snapshots;
 mod sound;
 mod support;

@@ -1,0 +1,98 @@
+//! The settings: found by a search, and in force at once.
+
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use sluice::window::settings::ThemeChoice;
+use sluice_engine::output::{NamedOutput, Output, StillFormat};
+
+use super::behaviour::nothing_is_unnamed;
+use super::support::Window;
+
+fn opened() -> Window {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some("/nowhere/Sluice".into());
+    });
+    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    window
+}
+
+#[test]
+fn a_search_leaves_the_settings_that_it_is_about() {
+    let mut window = opened();
+    assert!(window.shows("Theme") && window.shows("Output folder") && window.shows("Copy report"));
+    nothing_is_unnamed(&window, "the settings");
+    window.fill("Search settings", "jpeg");
+    window.frames();
+    assert!(window.shows("Image format"));
+    assert!(!window.shows("Output folder") && !window.shows("Copy report"));
+    window.fill("Search settings", "cheese");
+    window.frames();
+    assert!(window.shows("No setting is about “cheese”."));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Image format") && !window.shows("Close"));
+}
+
+#[test]
+fn format_and_names_are_those_of_the_next_job() {
+    let mut window = opened();
+    window.click("JPEG");
+    window.fill("File names", "{prompt} {seed}");
+    window.frames();
+    window.fill("File names", "{nonsense}");
+    window.frames();
+    let all = "there is no field {nonsense}; use {name}, {number}, {date}, {seed}, {model}, {prompt}, {width} or {height}";
+    assert!(window.shows(all));
+    window.click("Close");
+    window.take_commands();
+    window.click("Generate");
+    let expected = NamedOutput {
+        folder: "/nowhere/Sluice".into(),
+        format: StillFormat::Jpeg,
+        names: "{prompt} {seed}".to_owned(),
+    };
+    assert_eq!(window.take_job().output, Some(Output::Named(expected)));
+}
+
+#[test]
+fn theme_and_scale_apply_at_once_and_are_kept() {
+    let mut window = opened();
+    window.click("Light");
+    window.click("Reduced motion");
+    window.frames();
+    let ctx = &window.harness.ctx;
+    assert_eq!(ctx.theme(), egui::Theme::Light);
+    assert_eq!(ctx.style_of(egui::Theme::Light).animation_time, 0.0);
+    ctx.set_zoom_factor(1.25);
+    window.frames();
+    let settings = &window.harness.state().state().settings;
+    assert_eq!((settings.theme, settings.scale, settings.reduced_motion), (ThemeChoice::Light, 1.25, true));
+}
+
+#[test]
+fn a_report_goes_to_the_clipboard() {
+    let mut window = opened();
+    window.fill("Search settings", "report");
+    window.frames();
+    let copied = |window: &Window| {
+        let commands = &window.harness.output().platform_output.commands;
+        commands.iter().find_map(|command| match command {
+            egui::OutputCommand::CopyText(text) => Some(text.clone()),
+            _ => None,
+        })
+    };
+    window.harness.get_by_label("Copy report").click();
+    let mut text = None;
+    for _ in 0..200 {
+        window.harness.step();
+        text = text.or_else(|| copied(&window));
+        if text.is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let text = text.expect("nothing was copied");
+    assert!(text.starts_with("Sluice ") && text.contains("\nLog\n"), "{text}");
+}
