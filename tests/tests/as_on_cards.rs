@@ -195,6 +195,7 @@ fn unpacking_takes_what_was_foretold() {
                 value_bytes: dtype.size_in_bytes(),
                 computes: Computes::Card(Attention::Math),
                 widens: false,
+                in_bf16: false,
             };
             let (taken, foretold) = (account.take_peaks().activations, costs.unpacked(count));
             let part = taken as f64 / foretold as f64;

@@ -77,7 +77,7 @@ impl OutputSettings {
     pub const USUAL_NAMES: &str = "{name}";
 
     /// Where and how a job saves into a folder.
-    pub fn into(&self, folder: PathBuf) -> Output {
+    pub fn destination(&self, folder: PathBuf) -> Output {
         if self.format == StillFormat::Png && self.names.trim() == Self::USUAL_NAMES {
             return Output::Folder(folder);
         }

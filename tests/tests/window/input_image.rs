@@ -93,6 +93,51 @@ fn dropped_images_are_references_of_a_model_that_edits() {
 }
 
 #[test]
+fn references_are_read_through_a_redux_model_that_was_added() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("flux1-redux-dev.safetensors"), "").unwrap();
+    let paths = ["harbour.png", "hat.png"].map(|name| photo(folder.path(), name));
+    let model = folder.path().join("flux1-dev.safetensors");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings =
+            Some(sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_redux: true, ..starter() })));
+    window.frames();
+    window.click("More settings");
+    window.click("Add Redux…");
+    for _ in 0..500 {
+        if window.shows("flux1-redux-dev.safetensors") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        window.frames();
+    }
+    window.click("flux1-redux-dev.safetensors");
+    window.wait_for("Redux", |app| app.state().draft().request.redux.is_some());
+    window.frames();
+    assert!(window.shows("Read through flux1-redux-dev") && !window.shows("Add Redux…"));
+    for path in &paths {
+        window.drop_file(path.clone());
+        window.wait_for("the image", |app| app.state().input.files.pixels(path).is_some());
+        window.frames();
+    }
+    nothing_is_unnamed(&window, "Redux");
+    window.see("Remove Redux");
+    let _results = look(&mut window, "redux-dark-1280");
+    assert!(window.shows("Strength of reference 1") && window.shows("Strength of reference 2"));
+    window.click("Generate");
+    let job = window.take_job();
+    let redux = job.request.redux.unwrap();
+    assert_eq!(
+        (redux.path.file_name().unwrap().to_str(), job.request.references.len()),
+        (Some("flux1-redux-dev.safetensors"), 2)
+    );
+    window.click("Remove Redux");
+    assert!(!window.shows("Read through flux1-redux-dev"));
+}
+
+#[test]
 fn a_pasted_image_is_used_as_a_dropped_one_is() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().to_owned();

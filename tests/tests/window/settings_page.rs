@@ -6,6 +6,7 @@ use sluice::window::settings::ThemeChoice;
 use sluice_engine::output::{NamedOutput, Output, StillFormat};
 
 use super::behaviour::nothing_is_unnamed;
+use super::snapshots::look;
 use super::support::Window;
 
 fn opened() -> Window {
@@ -23,11 +24,12 @@ fn a_search_leaves_the_settings_that_it_is_about() {
     let mut window = opened();
     assert!(window.shows("Theme") && window.shows("Output folder") && window.shows("Copy report"));
     nothing_is_unnamed(&window, "the settings");
+    let _results = look(&mut window, "settings-dark-1280");
     window.fill("Search settings", "jpeg");
     window.frames();
     assert!(window.shows("Image format"));
     assert!(!window.shows("Output folder") && !window.shows("Copy report"));
-    window.fill("Search settings", "cheese");
+    window.replace("Search settings", "cheese");
     window.frames();
     assert!(window.shows("No setting is about “cheese”."));
     window.harness.key_press(Key::Escape);
@@ -39,9 +41,9 @@ fn a_search_leaves_the_settings_that_it_is_about() {
 fn format_and_names_are_those_of_the_next_job() {
     let mut window = opened();
     window.click("JPEG");
-    window.fill("File names", "{prompt} {seed}");
+    window.replace("File names", "{prompt} {seed}");
     window.frames();
-    window.fill("File names", "{nonsense}");
+    window.replace("File names", "{nonsense}");
     window.frames();
     let all = "there is no field {nonsense}; use {name}, {number}, {date}, {seed}, {model}, {prompt}, {width} or {height}";
     assert!(window.shows(all));

@@ -116,6 +116,17 @@ impl Window {
         self.frames();
     }
 
+    /// Types into a field in the place of what is there.
+    pub fn replace(&mut self, label: &str, text: &str) {
+        use egui_kittest::kittest::Queryable;
+        self.harness.get_by_label(label).focus();
+        self.frames();
+        self.harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::A);
+        self.frames();
+        self.harness.get_by_label(label).type_text(text);
+        self.frames();
+    }
+
     /// Clicks the widget with this name.
     pub fn click(&mut self, label: &str) {
         use egui_kittest::kittest::Queryable;

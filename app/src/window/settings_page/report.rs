@@ -58,7 +58,7 @@ fn facts(state: &State, tells_all: bool) -> String {
         let (free, all) = (units::memory(hardware.ram_available), units::memory(hardware.ram_total));
         lines.push(format!("{}, {} threads, {free} of {all} RAM free", hardware.cpu, hardware.threads));
         for gpu in &hardware.gpus {
-            lines.push(format!("{}, {} VRAM", gpu.name, units::memory(gpu.memory_total)));
+            lines.push(format!("{}, {} VRAM", gpu.name, units::memory(gpu.vram_total)));
         }
         lines.extend(hardware.gpu_note.clone());
     }

@@ -281,13 +281,15 @@ impl State {
         if !self.can_generate() {
             return None;
         }
+        let output = &self.settings.output;
+        let output = self.surroundings.output_folder.clone().map(|folder| output.destination(folder));
         let draft = &mut self.settings.draft;
         if !draft.seed_locked && !draft.seed_is_fresh {
             draft.request.seed = new_seed();
         }
         draft.seed_is_fresh = false;
         let job = Job {
-            output: self.surroundings.output_folder.clone().map(|folder| self.settings.output.into(folder)),
+            output,
             previews: self.settings.previews,
             memory: self.settings.memory.preferences.clone(),
             ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())
