@@ -74,7 +74,8 @@ fn norm<const N: usize>(
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 ///
-/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once.
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once. CPUs that multiply in
+/// bf16 do so if all is in it.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     let (outputs, inputs) = weight.dims2()?;
     if x.dim(candle_core::D::Minus1)? != inputs {
@@ -84,7 +85,9 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tens
     dims.pop();
     let rows = dims.iter().product();
     dims.push(outputs);
-    let take = |costs: Costs| (costs.linear(rows, inputs, outputs), dims);
+    let are_bf16 = [x, weight].iter().all(|input| input.dtype() == DType::BF16);
+    let in_bf16 = are_bf16 && computed::in_bf16([rows, inputs], true);
+    let take = |costs: Costs| (Costs { in_bf16, ..costs }.linear(rows, inputs, outputs), dims);
     match bias {
         Some(bias) => apply("linear", [x, weight, bias], take, |[x, weight, bias]| {
             computed::linear(x, weight, Some(bias))

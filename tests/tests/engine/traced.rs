@@ -9,7 +9,7 @@ use sluice_engine::{
         self, Conditioning, Denoiser, DenoiserInput, Denoising, GivenFrames, LatentShape, Model, Network,
         PrepareInput, Prepared, SeenImage, Used,
     },
-    nn::{self, Computes, DType, Tensor, Trace},
+    nn::{self, Computes, Costs, DType, Tensor, Trace},
     pipeline::{Resolved, workload},
     request::{Canvas, ComputeDtype, Request},
     residency::{Blocks, RunError, TracedBlocks},
@@ -252,7 +252,8 @@ fn one_more_layer_in_a_forward_pass_is_one_more_in_its_forecast() {
     let (after, higher) = denoise(&forecast(&model), block);
     assert_eq!(after.passes, 2 * before.passes);
     let added = f64::from(after.passes) * after.operations - f64::from(before.passes) * before.operations;
-    let layer = f64::from(before.passes) * 2.0 * (rows * width * outputs) as f64;
+    let layer = f64::from(before.passes) * Costs::of_processor(4).linear(rows, width, outputs).operations;
+    assert!(layer >= f64::from(before.passes) * 2.0 * (rows * width * outputs) as f64);
     assert!((added / layer - 1.0).abs() < 1e-9, "{added} operations for a layer of {layer}");
     let bytes = (rows * (width + outputs) * 4) as u64;
     assert!(higher >= bytes && peak < bytes, "{peak} bytes before, {higher} with a layer of {bytes}");

@@ -102,6 +102,7 @@ fn references_are_read_through_a_redux_model_that_was_added() {
         setup.settings =
             Some(sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() });
     });
+    window.take_commands();
     window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_redux: true, ..starter() })));
     window.frames();
     window.click("More settings");

@@ -78,23 +78,16 @@ fn a_report_goes_to_the_clipboard() {
     let mut window = opened();
     window.fill("Search settings", "report");
     window.frames();
-    let copied = |window: &Window| {
-        let commands = &window.harness.output().platform_output.commands;
-        commands.iter().find_map(|command| match command {
+    window.see("Copy report");
+    window.harness.get_by_label("Copy report").click();
+    let text = (0..500).find_map(|_| {
+        window.harness.step();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        window.harness.output().platform_output.commands.iter().find_map(|command| match command {
             egui::OutputCommand::CopyText(text) => Some(text.clone()),
             _ => None,
         })
-    };
-    window.harness.get_by_label("Copy report").click();
-    let mut text = None;
-    for _ in 0..200 {
-        window.harness.step();
-        text = text.or_else(|| copied(&window));
-        if text.is_some() {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    });
     let text = text.expect("nothing was copied");
     assert!(text.starts_with("Sluice ") && text.contains("\nLog\n"), "{text}");
 }

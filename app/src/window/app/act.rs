@@ -233,7 +233,7 @@ impl SluiceApp {
 
     fn use_as_input(&mut self, path: PathBuf) {
         self.state.input.dropped = None;
-        if self.state.edits() {
+        if self.state.edits() || self.state.reads_through_redux() {
             return self.add_reference(path);
         }
         self.use_start_image(path);
@@ -242,8 +242,7 @@ impl SluiceApp {
     /// Adds a reference image, in place of the last one if the model takes no more. Of the first one, the new image gets
     /// its size.
     fn add_reference(&mut self, path: PathBuf) {
-        let takes = self.state.summary().and_then(|summary| summary.references.as_ref());
-        let most = takes.map_or(1, |takes| takes.most.max(1));
+        let most = self.state.takes_references().map_or(1, |takes| takes.most.max(1));
         let mut draft = self.state.draft().clone();
         let text = format!("Reference: {}", file_name(&path));
         let references = &mut draft.request.references;

@@ -35,15 +35,17 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
     let modal = Modal::new(Id::unique("sluice settings")).show(ctx, |ui| {
         let room = ui.ctx().content_rect().size() - vec2(4.0 * space::XL, 4.0 * space::XL);
         ui.set_width(SIZE[0].min(room.x));
+        let height = SIZE[1].min(room.y - 80.0);
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
             head(ui, page, actions);
-            ScrollArea::vertical().max_height(SIZE[1].min(room.y - 80.0)).auto_shrink([false, true]).show(
-                ui,
-                |ui| {
+            ScrollArea::vertical()
+                .max_height(height)
+                .min_scrolled_height(height)
+                .auto_shrink([false, true])
+                .show(ui, |ui| {
                     ui.spacing_mut().item_spacing.y = space::S;
                     list(ui, state, page, actions);
-                },
-            );
+                });
         })
     });
     if modal.backdrop_response.clicked() {

@@ -198,10 +198,16 @@ impl State {
     /// How the chosen model takes references with the settings, if it does.
     pub fn takes_references(&self) -> Option<References> {
         let summary = self.summary()?;
-        match self.draft().request.redux {
-            Some(_) if summary.takes_redux => Some(References::through_redux()),
-            _ => summary.references.clone(),
+        match self.reads_through_redux() {
+            true => Some(References::through_redux()),
+            false => summary.references.clone(),
         }
+    }
+
+    /// Whether references are read through a Redux model.
+    pub fn reads_through_redux(&self) -> bool {
+        let takes = self.summary().is_some_and(|summary| summary.takes_redux);
+        takes && self.draft().request.redux.is_some()
     }
 
     /// Whether the chosen model is made to change images, which are references.

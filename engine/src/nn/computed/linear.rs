@@ -151,7 +151,8 @@ impl LowRank {
 
 /// `x · weightᵀ + bias`: `x` is `[…, in]`, `weight` is `[out, in]`, the result is `[…, out]`.
 ///
-/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once.
+/// On the CPU everything is widened to f32, weights one block at a time, and the sum is rounded once. CPUs that multiply in
+/// bf16 do so for inputs in bf16; packed weights are rounded to it.
 pub fn linear(x: &Tensor, weight: impl Into<Weight>, bias: Option<&Tensor>) -> Result<Tensor> {
     linear_with(x, weight, bias, &[])
 }
