@@ -6,7 +6,7 @@ use candle_core::{Result, Tensor, bail};
 use pulp::Simd;
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::simd::{Tiled, exp2, run};
 use crate::nn::cuda::{self, Curve as Kernel};
 
@@ -64,7 +64,7 @@ pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
             *out = x / (1.0 + (-gate).exp());
         }
     });
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 pub(super) fn check_gate(gate: &Tensor, up: &Tensor) -> Result<()> {
@@ -125,7 +125,7 @@ fn fused<C: Curve>(x: &Tensor, factor: Option<&Tensor>) -> Result<Tensor> {
         }
         None => pieces.for_each(|(out, x)| run(Gated::<C> { x, factor: None, out, curve: PhantomData })),
     }
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 struct Gated<'a, C> {

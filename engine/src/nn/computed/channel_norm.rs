@@ -5,7 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::simd::{Tiled, run};
 
 /// Values of all channels that are normalized together, so that they stay in the cache.
@@ -76,7 +76,7 @@ fn fused(x: &Tensor, weight: &Tensor, silu: bool) -> Result<Tensor> {
             run(Pixels { x: &input[start..], plane, out, weight: &weight, silu });
         });
     }
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 /// Some pixels of an image.

@@ -3,7 +3,7 @@
 use candle_core::{DType, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 
 /// Added to the mean of the norms.
 const EPS: f64 = 1e-6;
@@ -67,7 +67,7 @@ fn fused_norm(x: &Tensor, weight: &Tensor, bias: &Tensor) -> Result<Tensor> {
             });
         }
     }
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 /// Convolves each channel of `x` `[batch, height, width, channels]`; see [`nn::depthwise`](crate::nn::depthwise).
@@ -135,7 +135,7 @@ fn fused_conv(x: &Tensor, rows: &Tensor, bias: &Tensor, side: usize, padding: us
             }
         });
     }
-    Tensor::from_vec(out, (batch, out_height, out_width, channels), x.device())?.to_dtype(x.dtype())
+    rounded(out, (batch, out_height, out_width, channels), x.dtype())
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use candle_core::{DType, Layout, Result, Storage, Tensor, bail};
+use candle_core::{CpuStorage, DType, Device, Layout, Result, Shape, Storage, Tensor, bail};
+use half::{bf16, f16};
 use rayon::prelude::*;
 
 static PLAIN: AtomicBool = AtomicBool::new(false);
@@ -32,9 +33,45 @@ pub(super) fn values<'a>(
     }
 }
 
+/// Values that a thread widens or rounds at a time.
+const PIECE: usize = 1 << 14;
+
 /// `x` as contiguous f32, without a copy if it is that already.
 pub(super) fn contiguous(x: &Tensor) -> Result<Tensor> {
-    x.to_dtype(DType::F32)?.contiguous()
+    if !(x.device().is_cpu() && x.is_contiguous()) {
+        return x.to_dtype(DType::F32)?.contiguous();
+    }
+    let (storage, layout) = x.storage_and_layout();
+    let range = layout.start_offset()..layout.start_offset() + x.elem_count();
+    let mut wide = Vec::new();
+    match &*storage {
+        Storage::Cpu(CpuStorage::BF16(values)) => {
+            wide.par_extend(values[range].par_iter().with_min_len(PIECE).map(|value| value.to_f32()));
+        }
+        Storage::Cpu(CpuStorage::F16(values)) => {
+            wide.par_extend(values[range].par_iter().with_min_len(PIECE).map(|value| value.to_f32()));
+        }
+        _ => return x.to_dtype(DType::F32),
+    }
+    Tensor::from_vec(wide, x.dims(), x.device())
+}
+
+/// Values on the CPU as a tensor of this dtype.
+pub(super) fn rounded(values: Vec<f32>, shape: impl Into<Shape>, dtype: DType) -> Result<Tensor> {
+    let (shape, rounded) = (shape.into(), values.par_iter().with_min_len(PIECE));
+    match dtype {
+        DType::BF16 => {
+            let mut narrow = Vec::new();
+            narrow.par_extend(rounded.map(|value| bf16::from_f32(*value)));
+            Tensor::from_vec(narrow, shape, &Device::Cpu)
+        }
+        DType::F16 => {
+            let mut narrow = Vec::new();
+            narrow.par_extend(rounded.map(|value| f16::from_f32(*value)));
+            Tensor::from_vec(narrow, shape, &Device::Cpu)
+        }
+        _ => Tensor::from_vec(values, shape, &Device::Cpu)?.to_dtype(dtype),
+    }
 }
 
 /// A vector of `count` zeros, written by all threads: the first touch of memory from the operating system is

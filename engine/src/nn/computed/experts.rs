@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 
 /// Rows per work item.
 const ROWS: usize = 8;
@@ -39,7 +39,7 @@ pub fn add_rows(sum: &Tensor, x: &Tensor, rows: &[u32], weights: &[f32]) -> Resu
         }
         None => out.copy_from_slice(before),
     });
-    Tensor::from_vec(out, sum.dims(), sum.device())?.to_dtype(sum.dtype())
+    rounded(out, sum.dims(), sum.dtype())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::check_gate;
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::simd::{Tiled, exp2, run};
 use crate::nn::cuda::{self, Curve};
 
@@ -22,7 +22,7 @@ pub fn gelu(x: &Tensor) -> Result<Tensor> {
     let mut out = zeros(x.elem_count());
     let pieces = out.par_chunks_mut(PIECE).zip(values(&held)?.par_chunks(PIECE));
     pieces.for_each(|(out, x)| run(Gelu { x: &x[..out.len()], factor: None, out }));
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 /// `gelu(gate) · up`.
@@ -38,7 +38,7 @@ pub fn gelu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
     out.par_chunks_mut(PIECE).zip(inputs).for_each(|(out, (gate, up))| {
         run(Gelu { x: &gate[..out.len()], factor: Some(&up[..out.len()]), out })
     });
-    Tensor::from_vec(out, gate.dims(), gate.device())?.to_dtype(gate.dtype())
+    rounded(out, gate.dims(), gate.dtype())
 }
 
 /// `value · gelu(gate)` of `x` `[…, 2 · width]`, whose first half is the value and whose second half is the
@@ -64,7 +64,7 @@ pub fn geglu(x: &Tensor) -> Result<Tensor> {
     });
     let mut shape = x.dims().to_vec();
     shape[x.rank() - 1] = width;
-    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+    rounded(out, shape, x.dtype())
 }
 
 struct Gelu<'a> {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::precision::{Encoding, Packed};
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 use super::{
     bf16_product, few_rows,
@@ -233,7 +233,7 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
             }
         }
     }
-    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+    rounded(out, shape, x.dtype())
 }
 
 /// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.

@@ -3,7 +3,7 @@
 use candle_core::{Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use crate::nn::cuda;
 
 /// Rows per work item.
@@ -27,7 +27,7 @@ pub fn modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {
             }
         },
     );
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 /// `x · (1 + scale) + shift`: `x` is `[batch, tokens, width]`, `scale` and `shift` are `[batch, 1, width]` or
@@ -55,7 +55,7 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
             }
         },
     );
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 /// `x + gate · y`: `x` and `y` are `[batch, tokens, width]`, `gate` is `[batch, 1, width]` or `[1, 1, width]`.
@@ -78,7 +78,7 @@ pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
             *out = x + gate * y;
         }
     });
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 fn plain_modulate(x: &Tensor, scale: &Tensor) -> Result<Tensor> {

@@ -5,7 +5,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::activation::silu_of;
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::modulation::{modulate, scale_and_shift};
 use super::simd::{Tiled, run};
 use crate::nn::cuda::{self, RowNorm};
@@ -152,7 +152,7 @@ fn fused_rows(
     rows.with_min_len(ROWS).for_each(|(out, x)| {
         run(Row { x, out, weight: &weight, bias: &bias, eps, centred });
     });
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 struct Row<'a> {
@@ -202,7 +202,7 @@ fn fused_groups(
             run(Group { x, out, weight, bias, eps, silu });
         });
     }
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 struct Group<'a> {

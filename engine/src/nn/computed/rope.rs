@@ -3,7 +3,7 @@
 use candle_core::{DType, Device, Result, Tensor, bail};
 use rayon::prelude::*;
 
-use super::cpu::{by_processor, contiguous, values, zeros};
+use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use crate::nn::cuda::{self, Rotation};
 
 /// Minimum tokens per work item.
@@ -119,7 +119,7 @@ fn fused(
             rotate(x, out, cos, sin);
         }
     });
-    Tensor::from_vec(out, x.dims(), x.device())?.to_dtype(x.dtype())
+    rounded(out, x.dims(), x.dtype())
 }
 
 fn plain_interleaved(x: &Tensor, rope: &Rope) -> Result<Tensor> {

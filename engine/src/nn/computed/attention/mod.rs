@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use super::cpu::{by_processor, values, zeros};
+use super::cpu::{by_processor, rounded, values, zeros};
 use crate::nn::cuda;
 
 /// Which keys a query attends to.
@@ -198,7 +198,7 @@ fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
         let spread = tiled::Heads::new(values(&held.2)?, &spread);
         tiled::attend(queries, keys, spread, scores, q.dims4()?, k.dims4()?, &mut out);
     }
-    Tensor::from_vec(out, q.dims(), q.device())?.to_dtype(q.dtype())
+    rounded(out, q.dims(), q.dtype())
 }
 
 #[cfg(test)]

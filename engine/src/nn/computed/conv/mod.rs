@@ -7,7 +7,7 @@ use candle_core::{DType, Result, Storage, Tensor, bail};
 use rayon::prelude::*;
 
 use super::{
-    cpu::{by_processor, contiguous, values, zeros},
+    cpu::{by_processor, contiguous, rounded, values, zeros},
     operands::Weights,
 };
 use crate::nn::effort::ConvPath;
@@ -151,7 +151,7 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
             direct::convolve(input, kernels, &bias, sizes, &mut out);
         }
     }
-    Tensor::from_vec(out, shape, x.device())?.to_dtype(x.dtype())
+    rounded(out, shape, x.dtype())
 }
 
 /// Scratch bytes of the convolution of `images` together, without their input and their result. `widens` says whether the
