@@ -199,6 +199,8 @@ pub enum FileEvent {
     GalleryFolderChosen(PathBuf),
     /// A folder for exported images was chosen in a dialog.
     ExportFolderChosen(PathBuf),
+    /// A folder for downloaded models was chosen.
+    DownloadFolderChosen(PathBuf),
     /// An image or a clip of the gallery, to be shown in the viewer.
     Recalled {
         /// Its file.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use sluice_engine::{memory::MemoryPreferences, request::ModelSource};
 
 use super::state::Draft;
-pub use library::{LibrarySettings, OwnDefaults};
+pub use library::{DownloadSettings, LibrarySettings, OwnDefaults};
 
 const KEY: &str = "sluice";
 

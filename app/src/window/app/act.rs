@@ -19,6 +19,7 @@ use crate::window::{
     action::{Action, Message},
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+    get::GetAction,
     settings::{Setting, StartupSettings},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
 };
@@ -467,6 +468,7 @@ impl SluiceApp {
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),
             FileEvent::ExportFolderChosen(folder) => self.export_to(folder),
+            FileEvent::DownloadFolderChosen(folder) => self.act_in_get(GetAction::Folder(Some(folder))),
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, folder } => {

@@ -46,6 +46,8 @@ pub enum Dialog {
     GalleryFolder,
     /// Where images are exported.
     ExportFolder,
+    /// Where downloaded models go.
+    DownloadFolder,
 }
 
 /// A file or folder in the window's own dialog.
@@ -80,6 +82,7 @@ impl Dialog {
             Self::Redux => "Open a Redux model",
             Self::GalleryFolder => "Add a folder to the gallery",
             Self::ExportFolder => "Choose a folder",
+            Self::DownloadFolder => "Choose a folder for models",
         }
     }
 
@@ -87,7 +90,11 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder | Self::LibraryFolder | Self::GalleryFolder | Self::ExportFolder => None,
+            Self::ModelFolder
+            | Self::LibraryFolder
+            | Self::GalleryFolder
+            | Self::ExportFolder
+            | Self::DownloadFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -115,6 +122,7 @@ impl Dialog {
             Self::Mask => FileEvent::MaskChosen(path),
             Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
             Self::ExportFolder => FileEvent::ExportFolderChosen(path),
+            Self::DownloadFolder => FileEvent::DownloadFolderChosen(path),
         }
     }
 
