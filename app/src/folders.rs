@@ -27,6 +27,13 @@ pub fn cache_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.cache_dir().to_owned())
 }
 
+/// The folder for downloaded models: the first model folder in the environment variable, or `Sluice/models` in the home
+/// folder; `None` without a home folder.
+pub fn downloads_folder() -> Option<PathBuf> {
+    let own = || Some(directories::BaseDirs::new()?.home_dir().join("Sluice").join("models"));
+    model_folders().into_iter().next().or_else(own)
+}
+
 /// The model folders in the environment variable.
 pub fn model_folders() -> Vec<PathBuf> {
     let named = env::var_os(MODEL_FOLDERS).unwrap_or_default();

@@ -1,6 +1,8 @@
 //! Sluice's window and command line. Both talk to the engine through its session.
 
 pub mod cli;
+#[cfg(feature = "download")]
+pub mod downloads;
 pub mod engines;
 pub mod folders;
 pub mod lean;

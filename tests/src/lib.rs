@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod clips;
 pub mod emulation;
 pub mod failures;
+pub mod file_server;
 pub mod golden;
 pub mod hash_weights;
 pub mod known;

@@ -3,6 +3,8 @@
 mod adapter;
 mod bench;
 mod convert;
+#[cfg(feature = "download")]
+mod download;
 mod engine;
 mod exit;
 mod flags_elsewhere;
@@ -48,6 +50,8 @@ Examples:
       Converts weights to another format.
   sluice plan --model flux.1-dev --card rtx-3060
       Predicts memory and time before you download anything.
+  sluice download z-image
+      Downloads a model; `sluice download --list` shows which there are.
   sluice probe
       Shows your hardware and the GPUs that can be simulated.";
 
@@ -60,7 +64,10 @@ Exit codes:
 
 Environment:
   SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
-  SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH";
+  SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH
+  HF_TOKEN              a token for models whose conditions have to be accepted
+  HF_ENDPOINT           a mirror of Hugging Face
+  HTTPS_PROXY           a proxy for downloads";
 
 /// Generate images and clips on the graphics card you already own.
 ///
@@ -81,6 +88,8 @@ enum Command {
     Plan(Box<plan::Args>),
     Inspect(inspect::Args),
     Convert(convert::Args),
+    #[cfg(feature = "download")]
+    Download(download::Args),
     Probe(probe::Args),
     Bench(bench::Args),
     #[command(hide = true)]
@@ -101,6 +110,8 @@ pub fn run() -> ExitCode {
         Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
+        #[cfg(feature = "download")]
+        Some(Command::Download(args)) => download::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Worker(_)) => worker::run(),

@@ -14,6 +14,12 @@ pub(super) struct ModelFolderArgs {
 }
 
 impl ModelFolderArgs {
+    /// No folders beside those in the environment.
+    #[cfg(feature = "download")]
+    pub fn none() -> Self {
+        Self { folders: Vec::new() }
+    }
+
     /// All folders, in the order in which they are searched.
     pub fn all(&self) -> Vec<PathBuf> {
         self.folders.iter().cloned().chain(model_folders()).collect()

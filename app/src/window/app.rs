@@ -2,6 +2,7 @@
 
 mod act;
 mod gallery;
+mod get;
 mod library;
 
 use std::{
@@ -23,6 +24,7 @@ use super::{
     browser::{self, Browser},
     files::{Files, Task, is_image_or_clip},
     gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
+    get::DownloadOptions,
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
@@ -74,6 +76,8 @@ pub struct Setup {
     pub speaker: Option<Speaker>,
     /// Where models are searched for.
     pub library: LibraryOptions,
+    /// How models are downloaded; `None` if they are not.
+    pub downloads: Option<DownloadOptions>,
     /// Where the gallery keeps what it knows.
     pub places: Places,
 }
@@ -118,6 +122,7 @@ impl Setup {
             lock: Lock::First(None),
             speaker: None,
             library: LibraryOptions::default(),
+            downloads: None,
             places: Places::default(),
         }
     }
@@ -164,6 +169,8 @@ pub struct SluiceApp {
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
     describing: bool,
+    /// Downloads of models, if there are any.
+    getting: Option<get::Getting>,
     gallery: Gallery,
     places: Places,
     /// How images were exported last.
@@ -186,6 +193,7 @@ impl SluiceApp {
             lock,
             speaker,
             library,
+            downloads,
             places,
         } = setup;
         let repaint = ctx.clone();
@@ -200,6 +208,7 @@ impl SluiceApp {
         if adopt_defaults {
             request.seed = new_seed();
         }
+        let getting = get::Getting::start(ctx, downloads, &settings.library.downloads);
         let load = Command::Load { model: request.model.clone() };
         let mut app = Self {
             state: State {
@@ -234,6 +243,7 @@ impl SluiceApp {
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
+            getting,
             gallery: Gallery::default(),
             places,
             export_options: None,
@@ -248,6 +258,8 @@ impl SluiceApp {
             app.files.request(Task::Scan(folder));
         }
         app.search_at_start();
+        app.state.downloads.is_there = app.getting.is_some();
+        app.follow_folder();
         app
     }
 
@@ -301,6 +313,7 @@ impl SluiceApp {
             ctx.request_repaint_after(Duration::from_secs(1));
         }
         self.follow_library(ctx);
+        self.follow_downloads(ctx);
         self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();

@@ -206,6 +206,8 @@ pub enum FileEvent {
     OutputFolderChosen(PathBuf),
     /// A report of a problem.
     Report(String),
+    /// A folder for downloaded models was chosen.
+    DownloadFolderChosen(PathBuf),
     /// An image or a clip of the gallery, to be shown in the viewer.
     Recalled {
         /// Its file.

@@ -4,7 +4,9 @@ pub mod action;
 pub mod app;
 mod browser;
 pub mod files;
+mod first_start;
 pub mod gallery;
+pub mod get;
 mod help;
 pub mod history;
 pub mod icons;
@@ -39,11 +41,13 @@ use crate::engines::Engines;
 use app::{Lock, Setup, SluiceApp};
 use files::{Files, Wake};
 use gallery::Places;
+use get::DownloadOptions;
 use library::LibraryOptions;
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
-    folders::{cache_folder, data_folder, model_folders, pictures_folder, wildcard_folder},
+    downloads::Network,
+    folders::{cache_folder, data_folder, downloads_folder, model_folders, pictures_folder, wildcard_folder},
     seed::random_seed,
     sound::Speaker,
 };
@@ -104,7 +108,7 @@ fn create(
     let wake: Wake = Arc::new(move || ctx.request_repaint());
     let engine_wake = Arc::clone(&wake);
     let library = LibraryOptions {
-        folders: model_folders(),
+        folders: model_folders().into_iter().chain(downloads_folder()).collect(),
         finds_programs: true,
         cache: data_folder().map(|folder| folder.join("models")),
     };
@@ -146,6 +150,11 @@ fn create(
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
         library,
+        downloads: downloads_folder().map(|folder| DownloadOptions {
+            network: Network::of_user(None, None),
+            kept: data_folder().map(|folder| folder.join("downloads.json")),
+            folder,
+        }),
         places: Places { data: data_folder(), cache: cache_folder() },
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))

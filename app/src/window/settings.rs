@@ -18,7 +18,7 @@ use sluice_engine::{
 };
 
 use super::state::Draft;
-pub use library::{LibrarySettings, OwnDefaults};
+pub use library::{DownloadSettings, LibrarySettings, OwnDefaults};
 
 const KEY: &str = "sluice";
 

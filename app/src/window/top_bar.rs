@@ -9,6 +9,7 @@ use super::{
     action::Action,
     files::Dialog,
     gallery::Step,
+    get::GetAction,
     icons,
     library::LibraryAction,
     queue,
@@ -95,6 +96,21 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
             {
                 actions.push(Action::Library(LibraryAction::Show(true)));
                 ui.close();
+            }
+            if state.downloads.is_there {
+                let detail = match state.downloads.at_a_glance() {
+                    Some((count, share)) => {
+                        format!("{}, {:.0} %", units::counted(count, "download"), share * 100.0)
+                    }
+                    None => "A catalogue with how each fits, links, and Hugging Face".to_owned(),
+                };
+                if widgets::row_button(ui, icons::DOWNLOAD, "Get models…", &detail, false)
+                    .on_hover_text("Downloads models.")
+                    .clicked()
+                {
+                    actions.push(GetAction::Show(true).into());
+                    ui.close();
+                }
             }
             ui.separator();
             for (model, detail) in [

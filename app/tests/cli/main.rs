@@ -5,6 +5,7 @@
 mod adapter;
 mod bench;
 mod convert;
+mod download;
 mod files;
 #[cfg(target_os = "linux")]
 mod limits;

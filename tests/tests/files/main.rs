@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod damaged;
+mod downloads;
 mod formats;
 mod formats_anima;
 mod formats_chroma;

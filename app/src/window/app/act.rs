@@ -19,6 +19,7 @@ use crate::window::{
     action::{Action, Message},
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+    get::GetAction,
     settings::{Setting, StartupSettings},
     settings_page::{Report, SettingsPage},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
@@ -490,6 +491,7 @@ impl SluiceApp {
                 self.copied = Some(text);
                 self.state.messages.say("The report was copied to the clipboard".to_owned(), Vec::new());
             }
+            FileEvent::DownloadFolderChosen(folder) => self.act_in_get(GetAction::Folder(Some(folder))),
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, folder } => {

@@ -47,6 +47,7 @@ impl SluiceApp {
                 let before = prompt.trim_end().trim_end_matches(',').to_owned();
                 *prompt = if before.is_empty() { words } else { format!("{before}, {words}") };
             }
+            LibraryAction::Get(action) => self.act_in_get(action),
             LibraryAction::Compare(files) => {
                 if self.library.request(LibraryTask::Compare(files.clone())) {
                     self.state.library.comparison = Some(Comparison { files, result: None });
@@ -85,7 +86,7 @@ impl SluiceApp {
         self.search_models();
     }
 
-    fn search_models(&mut self) {
+    pub(super) fn search_models(&mut self) {
         let added = self.state.settings.library.folders.clone();
         if self.library.request(LibraryTask::Search(added)) {
             self.state.library.search = Search::Running(None);
@@ -162,7 +163,7 @@ impl SluiceApp {
         if let Some(source) = self.library_place.wants_parts(&self.state) {
             return self.describe(source);
         }
-        match self.state.next_fit(&self.library_place.wanted()) {
+        match self.state.next_fit(&self.library_place.wanted(&self.state)) {
             NextFit::Describe(source) => self.describe(source),
             NextFit::Ask(id, request) => {
                 let query = self.state.library.fits.ask(id, *request);

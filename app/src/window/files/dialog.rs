@@ -48,6 +48,8 @@ pub enum Dialog {
     ExportFolder,
     /// Where new images and clips are saved.
     OutputFolder,
+    /// Where downloaded models go.
+    DownloadFolder,
 }
 
 /// A file or folder in the window's own dialog.
@@ -82,6 +84,7 @@ impl Dialog {
             Self::Redux => "Open a Redux model",
             Self::GalleryFolder => "Add a folder to the gallery",
             Self::ExportFolder | Self::OutputFolder => "Choose a folder",
+            Self::DownloadFolder => "Choose a folder for models",
         }
     }
 
@@ -93,7 +96,8 @@ impl Dialog {
             | Self::LibraryFolder
             | Self::GalleryFolder
             | Self::ExportFolder
-            | Self::OutputFolder => None,
+            | Self::OutputFolder
+            | Self::DownloadFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -122,6 +126,7 @@ impl Dialog {
             Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
             Self::ExportFolder => FileEvent::ExportFolderChosen(path),
             Self::OutputFolder => FileEvent::OutputFolderChosen(path),
+            Self::DownloadFolder => FileEvent::DownloadFolderChosen(path),
         }
     }
 

@@ -16,9 +16,11 @@ use super::{
     row,
 };
 use crate::{
+    downloads::catalogue::catalogue,
     units,
     window::{
         action::Action,
+        get::start_button,
         icons,
         state::{Comparison, EntryId, KnownEntry, State, file_name},
         tokens::{Palette, font, radius, size, space},
@@ -364,6 +366,23 @@ fn known_details(ui: &mut Ui, state: &State, id: &EntryId, known: &KnownEntry, a
             ui.end_row();
         }
     });
+    if let Some(listed) = catalogue().find(&known.id).filter(|_| state.downloads.is_there)
+        && let Some(version) = state.version_for(listed)
+    {
+        let bytes =
+            listed.bytes(version).map_or_else(String::new, |bytes| format!(", {}", units::memory(bytes)));
+        ui.horizontal(|ui| {
+            start_button(ui, state, listed, version, actions);
+            let words = format!("{}{bytes}", version.format);
+            ui.label(RichText::new(words).small().color(palette.text_muted));
+        });
+        if version.is_gated {
+            paragraph(
+                ui,
+                "Accept the conditions on its page first, and give Sluice your token under Get models, Connection.",
+            );
+        }
+    }
     let link = format!("https://huggingface.co/{}", known.hub);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
@@ -382,7 +401,7 @@ fn known_details(ui: &mut Ui, state: &State, id: &EntryId, known: &KnownEntry, a
     });
     paragraph(
         ui,
-        "Download it into one of the folders that are searched, and it appears here. Files with fewer bits are smaller.",
+        "Files that you download yourself into one of the folders that are searched appear here, too.",
     );
 }
 

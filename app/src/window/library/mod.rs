@@ -17,6 +17,7 @@ use sluice_engine::{models::Kind, request::ModelSource};
 
 use super::{
     action::Action,
+    get::{self, GetAction, GetPlace},
     icons,
     settings::LibrarySettings,
     state::{EntryId, Search, State},
@@ -26,6 +27,7 @@ use super::{
 use crate::units;
 use lines::{Filter, Line, Tab, counts, lines};
 use previews::Previews;
+pub use row::color as fit_color;
 use row::{HEADING, ROW, Row};
 pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
 
@@ -57,6 +59,8 @@ pub enum LibraryAction {
     AddToPrompt(String),
     /// Compare two files byte by byte.
     Compare([PathBuf; 2]),
+    /// Something in the place for downloads.
+    Get(GetAction),
 }
 
 /// View state of the place; not saved.
@@ -65,6 +69,7 @@ pub struct LibraryPlace {
     filter: Filter,
     selected: Option<EntryId>,
     previews: Previews,
+    get: GetPlace,
     lines: Vec<Line>,
     /// What the lines were made for.
     made_for: Option<([u64; 2], Filter, Option<String>, LibrarySettings)>,
@@ -81,6 +86,7 @@ impl LibraryPlace {
     /// Selects the opened model and puts the cursor into the search field.
     pub fn open(&mut self, state: &State) {
         self.is_new = true;
+        self.get.is_open = false;
         self.scrolls_to_selected = true;
         self.filter.words.clear();
         self.note = None;
@@ -89,7 +95,12 @@ impl LibraryPlace {
 
     /// Whether Escape closes the place, and does not leave a field or empty the search.
     pub fn escape_closes(&self) -> bool {
-        self.escape_closes
+        self.escape_closes && !self.get.is_open
+    }
+
+    /// The place for downloads, which may be shown instead of the list.
+    pub fn get(&mut self) -> &mut GetPlace {
+        &mut self.get
     }
 
     /// The preview images.
@@ -98,7 +109,10 @@ impl LibraryPlace {
     }
 
     /// The models whose fits are wanted: the selected one, those that are drawn, then all others.
-    pub fn wanted(&self) -> Vec<EntryId> {
+    pub fn wanted(&self, state: &State) -> Vec<EntryId> {
+        if self.get.is_open {
+            return state.library.known.iter().map(|known| EntryId::Known(known.id.clone())).collect();
+        }
         let rows = self.lines.iter().filter_map(|line| match line {
             Line::Row(id) => Some(id.clone()),
             Line::Heading(..) => None,
@@ -165,11 +179,17 @@ impl LibraryPlace {
 pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     place.update(state);
-    keys(ui, place, actions);
+    if !place.get.is_open {
+        keys(ui, place, actions);
+    }
     let bar = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::L as i8, 0));
     Panel::top("library bar").exact_size(size::TOP_BAR).resizable(false).frame(bar).show(ui, |ui| {
         ui.horizontal_centered(|ui| head(ui, state, place, actions));
     });
+    if place.get.is_open {
+        get::show(ui, state, &mut place.get, actions);
+        return;
+    }
     Panel::right("library details")
         .exact_size(DETAILS)
         .resizable(false)
@@ -222,6 +242,9 @@ fn keys(ui: &Ui, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
 }
 
 fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
+    if place.get.is_open {
+        return get_head(ui, actions);
+    }
     search(ui, place);
     let counts = counts(&state.library);
     let tabs = [(Tab::Models, "Models"), (Tab::Loras, "LoRAs"), (Tab::Others, "Other files")];
@@ -245,6 +268,18 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
         if widgets::icon_button(ui, icons::X, "Close models").clicked() {
             actions.push(Action::Library(LibraryAction::Show(false)));
         }
+        if state.downloads.is_there {
+            let words = match state.downloads.at_a_glance() {
+                Some((_, share)) => format!("Get models… {:.0} %", share * 100.0),
+                None => "Get models…".to_owned(),
+            };
+            if widgets::button(ui, Some(icons::DOWNLOAD), &words, Weight::Plain)
+                .on_hover_text("Downloads models: a catalogue, links, and Hugging Face.")
+                .clicked()
+            {
+                actions.push(GetAction::Show(true).into());
+            }
+        }
         folders::show(ui, &state.library, actions);
         let found = state.library.inventory.items.len();
         let words = match state.library.search {
@@ -254,6 +289,23 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
         };
         let label = RichText::new(words).small().color(Palette::of(ui).text_faint);
         ui.add(Label::new(label).truncate());
+    });
+}
+
+/// The bar while models are downloaded.
+fn get_head(ui: &mut Ui, actions: &mut Vec<Action>) {
+    if widgets::button(ui, Some(icons::LAYERS), "All models", Weight::Ghost)
+        .on_hover_text("Back to the models on this computer.")
+        .clicked()
+    {
+        actions.push(GetAction::Show(false).into());
+    }
+    let ink = Palette::of(ui).text;
+    ui.label(RichText::new("Get models").font(font::semibold(font::HEADING)).color(ink));
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if widgets::icon_button(ui, icons::X, "Close models").clicked() {
+            actions.push(Action::Library(LibraryAction::Show(false)));
+        }
     });
 }
 

@@ -20,6 +20,20 @@ pub struct LibrarySettings {
     pub notes: BTreeMap<String, String>,
     /// Settings that models start with instead of their own defaults.
     pub defaults: BTreeMap<String, OwnDefaults>,
+    /// How models are downloaded.
+    pub downloads: DownloadSettings,
+}
+
+/// How models are downloaded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DownloadSettings {
+    /// Where models go; the usual folder if absent.
+    pub folder: Option<PathBuf>,
+    /// A mirror of Hugging Face; empty for none.
+    pub endpoint: String,
+    /// A proxy; empty for that of the environment.
+    pub proxy: String,
 }
 
 impl LibrarySettings {

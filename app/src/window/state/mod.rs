@@ -1,6 +1,7 @@
 //! The state of the window, and its changes by events. No drawing and no I/O.
 
 mod clip_frames;
+mod downloads;
 mod draft;
 mod few_steps;
 mod input_image;
@@ -30,6 +31,7 @@ use sluice_engine::{
 
 use super::settings::{LastModels, Settings};
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
+pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
@@ -140,6 +142,8 @@ pub struct State {
     pub engine: Engine,
     /// The models on disk.
     pub library: Library,
+    /// Downloads of models.
+    pub downloads: GetModels,
     /// The environment of the window.
     pub surroundings: Surroundings,
 }

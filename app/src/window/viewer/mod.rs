@@ -16,7 +16,7 @@ use egui::{
 use super::{
     action::{Action, Message},
     files::Dialog,
-    icons,
+    first_start, icons,
     state::{
         FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
     },
@@ -183,8 +183,12 @@ fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, r
 fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let examples = state.summary().map_or(&[][..], |summary| &summary.examples);
-    let width = (area.width() - 2.0 * space::XL).min(size::CARD);
-    let height: f32 = 150.0 + examples.len() as f32 * (size::CONTROL + 2.0 + space::XS);
+    let is_first =
+        state.is_first_start() && state.jobs.is_empty() && state.model.status != ModelStatus::Failed;
+    let widest = if is_first { first_start::WIDTH } else { size::CARD };
+    let width = (area.width() - 2.0 * space::XL).min(widest);
+    let below = if is_first { first_start::HEIGHT } else { 0.0 };
+    let height: f32 = 150.0 + examples.len() as f32 * (size::CONTROL + 2.0 + space::XS) + below;
     let place = Rect::from_center_size(area.center(), vec2(width, height.min(area.height())));
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {
@@ -226,6 +230,10 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
                 }
             }
         });
+        if is_first {
+            ui.add_space(space::L);
+            first_start::show(ui, state, actions);
+        }
     });
 }
 

@@ -1,0 +1,143 @@
+//! Tokens for servers that want to know who asks. They are never written into logs.
+
+use std::{
+    env, fmt, fs,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
+
+/// The entry in the system's keyring.
+const SERVICE: &str = "sluice";
+const USER: &str = "huggingface";
+/// Where tokens are given from outside.
+const HUB_VARIABLES: [&str; 2] = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"];
+const CIVITAI_VARIABLES: [&str; 2] = ["CIVITAI_API_TOKEN", "CIVITAI_TOKEN"];
+
+/// A secret that shows who asks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// The token in a text; `None` if it cannot be one.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let is_plain = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_graphic());
+        is_plain.then(|| Self(text.to_owned()))
+    }
+
+    /// For the header of a request.
+    pub(super) fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// Where tokens come from. They are looked up when a server asks for the first time.
+#[derive(Debug, Clone)]
+pub struct Credentials {
+    hub: Arc<OnceLock<Option<Token>>>,
+    civitai: Option<Token>,
+}
+
+impl Credentials {
+    /// No tokens.
+    pub fn none() -> Self {
+        Self::of(None)
+    }
+
+    /// This token for the hub, and no other.
+    pub fn of(token: Option<Token>) -> Self {
+        let hub = OnceLock::new();
+        let _ = hub.set(token);
+        Self { hub: Arc::new(hub), civitai: None }
+    }
+
+    /// Those of this user: the variable `HF_TOKEN`, the system's keyring, and the file of Hugging Face's own program; for
+    /// Civitai the variable `CIVITAI_API_TOKEN`.
+    pub fn of_user() -> Self {
+        Self { hub: Arc::new(OnceLock::new()), civitai: from_variables(&CIVITAI_VARIABLES) }
+    }
+
+    /// The token for the hub. May wait for the keyring.
+    pub(super) fn hub(&self) -> Option<&Token> {
+        self.hub.get_or_init(|| from_variables(&HUB_VARIABLES).or_else(kept).or_else(from_file)).as_ref()
+    }
+
+    /// The token for Civitai.
+    pub(super) fn civitai(&self) -> Option<&Token> {
+        self.civitai.as_ref()
+    }
+}
+
+fn from_variables(names: &[&str]) -> Option<Token> {
+    names.iter().find_map(|name| Token::new(&env::var(name).ok()?))
+}
+
+/// The file in which `hf auth login` keeps a token.
+fn from_file() -> Option<Token> {
+    let path = match env::var_os("HF_TOKEN_PATH") {
+        Some(path) => PathBuf::from(path),
+        None => match env::var_os("HF_HOME") {
+            Some(home) => PathBuf::from(home).join("token"),
+            None => directories::BaseDirs::new()?.home_dir().join(".cache/huggingface/token"),
+        },
+    };
+    Token::new(&fs::read_to_string(path).ok()?)
+}
+
+/// The token in the system's keyring, if there is one.
+pub fn kept() -> Option<Token> {
+    let entry = keyring::Entry::new(SERVICE, USER);
+    match entry.and_then(|entry| entry.get_password()) {
+        Ok(secret) => Token::new(&secret),
+        Err(keyring::Error::NoEntry) => None,
+        Err(error) => {
+            tracing::debug!(%error, "the system's keyring is not used");
+            None
+        }
+    }
+}
+
+/// Keeps a token in the system's keyring, or removes it. May wait for the keyring.
+///
+/// # Errors
+/// Says in words what is wrong, when there is no keyring or it refuses.
+pub fn keep(token: Option<&Token>) -> Result<(), String> {
+    let done = keyring::Entry::new(SERVICE, USER).and_then(|entry| match token {
+        Some(token) => entry.set_password(token.secret()),
+        None => match entry.delete_credential() {
+            Err(keyring::Error::NoEntry) => Ok(()),
+            result => result,
+        },
+    });
+    done.map_err(|error| match error {
+        keyring::Error::NoDefaultStore
+        | keyring::Error::NoStorageAccess(_)
+        | keyring::Error::PlatformFailure(_) => {
+            "This system has no keyring. Set the variable HF_TOKEN instead, or sign in with `hf auth login`."
+                .to_owned()
+        }
+        error => format!("The keyring refuses: {error}."),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_never_shown() {
+        let token = Token::new(" hf_secret\n").unwrap();
+        assert_eq!(token.secret(), "hf_secret");
+        let shown = format!("{token:?} {:?}", Credentials::of(Some(token.clone())));
+        assert!(!shown.contains("secret"), "{shown}");
+        for wrong in ["", "  ", "two words", "line\nbreak", "umläut"] {
+            assert_eq!(Token::new(wrong), None, "{wrong}");
+        }
+    }
+}

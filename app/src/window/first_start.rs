@@ -1,0 +1,90 @@
+//! What the window shows to somebody who has no model yet: what was found, and models that suit it.
+
+use egui::{Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, Ui, vec2};
+
+use super::{
+    action::Action,
+    get::{GetAction, fit_badge, start_button},
+    icons,
+    state::State,
+    tokens::{Palette, font, radius, size, space},
+    widgets::{self, Weight},
+};
+use crate::{downloads::Listed, units};
+
+/// Height of a model.
+const ROW: f32 = 58.0;
+/// Height of everything.
+pub const HEIGHT: f32 = 330.0;
+/// Width of everything.
+pub const WIDTH: f32 = 680.0;
+
+/// Draws it.
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    ui.spacing_mut().item_spacing.y = space::S;
+    let found = state.found_device().unwrap_or_else(|| "Looking at this computer…".to_owned());
+    ui.horizontal(|ui| {
+        widgets::icon(ui, icons::GPU, font::ICON, palette.text_muted);
+        ui.add(Label::new(RichText::new(found).color(palette.text_muted)).truncate());
+    });
+    let suited = state.first_models();
+    let words = match suited.is_empty() {
+        true => "Finding models that suit it…",
+        false => "These models suit it. They draw nearly anything, and need to be downloaded once:",
+    };
+    ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
+    for listed in &suited {
+        row(ui, state, listed, actions);
+    }
+    if suited.is_empty() {
+        // Nothing moves when they are there.
+        ui.add_space(3.0 * ROW);
+    }
+    ui.horizontal(|ui| {
+        if widgets::button(ui, Some(icons::DOWNLOAD), "Get other models…", Weight::Plain)
+            .on_hover_text("The whole catalogue, links, and Hugging Face.")
+            .clicked()
+        {
+            actions.push(GetAction::Show(true).into());
+        }
+        if widgets::button(ui, Some(icons::LAYERS), "I have models already", Weight::Ghost)
+            .on_hover_text("Finds those of ComfyUI, A1111 and other programs, and in folders of yours.")
+            .clicked()
+        {
+            actions.push(Action::Library(super::library::LibraryAction::Show(true)));
+        }
+    });
+}
+
+fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let version = state.version_for(listed);
+    let bytes = version.and_then(|version| listed.bytes(version)).map_or_else(String::new, units::memory);
+    let licence = listed.licence.as_deref().unwrap_or("see its page for the licence");
+    let detail = format!("{bytes} · {licence}");
+    response.widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {detail}", listed.name))
+    });
+    let line = Stroke::new(1.0, palette.line);
+    ui.painter().rect(rect, CornerRadius::same(radius::M), palette.raised, line, egui::StrokeKind::Inside);
+    let inner = rect.shrink2(vec2(space::M, 0.0));
+    let layout = Layout::right_to_left(Align::Center);
+    let mut child = ui.new_child(egui::UiBuilder::new().max_rect(inner).layout(layout).id_salt(&listed.id));
+    let ui = &mut child;
+    ui.spacing_mut().item_spacing.x = space::S;
+    if let Some(version) = version {
+        start_button(ui, state, listed, version, actions);
+    }
+    fit_badge(ui, state, listed);
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.add_space((ROW - size::CONTROL) / 2.0 - 4.0);
+            let title = RichText::new(&listed.name).font(font::medium(font::BODY)).color(palette.text);
+            ui.add(Label::new(title).truncate());
+            ui.add(Label::new(RichText::new(&detail).small().color(palette.text_faint)).truncate());
+        });
+    });
+}

@@ -1,0 +1,248 @@
+//! The catalogue: each model with its fit, size and licence.
+
+use egui::{Align, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
+
+use super::{GetAction, GetPlace, Kind, heading, paragraph};
+use crate::{
+    downloads::{Listed, Phase, Version, catalogue::catalogue},
+    units,
+    window::{
+        action::Action,
+        icons,
+        library::fit_color,
+        state::{EntryId, Fit, State},
+        tokens::{Palette, font, radius, size, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// Height of a model.
+const ROW: f32 = 62.0;
+
+/// Draws the catalogue.
+pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
+    let suggested = state.first_models();
+    ui.add_space(space::XS);
+    ui.horizontal(|ui| {
+        heading(ui, "Catalogue");
+        for (kind, name) in [(Kind::All, "All"), (Kind::Images, "Images"), (Kind::Clips, "Clips")] {
+            if widgets::toggle_button(ui, name, place.kind == kind).clicked() {
+                place.kind = kind;
+            }
+        }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| free_space(ui, state));
+    });
+    if !suggested.is_empty() && place.kind != Kind::Clips {
+        let device = state.library.fits.device().unwrap_or("this computer").to_owned();
+        group(ui, &format!("Suits {device}"));
+        for listed in &suggested {
+            row(ui, state, place, listed, actions);
+        }
+        group(ui, "All models");
+    }
+    for listed in &catalogue().models {
+        let is_clip = makes_clips(state, listed);
+        let is_wanted = match place.kind {
+            Kind::All => true,
+            Kind::Images => !is_clip,
+            Kind::Clips => is_clip,
+        };
+        let is_above = place.kind != Kind::Clips && suggested.iter().any(|other| other.id == listed.id);
+        if is_wanted && !is_above {
+            row(ui, state, place, listed, actions);
+        }
+    }
+    let date = &catalogue().date;
+    paragraph(
+        ui,
+        &format!(
+            "Names and sizes as of {date}. The fit is that of the weights in 16 bits; versions with fewer bits need less."
+        ),
+    );
+    ui.add_space(space::L);
+}
+
+fn group(ui: &mut Ui, title: &str) {
+    ui.add_space(space::XS);
+    widgets::field_label(ui, title);
+}
+
+fn makes_clips(state: &State, listed: &Listed) -> bool {
+    let known = state.library.known(&EntryId::Known(listed.id.clone()));
+    known.is_some_and(|known| known.defaults.frames > 1)
+}
+
+fn free_space(ui: &mut Ui, state: &State) {
+    if let Some(free) = state.downloads.free {
+        let words = format!("{} free", units::memory(free));
+        ui.label(RichText::new(words).small().color(Palette::of(ui).text_muted))
+            .on_hover_text("On the disk with the folder for models.");
+    }
+}
+
+fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, actions: &mut Vec<Action>) {
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    if !ui.is_rect_visible(rect) {
+        return;
+    }
+    let palette = Palette::of(ui);
+    let version = chosen(state, place, listed);
+    let detail = detail(listed, version);
+    let fit = state.fit_of(listed).map_or_else(|| "checking the fit".to_owned(), Fit::words);
+    response.widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {detail}, {fit}", listed.name))
+    });
+    let (fill, line) = (palette.raised, Stroke::new(1.0, palette.line));
+    ui.painter().rect(rect, CornerRadius::same(radius::M), fill, line, egui::StrokeKind::Inside);
+    let inner = rect.shrink2(vec2(space::M, 0.0));
+    let mut child = ui.new_child(
+        egui::UiBuilder::new()
+            .max_rect(inner)
+            .layout(Layout::right_to_left(Align::Center))
+            .id_salt(&listed.id),
+    );
+    let ui = &mut child;
+    ui.spacing_mut().item_spacing.x = space::S;
+    if let Some(version) = version {
+        start_button(ui, state, listed, version, actions);
+        formats(ui, place, listed, version);
+    }
+    fit_badge(ui, state, listed);
+    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+        ui.vertical(|ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            ui.add_space((ROW - font::BODY - font::SMALL - 10.0) / 2.0);
+            ui.add(
+                Label::new(RichText::new(&listed.name).font(font::medium(font::BODY)).color(palette.text))
+                    .truncate(),
+            );
+            ui.add(Label::new(RichText::new(&detail).small().color(palette.text_faint)).truncate())
+                .on_hover_text(&detail);
+        });
+    });
+}
+
+/// Size, licence and repository.
+fn detail(listed: &Listed, version: Option<&Version>) -> String {
+    let mut parts = Vec::new();
+    parts.extend(version.and_then(|version| listed.bytes(version)).map(units::memory));
+    parts.push(listed.licence.clone().unwrap_or_else(|| "Licence: see its page".to_owned()));
+    if version.is_some_and(|version| version.is_gated) {
+        parts.push("needs a token".to_owned());
+    }
+    parts.push(listed.repository.clone());
+    parts.join(" · ")
+}
+
+/// The version that is chosen for a model, or that for this computer.
+fn chosen<'a>(state: &State, place: &GetPlace, listed: &'a Listed) -> Option<&'a Version> {
+    let format = place.formats.get(&listed.id);
+    format.and_then(|format| listed.version(format)).or_else(|| state.version_for(listed))
+}
+
+fn formats(ui: &mut Ui, place: &mut GetPlace, listed: &Listed, version: &Version) {
+    let width = 96.0;
+    if listed.versions.len() < 2 {
+        let words = RichText::new(&version.format).small().color(Palette::of(ui).text_muted);
+        ui.add_sized(vec2(width, size::CONTROL), Label::new(words).truncate());
+        return;
+    }
+    let mut format = version.format.clone();
+    ComboBox::from_id_salt(("format", &listed.id))
+        .selected_text(&format)
+        .width(width)
+        .show_ui(ui, |ui| {
+            for other in &listed.versions {
+                let bytes = listed
+                    .bytes(other)
+                    .map_or_else(String::new, |bytes| format!(" · {}", units::memory(bytes)));
+                ui.selectable_value(&mut format, other.format.clone(), format!("{}{bytes}", other.format));
+            }
+        })
+        .response
+        .accessible_name(format!("Version of {}", listed.name))
+        .on_hover_text("Fewer bits are smaller and faster to load, with a little less quality.");
+    if format != version.format {
+        place.formats.insert(listed.id.clone(), format);
+    }
+}
+
+/// The button that downloads a model, or how far that is.
+pub fn start_button(
+    ui: &mut Ui,
+    state: &State,
+    listed: &Listed,
+    version: &Version,
+    actions: &mut Vec<Action>,
+) {
+    let is_here = || {
+        let known = state.library.known(&EntryId::Known(listed.id.clone()));
+        known.is_some_and(|known| state.library.is_here(known))
+    };
+    match state.downloads.of(listed).map(|download| (&download.phase, download)) {
+        Some((Phase::Done { opens, .. }, _)) => {
+            if button(ui, icons::FOLDER_OPEN, "Open", &listed.name, Weight::Primary)
+                .on_hover_text("Generates with this model from now on.")
+                .clicked()
+            {
+                actions.push(GetAction::Open(opens.clone()).into());
+            }
+        }
+        Some((Phase::Failed(_), download)) => {
+            if button(ui, icons::RESTORE, "Try again", &listed.name, Weight::Plain).clicked() {
+                actions.push(GetAction::Resume(download.id).into());
+            }
+        }
+        Some((Phase::Paused, download)) => {
+            if button(ui, icons::PLAY, "Go on", &listed.name, Weight::Plain).clicked() {
+                actions.push(GetAction::Resume(download.id).into());
+            }
+        }
+        Some((_, download)) => {
+            let words = format!("{:.0} %", download.share() * 100.0);
+            let words = RichText::new(words).font(font::medium(font::BODY)).color(Palette::of(ui).text);
+            ui.add_sized(vec2(104.0, size::CONTROL), Label::new(words));
+        }
+        None => {
+            let weight = if is_here() { Weight::Ghost } else { Weight::Plain };
+            let words = if is_here() { "Again" } else { "Download" };
+            let tip = if is_here() {
+                "A model of this name is on this computer already."
+            } else {
+                "Downloads it into the folder for models."
+            };
+            if button(ui, icons::DOWNLOAD, words, &listed.name, weight).on_hover_text(tip).clicked() {
+                actions.push(GetAction::Start(listed.id.clone(), version.format.clone()).into());
+            }
+        }
+    }
+}
+
+fn button(ui: &mut Ui, icon: &str, label: &str, of: &str, weight: Weight) -> egui::Response {
+    let response = widgets::button(ui, Some(icon), label, weight);
+    let name = format!("{label} {of}");
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+    response
+}
+
+/// How a model runs, with a dot in the colour of that.
+pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed) {
+    let palette = Palette::of(ui);
+    let (words, dot, tip) = match (listed.known, state.fit_of(listed)) {
+        (None, _) => ("Fit not predicted".to_owned(), palette.line_strong, String::new()),
+        (Some(_), Some(fit)) => (fit.words(), fit_color(palette, fit), fit.sentence()),
+        (Some(_), None) => ("Checking…".to_owned(), palette.line_strong, String::new()),
+    };
+    let frame = Frame::new().inner_margin(Margin::symmetric(space::XS as i8, 0));
+    let response = frame.show(ui, |ui| {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            let (place, _) = ui.allocate_exact_size(vec2(8.0, 16.0), Sense::hover());
+            ui.painter().circle_filled(place.center(), 4.0, dot);
+            ui.label(RichText::new(words).small().color(palette.text));
+        });
+    });
+    if !tip.is_empty() {
+        response.response.on_hover_text(tip);
+    }
+}

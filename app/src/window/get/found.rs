@@ -1,0 +1,153 @@
+//! What a link leads to, and what a search has found.
+
+use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
+
+use super::{GetAction, heading, paragraph};
+use crate::{
+    downloads::{Found, Offer},
+    units,
+    window::{
+        action::Action,
+        icons,
+        state::{Asked, State},
+        tokens::{Palette, font, radius, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// Draws the answer to what was asked for.
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    match &state.downloads.asked {
+        Asked::Nothing => {}
+        Asked::Waiting(what) => {
+            ui.horizontal(|ui| {
+                ui.spinner();
+                paragraph(ui, &format!("Looking for “{what}”…"));
+            });
+        }
+        Asked::Offer(offer) => offered(ui, state, offer, actions),
+        Asked::Found(words, found) => results(ui, words, found, actions),
+        Asked::Failed { what, failure, is_offline } => {
+            heading(ui, if *is_offline { "No connection" } else { "This was not found" });
+            let ink = if *is_offline { Palette::of(ui).text } else { Palette::of(ui).danger };
+            let mut message = failure.message.clone();
+            if let Some(first) = message.get_mut(0..1) {
+                first.make_ascii_uppercase();
+            }
+            ui.add(Label::new(RichText::new(format!("{message}.")).color(ink)).wrap().selectable(true));
+            if let Some(advice) = &failure.advice {
+                paragraph(ui, advice);
+            }
+            if widgets::button(ui, Some(icons::RESTORE), "Try again", Weight::Plain).clicked() {
+                actions.push(GetAction::Ask(what.clone()).into());
+            }
+        }
+    }
+}
+
+fn offered(ui: &mut Ui, state: &State, offer: &Offer, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    heading(ui, &offer.title);
+    let licence = offer.licence.as_ref().map_or_else(|| "see its page".to_owned(), Clone::clone);
+    paragraph(ui, &format!("Licence: {licence}"));
+    if offer.is_gated {
+        paragraph(
+            ui,
+            "Its conditions have to be accepted on its page first, with the account of your token (see Connection on the right).",
+        );
+    }
+    if let Some(page) = &offer.page
+        && widgets::button(ui, None, "Open its page", Weight::Ghost)
+            .on_hover_text("Opens the page in the browser.")
+            .clicked()
+    {
+        ui.ctx().open_url(egui::OpenUrl::new_tab(page));
+    }
+    for (index, choice) in offer.choices.iter().enumerate() {
+        framed(ui, |ui| {
+            let weight = if index == 0 { Weight::Primary } else { Weight::Plain };
+            let button = widgets::button(ui, Some(icons::DOWNLOAD), "Download", weight);
+            let name = format!("Download {}", choice.name);
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+            if button.on_hover_text("Downloads it into the folder for models.").clicked() {
+                actions.push(GetAction::Choose(index).into());
+            }
+            let bytes = choice.bytes();
+            let is_too_big = bytes.zip(state.downloads.free).is_some_and(|(bytes, free)| bytes > free);
+            let ink = if is_too_big { palette.danger } else { palette.text_muted };
+            let size = bytes.map_or_else(|| "unknown size".to_owned(), units::memory);
+            ui.label(RichText::new(size).small().color(ink));
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let files = match choice.files.len() {
+                    1 => choice.name.clone(),
+                    count => format!("{} · {count} files", choice.name),
+                };
+                let words = RichText::new(&files).font(font::medium(font::BODY)).color(palette.text);
+                ui.add(Label::new(words).truncate()).on_hover_text(files);
+            });
+        });
+    }
+    ui.add_space(space::L);
+}
+
+fn results(ui: &mut Ui, words: &str, found: &[Found], actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    heading(ui, &format!("“{words}” on Hugging Face"));
+    if found.is_empty() {
+        paragraph(ui, "Nothing was found. Fewer words find more.");
+        return;
+    }
+    for result in found {
+        framed(ui, |ui| {
+            let button = widgets::button(ui, None, "Show files", Weight::Plain);
+            let name = format!("Show files of {}", result.repository);
+            button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+            if button.clicked() {
+                actions.push(GetAction::Ask(result.repository.clone()).into());
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.vertical(|ui| {
+                    ui.spacing_mut().item_spacing.y = 2.0;
+                    let title =
+                        RichText::new(&result.repository).font(font::medium(font::BODY)).color(palette.text);
+                    ui.add(Label::new(title).truncate());
+                    let detail = RichText::new(detail(result)).small().color(palette.text_faint);
+                    ui.add(Label::new(detail).truncate());
+                });
+            });
+        });
+    }
+    paragraph(
+        ui,
+        "Sluice generates with some families only; a file of another one is named as such after its download.",
+    );
+    ui.add_space(space::L);
+}
+
+fn detail(found: &Found) -> String {
+    let mut parts = Vec::new();
+    parts.extend(found.downloads.map(|count| format!("{} downloads a month", units::count(count))));
+    parts.extend(found.likes.map(|count| units::counted(count as usize, "like")));
+    parts.extend(found.licence.clone());
+    if found.is_gated {
+        parts.push("needs a token".to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// A row in a frame, filled from the right.
+fn framed(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    let palette = Palette::of(ui);
+    Frame::new()
+        .fill(palette.raised)
+        .stroke(Stroke::new(1.0, palette.line))
+        .corner_radius(radius::M)
+        .inner_margin(Margin::symmetric(space::M as i8, space::S as i8))
+        .show(ui, |ui| {
+            ui.horizontal(|ui| {
+                ui.set_min_height(36.0);
+                ui.spacing_mut().item_spacing.x = space::S;
+                ui.with_layout(Layout::right_to_left(Align::Center), contents);
+            });
+        });
+}

@@ -1,0 +1,197 @@
+//! The place where models are found and downloaded.
+
+mod catalogue;
+mod connection;
+mod found;
+mod running;
+mod worker;
+
+use std::path::PathBuf;
+
+use egui::{CentralPanel, Frame, Key, Margin, Panel, RichText, ScrollArea, TextEdit, Ui, vec2};
+
+use super::{
+    action::Action,
+    icons,
+    library::LibraryAction,
+    state::{Asked, State},
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+use crate::downloads::{DownloadId, Network};
+pub use catalogue::{fit_badge, start_button};
+use connection::Connection;
+pub use worker::{GetEvent, GetTask, GetWorker};
+
+/// Width of the panel with downloads.
+const DOWNLOADS: f32 = 340.0;
+
+/// What the window needs to download models.
+#[derive(Debug, Clone)]
+pub struct DownloadOptions {
+    /// How servers are reached, apart from what is set in the window.
+    pub network: Network,
+    /// Where unfinished downloads are kept for the next start.
+    pub kept: Option<PathBuf>,
+    /// Where models go unless another folder is set in the window.
+    pub folder: PathBuf,
+}
+
+/// What a person does in the place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GetAction {
+    /// Open or close it.
+    Show(bool),
+    /// Look up a link, or search for words.
+    Ask(String),
+    /// Forget what was asked for.
+    Forget,
+    /// Download a version of a model of the catalogue: its identifier and format.
+    Start(String, String),
+    /// Download one of the choices that a link offers.
+    Choose(usize),
+    /// Stop a download for now.
+    Pause(DownloadId),
+    /// Go on with it.
+    Resume(DownloadId),
+    /// End it and remove what is incomplete, or take it off the list.
+    Cancel(DownloadId),
+    /// Generate with a model that has arrived.
+    Open(PathBuf),
+    /// Put models into another folder.
+    Folder(Option<PathBuf>),
+    /// Use a mirror and a proxy; empty for none.
+    Connection {
+        /// The mirror's address.
+        endpoint: String,
+        /// The proxy's address.
+        proxy: String,
+    },
+    /// Keep a token in the keyring, or remove it.
+    Token(Option<String>),
+}
+
+impl From<GetAction> for Action {
+    fn from(action: GetAction) -> Self {
+        Self::Library(LibraryAction::Get(action))
+    }
+}
+
+/// What is listed of the catalogue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    #[default]
+    All,
+    Images,
+    Clips,
+}
+
+/// View state of the place; not saved.
+#[derive(Default)]
+pub struct GetPlace {
+    /// Whether it is shown in place of the list of models.
+    pub is_open: bool,
+    is_new: bool,
+    text: String,
+    kind: Kind,
+    /// The formats that were chosen, by model.
+    formats: std::collections::HashMap<String, String>,
+    connection: Connection,
+}
+
+impl GetPlace {
+    /// Shows it, with the cursor in the field.
+    pub fn open(&mut self) {
+        self.is_open = true;
+        self.is_new = true;
+    }
+}
+
+/// Draws the place below the bar of the library.
+pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let panel = Frame::new().fill(palette.panel);
+    if !ui.ctx().text_edit_focused()
+        && !ui.ctx().any_popup_open()
+        && ui.input(|input| input.key_pressed(Key::Escape))
+    {
+        actions.push(GetAction::Show(false).into());
+    }
+    Panel::right("downloads").exact_size(DOWNLOADS).resizable(false).frame(panel).show(ui, |ui| {
+        let inner = Frame::new().inner_margin(Margin::same(space::L as i8));
+        ScrollArea::vertical().id_salt("running downloads").auto_shrink(false).show(ui, |ui| {
+            inner.show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = space::S;
+                running::show(ui, state, actions);
+                ui.add_space(space::M);
+                connection::show(ui, state, &mut place.connection, actions);
+            });
+        });
+    });
+    CentralPanel::default().frame(panel).show(ui, |ui| {
+        let inner = Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::M as i8));
+        ScrollArea::vertical().id_salt("get models").auto_shrink(false).show(ui, |ui| {
+            inner.show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = space::S;
+                ask_field(ui, state, place, actions);
+                if state.downloads.asked == Asked::Nothing {
+                    catalogue::show(ui, state, place, actions);
+                } else {
+                    found::show(ui, state, actions);
+                }
+            });
+        });
+    });
+    place.is_new = false;
+}
+
+/// The field for links and words.
+fn ask_field(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    ui.horizontal(|ui| {
+        let words = "Search Hugging Face, or paste a link";
+        let button = 96.0;
+        let width = (ui.available_width() - button - space::S).max(160.0);
+        let field = TextEdit::singleline(&mut place.text)
+            .hint_text(words)
+            .margin(Margin::symmetric(10, 6))
+            .desired_width(width);
+        let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(words);
+        let response = response.on_hover_text(
+            "A link of a file or repository on Hugging Face or a model on Civitai, or owner/name. Other words are searched.",
+        );
+        if place.is_new {
+            response.request_focus();
+        }
+        let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+        let is_empty = place.text.trim().is_empty();
+        let find = ui.add_enabled_ui(!is_empty, |ui| widgets::button(ui, Some(icons::SEARCH), "Find", Weight::Plain));
+        if (find.inner.on_hover_text("Looks up the link, or searches.").clicked() || entered) && !is_empty {
+            actions.push(GetAction::Ask(place.text.trim().to_owned()).into());
+        }
+    });
+    if state.downloads.asked == Asked::Nothing {
+        ui.label(
+            RichText::new("Civitai, other mirrors and files elsewhere work by their links.")
+                .small()
+                .color(palette.text_faint),
+        );
+    } else if widgets::button(ui, Some(icons::X), "Back to the catalogue", Weight::Ghost)
+        .on_hover_text("Shows the models of the catalogue again.")
+        .clicked()
+    {
+        place.text.clear();
+        actions.push(GetAction::Forget.into());
+    }
+}
+
+fn heading(ui: &mut Ui, text: &str) {
+    let ink = Palette::of(ui).text;
+    ui.label(RichText::new(text).font(font::semibold(font::HEADING)).color(ink));
+}
+
+/// A text that may have several lines.
+fn paragraph(ui: &mut Ui, text: &str) {
+    let ink = Palette::of(ui).text_muted;
+    ui.add(egui::Label::new(RichText::new(text).small().color(ink)).wrap().selectable(true));
+}

@@ -1,0 +1,179 @@
+//! Downloads of models, as the window shows them. No drawing and no I/O.
+
+use std::path::PathBuf;
+
+use sluice_engine::session::Failure;
+
+use super::{EntryId, Fit, State};
+use crate::downloads::{Catalogue, Download, Found, Listed, Offer, Phase, Version, catalogue::catalogue};
+
+/// Models that are suggested at the first start.
+const SUGGESTED: usize = 3;
+/// An image of a suggested model takes less than this, in seconds, if there are such models.
+const QUICK: f64 = 120.0;
+/// A suggested model is smaller than this to download, in bytes, if there are such models.
+const LARGE: u64 = 32 << 30;
+
+/// What was asked for last: a link, or words to search.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Asked {
+    /// Nothing yet.
+    #[default]
+    Nothing,
+    /// The answer is on its way.
+    Waiting(String),
+    /// What a link leads to.
+    Offer(Box<Offer>),
+    /// Repositories that were found, and for which words.
+    Found(String, Vec<Found>),
+    /// It cannot be had, and whether for lack of a connection.
+    Failed {
+        /// What was asked for.
+        what: String,
+        /// Why.
+        failure: Failure,
+        /// Whether there is no connection.
+        is_offline: bool,
+    },
+}
+
+/// What is known about the token.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum TokenState {
+    /// It was not looked for.
+    #[default]
+    Unknown,
+    /// There is none in the keyring.
+    None,
+    /// There is one in the keyring.
+    Kept,
+    /// The keyring does not take it.
+    Failed(String),
+}
+
+/// Downloads of models.
+#[derive(Debug, Default)]
+pub struct GetModels {
+    /// Whether models can be downloaded at all.
+    pub is_there: bool,
+    /// Running, finished and failed downloads.
+    pub list: Vec<Download>,
+    /// Where models go.
+    pub folder: Option<PathBuf>,
+    /// Bytes that are free there.
+    pub free: Option<u64>,
+    /// What was asked for last.
+    pub asked: Asked,
+    /// The token.
+    pub token: TokenState,
+}
+
+impl GetModels {
+    /// The download of a model of the catalogue, in any of its versions.
+    pub fn of(&self, listed: &Listed) -> Option<&Download> {
+        let is_it = |download: &&Download| {
+            let rest = download.title.strip_prefix(&listed.name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" ("))
+        };
+        self.list.iter().rev().find(is_it)
+    }
+
+    /// Running downloads, for a glance: how many, and which share of their bytes is here.
+    pub fn at_a_glance(&self) -> Option<(usize, f32)> {
+        let running = || {
+            self.list.iter().filter(|download| download.is_unfinished() && download.phase != Phase::Paused)
+        };
+        let bytes: u64 = running().filter_map(|download| download.bytes).sum();
+        let done: u64 = running().map(|download| download.done).sum();
+        let count = running().count();
+        (count > 0).then(|| (count, (done as f64 / bytes.max(1) as f64).clamp(0.0, 1.0) as f32))
+    }
+}
+
+impl State {
+    /// Bytes of VRAM of the card that models are for: the simulated one, or that of this computer; 0 without one.
+    pub fn vram(&self) -> u64 {
+        use sluice_engine::memory::DeviceChoice;
+        match &self.settings.memory.preferences.device {
+            DeviceChoice::Simulated(id) => sluice_engine::hardware::card(id).map_or(0, |card| card.vram),
+            DeviceChoice::Processor => 0,
+            _ => {
+                let gpus = self.engine.hardware.iter().flat_map(|hardware| &hardware.gpus);
+                gpus.map(|gpu| gpu.vram_total).max().unwrap_or(0)
+            }
+        }
+    }
+
+    /// What was found to generate with, in words.
+    pub fn found_device(&self) -> Option<String> {
+        let hardware = self.engine.hardware.as_ref()?;
+        Some(match hardware.gpus.first() {
+            Some(gpu) => format!("{}, {}", gpu.name, crate::units::memory(gpu.vram_total)),
+            None => {
+                let ram = crate::units::memory(hardware.ram_total);
+                let cpu = if hardware.cpu.is_empty() { "This computer" } else { &hardware.cpu };
+                format!("{cpu}, {ram} of RAM, no NVIDIA GPU")
+            }
+        })
+    }
+
+    /// Whether nobody has opened a model of their own yet, so that the window helps to find one.
+    pub fn is_first_start(&self) -> bool {
+        self.downloads.is_there
+            && self.settings.recent_models.is_empty()
+            && !matches!(self.chosen_model(), sluice_engine::request::ModelSource::Path(_))
+    }
+
+    /// The version of a model for this computer.
+    pub fn version_for<'a>(&self, listed: &'a Listed) -> Option<&'a Version> {
+        listed.version_for(self.vram())
+    }
+
+    /// How a model of the catalogue runs in 16 bits.
+    pub fn fit_of(&self, listed: &Listed) -> Option<&Fit> {
+        self.library.fits.of(&EntryId::Known(listed.id.clone()))
+    }
+
+    /// The models for somebody who has none: of the catalogue's, in its order, those for images that run quickly and are
+    /// not too large, one of each family; if there are too few, the fastest. Empty until all fits are known.
+    pub fn first_models(&self) -> Vec<&'static Listed> {
+        let Catalogue { models, .. } = catalogue();
+        let known = || {
+            models
+                .iter()
+                .filter_map(|listed| Some((listed, self.library.known(&EntryId::Known(listed.id.clone()))?)))
+        };
+        if self.library.known.is_empty() || known().any(|(listed, _)| self.fit_of(listed).is_none()) {
+            return Vec::new();
+        }
+        let makes_images = known().filter(|(_, known)| {
+            known.defaults.frames == 1 && !known.defaults.fills_in && known.defaults.modes.is_empty()
+        });
+        let mut runs: Vec<(&'static Listed, &str, f64)> = makes_images
+            .filter_map(|(listed, known)| match self.fit_of(listed)? {
+                Fit::Runs { seconds, .. } => Some((listed, known.family.as_str(), *seconds)),
+                Fit::TooBig { .. } | Fit::Cannot(_) => None,
+            })
+            .collect();
+        let is_small = |listed: &Listed| {
+            let version = self.version_for(listed);
+            version.is_some_and(|version| {
+                !version.is_gated && listed.bytes(version).is_some_and(|bytes| bytes < LARGE)
+            })
+        };
+        let is_good =
+            |(listed, _, seconds): &(&'static Listed, &str, f64)| *seconds < QUICK && is_small(listed);
+        // In the catalogue's order first, and then by time.
+        let mut order: Vec<(&'static Listed, &str, f64)> =
+            runs.iter().filter(|run| is_good(run)).copied().collect();
+        runs.sort_by(|one, other| one.2.total_cmp(&other.2));
+        order.extend(runs);
+        let mut chosen: Vec<(&'static Listed, &str)> = Vec::new();
+        for (listed, family, _) in order {
+            if chosen.len() < SUGGESTED && chosen.iter().all(|(_, other)| *other != family) {
+                chosen.push((listed, family));
+            }
+        }
+        chosen.into_iter().map(|(listed, _)| listed).collect()
+    }
+}

@@ -1,0 +1,270 @@
+//! The place for downloads and the first start, with a real server on this computer.
+
+use std::{fs, path::Path, time::Duration};
+
+use egui::{Key, Modifiers, Theme};
+use egui_kittest::kittest::Queryable;
+use sluice::{
+    downloads::{Credentials, Network, Patience, Phase},
+    window::{
+        get::DownloadOptions,
+        library::LibraryOptions,
+        state::{Asked, State, TokenState},
+    },
+};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Event, PlanSubject},
+};
+use sluice_tests::{
+    checkpoint::{Fixture, Layout, Stored},
+    file_server::{Answer, FileServer},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    runs::Scene,
+    support::{Window, machine, starter},
+};
+
+const SIZE: [f32; 2] = [1280.0, 800.0];
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+/// A window that downloads from this server into this folder.
+fn window(server: &FileServer, folder: &Path) -> Window {
+    let network = Network {
+        endpoint: server.url(),
+        civitai: server.url(),
+        proxy: None,
+        credentials: Credentials::none(),
+        patience: Patience {
+            connection: Duration::from_secs(2),
+            bytes: Duration::from_millis(500),
+            retries: 1,
+            first_wait: Duration::from_millis(5),
+            longest_wait: Duration::from_millis(5),
+        },
+        free_space: |_| Ok(50 << 30),
+    };
+    let kept = Some(folder.join("downloads.json"));
+    let models = folder.join("models");
+    let mut window = Window::open(SIZE, Theme::Dark, |setup| {
+        setup.downloads = Some(DownloadOptions { network, kept, folder: models.clone() });
+        setup.library = LibraryOptions { folders: vec![models.clone()], ..LibraryOptions::default() };
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window
+}
+
+/// Opens the place by keyboard and mouse.
+fn open(window: &mut Window) {
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    window.click("Get models…");
+    assert!(window.shows("Search Hugging Face, or paste a link"));
+}
+
+fn find(window: &mut Window, words: &str) {
+    window.fill("Search Hugging Face, or paste a link", words);
+    window.click("Find");
+}
+
+/// A repository with one tiny model, or several files.
+fn hub(slowly: Option<(usize, Duration)>) -> (FileServer, Vec<u8>) {
+    let made = tempfile::tempdir().unwrap();
+    Fixture::new("flux", "dev").write(made.path(), Layout::Split, Stored::F32).unwrap();
+    let bytes = fs::read(made.path().join("diffusion_models/tiny_flux.safetensors")).unwrap();
+    let (whole, size) = (bytes.clone(), bytes.len());
+    let server = FileServer::start(move |asked| match asked.path.as_str() {
+        "/o/one/resolve/main/tiny.safetensors" => Answer { slowly, ..Answer::file(&whole, asked) },
+        "/api/models/o/one/tree/main?recursive=true" => {
+            Answer::text(&format!(r#"[{{"type":"file","path":"tiny.safetensors","size":{size}}}]"#))
+        }
+        "/api/models/o/two/tree/main?recursive=true" => Answer::text(
+            r#"[{"type":"file","path":"a-Q4.gguf","size":7},{"type":"file","path":"a-Q8.gguf","size":9}]"#,
+        ),
+        "/api/models/o/one" => Answer::text(r#"{"gated":false,"tags":["license:mit"]}"#),
+        "/api/models/o/two" => Answer::text(r#"{"gated":"manual"}"#),
+        path if path.starts_with("/api/models?search=") => {
+            Answer::text(r#"[{"id":"o/one","downloads":1200,"likes":3},{"id":"o/two","gated":"auto"}]"#)
+        }
+        _ => Answer::status(404),
+    });
+    (server.unwrap(), bytes)
+}
+
+#[test]
+fn a_link_is_downloaded_and_opened_with_one_click() {
+    let (server, bytes) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    nothing_is_unnamed(&window, "the catalogue");
+    find(&mut window, "https://huggingface.co/o/one/blob/main/tiny.safetensors");
+    window.wait_for("the offer", |app| matches!(app.state().downloads.asked, Asked::Offer(_)));
+    window.frames();
+    assert!(window.shows("Licence: mit"));
+    nothing_is_unnamed(&window, "an offer");
+    window.click("Download tiny.safetensors");
+    window.wait_for("the model", |app| {
+        matches!(app.state().downloads.list.first().map(|one| &one.phase), Some(Phase::Done { .. }))
+    });
+    window.frames();
+    let path = folder.path().join("models/diffusion_models/tiny.safetensors");
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    nothing_is_unnamed(&window, "a finished download");
+    window.wait_for("the library", |app| {
+        app.state().library.inventory.items.iter().any(|item| item.path == path)
+    });
+    window.take_commands();
+    window.click("Open this model");
+    assert_eq!(window.take_commands(), [Command::Load { model: ModelSource::Path(path) }]);
+    assert!(!state(&window).library.is_open, "the place is closed");
+}
+
+#[test]
+fn a_download_is_paused_resumed_and_cancelled() {
+    let (server, bytes) = hub(Some((2_000, Duration::from_millis(40))));
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    find(&mut window, "o/one");
+    window.wait_for("the offer", |app| matches!(app.state().downloads.asked, Asked::Offer(_)));
+    window.frames();
+    window.click("Download tiny.safetensors");
+    window.wait_for("bytes", |app| app.state().downloads.list.first().is_some_and(|one| one.done > 4_000));
+    window.frames();
+    nothing_is_unnamed(&window, "a running download");
+    window.click("Pause tiny.safetensors");
+    window.wait_for("the pause", |app| app.state().downloads.list[0].phase == Phase::Paused);
+    let part = folder.path().join("models/tiny.safetensors.part");
+    assert!(part.exists() && fs::metadata(&part).unwrap().len() < bytes.len() as u64);
+    window.frames();
+    window.click("Go on with tiny.safetensors");
+    window.wait_for("more bytes", |app| app.state().downloads.list[0].phase == Phase::Running);
+    window.frames();
+    window.click("Cancel tiny.safetensors and remove what is here of it");
+    window.wait_for("the end", |app| app.state().downloads.list.is_empty());
+    let begin = std::time::Instant::now();
+    while part.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(10), "the incomplete file stays");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn words_are_searched_and_what_is_wrong_is_said() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    find(&mut window, "two words");
+    window.wait_for("results", |app| matches!(app.state().downloads.asked, Asked::Found(..)));
+    window.frames();
+    assert!(window.shows("1.2 k downloads a month") || window.shows("downloads a month"));
+    nothing_is_unnamed(&window, "results");
+    window.click("Show files of o/two");
+    window.wait_for("the offer", |app| matches!(app.state().downloads.asked, Asked::Offer(_)));
+    window.frames();
+    assert!(window.shows("a-Q4.gguf") && window.shows("a-Q8.gguf"));
+    assert!(window.shows("Its conditions have to be accepted"));
+    window.click("Back to the catalogue");
+    assert!(window.shows("Names and sizes as of"));
+
+    find(&mut window, "o/missing");
+    window.wait_for("a failure", |app| matches!(app.state().downloads.asked, Asked::Failed { .. }));
+    window.frames();
+    assert!(window.shows("This was not found") && window.shows("O/missing is not on 127.0.0.1"));
+    window.click("Back to the catalogue");
+    find(&mut window, "https://huggingface.co/datasets/a/b");
+    window.wait_for("a failure", |app| matches!(app.state().downloads.asked, Asked::Failed { .. }));
+    window.frames();
+    assert!(window.shows("does not lead to a model"));
+}
+
+#[test]
+fn without_a_connection_it_says_so_and_a_mirror_helps() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.click("Connection");
+    window.fill("Mirror", "http://127.0.0.1:9");
+    window.click("Use");
+    assert_eq!(state(&window).settings.library.downloads.endpoint, "http://127.0.0.1:9");
+    find(&mut window, "o/one");
+    window.wait_for("the answer", |app| {
+        matches!(app.state().downloads.asked, Asked::Failed { is_offline: true, .. })
+    });
+    window.frames();
+    assert!(window.shows("No connection") && window.shows("There is no connection to 127.0.0.1"));
+    nothing_is_unnamed(&window, "no connection");
+    window.harness.get_by_label("Mirror").focus();
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.frames();
+    window.harness.get_by_label("Mirror").type_text(&server.url());
+    window.frames();
+    window.click("Use");
+    window.click("Try again");
+    window.wait_for("the offer", |app| matches!(app.state().downloads.asked, Asked::Offer(_)));
+}
+
+#[test]
+fn a_text_that_is_no_token_is_not_kept() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.click("Connection");
+    window.fill("Hugging Face token", "two words");
+    window.click("Keep in keyring");
+    assert_eq!(state(&window).downloads.token, TokenState::Failed("This is not a token.".to_owned()));
+    let saved = state(&window).settings.to_json();
+    assert!(!saved.contains("two words"), "no token is in the settings");
+}
+
+#[test]
+fn who_has_no_model_is_offered_three_that_suit_the_card() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    assert!(window.shows("What would you like to create?"), "the starter is there at once");
+    window.says(Event::Hardware(machine()));
+    let begin = std::time::Instant::now();
+    while state(&window).first_models().is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for fits");
+        for query in window.take_plans() {
+            let scene = match &query.subject {
+                PlanSubject::Known(id) if id.starts_with("qwen") => Scene::too_large(),
+                _ => Scene::here(),
+            };
+            window.says(scene.answer(query.id));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        window.frames();
+    }
+    let suited: Vec<&str> = state(&window).first_models().iter().map(|listed| listed.id.as_str()).collect();
+    assert_eq!(
+        suited,
+        ["z-image", "flux.2-klein-4b", "flux.1-schnell"],
+        "in the catalogue's order, one of a family"
+    );
+    assert!(window.shows("NVIDIA GeForce RTX 3060, 12.0 GB"));
+    assert!(window.shows("Z-Image Turbo, ") && window.shows("Runs well"));
+    nothing_is_unnamed(&window, "the first start");
+    window.click("Download Z-Image Turbo");
+    window.wait_for("the failure", |app| {
+        matches!(app.state().downloads.list.first().map(|one| &one.phase), Some(Phase::Failed(_)))
+    });
+    assert!(state(&window).downloads.list[0].title.starts_with("Z-Image Turbo (Q4_K_M)"), "for 12 GB");
+    window.frames();
+    assert!(window.shows("Try again Z-Image Turbo"));
+    window.click("Get other models…");
+    assert!(window.shows("Suits CPU") && window.shows("Back") || window.shows("All models"));
+    let failed = window.shows("is not on 127.0.0.1");
+    assert!(failed, "the list says why");
+}
