@@ -3,6 +3,8 @@
 pub mod cli;
 pub mod engines;
 pub mod folders;
+pub mod groups;
+pub mod input_folder;
 pub mod lean;
 pub mod seed;
 #[cfg(feature = "window")]

@@ -4,6 +4,7 @@ mod canvas;
 mod clip;
 mod control;
 mod error;
+pub mod grid;
 mod guidance;
 mod keyframe;
 mod mode;
@@ -13,6 +14,7 @@ mod refiner;
 mod sampler;
 mod schedule;
 mod source;
+mod variation;
 mod windows;
 
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -33,6 +35,7 @@ pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
+pub use variation::Variation;
 pub use windows::Windows;
 
 /// The model to use.
@@ -164,6 +167,9 @@ pub struct Request {
     pub guidance: f32,
     /// The seed of the noise from PyTorch's CPU generator. Image `i` of a batch has the seed `seed + i`.
     pub seed: u64,
+    /// Turns the noise of the seed towards that of another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Variation>,
     /// Images generated at once.
     pub batch: u32,
     /// Sampling method.
@@ -249,6 +255,7 @@ impl Default for Request {
             steps: 12,
             guidance: 2.0,
             seed: 0,
+            variation: None,
             batch: 1,
             sampler: Sampler::default(),
             schedule: Schedule::default(),
@@ -354,6 +361,7 @@ impl Request {
             return Err(RequestError::StepCache(self.step_cache));
         }
         self.windows.map_or(Ok(()), |windows| windows.validate())?;
+        self.variation.map_or(Ok(()), |variation| variation.validate())?;
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;

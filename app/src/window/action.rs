@@ -10,6 +10,7 @@ use super::{
     files::{ClipFormat, Dialog},
     gallery::Step,
     library::LibraryAction,
+    making::Making,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
@@ -27,6 +28,8 @@ pub enum Action {
     RandomizeSeed,
     /// Queue a job with the panel's settings.
     Generate,
+    /// Start several jobs at once, or end them.
+    Make(Making),
     /// Cancel the running job.
     CancelRunning,
     /// Cancel one job.
@@ -115,6 +118,12 @@ pub enum Action {
     ToggleFullScreen,
     /// Dismiss a message.
     Dismiss(Message),
+}
+
+impl From<Making> for Action {
+    fn from(making: Making) -> Self {
+        Self::Make(making)
+    }
 }
 
 /// A message that can be dismissed.

@@ -3,6 +3,7 @@
 mod act;
 mod gallery;
 mod library;
+mod making;
 
 use std::{
     collections::VecDeque,
@@ -23,9 +24,11 @@ use super::{
     browser::{self, Browser},
     files::{Files, Task, is_image_or_clip},
     gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
+    grid::GridDialog,
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
+    making::Making,
     monitor::{self, Monitor},
     plan_panel::{self, PlanPanel},
     settings::{Settings, StartupSettings},
@@ -137,6 +140,7 @@ pub struct SluiceApp {
     /// The finished image whose file is being reloaded.
     reading: Option<PathBuf>,
     shows_help: bool,
+    grid: GridDialog,
     /// The title of the window.
     title: String,
     /// Whether the queue had jobs in the last frame.
@@ -212,6 +216,7 @@ impl SluiceApp {
             textures: Textures::default(),
             reading: None,
             shows_help: false,
+            grid: GridDialog::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
             browser: None,
@@ -283,6 +288,7 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
+        self.compose_groups();
         self.take_reports(ctx);
         if self.send_waiting() {
             ctx.request_repaint_after(RETRY);
@@ -331,9 +337,19 @@ impl SluiceApp {
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
-        actions.append(&mut by_keys);
+        match self.grid.grid().filter(|_| self.grid.is_open) {
+            Some(grid) => {
+                let of_grid = |action| match action {
+                    Action::Generate => Making::Grid(Box::new(grid.clone())).into(),
+                    action => action,
+                };
+                actions.extend(by_keys.into_iter().map(of_grid));
+            }
+            None => actions.append(&mut by_keys),
+        }
         self.escape =
             shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), self.shows_help, self.gallery.is_open);
+        self.escape.grid = self.grid.is_open;
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
@@ -385,6 +401,8 @@ impl SluiceApp {
         }
         if let Some(browser) = &self.browser {
             browser::show(ui.ctx(), browser, actions);
+        } else if self.grid.is_open {
+            self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {
             help::show(ui.ctx(), actions);
         }

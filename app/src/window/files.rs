@@ -23,8 +23,9 @@ use sluice_engine::{
 use super::{
     image_settings::ImageSettings,
     settings::StartupSettings,
-    state::{ClipLength, Pixels},
+    state::{ClipLength, NamedGroup, Pixels, color_image, thumbnail},
 };
+use crate::input_folder::InputFolder;
 pub use dialog::{Dialog, Entry};
 use read::{
     dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
@@ -88,6 +89,15 @@ pub enum Task {
     SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
+    /// Composes the images of jobs that have ended.
+    Compose(Box<NamedGroup>),
+    /// Lists the input images of a folder, and what they become in another one.
+    ListInputs {
+        /// The input images.
+        folder: PathBuf,
+        /// The results.
+        results: PathBuf,
+    },
     /// Lists a folder for the window's own dialog.
     List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
@@ -125,6 +135,26 @@ pub enum FileEvent {
         path: PathBuf,
         /// The pixels.
         pixels: Pixels,
+    },
+    /// An image was composed of others.
+    Composed {
+        /// Its file.
+        path: PathBuf,
+        /// A thumbnail.
+        thumbnail: ColorImage,
+        /// Its generation settings.
+        settings: Option<Box<ImageSettings>>,
+    },
+    /// A folder of input images was chosen in a dialog.
+    InputFolderChosen(PathBuf),
+    /// The input images of a folder.
+    Inputs {
+        /// The folder.
+        folder: PathBuf,
+        /// The folder of the results.
+        results: PathBuf,
+        /// What is in it.
+        found: InputFolder,
     },
     /// A part of a clip was written.
     Exported(PathBuf),
@@ -287,6 +317,7 @@ impl Files {
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::ReduxChosen(_)
                     | FileEvent::InputChosen(_)
+                    | FileEvent::InputFolderChosen(_)
                     | FileEvent::LastImageChosen(_)
                     | FileEvent::KeyframeChosen(_)
                     | FileEvent::ReferenceChosen(_)
@@ -396,6 +427,17 @@ impl Reporter {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
             }),
+            Task::Compose(named) => self.say(compose(&named)),
+            Task::ListInputs { folder, results } => self.say(match InputFolder::of(&folder, &results) {
+                Ok(found) => FileEvent::Inputs { folder, results, found },
+                Err(error) => FileEvent::Failed {
+                    title: "The folder cannot be used",
+                    failure: Failure {
+                        message: format!("{}: {error}", folder.display()),
+                        advice: Some("Choose another folder of images.".to_owned()),
+                    },
+                },
+            }),
             Task::List(folder, dialog) => {
                 let entries = dialog::entries(&folder, dialog).map_err(|error| error.to_string());
                 self.say(FileEvent::Folder { folder, entries })
@@ -445,6 +487,21 @@ impl Reporter {
             self.say(FileEvent::Found { path, thumbnail, length, settings })?;
         }
         Ok(())
+    }
+}
+
+/// Composes the images of a group and saves the result.
+fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
+    match group.write(model, family) {
+        Ok((path, image)) => FileEvent::Composed {
+            thumbnail: color_image(&image).map(|image| thumbnail(&image)).unwrap_or_default(),
+            settings: settings_inside(&path),
+            path,
+        },
+        Err(error) => {
+            let failure = Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) };
+            FileEvent::Failed { title: "The grid could not be saved", failure }
+        }
     }
 }
 

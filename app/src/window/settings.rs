@@ -80,6 +80,8 @@ pub struct Settings {
     pub theme: ThemeChoice,
     /// Whether live previews are shown.
     pub previews: bool,
+    /// Whether the images of a batch are composed into one, too.
+    pub batch_grid: bool,
     /// Whether clips play without sound.
     pub muted: bool,
     /// Folders that the gallery shows beside the output folder.
@@ -103,6 +105,7 @@ impl Default for Settings {
             last_models: LastModels::default(),
             theme: ThemeChoice::default(),
             previews: true,
+            batch_grid: false,
             muted: false,
             gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
@@ -119,6 +122,8 @@ pub enum Setting {
     Theme(ThemeChoice),
     /// Whether live previews are shown.
     Previews(bool),
+    /// Whether the images of a batch are composed into one, too.
+    BatchGrid(bool),
     /// Whether clips play without sound.
     Muted(bool),
     /// The GPU that renders the window, from the next start on.
@@ -142,6 +147,7 @@ impl Settings {
         match setting {
             Setting::Theme(theme) => self.theme = theme,
             Setting::Previews(previews) => self.previews = previews,
+            Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,

@@ -7,6 +7,7 @@ use super::{
     browser::Browse,
     gallery::Step,
     library::LibraryAction,
+    making::Making,
     settings::Setting,
     state::{Control, Playback, Shown, State},
 };
@@ -24,6 +25,8 @@ pub struct Escape {
     field: bool,
     browser: bool,
     help: bool,
+    /// Whether it closes the dialog for grids.
+    pub grid: bool,
     /// Whether it closes the place of models, if that is open.
     pub library: Option<bool>,
     gallery: bool,
@@ -33,7 +36,7 @@ impl Escape {
     /// What is open or has the focus now.
     pub fn of(ctx: &Context, browser: bool, help: bool, gallery: bool) -> Self {
         let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
-        Self { popup, field, browser, help, library: None, gallery }
+        Self { popup, field, browser, help, grid: false, library: None, gallery }
     }
 }
 
@@ -55,13 +58,15 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let closes_library = before.library == Some(true) && !before.browser && !before.help;
+    let closes_library = before.library == Some(true) && !before.browser && !before.help && !before.grid;
     let is_free = !before.field && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))
         } else if before.browser {
             Action::Browse(Browse::Close)
+        } else if before.grid {
+            Making::AskGrid(false).into()
         } else if before.help {
             Action::ShowHelp(false)
         } else if before.gallery {
@@ -82,7 +87,7 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
     if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
         actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
     }
-    let is_covered = before.popup || before.browser || before.library.is_some();
+    let is_covered = before.popup || before.browser || before.grid || before.library.is_some();
     if !before.field
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())

@@ -6,6 +6,7 @@ mod adapter;
 mod bench;
 mod convert;
 mod files;
+mod grids;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;

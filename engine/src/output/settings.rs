@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::a1111;
 use crate::{
     precision::Storage,
-    request::{Control, ModelSource, Request, SourceImage},
+    request::{Control, ModelSource, Request, SourceImage, grid::GridRecord},
 };
 
 /// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
@@ -38,6 +38,9 @@ pub struct Settings {
     /// The weight type of the text encoders.
     #[serde(default, skip_serializing_if = "Storage::is_stored")]
     pub text_precision: Storage,
+    /// The grid, if the image is composed of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridRecord>,
 }
 
 impl Settings {
@@ -45,13 +48,14 @@ impl Settings {
     pub fn new(request: &Request, model_name: &str, family: &str, index: u32) -> Self {
         Self {
             version: SETTINGS_VERSION,
-            seed: request.seed.wrapping_add(index.into()),
-            request: request.clone(),
+            seed: request.alone(index).seed,
+            request: Request { variation: request.alone(index).variation, ..request.clone() },
             model_name: model_name.to_owned(),
             family: family.to_owned(),
             sluice_version: env!("CARGO_PKG_VERSION").to_owned(),
             denoiser_precision: Storage::Stored,
             text_precision: Storage::Stored,
+            grid: None,
         }
     }
 

@@ -8,6 +8,7 @@ mod clip_length;
 mod compare;
 mod everyday;
 mod gallery;
+mod grids;
 mod input_image;
 mod library;
 mod memory;

@@ -19,6 +19,7 @@ use crate::window::{
     action::{Action, Message},
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+    making::Making,
     settings::{Setting, StartupSettings},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
 };
@@ -38,6 +39,7 @@ impl SluiceApp {
                 let command = self.state.generate(self.new_seed);
                 self.send(command);
             }
+            Action::Make(making) => self.make(making),
             Action::CancelRunning => {
                 let command = jobs.cancel_running();
                 self.send(command);
@@ -163,7 +165,7 @@ impl SluiceApp {
     fn open_dialog(&mut self, dialog: Dialog) {
         let model = self.state.settings.recent_models.first();
         let folder = match dialog {
-            Dialog::GalleryFolder | Dialog::ExportFolder => self.gallery_folder(),
+            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder => self.gallery_folder(),
             _ => model.and_then(|path| path.parent()).map(Path::to_owned),
         };
         if let Err(error) = self.files.open_dialog(dialog, folder) {
@@ -383,7 +385,7 @@ impl SluiceApp {
         self.state.messages.fail(title, Failure { message, advice });
     }
 
-    fn saved(&mut self, path: &Path) {
+    pub(super) fn saved(&mut self, path: &Path) {
         self.state.messages.say(format!("Saved {}", file_name(path)), Vec::new());
     }
 
@@ -415,6 +417,11 @@ impl SluiceApp {
                 self.reading = None;
             }
             FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),
+            FileEvent::Inputs { folder, results, found } => self.take_inputs(&folder, results, found),
+            FileEvent::Composed { path, thumbnail, settings } => {
+                self.take_composed(path, thumbnail, settings);
+            }
             FileEvent::FrameSaved { path, image } => {
                 self.saved(&path);
                 self.state.images.recents.add(Some(path), Pixels::Image(Arc::new(image)), None, None);

@@ -22,6 +22,8 @@ pub enum Dialog {
     LibraryFolder,
     /// Open an input image.
     InputImage,
+    /// Choose a folder of input images.
+    InputFolder,
     /// Open the end image of a clip.
     LastImage,
     /// Open an image at a frame of a clip.
@@ -68,6 +70,7 @@ impl Dialog {
             Self::ModelFolder => "Open a model folder",
             Self::LibraryFolder => "Add a folder of models",
             Self::InputImage => "Choose an input image",
+            Self::InputFolder => "Choose a folder of input images",
             Self::LastImage => "Choose an end image",
             Self::Keyframe => "Add a keyframe",
             Self::Reference => "Add a reference image",
@@ -87,7 +90,11 @@ impl Dialog {
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
             Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
-            Self::ModelFolder | Self::LibraryFolder | Self::GalleryFolder | Self::ExportFolder => None,
+            Self::ModelFolder
+            | Self::LibraryFolder
+            | Self::GalleryFolder
+            | Self::ExportFolder
+            | Self::InputFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
@@ -106,6 +113,7 @@ impl Dialog {
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::Redux => FileEvent::ReduxChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
+            Self::InputFolder => FileEvent::InputFolderChosen(path),
             Self::LastImage => FileEvent::LastImageChosen(path),
             Self::Keyframe => FileEvent::KeyframeChosen(path),
             Self::Reference => FileEvent::ReferenceChosen(path),

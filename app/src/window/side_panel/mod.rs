@@ -22,6 +22,7 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod variation;
 mod weights;
 
 use egui::{Frame, Margin, ScrollArea, Ui};
@@ -29,6 +30,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
     action::Action,
+    settings::Setting,
     state::{Draft, State},
     textures::Textures,
     tokens::space,
@@ -124,6 +126,14 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
     let most = Draft::MAX_BATCH;
     widgets::slider_row(ui, "Batch size", &mut request.batch, 1..=most, 1..=64, 1.0)
         .on_hover_text("Images generated together. More need more memory.");
+    if request.batch > 1 {
+        let mut on = parts.state.settings.batch_grid;
+        let text = egui::RichText::new("Batch as grid").small();
+        if ui.checkbox(&mut on, text).on_hover_text("Compose the images of a batch into one, too.").changed()
+        {
+            parts.actions.push(Action::Set(Setting::BatchGrid(on)));
+        }
+    }
     if let Some(error @ (RequestError::EmptyBatch | RequestError::BatchTooLarge(_))) = mistake {
         widgets::mistake(ui, &sentence(error));
     }
@@ -138,6 +148,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         widgets::choice_row(ui, "Schedule", &mut request.schedule, Schedule::ALL, Schedule::title)
             .on_hover_text("How the noise levels of the steps are spaced.");
         shift::show(ui, parts);
+        variation::show(ui, parts);
         precision(ui, parts);
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);

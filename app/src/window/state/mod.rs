@@ -3,9 +3,11 @@
 mod clip_frames;
 mod draft;
 mod few_steps;
+mod groups;
 mod input_image;
 mod jobs;
 mod library;
+mod making;
 mod mask;
 mod messages;
 mod pixels;
@@ -23,14 +25,15 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
-    output::{Clip, Output},
+    output::Clip,
     request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError},
-    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
+    session::{Command, Event, Failure, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
 use super::settings::{LastModels, Settings};
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use draft::Draft;
+pub use groups::{Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use library::{
@@ -281,24 +284,16 @@ impl State {
         if !self.can_generate() {
             return None;
         }
-        let draft = &mut self.settings.draft;
-        if !draft.seed_locked && !draft.seed_is_fresh {
-            draft.request.seed = new_seed();
-        }
-        draft.seed_is_fresh = false;
-        let job = Job {
-            output: self.surroundings.output_folder.clone().map(Output::Folder),
-            previews: self.settings.previews,
-            memory: self.settings.memory.preferences.clone(),
-            ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())
-        };
+        self.take_seed(new_seed);
+        let job = self.job_of(self.settings.draft.to_send().into_owned());
         self.settings.remember_prompt(&job.request.prompt);
-        self.images.follow = true;
-        self.messages.notice = None;
-        if self.jobs.running().is_some() {
-            self.images.shown = Shown::Live;
+        self.follow_jobs();
+        let request = (self.settings.batch_grid && job.request.batch > 1).then(|| job.request.clone());
+        let command = self.jobs.add(job);
+        if let Some(request) = request {
+            self.compose_batch(&request);
         }
-        Some(self.jobs.add(job))
+        Some(command)
     }
 
     /// Randomizes the seed; the next job uses it whether it is locked or not.
@@ -320,7 +315,7 @@ impl State {
             Some(Undo::Settings(before)) => self.replace(*before).1.into_iter().collect(),
             Some(Undo::Cancelled(jobs)) => {
                 self.images.follow = true;
-                jobs.into_iter().map(|job| self.jobs.add(job)).collect()
+                jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
             }
             None => Vec::new(),
         }
@@ -470,7 +465,9 @@ impl State {
     }
 
     fn finished(&mut self, job: JobId, images: Vec<Picture>, seconds: f64) {
+        self.jobs.groups.finished(job, &images);
         let Some(job) = self.end(job) else { return };
+        self.jobs.groups.ended(job.id);
         let ids = self.images.recents.add_finished(job.request(), images, seconds);
         if self.images.follow
             && let Some(&first) = ids.first()
@@ -534,6 +531,7 @@ impl State {
         let title = match job {
             Some(id) => {
                 self.end(id);
+                self.jobs.groups.ended(id);
                 self.leave_live();
                 "Generation failed"
             }

@@ -11,6 +11,7 @@ use crate::{
         action::Action,
         files::ClipFormat,
         icons,
+        making::Making,
         state::{Progress, Recent, Shown, State},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
@@ -21,6 +22,8 @@ use crate::{
 /// Room for a button with words, and for the beginning of the caption.
 const WORDED: f32 = 150.0;
 const CAPTION: f32 = 60.0;
+/// How far similar images are from an image.
+const NEAR: f32 = 0.2;
 
 /// Draws the bar.
 pub fn show(
@@ -186,6 +189,14 @@ fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
     } else if let Some(path) = &recent.path {
         all.push(Offer::new(icons::IMAGE, "Use as input image", Action::UseAsInput(path.clone())).at_once());
     }
+    if recent.request.is_some() && state.surroundings.output_folder.is_some() {
+        let action = Making::Vary(id, Some(NEAR)).into();
+        let tip = "Four images like this one: the same seed, with a little noise of other seeds.";
+        all.push(Offer { tip, ..Offer::new(icons::LAYERS, "Similar ×4", action).at_once() });
+        let tip = "Four images with the same settings and other seeds.";
+        let action = Making::Vary(id, None).into();
+        all.push(Offer { tip, ..Offer::new(icons::DICES, "Variations ×4", action).at_once() });
+    }
     if recent.request.is_some() {
         let tip = "Load the prompt, seed and all other settings that made this image.";
         let offer = Offer::new(icons::RESTORE, "Use these settings", Action::UseSettings(id));
@@ -213,7 +224,8 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
                 true => {
                     widgets::button(ui, Some(offer.icon), offer.name, Weight::Ghost).on_hover_text(offer.tip)
                 }
-                false => widgets::icon_button(ui, offer.icon, offer.name),
+                false if offer.tip.is_empty() => widgets::icon_button(ui, offer.icon, offer.name),
+                false => widgets::icon_button(ui, offer.icon, offer.name).on_hover_text(offer.tip),
             };
             if button.clicked() {
                 actions.push(offer.action);

@@ -15,7 +15,7 @@ use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
     LARGEST_CLIP_SKIP, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
-    SourceImage, SourceMask, Windows,
+    SourceImage, SourceMask, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -93,6 +93,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         steps: numbers.2,
         guidance,
         seed: numbers.3,
+        variation: choices.2.map(|_| Variation { seed: numbers.3 / 2, strength: guiding.0 }),
         batch: numbers.4,
         sampler: choices.0,
         schedule: choices.1,
