@@ -121,12 +121,27 @@ pub struct AdapterUse {
     pub weight: f32,
 }
 
-/// Prompts that leave words open.
+/// Prompts that leave words open, or to which styles are applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptTemplate {
     /// The prompt.
     pub prompt: String,
     /// The negative prompt.
+    pub negative_prompt: String,
+    /// The names of the styles that were applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub styles: Vec<String>,
+}
+
+/// A named part of prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Style {
+    /// Its name.
+    pub name: String,
+    /// What is added to the prompt, or encloses it where it has `{prompt}`.
+    pub prompt: String,
+    /// The same for the negative prompt.
+    #[serde(default)]
     pub negative_prompt: String,
 }
 
@@ -148,7 +163,10 @@ pub struct Request {
     pub prompt: String,
     /// What to avoid; used when `guidance` is above zero.
     pub negative_prompt: String,
-    /// What the prompts were before words that they leave open were chosen, if there were any.
+    /// Styles that are applied to the prompts before anything else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub styles: Vec<Style>,
+    /// What the prompts were before styles were applied and words that they leave open were chosen, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PromptTemplate>,
     /// Pixels.
@@ -247,6 +265,7 @@ impl Default for Request {
             model: ModelSource::Starter,
             prompt: String::new(),
             negative_prompt: String::new(),
+            styles: Vec::new(),
             template: None,
             width: 128,
             height: 128,

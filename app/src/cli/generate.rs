@@ -292,12 +292,16 @@ impl Args {
         let usual = self.request.request(&summary.defaults);
         let request = Request {
             model: self.model.clone(),
-            negative_prompt: self.negative_prompt.clone(),
+            negative_prompt: match self.negative_prompt.as_str() {
+                "" => usual.negative_prompt.clone(),
+                given => given.to_owned(),
+            },
             seed: self.seed.unwrap_or_else(random_seed),
             variation: self.variation_seed.map(|seed| Variation { seed, strength: self.variation_strength }),
             schedule: self.schedule.unwrap_or(usual.schedule),
             ..usual
         };
+        let request = self.request.styled(request)?;
         let takes = summary.references.as_ref();
         let request = self.source.given_to(request, takes)?;
         let request = match self.request.has_size() {

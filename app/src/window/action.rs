@@ -9,6 +9,7 @@ use super::{
     browser::Browse,
     files::{ClipFormat, Dialog},
     gallery::Step,
+    kept::Keeping,
     library::LibraryAction,
     making::Making,
     settings::Setting,
@@ -30,6 +31,8 @@ pub enum Action {
     Generate,
     /// Start several jobs at once, or end them.
     Make(Making),
+    /// Something with presets or styles.
+    Keep(Keeping),
     /// Cancel the running job.
     CancelRunning,
     /// Cancel one job.
@@ -114,10 +117,24 @@ pub enum Action {
     Undo,
     /// Show or hide the sheet of keys.
     ShowHelp(bool),
+    /// Show or hide the command palette.
+    ShowPalette(bool),
     /// Switch between a full screen and a window.
     ToggleFullScreen,
     /// Dismiss a message.
     Dismiss(Message),
+}
+
+impl From<LibraryAction> for Action {
+    fn from(action: LibraryAction) -> Self {
+        Self::Library(action)
+    }
+}
+
+impl From<Keeping> for Action {
+    fn from(step: Keeping) -> Self {
+        Self::Keep(step)
+    }
 }
 
 impl From<Making> for Action {

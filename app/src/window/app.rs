@@ -2,6 +2,7 @@
 
 mod act;
 mod gallery;
+mod kept;
 mod library;
 mod making;
 
@@ -22,6 +23,7 @@ use sluice_engine::{
 use super::{
     action::Action,
     browser::{self, Browser},
+    commands::Now,
     files::{Files, Task, is_image_or_clip},
     gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
     grid::GridDialog,
@@ -30,6 +32,7 @@ use super::{
     link::EngineLink,
     making::Making,
     monitor::{self, Monitor},
+    palette::CommandPalette,
     plan_panel::{self, PlanPanel},
     settings::{Settings, StartupSettings},
     shortcuts,
@@ -141,6 +144,7 @@ pub struct SluiceApp {
     reading: Option<PathBuf>,
     shows_help: bool,
     grid: GridDialog,
+    palette: CommandPalette,
     /// The title of the window.
     title: String,
     /// Whether the queue had jobs in the last frame.
@@ -217,6 +221,7 @@ impl SluiceApp {
             reading: None,
             shows_help: false,
             grid: GridDialog::default(),
+            palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
             browser: None,
@@ -244,6 +249,7 @@ impl SluiceApp {
             app.files.request(Task::Scan(folder));
         }
         app.search_at_start();
+        app.list_kept();
         app
     }
 
@@ -326,7 +332,14 @@ impl SluiceApp {
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         let mut by_keys = Vec::new();
-        shortcuts::pressed(ui, &self.state, self.escape, &mut by_keys);
+        let now = Now {
+            state: &self.state,
+            gallery: self.gallery.is_open,
+            plan: self.is_plan_open(ui.max_rect().width()),
+            help: self.shows_help,
+            palette: self.palette.is_open,
+        };
+        shortcuts::pressed(ui, &now, self.escape, &mut by_keys);
         self.take_drops(ui);
         self.take_pasted(ui);
         // Other programs may have changed files meanwhile.
@@ -406,9 +419,21 @@ impl SluiceApp {
         } else if self.shows_help {
             help::show(ui.ctx(), actions);
         }
+        let now = Now {
+            state: &self.state,
+            gallery: open.gallery,
+            plan: open.plan,
+            help: self.shows_help,
+            palette: self.palette.is_open,
+        };
+        self.palette.show(ui.ctx(), &now, actions);
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);
         }
+    }
+
+    fn is_plan_open(&self, width: f32) -> bool {
+        self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW)
     }
 
     /// The panels around the image, and the image.

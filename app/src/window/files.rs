@@ -16,8 +16,9 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
     output::Image,
-    request::ModelSource,
+    request::{ModelSource, Style},
     session::Failure,
+    text::{StyleError, styles_around},
 };
 
 use super::{
@@ -25,7 +26,11 @@ use super::{
     settings::StartupSettings,
     state::{ClipLength, NamedGroup, Pixels, color_image, thumbnail},
 };
-use crate::input_folder::InputFolder;
+use crate::{
+    input_folder::InputFolder,
+    presets::{self, NamedPreset, Preset},
+    tags::{Tag, tags_in},
+};
 pub use dialog::{Dialog, Entry};
 use read::{
     dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
@@ -51,6 +56,8 @@ const MASK_EXTENSIONS: [&str; 7] = ["mp4", "m4v", "mov", "png", "jpg", "jpeg", "
 const SAVED_EXTENSIONS: [&str; 4] = ["png", "mp4", "webp", "gif"];
 /// Extensions of animated images.
 const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
+/// Extensions of files of styles.
+const STYLE_EXTENSIONS: [&str; 2] = ["csv", "json"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
@@ -98,12 +105,36 @@ pub enum Task {
         /// The results.
         results: PathBuf,
     },
+    /// Changes the presets in a folder, and reads them.
+    Presets(PathBuf, PresetTask),
+    /// Reads the styles of files and folders, and those above a model.
+    Styles {
+        /// The model.
+        model: ModelSource,
+        /// Files and folders.
+        chosen: Vec<PathBuf>,
+    },
+    /// Reads the tags of the files in a folder.
+    Tags(PathBuf),
     /// Lists a folder for the window's own dialog.
     List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
     Open(PathBuf),
     /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(StartupSettings),
+}
+
+/// What is done with the presets in a folder before they are read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PresetTask {
+    /// Nothing.
+    List,
+    /// One is kept.
+    Save(String, Box<Preset>),
+    /// One gets another name.
+    Rename(String, String),
+    /// One is deleted.
+    Delete(String),
 }
 
 /// A place for an input image.
@@ -145,6 +176,19 @@ pub enum FileEvent {
         /// Its generation settings.
         settings: Option<Box<ImageSettings>>,
     },
+    /// All presets.
+    Presets(Vec<NamedPreset>),
+    /// The styles that were found, and why files could not be read.
+    Styles {
+        /// By name.
+        styles: Vec<Style>,
+        /// What could not be read.
+        errors: Vec<StyleError>,
+    },
+    /// The tags with which prompts are completed.
+    Tags(Vec<Tag>),
+    /// A file of styles was chosen in a dialog.
+    StylesChosen(PathBuf),
     /// A folder of input images was chosen in a dialog.
     InputFolderChosen(PathBuf),
     /// The input images of a folder.
@@ -318,6 +362,7 @@ impl Files {
                     | FileEvent::ReduxChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::InputFolderChosen(_)
+                    | FileEvent::StylesChosen(_)
                     | FileEvent::LastImageChosen(_)
                     | FileEvent::KeyframeChosen(_)
                     | FileEvent::ReferenceChosen(_)
@@ -428,6 +473,13 @@ impl Reporter {
                 Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
             }),
             Task::Compose(named) => self.say(compose(&named)),
+            Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
+            Task::Presets(folder, task) => self.presets(&folder, task),
+            Task::Styles { model, chosen } => {
+                // A missing model is reported when it is opened.
+                let (styles, errors) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
+                self.say(FileEvent::Styles { styles, errors })
+            }
             Task::ListInputs { folder, results } => self.say(match InputFolder::of(&folder, &results) {
                 Ok(found) => FileEvent::Inputs { folder, results, found },
                 Err(error) => FileEvent::Failed {
@@ -463,6 +515,20 @@ impl Reporter {
                 }),
             },
         }
+    }
+
+    fn presets(&self, folder: &Path, task: PresetTask) -> Result<(), Gone> {
+        let done = match task {
+            PresetTask::List => Ok(()),
+            PresetTask::Save(name, preset) => presets::save(folder, &name, &preset),
+            PresetTask::Rename(name, new) => presets::rename(folder, &name, &new),
+            PresetTask::Delete(name) => presets::delete(folder, &name),
+        };
+        if let Err(error) = done {
+            let failure = Failure { message: error.to_string(), advice: None };
+            self.say(FileEvent::Failed { title: "The preset could not be changed", failure })?;
+        }
+        self.say(FileEvent::Presets(presets::listed(folder)))
     }
 
     fn list_adapters(&self, model: &ModelSource) -> Result<(), Gone> {

@@ -84,6 +84,8 @@ pub struct Settings {
     pub batch_grid: bool,
     /// Whether clips play without sound.
     pub muted: bool,
+    /// Files of styles that were opened.
+    pub style_files: Vec<PathBuf>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
     /// Memory settings and panels.
@@ -107,6 +109,7 @@ impl Default for Settings {
             previews: true,
             batch_grid: false,
             muted: false,
+            style_files: Vec::new(),
             gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),

@@ -1,22 +1,17 @@
 //! Global keyboard shortcuts.
 
-use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{Context, Event, Key, Ui};
 
 use super::{
     action::{Action, Message},
     browser::Browse,
+    commands::{COMMANDS, GENERATE, Now},
     gallery::Step,
     library::LibraryAction,
     making::Making,
     settings::Setting,
-    state::{Control, Playback, Shown, State},
+    state::{Control, Playback, Shown},
 };
-
-/// Queues a job.
-pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-
-/// Opens or closes the place of models.
-const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 
 /// What Escape closes or leaves by itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,8 +36,8 @@ impl Escape {
 }
 
 /// Collects the actions of this frame's keys. `before` is what was open at the end of the last frame.
-pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>) {
-    let ctx = ui.ctx();
+pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>) {
+    let (ctx, state) = (ui.ctx(), now.state);
     // A key that is held down must not fill the queue, and no text field may see it.
     ctx.input_mut(|input| {
         input.events.retain(|event| match event {
@@ -79,15 +74,13 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             Action::CancelRunning
         });
     }
-    for (key, action) in [(Key::F1, Action::ShowHelp(!before.help)), (Key::F11, Action::ToggleFullScreen)] {
-        if ctx.input(|input| input.key_pressed(key)) {
-            actions.push(action);
+    for command in &COMMANDS {
+        let Some(shortcut) = command.shortcut.filter(|shortcut| *shortcut != GENERATE) else { continue };
+        if ctx.input_mut(|input| input.consume_shortcut(&shortcut)) {
+            actions.extend((command.action)(now));
         }
     }
-    if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
-        actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
-    }
-    let is_covered = before.popup || before.browser || before.grid || before.library.is_some();
+    let is_covered = before.popup || now.palette || before.browser || before.grid || before.library.is_some();
     if !before.field
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())

@@ -10,6 +10,7 @@ mod grids;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;
+mod presets;
 mod prompts;
 
 use std::{

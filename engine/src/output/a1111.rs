@@ -106,10 +106,13 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         pairs.push(("Refiner", file_stem(&refiner.path)));
         pairs.push(("Refiner switch at", refiner.switch.to_string()));
     }
-    if let Some(PromptTemplate { prompt, negative_prompt }) = &settings.request.template {
+    if let Some(PromptTemplate { prompt, negative_prompt, styles }) = &settings.request.template {
         pairs.push((TEMPLATE, prompt.clone()));
         if !negative_prompt.is_empty() {
             pairs.push((NEGATIVE_TEMPLATE, negative_prompt.clone()));
+        }
+        if !styles.is_empty() {
+            pairs.push(("Styles", styles.join(", ")));
         }
     }
     if !settings.sluice_version.is_empty() {

@@ -40,6 +40,7 @@ impl SluiceApp {
                 self.send(command);
             }
             Action::Make(making) => self.make(making),
+            Action::Keep(step) => self.keep(step),
             Action::CancelRunning => {
                 let command = jobs.cancel_running();
                 self.send(command);
@@ -127,6 +128,7 @@ impl SluiceApp {
                 self.send(commands);
             }
             Action::ShowHelp(shown) => self.shows_help = shown,
+            Action::ShowPalette(shown) => self.palette.is_open = shown,
             Action::ToggleFullScreen => {
                 let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
@@ -417,6 +419,10 @@ impl SluiceApp {
                 self.reading = None;
             }
             FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Presets(presets) => self.state.presets = presets,
+            FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
+            FileEvent::StylesChosen(path) => self.add_style_file(path),
             FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),
             FileEvent::Inputs { folder, results, found } => self.take_inputs(&folder, results, found),
             FileEvent::Composed { path, thumbnail, settings } => {

@@ -6,9 +6,8 @@ use sluice_engine::request::RequestError;
 use super::{forecast, in_force, notice, parts::sentence};
 use crate::window::{
     action::Action,
-    icons,
+    commands, icons,
     making::Making,
-    shortcuts,
     state::{ModelStatus, State},
     tokens::{Palette, size, space},
     widgets::{self, Weight},
@@ -28,7 +27,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         let cancel_width = if is_running { 96.0 + space::S } else { 0.0 };
         let grid_width = size::PRIMARY + space::S;
         let width = ui.available_width() - cancel_width - grid_width;
-        let shortcut = ui.ctx().format_shortcut(&shortcuts::GENERATE);
+        let shortcut = ui.ctx().format_shortcut(&commands::GENERATE);
         ui.add_enabled_ui(can_generate, |ui| {
             if widgets::primary_button(ui, "Generate", &shortcut, width).clicked() {
                 actions.push(Action::Generate);

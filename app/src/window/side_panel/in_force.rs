@@ -100,6 +100,12 @@ fn list(draft: &Draft) -> Vec<InForce> {
         let text = format!("Seed {}", request.seed);
         add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);
     }
+    for style in &request.styles {
+        let text = format!("Style: {}", style.name);
+        add(icons::TAG, text, &format!("the style {}", style.name), &|draft| {
+            draft.request.styles.retain(|other| other.name != style.name);
+        });
+    }
     if let Some(variation) = request.variation.filter(Variation::is_felt) {
         let text = format!("Variation {}", units::percent(variation.strength.into()));
         add(icons::DICES, text, "the variation", &|draft| draft.request.variation = None);

@@ -4,6 +4,7 @@ mod adapters;
 mod clip;
 mod clip_inputs;
 mod clip_skip;
+mod completion;
 mod control;
 mod forecast;
 mod generate;
@@ -13,6 +14,7 @@ mod input_image;
 mod keyframes;
 mod notice;
 mod parts;
+mod presets;
 mod prompt_counter;
 mod prompt_history;
 mod prompts;
@@ -22,6 +24,7 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod styles;
 mod variation;
 mod weights;
 
@@ -40,6 +43,7 @@ use adapters::AdapterList;
 pub use forecast::accuracy_of;
 pub use parts::sentence;
 use parts::{Parts, gap};
+use presets::PresetMenu;
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
@@ -48,6 +52,7 @@ pub struct SidePanel {
     guidance: bool,
     adapters: AdapterList,
     seed_text: String,
+    presets: PresetMenu,
 }
 
 /// Draws the panel.
@@ -92,6 +97,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     clip::switch(ui, parts);
     prompts::show(ui, parts);
     gap(ui);
+    presets::show(ui, parts, &mut panel.presets);
     size::show(ui, parts);
     gap(ui);
     clip::length(ui, parts);

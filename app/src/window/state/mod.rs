@@ -26,11 +26,12 @@ use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     output::Clip,
-    request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError},
+    request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError, Style},
     session::{Command, Event, Failure, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
 use super::settings::{LastModels, Settings};
+use crate::{presets::NamedPreset, tags::Tag};
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use draft::Draft;
 pub use groups::{Groups, NamedGroup};
@@ -143,6 +144,12 @@ pub struct State {
     pub engine: Engine,
     /// The models on disk.
     pub library: Library,
+    /// The presets that are kept.
+    pub presets: Vec<NamedPreset>,
+    /// The styles that were found.
+    pub styles: Vec<Style>,
+    /// The tags with which prompts are completed.
+    pub tags: Vec<Tag>,
     /// The environment of the window.
     pub surroundings: Surroundings,
 }
@@ -332,6 +339,16 @@ impl State {
         }
         self.settings.draft = draft;
         (before, load)
+    }
+
+    /// Applies a style to the prompts, or no longer.
+    pub fn toggle_style(&mut self, name: &str) {
+        let used = &mut self.settings.draft.request.styles;
+        if used.iter().any(|style| style.name == name) {
+            used.retain(|style| style.name != name);
+        } else {
+            used.extend(self.styles.iter().find(|style| style.name == name).cloned());
+        }
     }
 
     /// Starts painting a mask for the input image.

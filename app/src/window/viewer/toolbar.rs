@@ -9,6 +9,7 @@ use crate::{
     units,
     window::{
         action::Action,
+        commands::NEAR,
         files::ClipFormat,
         icons,
         making::Making,
@@ -22,8 +23,6 @@ use crate::{
 /// Room for a button with words, and for the beginning of the caption.
 const WORDED: f32 = 150.0;
 const CAPTION: f32 = 60.0;
-/// How far similar images are from an image.
-const NEAR: f32 = 0.2;
 
 /// Draws the bar.
 pub fn show(
@@ -237,26 +236,37 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
 /// The same as a menu.
 fn menu(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
     let button = widgets::disclosure(ui, "Actions", icons::CHEVRON_DOWN, false);
-    Popup::menu(&button).accessible_name("Actions for the image").width(240.0).show(|ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
-        for offer in offers.into_iter().rev() {
-            ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
-                if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
-                    actions.push(offer.action);
-                    ui.close();
-                }
-            });
-        }
-        if recent.length.is_some() {
-            for format in ClipFormat::ALL {
-                let name = format!("Export as {}", format.title());
-                if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
-                    actions.push(Action::Export(recent.id, format));
-                    ui.close();
-                }
+    Popup::menu(&button)
+        .accessible_name("Actions for the image")
+        .width(240.0)
+        .show(|ui| rows(ui, recent, offers, actions));
+}
+
+/// The menu of a right click.
+pub(super) fn context_menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+    ui.set_min_width(240.0);
+    rows(ui, recent, offers(state, recent), actions);
+}
+
+fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for offer in offers.into_iter().rev() {
+        ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
+            if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
+                actions.push(offer.action);
+                ui.close();
+            }
+        });
+    }
+    if recent.length.is_some() {
+        for format in ClipFormat::ALL {
+            let name = format!("Export as {}", format.title());
+            if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
+                actions.push(Action::Export(recent.id, format));
+                ui.close();
             }
         }
-    });
+    }
 }
 
 /// A menu of the kinds of files that the played range can be written to.
