@@ -22,6 +22,16 @@ pub fn wildcard_folder() -> Option<PathBuf> {
     data_folder().map(|folder| folder.join("wildcards"))
 }
 
+/// The folder of the user's presets.
+pub fn preset_folder() -> Option<PathBuf> {
+    data_folder().map(|folder| folder.join("presets"))
+}
+
+/// The folder of the user's own files of styles.
+pub fn style_folder() -> Option<PathBuf> {
+    data_folder().map(|folder| folder.join("styles"))
+}
+
 /// The folder for what can be made again, such as thumbnails; `None` without a home folder.
 pub fn cache_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "Sluice").map(|folders| folders.cache_dir().to_owned())

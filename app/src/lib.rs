@@ -5,11 +5,15 @@ pub mod cli;
 pub mod downloads;
 pub mod engines;
 pub mod folders;
+pub mod groups;
+pub mod input_folder;
 pub mod lean;
 pub mod logs;
+pub mod presets;
 pub mod seed;
 #[cfg(feature = "window")]
 pub mod sound;
+pub mod tags;
 pub use sluice_engine::units;
 #[cfg(feature = "window")]
 pub mod window;

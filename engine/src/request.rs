@@ -4,6 +4,7 @@ mod canvas;
 mod clip;
 mod control;
 mod error;
+pub mod grid;
 mod guidance;
 mod keyframe;
 mod mode;
@@ -13,6 +14,7 @@ mod refiner;
 mod sampler;
 mod schedule;
 mod source;
+mod variation;
 mod windows;
 
 use std::{fmt, path::PathBuf, str::FromStr};
@@ -33,6 +35,7 @@ pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
+pub use variation::Variation;
 pub use windows::Windows;
 
 /// The model to use.
@@ -118,12 +121,27 @@ pub struct AdapterUse {
     pub weight: f32,
 }
 
-/// Prompts that leave words open.
+/// Prompts that leave words open, or to which styles are applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PromptTemplate {
     /// The prompt.
     pub prompt: String,
     /// The negative prompt.
+    pub negative_prompt: String,
+    /// The names of the styles that were applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub styles: Vec<String>,
+}
+
+/// A named part of prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Style {
+    /// Its name.
+    pub name: String,
+    /// What is added to the prompt, or encloses it where it has `{prompt}`.
+    pub prompt: String,
+    /// The same for the negative prompt.
+    #[serde(default)]
     pub negative_prompt: String,
 }
 
@@ -145,7 +163,10 @@ pub struct Request {
     pub prompt: String,
     /// What to avoid; used when `guidance` is above zero.
     pub negative_prompt: String,
-    /// What the prompts were before words that they leave open were chosen, if there were any.
+    /// Styles that are applied to the prompts before anything else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub styles: Vec<Style>,
+    /// What the prompts were before styles were applied and words that they leave open were chosen, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<PromptTemplate>,
     /// Pixels.
@@ -164,6 +185,9 @@ pub struct Request {
     pub guidance: f32,
     /// The seed of the noise from PyTorch's CPU generator. Image `i` of a batch has the seed `seed + i`.
     pub seed: u64,
+    /// Turns the noise of the seed towards that of another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Variation>,
     /// Images generated at once.
     pub batch: u32,
     /// Sampling method.
@@ -241,6 +265,7 @@ impl Default for Request {
             model: ModelSource::Starter,
             prompt: String::new(),
             negative_prompt: String::new(),
+            styles: Vec::new(),
             template: None,
             width: 128,
             height: 128,
@@ -249,6 +274,7 @@ impl Default for Request {
             steps: 12,
             guidance: 2.0,
             seed: 0,
+            variation: None,
             batch: 1,
             sampler: Sampler::default(),
             schedule: Schedule::default(),
@@ -354,6 +380,7 @@ impl Request {
             return Err(RequestError::StepCache(self.step_cache));
         }
         self.windows.map_or(Ok(()), |windows| windows.validate())?;
+        self.variation.map_or(Ok(()), |variation| variation.validate())?;
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;

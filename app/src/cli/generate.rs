@@ -3,14 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::{Codec, Output},
-    request::{ModelSource, Request, Schedule},
-    session::{Command, Event, Job, JobId, ModelSummary, Reports},
+    output::Codec,
+    request::{
+        ModelSource, Request, Schedule, Variation,
+        grid::{Grid, GridLabels},
+    },
+    session::{Command, Event, Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject, Reports},
+    units,
 };
 
 use super::{
     engine::{Engine, Heard},
-    exit::{self, Explained, Outcome, stderr_line},
+    exit::{self, Explained, Outcome, refuse, stderr_line},
+    grid_args::GridArgs,
+    jobs::{Jobs, Plan},
     listener::Listener,
     memory_args::MemoryArgs,
     model_folders::ModelFolderArgs,
@@ -21,7 +27,10 @@ use super::{
     stdout,
     unsaved::{self, ModelNames},
 };
-use crate::{folders::pictures_folder, seed::random_seed};
+use crate::{
+    groups::{Group, seconds_of_another},
+    seed::random_seed,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +56,10 @@ Examples:
       Video to video: changes a part of a clip.
   sluice generate --model ~/models/wan2.2 --video boat.mp4 --extend --prompt \"the boat lands\" --output long.mp4
       Continues a clip from its last frames.
+  sluice generate --prompt \"a fox in the snow\" --x \"steps: 10-30 (+10)\" --y \"prompt: fox, wolf, bear\" --output grid.png
+      Generates a grid of nine images, which are kept as grid-x1-y1.png and so on.
+  sluice generate --init-image photos/ --strength 0.5 --prompt \"an oil painting\" --output paintings/
+      Image to image for each image of a folder; what is in paintings/ already is left out.
   sluice generate --prompt \"a hill\" --json | jq -c 'select(.event == \"step\")'
       Prints one line of JSON for each step.";
 
@@ -68,7 +81,7 @@ pub(super) struct Args {
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// The file to write; an existing file is replaced. Images are written as PNG. Clips are written as MP4, WebP, GIF
+    /// The file to write; an existing file is replaced. For a folder of input images, the folder of the results. Images are written as PNG. Clips are written as MP4, WebP, GIF
     /// or animated PNG, as the extension says, or as a folder of PNG images. Without it, the image or clip is saved
     /// under a new name in the folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
@@ -79,6 +92,19 @@ pub(super) struct Args {
     /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+    /// Turn the noise of the seed towards that of this second one, for images that are like the first. Images of a batch have
+    /// it and the next ones.
+    #[arg(long, alias = "subseed", value_name = "NUMBER")]
+    variation_seed: Option<u64>,
+    /// How far: 0 is the seed, 1 the second one.
+    #[arg(
+        long,
+        alias = "subseed-strength",
+        value_name = "NUMBER",
+        default_value_t = 0.2,
+        requires = "variation_seed"
+    )]
+    variation_strength: f32,
     /// The noise schedule: how the noise levels of the steps are spaced. By default that of the model.
     #[arg(long, alias = "scheduler", value_name = "NAME", value_parser = named(&Schedule::ALL, Schedule::name))]
     schedule: Option<Schedule>,
@@ -109,6 +135,8 @@ pub(super) struct Args {
     quiet: bool,
     #[command(flatten)]
     request: RequestArgs,
+    #[command(flatten, next_help_heading = "Grids")]
+    grid: GridArgs,
     #[command(flatten, next_help_heading = "Image to image, inpainting, and clips from images or clips")]
     source: SourceArgs,
     #[command(flatten, next_help_heading = "Memory")]
@@ -120,7 +148,10 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     part_args::check(&args.memory.preferences(), &summary)?;
     let request = args.request(&summary)?;
-    let mut listener = Listener::new(&args.prompts, args.json, args.quiet, args.offload_log);
+    let grid =
+        args.grid.grid().map_err(|error| refuse(error.to_string(), "Change --x, --y or --z.".to_owned()))?;
+    let Jobs { jobs, titles, groups, notes } = args.jobs(&request, grid.as_ref())?;
+    let mut listener = Listener::new(titles, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
         if let Some((path, few)) = args.request.few_steps() {
@@ -134,12 +165,21 @@ pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
             ));
         }
     }
+    if !args.quiet && !args.json {
+        notes.iter().for_each(|note| stderr_line(note));
+        if let Some(grid) = &grid
+            && args.say_before_grid(&engine, &grid.labels(), &jobs)?.is_none()
+        {
+            return Ok(Outcome::Cancelled);
+        }
+    }
     let names = ModelNames { model: summary.name.clone(), family: summary.family.clone() };
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;
-    let jobs = args.jobs(&request);
-    follow(&engine, &jobs, &names, &mut listener)
+    follow(&engine, &jobs, groups, &names, &mut listener)
 }
 
+/// The most different requests of a grid that are forecast before it runs.
+const FORECASTS: usize = 24;
 /// The most jobs that wait in the engine. The others follow as these end.
 const WAITING: usize = 8;
 
@@ -147,6 +187,7 @@ const WAITING: usize = 8;
 fn follow(
     engine: &Engine,
     jobs: &[Job],
+    mut groups: Vec<Group>,
     names: &ModelNames,
     listener: &mut Listener,
 ) -> anyhow::Result<Outcome> {
@@ -161,6 +202,8 @@ fn follow(
             open.push(job.id);
         }
         if open.is_empty() {
+            // What a cancelled grid has.
+            groups.iter().for_each(|group| compose(group, names, listener, &mut outcome));
             return Ok(outcome);
         }
         let event = match engine.next()? {
@@ -175,8 +218,15 @@ fn follow(
             }
         };
         listener.hear(&event)?;
+        let ended = match &event {
+            Event::Finished { job, .. } | Event::Cancelled { job } | Event::Failed { job: Some(job), .. } => {
+                Some(*job)
+            }
+            _ => None,
+        };
         match event {
             Event::Finished { job, pictures, .. } => {
+                groups.iter_mut().for_each(|group| group.finished(job, &pictures));
                 for path in pictures.iter().filter_map(|picture| picture.path.as_deref()) {
                     if !listener.json() {
                         stdout::line(&path.display().to_string())?;
@@ -204,6 +254,36 @@ fn follow(
             Event::Failed { job: None, failure } => return Err(Explained(failure).into()),
             _ => {}
         }
+        if let Some(job) = ended
+            && let Some(place) = groups.iter_mut().position(|group| group.ended(job))
+        {
+            compose(&groups.remove(place), names, listener, &mut outcome);
+        }
+    }
+}
+
+/// Composes the images of a group, and names the result.
+fn compose(group: &Group, names: &ModelNames, listener: &Listener, outcome: &mut Outcome) {
+    if !group.has_images() {
+        return;
+    }
+    match group.write(&names.model, &names.family) {
+        Ok((path, _)) if listener.json() => {
+            let line = serde_json::json!({ "event": "composed", "path": path });
+            if stdout::line(&line.to_string()).is_err() {
+                *outcome = Outcome::Failed;
+            }
+        }
+        Ok((path, _)) => {
+            if stdout::line(&path.display().to_string()).is_err() {
+                *outcome = Outcome::Failed;
+            }
+        }
+        Err(error) => {
+            let advice = error.advice().map(str::to_owned);
+            exit::complain(&Failure { message: error.to_string(), advice });
+            *outcome = Outcome::Failed;
+        }
     }
 }
 
@@ -212,11 +292,16 @@ impl Args {
         let usual = self.request.request(&summary.defaults);
         let request = Request {
             model: self.model.clone(),
-            negative_prompt: self.negative_prompt.clone(),
+            negative_prompt: match self.negative_prompt.as_str() {
+                "" => usual.negative_prompt.clone(),
+                given => given.to_owned(),
+            },
             seed: self.seed.unwrap_or_else(random_seed),
+            variation: self.variation_seed.map(|seed| Variation { seed, strength: self.variation_strength }),
             schedule: self.schedule.unwrap_or(usual.schedule),
             ..usual
         };
+        let request = self.request.styled(request)?;
         let takes = summary.references.as_ref();
         let request = self.source.given_to(request, takes)?;
         let request = match self.request.has_size() {
@@ -229,44 +314,79 @@ impl Args {
         self.source.with_frames_of_clip(request, summary)
     }
 
-    /// A job for each prompt. With several prompts, the names of their files are numbered.
-    fn jobs(&self, request: &Request) -> Vec<Job> {
-        let one = self.prompts.len() == 1;
-        let prompts = (1..).zip(&self.prompts);
-        prompts
-            .map(|(number, prompt)| {
-                let name = |file: &PathBuf| if one { file.clone() } else { numbered(file, number) };
-                let output = match &self.output {
-                    Some(file) => Output::File(name(file)),
-                    None => Output::Folder(pictures_folder().unwrap_or_else(|| PathBuf::from("."))),
-                };
-                let request = Request { prompt: prompt.clone(), ..request.clone() };
-                Job {
-                    output: Some(output),
-                    codec: self.codec,
-                    initial_latents: self.initial_latents.clone(),
-                    dump: self.dump.as_ref().map(name),
-                    memory: self.memory.preferences(),
-                    reports: Reports {
-                        telemetry: self.telemetry.as_ref().map(name),
-                        trace: self.trace.as_ref().map(name),
-                    },
-                    ..Job::new(JobId(number), request)
-                }
-            })
-            .collect()
+    /// The jobs, and what is composed of them.
+    fn jobs(&self, request: &Request, grid: Option<&Grid>) -> anyhow::Result<Jobs> {
+        let job = |id, request, output, name: &dyn Fn(&Path) -> PathBuf| Job {
+            output: Some(output),
+            codec: self.codec,
+            initial_latents: self.initial_latents.clone(),
+            dump: self.dump.as_deref().map(name),
+            memory: self.memory.preferences(),
+            reports: Reports {
+                telemetry: self.telemetry.as_deref().map(name),
+                trace: self.trace.as_deref().map(name),
+            },
+            ..Job::new(id, request)
+        };
+        let plan = Plan {
+            prompts: &self.prompts,
+            grid,
+            composes_batch: self.grid.batch_grid,
+            output: self.output.as_deref(),
+            job: &job,
+        };
+        plan.jobs(request)
     }
-}
 
-/// `a.png` as `a-3.png`.
-fn numbered(file: &Path, number: u64) -> PathBuf {
-    let mut name = file.file_stem().unwrap_or_default().to_owned();
-    name.push(format!("-{number}"));
-    if let Some(extension) = file.extension() {
-        name.push(".");
-        name.push(extension);
+    /// How many images a grid has and about how long they take; `None` after Ctrl-C.
+    fn say_before_grid(
+        &self,
+        engine: &Engine,
+        labels: &GridLabels,
+        jobs: &[Job],
+    ) -> anyhow::Result<Option<()>> {
+        let mut known: Vec<(Request, f64)> = Vec::new();
+        let mut seconds = Some(0.0);
+        for job in jobs {
+            // What does not change the time: one forecast is enough.
+            let same = Request { seed: 0, variation: None, prompt: String::new(), ..job.request.clone() };
+            let before = known.iter().find(|(request, _)| *request == same).map(|(_, seconds)| *seconds);
+            let one = match before {
+                Some(one) => Some(one),
+                None if known.len() == FORECASTS => None,
+                None => {
+                    let query = PlanQuery {
+                        id: known.len() as u64,
+                        subject: PlanSubject::Model,
+                        request: job.request.clone(),
+                        memory: job.memory.clone(),
+                    };
+                    let planned = match engine.plan(query) {
+                        Ok(Some((forecast, _))) => forecast.plan.ok(),
+                        Ok(None) => return Ok(None),
+                        // Its job will say why.
+                        Err(_) => None,
+                    };
+                    planned.map(|plan| {
+                        let is_first = known.iter().all(|(request, _)| request.model != same.model);
+                        let again = seconds_of_another(&plan, same.steps, 1.0).min(plan.seconds);
+                        known.push((same, again));
+                        if is_first { plan.seconds } else { again }
+                    })
+                }
+            };
+            seconds = seconds.zip(one).map(|(all, one)| all + one);
+        }
+        let [columns, rows, tables] = labels.sides();
+        let sides = if tables > 1 {
+            format!("{columns} × {rows} × {tables}")
+        } else {
+            format!("{columns} × {rows}")
+        };
+        let time = seconds.map(|seconds| format!(", about {}", units::seconds(seconds))).unwrap_or_default();
+        stderr_line(&format!("a grid of {sides} = {}{time}", units::counted(jobs.len(), "image")));
+        Ok(Some(()))
     }
-    file.with_file_name(name)
 }
 
 fn introduction(summary: &ModelSummary, request: &Request) -> String {
@@ -302,19 +422,5 @@ fn inputs_in_words(request: &Request, overlap: u32) -> String {
         }
         (None, Some(clip)) => format!(", from {}{strength}", clip.path.display()),
         (None, None) => format!("{keyframes}{references}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_several_prompts_are_numbered_before_the_extension() {
-        for (file, expected) in
-            [("out/a.png", "out/a-3.png"), ("run.trace.json", "run.trace-3.json"), ("log", "log-3")]
-        {
-            assert_eq!(numbered(Path::new(file), 3), Path::new(expected));
-        }
     }
 }

@@ -22,12 +22,13 @@ pub(super) struct GuidanceArgs {
 }
 
 impl GuidanceArgs {
-    /// The guidance options.
-    pub fn options(&self) -> GuidanceOptions {
-        GuidanceOptions {
+    /// The guidance options, if any is given.
+    pub fn options(&self) -> Option<GuidanceOptions> {
+        let options = GuidanceOptions {
             rescale: self.guidance_rescale,
             interval: self.guidance_interval,
             true_cfg: self.true_cfg,
-        }
+        };
+        (options != GuidanceOptions::default()).then_some(options)
     }
 }

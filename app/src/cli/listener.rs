@@ -12,15 +12,15 @@ pub(super) struct Listener {
     log: Option<OffloadLog>,
     progress: Progress,
     measured: Measured,
-    prompts: Vec<String>,
+    titles: Vec<String>,
 }
 
 impl Listener {
-    /// `offload_log` asks for tables of blocks or, with `json`, for the telemetry events that they are made from.
-    pub fn new(prompts: &[String], json: bool, quiet: bool, offload_log: bool) -> Self {
+    /// `titles` are lines for the jobs, in their order. `offload_log` asks for tables of blocks or, with `json`, for the telemetry events that they are made from.
+    pub fn new(titles: Vec<String>, json: bool, quiet: bool, offload_log: bool) -> Self {
         let log = offload_log.then(OffloadLog::default);
         let progress = Progress::new(quiet || json);
-        Self { json, log, progress, measured: Measured::default(), prompts: prompts.to_vec() }
+        Self { json, log, progress, measured: Measured::default(), titles }
     }
 
     /// Whether the standard output is for events only.
@@ -43,19 +43,17 @@ impl Listener {
         }
         if !self.progress.is_nothing() {
             let measured = self.measured.hear(event);
-            for line in self.prompt_line(event).into_iter().chain(measured).chain(adapter_lines(event)) {
+            for line in self.title_line(event).into_iter().chain(measured).chain(adapter_lines(event)) {
                 self.progress.write(&line);
             }
         }
         Ok(())
     }
 
-    /// Names the prompt that starts, if there are several.
-    fn prompt_line(&self, event: &Event) -> Option<String> {
+    /// Names the job that starts, if there are several.
+    fn title_line(&self, event: &Event) -> Option<String> {
         let Event::Started { job: JobId(number) } = event else { return None };
-        let prompt = self.prompts.get(usize::try_from(*number).ok()?.checked_sub(1)?)?;
-        let count = self.prompts.len();
-        (count > 1).then(|| format!("prompt {number} of {count}: {prompt}"))
+        self.titles.get(usize::try_from(*number).ok()?.checked_sub(1)?).cloned()
     }
 }
 

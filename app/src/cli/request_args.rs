@@ -8,15 +8,33 @@ use sluice_engine::{
         AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Windows,
     },
     session::Defaults,
+    text::{read_styles, styles_around},
     units,
 };
 
-use super::{guidance_args::GuidanceArgs, names::named};
-use crate::folders::wildcard_folder;
+use super::{
+    exit::refuse,
+    guidance_args::GuidanceArgs,
+    names::{named, nearest},
+};
+use crate::{
+    folders::{style_folder, wildcard_folder},
+    presets::{self, Preset},
+};
 
 /// Size, steps, sampling and adapters.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct RequestArgs {
+    /// Start from settings that were kept in the window under this name, or from a TOML file of them. Other options win.
+    #[arg(long, value_name = "NAME", value_parser = |name: &str| presets::find(name).map_err(|error| error.to_string()))]
+    preset: Option<Preset>,
+    /// Apply a style to the prompts: the name of one in A1111's styles.csv or Fooocus' sdxl_styles above the model, in the
+    /// folder `styles` for data, or in a file given with --style-file. May be given several times.
+    #[arg(long = "style", value_name = "NAME")]
+    styles: Vec<String>,
+    /// A file or a folder with styles, in CSV of A1111 or JSON of Fooocus. May be given several times.
+    #[arg(long = "style-file", value_name = "PATH")]
+    style_files: Vec<PathBuf>,
     /// Width in pixels.
     #[arg(long, value_name = "PIXELS")]
     width: Option<u32>,
@@ -125,6 +143,7 @@ impl RequestArgs {
     /// A request with these settings, and the defaults of the model for the rest.
     pub fn request(&self, defaults: &Defaults) -> Request {
         let usual = defaults.given_to(Request::default());
+        let usual = self.preset.as_ref().map_or(usual.clone(), |preset| preset.given_to(usual));
         let usual = self.few_steps().map_or(usual.clone(), |(_, few)| few.given_to(usual));
         Request {
             width: self.width.unwrap_or(usual.width),
@@ -142,13 +161,46 @@ impl RequestArgs {
                 let usual = Windows::of(frames);
                 Windows { overlap: self.window_overlap.unwrap_or(usual.overlap), ..usual }
             }),
-            adapters: self.loras.clone(),
-            clip_skip: if self.clip_skip > 1 { self.clip_skip } else { 0 },
-            guiding: self.guiding.options(),
-            step_cache: self.guiding.step_cache,
+            adapters: if self.loras.is_empty() { usual.adapters } else { self.loras.clone() },
+            clip_skip: if self.clip_skip > 1 { self.clip_skip } else { usual.clip_skip },
+            guiding: self.guiding.options().unwrap_or(usual.guiding),
+            step_cache: if self.guiding.step_cache > 0.0 {
+                self.guiding.step_cache
+            } else {
+                usual.step_cache
+            },
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
         }
+    }
+
+    /// The request with the styles that are named, in place of those of a preset.
+    ///
+    /// # Errors
+    /// When there is no style of a name, or a file that was given cannot be read.
+    pub fn styled(&self, request: Request) -> anyhow::Result<Request> {
+        if self.styles.is_empty() {
+            return Ok(request);
+        }
+        for path in self.style_files.iter().filter(|path| !path.is_dir()) {
+            read_styles(path)
+                .map_err(|error| refuse(error.to_string(), "Give another --style-file.".to_owned()))?;
+        }
+        let chosen: Vec<PathBuf> = self.style_files.iter().cloned().chain(style_folder()).collect();
+        let (known, _) = styles_around(&request.model.resolve().unwrap_or_default(), &chosen);
+        let find = |name: &String| {
+            let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
+            style.cloned().ok_or_else(|| {
+                let near = nearest(name, known.iter().map(|style| style.name.as_str()));
+                let advice = near.map_or_else(
+                    || "Give the file that it is in with --style-file.".to_owned(),
+                    |near| format!("Similar names: {near}."),
+                );
+                refuse(format!("there is no style named {name:?}"), advice)
+            })
+        };
+        let styles = self.styles.iter().map(find).collect::<anyhow::Result<_>>()?;
+        Ok(Request { styles, ..request })
     }
 
     /// The first LoRA that is made for a few steps, and its settings.

@@ -16,7 +16,8 @@ use super::{exit::refuse, names::named};
 /// The input image and its mask, or the input clip.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SourceArgs {
-    /// The input image of image to image: a PNG, JPEG or WebP file. In models that generate videos, the first image of the
+    /// The input image of image to image: a PNG, JPEG or WebP file, or a folder of them, of which each becomes an image of
+    /// its name. In models that generate videos, the first image of the
     /// clip.
     #[arg(long, value_name = "FILE", groups = ["input", "first"])]
     init_image: Option<PathBuf>,

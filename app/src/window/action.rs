@@ -9,7 +9,9 @@ use super::{
     browser::Browse,
     files::{ClipFormat, Dialog},
     gallery::Step,
+    kept::Keeping,
     library::LibraryAction,
+    making::Making,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
@@ -27,6 +29,10 @@ pub enum Action {
     RandomizeSeed,
     /// Queue a job with the panel's settings.
     Generate,
+    /// Start several jobs at once, or end them.
+    Make(Making),
+    /// Something with presets or styles.
+    Keep(Keeping),
     /// Cancel the running job.
     CancelRunning,
     /// Cancel one job.
@@ -118,10 +124,30 @@ pub enum Action {
         /// Whether it has paths and prompts.
         tells_all: bool,
     },
+    /// Show or hide the command palette.
+    ShowPalette(bool),
     /// Switch between a full screen and a window.
     ToggleFullScreen,
     /// Dismiss a message.
     Dismiss(Message),
+}
+
+impl From<LibraryAction> for Action {
+    fn from(action: LibraryAction) -> Self {
+        Self::Library(action)
+    }
+}
+
+impl From<Keeping> for Action {
+    fn from(step: Keeping) -> Self {
+        Self::Keep(step)
+    }
+}
+
+impl From<Making> for Action {
+    fn from(making: Making) -> Self {
+        Self::Make(making)
+    }
 }
 
 /// A message that can be dismissed.

@@ -3,7 +3,9 @@
 mod act;
 mod gallery;
 mod get;
+mod kept;
 mod library;
+mod making;
 
 use std::{
     collections::VecDeque,
@@ -22,13 +24,17 @@ use sluice_engine::{
 use super::{
     action::Action,
     browser::{self, Browser},
+    commands::Now,
     files::{Files, Task, is_image_or_clip},
     gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
     get::DownloadOptions,
+    grid::GridDialog,
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
+    making::Making,
     monitor::{self, Monitor},
+    palette::CommandPalette,
     plan_panel::{self, PlanPanel},
     settings::{Settings, StartupSettings},
     settings_page::{self, SettingsPage},
@@ -147,6 +153,8 @@ pub struct SluiceApp {
     settings_page: Option<SettingsPage>,
     /// Text for the clipboard, which takes it in the next frame.
     copied: Option<String>,
+    grid: GridDialog,
+    palette: CommandPalette,
     /// The title of the window.
     title: String,
     /// Whether the queue had jobs in the last frame.
@@ -230,6 +238,8 @@ impl SluiceApp {
             shows_help: false,
             settings_page: None,
             copied: None,
+            grid: GridDialog::default(),
+            palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
             browser: None,
@@ -260,6 +270,7 @@ impl SluiceApp {
         app.search_at_start();
         app.state.downloads.is_there = app.getting.is_some();
         app.follow_folder();
+        app.list_kept();
         app
     }
 
@@ -304,6 +315,7 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
+        self.compose_groups();
         self.take_reports(ctx);
         if self.send_waiting() {
             ctx.request_repaint_after(RETRY);
@@ -342,7 +354,15 @@ impl SluiceApp {
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         let mut by_keys = Vec::new();
-        shortcuts::pressed(ui, &self.state, self.escape, &mut by_keys);
+        let now = Now {
+            state: &self.state,
+            gallery: self.gallery.is_open,
+            plan: self.is_plan_open(ui.max_rect().width()),
+            help: self.shows_help,
+            settings: self.settings_page.is_some(),
+            palette: self.palette.is_open,
+        };
+        shortcuts::pressed(ui, &now, self.escape, &mut by_keys);
         self.take_drops(ui);
         self.take_pasted(ui);
         // Other programs may have changed files meanwhile.
@@ -353,10 +373,20 @@ impl SluiceApp {
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
-        actions.append(&mut by_keys);
+        match self.grid.grid().filter(|_| self.grid.is_open) {
+            Some(grid) => {
+                let of_grid = |action| match action {
+                    Action::Generate => Making::Grid(Box::new(grid.clone())).into(),
+                    action => action,
+                };
+                actions.extend(by_keys.into_iter().map(of_grid));
+            }
+            None => actions.append(&mut by_keys),
+        }
         let sheet = if self.settings_page.is_some() { Some(Sheet::Settings) } else { None };
         let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
+        self.escape.grid = self.grid.is_open;
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
@@ -413,14 +443,29 @@ impl SluiceApp {
         }
         if let Some(browser) = &self.browser {
             browser::show(ui.ctx(), browser, actions);
+        } else if self.grid.is_open {
+            self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {
             help::show(ui.ctx(), actions);
         } else if let Some(page) = &mut self.settings_page {
             settings_page::show(ui.ctx(), &self.state, page, actions);
         }
+        let now = Now {
+            state: &self.state,
+            gallery: open.gallery,
+            plan: open.plan,
+            help: self.shows_help,
+            settings: self.settings_page.is_some(),
+            palette: self.palette.is_open,
+        };
+        self.palette.show(ui.ctx(), &now, actions);
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);
         }
+    }
+
+    fn is_plan_open(&self, width: f32) -> bool {
+        self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW)
     }
 
     /// The panels around the image, and the image.

@@ -16,15 +16,21 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
     output::Image,
-    request::ModelSource,
+    request::{ModelSource, Style},
     session::Failure,
+    text::{StyleError, styles_around},
 };
 
 use super::{
     image_settings::ImageSettings,
     settings::StartupSettings,
     settings_page::Report,
-    state::{ClipLength, Pixels},
+    state::{ClipLength, NamedGroup, Pixels, color_image, thumbnail},
+};
+use crate::{
+    input_folder::InputFolder,
+    presets::{self, NamedPreset, Preset},
+    tags::{Tag, tags_in},
 };
 pub use dialog::{Dialog, Entry};
 use read::{
@@ -51,6 +57,8 @@ const MASK_EXTENSIONS: [&str; 7] = ["mp4", "m4v", "mov", "png", "jpg", "jpeg", "
 const SAVED_EXTENSIONS: [&str; 5] = ["png", "jpg", "mp4", "webp", "gif"];
 /// Extensions of animated images.
 const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
+/// Extensions of files of styles.
+const STYLE_EXTENSIONS: [&str; 2] = ["csv", "json"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
@@ -89,6 +97,26 @@ pub enum Task {
     SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
+    /// Composes the images of jobs that have ended.
+    Compose(Box<NamedGroup>),
+    /// Lists the input images of a folder, and what they become in another one.
+    ListInputs {
+        /// The input images.
+        folder: PathBuf,
+        /// The results.
+        results: PathBuf,
+    },
+    /// Changes the presets in a folder, and reads them.
+    Presets(PathBuf, PresetTask),
+    /// Reads the styles of files and folders, and those above a model.
+    Styles {
+        /// The model.
+        model: ModelSource,
+        /// Files and folders.
+        chosen: Vec<PathBuf>,
+    },
+    /// Reads the tags of the files in a folder.
+    Tags(PathBuf),
     /// Lists a folder for the window's own dialog.
     List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
@@ -97,6 +125,19 @@ pub enum Task {
     Report(Box<Report>),
     /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(StartupSettings),
+}
+
+/// What is done with the presets in a folder before they are read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PresetTask {
+    /// Nothing.
+    List,
+    /// One is kept.
+    Save(String, Box<Preset>),
+    /// One gets another name.
+    Rename(String, String),
+    /// One is deleted.
+    Delete(String),
 }
 
 /// A place for an input image.
@@ -128,6 +169,39 @@ pub enum FileEvent {
         path: PathBuf,
         /// The pixels.
         pixels: Pixels,
+    },
+    /// An image was composed of others.
+    Composed {
+        /// Its file.
+        path: PathBuf,
+        /// A thumbnail.
+        thumbnail: ColorImage,
+        /// Its generation settings.
+        settings: Option<Box<ImageSettings>>,
+    },
+    /// All presets.
+    Presets(Vec<NamedPreset>),
+    /// The styles that were found, and why files could not be read.
+    Styles {
+        /// By name.
+        styles: Vec<Style>,
+        /// What could not be read.
+        errors: Vec<StyleError>,
+    },
+    /// The tags with which prompts are completed.
+    Tags(Vec<Tag>),
+    /// A file of styles was chosen in a dialog.
+    StylesChosen(PathBuf),
+    /// A folder of input images was chosen in a dialog.
+    InputFolderChosen(PathBuf),
+    /// The input images of a folder.
+    Inputs {
+        /// The folder.
+        folder: PathBuf,
+        /// The folder of the results.
+        results: PathBuf,
+        /// What is in it.
+        found: InputFolder,
     },
     /// A part of a clip was written.
     Exported(PathBuf),
@@ -296,6 +370,8 @@ impl Files {
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::ReduxChosen(_)
                     | FileEvent::InputChosen(_)
+                    | FileEvent::InputFolderChosen(_)
+                    | FileEvent::StylesChosen(_)
                     | FileEvent::LastImageChosen(_)
                     | FileEvent::KeyframeChosen(_)
                     | FileEvent::ReferenceChosen(_)
@@ -407,6 +483,24 @@ impl Reporter {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
             }),
+            Task::Compose(named) => self.say(compose(&named)),
+            Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
+            Task::Presets(folder, task) => self.presets(&folder, task),
+            Task::Styles { model, chosen } => {
+                // A missing model is reported when it is opened.
+                let (styles, errors) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
+                self.say(FileEvent::Styles { styles, errors })
+            }
+            Task::ListInputs { folder, results } => self.say(match InputFolder::of(&folder, &results) {
+                Ok(found) => FileEvent::Inputs { folder, results, found },
+                Err(error) => FileEvent::Failed {
+                    title: "The folder cannot be used",
+                    failure: Failure {
+                        message: format!("{}: {error}", folder.display()),
+                        advice: Some("Choose another folder of images.".to_owned()),
+                    },
+                },
+            }),
             Task::List(folder, dialog) => {
                 let entries = dialog::entries(&folder, dialog).map_err(|error| error.to_string());
                 self.say(FileEvent::Folder { folder, entries })
@@ -434,6 +528,20 @@ impl Reporter {
         }
     }
 
+    fn presets(&self, folder: &Path, task: PresetTask) -> Result<(), Gone> {
+        let done = match task {
+            PresetTask::List => Ok(()),
+            PresetTask::Save(name, preset) => presets::save(folder, &name, &preset),
+            PresetTask::Rename(name, new) => presets::rename(folder, &name, &new),
+            PresetTask::Delete(name) => presets::delete(folder, &name),
+        };
+        if let Err(error) = done {
+            let failure = Failure { message: error.to_string(), advice: None };
+            self.say(FileEvent::Failed { title: "The preset could not be changed", failure })?;
+        }
+        self.say(FileEvent::Presets(presets::listed(folder)))
+    }
+
     fn list_adapters(&self, model: &ModelSource) -> Result<(), Gone> {
         // A missing model is reported when it is opened.
         let Ok(path) = model.resolve() else { return Ok(()) };
@@ -456,6 +564,21 @@ impl Reporter {
             self.say(FileEvent::Found { path, thumbnail, length, settings })?;
         }
         Ok(())
+    }
+}
+
+/// Composes the images of a group and saves the result.
+fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
+    match group.write(model, family) {
+        Ok((path, image)) => FileEvent::Composed {
+            thumbnail: color_image(&image).map(|image| thumbnail(&image)).unwrap_or_default(),
+            settings: settings_inside(&path),
+            path,
+        },
+        Err(error) => {
+            let failure = Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) };
+            FileEvent::Failed { title: "The grid could not be saved", failure }
+        }
     }
 }
 

@@ -6,12 +6,13 @@ use sluice_engine::session::JobId;
 use super::{
     action::Action,
     icons,
+    making::Making,
     state::{QueuedJob, State},
     tokens::{Palette, size, space},
     top_bar::popup_frame,
     widgets::{self, Weight},
 };
-use crate::units;
+use crate::{groups::Group, units};
 
 /// Height of a row.
 const ROW: f32 = 44.0;
@@ -35,13 +36,17 @@ pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<A
 fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = space::XS;
     for job in &state.jobs.queue {
-        if rows.iter().all(|row| row.id != job.id) {
-            rows.push(Row::of(job));
+        if rows.iter().all(|row| !row.jobs.contains(&job.id)) {
+            rows.push(Row::of(job, state.jobs.groups.of(job.id)));
         }
     }
     let before = actions.len();
     egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
         for row in rows.iter_mut() {
+            if row.jobs.len() > 1 {
+                group_row(ui, row, state, actions);
+                continue;
+            }
             let job = state.jobs.queue.iter().find(|job| job.id == row.id);
             queue_row(ui, row, job, actions);
         }
@@ -81,6 +86,8 @@ fn changes_the_order(action: &Action) -> bool {
 #[derive(Debug)]
 pub struct Row {
     id: JobId,
+    /// All jobs of a group, which share a row.
+    jobs: Vec<JobId>,
     prompt: String,
     size: String,
     /// Whether what can be done with it is shown.
@@ -88,18 +95,19 @@ pub struct Row {
 }
 
 impl Row {
-    fn of(job: &QueuedJob) -> Self {
+    fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
         let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
         let steps = units::counted(request.steps as usize, "step");
         let size = format!("{} × {} · {steps}", request.width, request.height);
-        Self { id: job.id, prompt: prompt.to_owned(), size, is_open: false }
+        let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
+        Self { id: job.id, jobs, prompt: prompt.to_owned(), size, is_open: false }
     }
 }
 
 fn queue_row(
     ui: &mut Ui,
-    Row { id, prompt, size, is_open }: &mut Row,
+    Row { id, prompt, size, is_open, .. }: &mut Row,
     job: Option<&QueuedJob>,
     actions: &mut Vec<Action>,
 ) {
@@ -116,13 +124,19 @@ fn queue_row(
     let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
     ui.horizontal(|ui| {
         let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
-        let sense = if waits { Sense::DRAG } else { Sense::hover() };
+        let sense = if waits { Sense::click_and_drag() } else { Sense::hover() };
         let (rect, row) = ui.allocate_exact_size(vec2(width, ROW), sense);
         row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
         if waits {
             drag(ui, &row, *id, actions);
+        }
+        if waits {
+            row.context_menu(|ui| {
+                ui.set_min_width(size::MENU);
+                choices(ui, *id, actions);
+            });
         }
         row.on_hover_text(prompt.as_str());
         ui.add_enabled_ui(waits, |ui| {
@@ -142,6 +156,33 @@ fn queue_row(
     if *is_open && waits {
         choices(ui, *id, actions);
     }
+}
+
+/// The jobs of a grid, in one row.
+fn group_row(ui: &mut Ui, row: &Row, state: &State, actions: &mut Vec<Action>) {
+    let waiting = state.jobs.queue.iter().filter(|job| row.jobs.contains(&job.id));
+    let left: Vec<&QueuedJob> = waiting.collect();
+    let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
+    let phase = match group.map(Group::progress) {
+        None => "Grid · ended".to_owned(),
+        Some(_) if left.iter().all(|job| job.cancelling) => "Grid · cancelling…".to_owned(),
+        Some([done, all]) => format!("Grid · {done} of {all}"),
+    };
+    let detail = format!("{phase} · {}", row.size);
+    ui.horizontal(|ui| {
+        let width = ui.available_width() - size::CONTROL - space::S;
+        let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
+        let words = format!("{}, {detail}", row.prompt);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
+        widgets::two_lines(ui, middle, rect.width() - space::S, &row.prompt, &detail);
+        response.on_hover_text("The images of a grid. When they are done, they are composed into one.");
+        let can = left.iter().any(|job| !job.cancelling);
+        let cancel = ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, "Cancel the grid"));
+        if let Some(job) = left.first().filter(|_| cancel.inner.clicked()) {
+            actions.push(Making::CancelGroup(job.id).into());
+        }
+    });
 }
 
 /// Lets a waiting job be dragged onto another one, which it then runs before.

@@ -124,8 +124,12 @@ pub struct Settings {
     pub previews: bool,
     /// Where images and clips are saved, and how.
     pub output: OutputSettings,
+    /// Whether the images of a batch are composed into one, too.
+    pub batch_grid: bool,
     /// Whether clips play without sound.
     pub muted: bool,
+    /// Files of styles that were opened.
+    pub style_files: Vec<PathBuf>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
     /// Memory settings and panels.
@@ -150,7 +154,9 @@ impl Default for Settings {
             reduced_motion: false,
             previews: true,
             output: OutputSettings::default(),
+            batch_grid: false,
             muted: false,
+            style_files: Vec::new(),
             gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),
@@ -172,6 +178,8 @@ pub enum Setting {
     Output(Box<OutputSettings>),
     /// Whether live previews are shown.
     Previews(bool),
+    /// Whether the images of a batch are composed into one, too.
+    BatchGrid(bool),
     /// Whether clips play without sound.
     Muted(bool),
     /// The GPU that renders the window, from the next start on.
@@ -198,6 +206,7 @@ impl Settings {
             Setting::ReducedMotion(reduced) => self.reduced_motion = reduced,
             Setting::Output(output) => self.output = *output,
             Setting::Previews(previews) => self.previews = previews,
+            Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,

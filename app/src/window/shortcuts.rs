@@ -1,24 +1,17 @@
 //! Global keyboard shortcuts.
 
-use egui::{Context, Event, Key, KeyboardShortcut, Modifiers, Ui};
+use egui::{Context, Event, Key, Ui};
 
 use super::{
     action::{Action, Message},
     browser::Browse,
+    commands::{COMMANDS, GENERATE, Now},
     gallery::Step,
     library::LibraryAction,
+    making::Making,
     settings::Setting,
-    state::{Control, Playback, Shown, State},
+    state::{Control, Playback, Shown},
 };
-
-/// Queues a job.
-pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-
-/// Opens or closes the place of models.
-const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
-
-/// Opens or closes the settings.
-const SETTINGS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Comma);
 
 /// What lies over the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +29,8 @@ pub struct Escape {
     field: bool,
     browser: bool,
     sheet: Option<Sheet>,
+    /// Whether it closes the dialog for grids.
+    pub grid: bool,
     /// Whether it closes the place of models, if that is open.
     pub library: Option<bool>,
     gallery: bool,
@@ -45,13 +40,13 @@ impl Escape {
     /// What is open or has the focus now.
     pub fn of(ctx: &Context, browser: bool, sheet: Option<Sheet>, gallery: bool) -> Self {
         let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
-        Self { popup, field, browser, sheet, library: None, gallery }
+        Self { popup, field, browser, sheet, grid: false, library: None, gallery }
     }
 }
 
 /// Collects the actions of this frame's keys. `before` is what was open at the end of the last frame.
-pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>) {
-    let ctx = ui.ctx();
+pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>) {
+    let (ctx, state) = (ui.ctx(), now.state);
     // A key that is held down must not fill the queue, and no text field may see it.
     ctx.input_mut(|input| {
         input.events.retain(|event| match event {
@@ -67,13 +62,16 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let closes_library = before.library == Some(true) && !before.browser && before.sheet.is_none();
+    let is_covered = before.browser || before.sheet.is_some() || before.grid;
+    let closes_library = before.library == Some(true) && !is_covered;
     let is_free = (!before.field || before.sheet.is_some()) && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))
         } else if before.browser {
             Action::Browse(Browse::Close)
+        } else if before.grid {
+            Making::AskGrid(false).into()
         } else if before.sheet == Some(Sheet::Help) {
             Action::ShowHelp(false)
         } else if before.sheet == Some(Sheet::Settings) {
@@ -88,20 +86,13 @@ pub fn pressed(ui: &Ui, state: &State, before: Escape, actions: &mut Vec<Action>
             Action::CancelRunning
         });
     }
-    for (key, action) in
-        [(Key::F1, Action::ShowHelp(before.sheet != Some(Sheet::Help))), (Key::F11, Action::ToggleFullScreen)]
-    {
-        if ctx.input(|input| input.key_pressed(key)) {
-            actions.push(action);
+    for command in &COMMANDS {
+        let Some(shortcut) = command.shortcut.filter(|shortcut| *shortcut != GENERATE) else { continue };
+        if ctx.input_mut(|input| input.consume_shortcut(&shortcut)) {
+            actions.extend((command.action)(now));
         }
     }
-    if ctx.input_mut(|input| input.consume_shortcut(&MODELS)) {
-        actions.push(Action::Library(LibraryAction::Show(before.library.is_none())));
-    }
-    if ctx.input_mut(|input| input.consume_shortcut(&SETTINGS)) {
-        actions.push(Action::ShowSettings(before.sheet != Some(Sheet::Settings)));
-    }
-    let is_covered = before.popup || before.browser || before.sheet.is_some() || before.library.is_some();
+    let is_covered = is_covered || before.popup || now.palette || before.library.is_some();
     if !before.field
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())

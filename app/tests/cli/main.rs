@@ -7,9 +7,11 @@ mod bench;
 mod convert;
 mod download;
 mod files;
+mod grids;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;
+mod presets;
 mod prompts;
 
 use std::{

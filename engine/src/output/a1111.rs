@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     precision::Storage,
-    request::{LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Windows},
+    request::{LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Variation, Windows},
 };
 
 const NEGATIVE: &str = "Negative prompt:";
@@ -20,6 +20,8 @@ const STEP_CACHE: &str = "Step cache";
 const FRAMES: &str = "Frames";
 const FRAME_RATE: &str = "FPS";
 const SHIFT: &str = "Shift";
+const VARIATION: &str = "Variation seed";
+const VARIATION_STRENGTH: &str = "Variation seed strength";
 const WINDOW: &str = "Window frames";
 const OVERLAP: &str = "Window overlap";
 /// As the extension for dynamic prompts names them.
@@ -66,6 +68,9 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     if let Some(Windows { frames, overlap }) = settings.request.windows {
         pairs.extend([(WINDOW, frames.to_string()), (OVERLAP, overlap.to_string())]);
     }
+    if let Some(Variation { seed, strength }) = settings.request.variation.filter(Variation::is_felt) {
+        pairs.extend([(VARIATION, seed.to_string()), (VARIATION_STRENGTH, strength.to_string())]);
+    }
     if let Some(strength) = settings.request.strength() {
         pairs.push(("Denoising strength", strength.to_string()));
     }
@@ -101,14 +106,22 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         pairs.push(("Refiner", file_stem(&refiner.path)));
         pairs.push(("Refiner switch at", refiner.switch.to_string()));
     }
-    if let Some(PromptTemplate { prompt, negative_prompt }) = &settings.request.template {
+    if let Some(PromptTemplate { prompt, negative_prompt, styles }) = &settings.request.template {
         pairs.push((TEMPLATE, prompt.clone()));
         if !negative_prompt.is_empty() {
             pairs.push((NEGATIVE_TEMPLATE, negative_prompt.clone()));
         }
+        if !styles.is_empty() {
+            pairs.push(("Styles", styles.join(", ")));
+        }
     }
     if !settings.sluice_version.is_empty() {
         pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
+    }
+    if let Some(grid) = &settings.grid {
+        let named = [("X axis", 0), ("Y axis", 1), ("Z axis", 2)];
+        let named = named.map(|(name, place)| (name, grid.axes[place].clone()));
+        pairs.extend(named.into_iter().filter(|(_, axis)| !axis.is_empty()));
     }
     pairs.extend(guiding_pairs(&settings.request));
     // The web UI leaves out a clip skip that skips nothing.
@@ -168,6 +181,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         denoiser_precision: Storage::default(),
         text_precision: Storage::default(),
         bf16_products: false,
+        grid: None,
     };
     for (name, value) in &pairs {
         if let Err(note) = apply(&mut settings, name, value) {
@@ -234,6 +248,13 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
         SHIFT => request.shift = Some(value.parse().map_err(|_| misread())?),
         WINDOW => request.windows.get_or_insert_default().frames = value.parse().map_err(|_| misread())?,
         OVERLAP => request.windows.get_or_insert_default().overlap = value.parse().map_err(|_| misread())?,
+        VARIATION | VARIATION_STRENGTH => {
+            let before = request.variation.unwrap_or(Variation { seed: 0, strength: 0.0 });
+            request.variation = Some(match name {
+                VARIATION => Variation { seed: value.parse().map_err(|_| misread())?, ..before },
+                _ => Variation { strength: value.parse().map_err(|_| misread())?, ..before },
+            });
+        }
         FRAMES => request.frames = value.parse().map_err(|_| misread())?,
         FRAME_RATE => request.frame_rate = value.parse().map_err(|_| misread())?,
         "Model" => value.clone_into(&mut settings.model_name),

@@ -22,6 +22,7 @@ mod png_file;
 mod read;
 mod sequence;
 mod settings;
+mod sheet;
 pub(crate) mod sound;
 mod stealth;
 mod still;
@@ -42,6 +43,7 @@ pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;
 pub use read::read_settings;
 pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+pub use sheet::Sheet;
 pub use sound::{Packet, Sound, SoundCodec, Timing};
 pub use still::{StillFormat, export_image};
 

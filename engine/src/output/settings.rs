@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::a1111;
 use crate::{
     precision::Storage,
-    request::{Control, ModelSource, Request, SourceImage},
+    request::{Control, ModelSource, Request, SourceImage, grid::GridRecord},
 };
 
 /// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
@@ -41,6 +41,9 @@ pub struct Settings {
     /// Whether a CPU multiplied in bf16. Processors without the instruction for it give other last bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bf16_products: bool,
+    /// The grid, if the image is composed of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridRecord>,
 }
 
 impl Settings {
@@ -48,14 +51,15 @@ impl Settings {
     pub fn new(request: &Request, model_name: &str, family: &str, index: u32) -> Self {
         Self {
             version: SETTINGS_VERSION,
-            seed: request.seed.wrapping_add(index.into()),
-            request: request.clone(),
+            seed: request.alone(index).seed,
+            request: Request { variation: request.alone(index).variation, ..request.clone() },
             model_name: model_name.to_owned(),
             family: family.to_owned(),
             sluice_version: env!("CARGO_PKG_VERSION").to_owned(),
             denoiser_precision: Storage::Stored,
             text_precision: Storage::Stored,
             bf16_products: false,
+            grid: None,
         }
     }
 

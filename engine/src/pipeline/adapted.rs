@@ -8,10 +8,10 @@ use crate::{
     checkpoint::{Component, NoiseHalf, Role},
     models::{Model, ModelPart, family_of_adapter},
     request::{AdapterUse, PromptFolders, PromptTemplate, Request},
-    text::{Wildcards, chosen, leaves_open},
+    text::{Wildcards, chosen, leaves_open, styled},
 };
 
-/// A request whose prompts are complete: words that they leave open are chosen by the seed, and the adapters that they name
+/// A request whose prompts are complete: styles are applied, words that they leave open are chosen by the seed, and the adapters that they name
 /// are among its adapters.
 ///
 /// # Errors
@@ -20,19 +20,28 @@ pub fn spelled_out(request: &Request, folders: &PromptFolders) -> Result<Request
     with_named_adapters(&with_words_chosen(request, &folders.wildcards)?, &folders.adapters)
 }
 
-/// A request with the words chosen that its prompts leave open. A batch has one prompt.
+/// A request with its styles applied, and with the words chosen that its prompts leave open. A batch has one prompt.
 fn with_words_chosen(request: &Request, folders: &[PathBuf]) -> Result<Request, PipelineError> {
-    let Request { prompt, negative_prompt, .. } = request;
-    if !leaves_open(prompt) && !leaves_open(negative_prompt) {
+    let [prompt, negative_prompt] = styled(&request.prompt, &request.negative_prompt, &request.styles);
+    let is_open = leaves_open(&prompt) || leaves_open(&negative_prompt);
+    if !is_open && request.styles.is_empty() {
         return Ok(Request { template: None, ..request.clone() });
     }
-    let wildcards = Wildcards::around(&request.model.resolve()?, folders);
-    Ok(Request {
-        prompt: chosen(prompt, request.seed, &wildcards)?,
-        negative_prompt: chosen(negative_prompt, request.seed, &wildcards)?,
-        template: Some(PromptTemplate { prompt: prompt.clone(), negative_prompt: negative_prompt.clone() }),
-        ..request.clone()
-    })
+    let [prompt, negative_prompt] = match is_open {
+        true => {
+            let wildcards = Wildcards::around(&request.model.resolve()?, folders);
+            let choose = |prompt: &str| chosen(prompt, request.seed, &wildcards);
+            [choose(&prompt)?, choose(&negative_prompt)?]
+        }
+        false => [prompt, negative_prompt],
+    };
+    let template = PromptTemplate {
+        prompt: request.prompt.clone(),
+        negative_prompt: request.negative_prompt.clone(),
+        styles: request.styles.iter().map(|style| style.name.clone()).collect(),
+    };
+    let template = Some(template);
+    Ok(Request { prompt, negative_prompt, template, styles: Vec::new(), ..request.clone() })
 }
 
 /// A request that has the adapters named in its prompts as adapters, after those that it has already. The name of one

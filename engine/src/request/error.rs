@@ -66,6 +66,9 @@ pub enum RequestError {
     /// An input image and an input clip.
     #[error("an input image and an input clip are given; remove one of them")]
     ImageAndClip,
+    /// A variation strength out of range.
+    #[error("variation strength {0} is invalid; use 0 to 1")]
+    Variation(f32),
     /// A last image without a first one.
     #[error("a last image needs a first image")]
     LastImageAlone,

@@ -16,7 +16,8 @@ use sluice_engine::{
     precision::Storage,
     request::{
         AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
-        PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Windows,
+        PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation,
+        Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
@@ -76,7 +77,12 @@ fn request() -> Request {
         template: Some(PromptTemplate {
             prompt: "a {red|blue} fox".to_owned(),
             negative_prompt: String::new(),
+            styles: vec!["Fog".to_owned()],
         }),
+        styles: vec![Style {
+            name: "霧".to_owned(), prompt: "{prompt}, fog".to_owned(), ..Style::default()
+        }],
+        variation: Some(Variation { seed: u64::MAX, strength: 0.1 }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),
         width: 1024,

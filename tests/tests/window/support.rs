@@ -169,6 +169,16 @@ impl Window {
         self.frames();
     }
 
+    /// Renders until the window shows these words.
+    pub fn wait_for_words(&mut self, words: &str) {
+        let start = Instant::now();
+        while !self.shows(words) {
+            assert!(start.elapsed() < Duration::from_secs(20), "waited in vain for {words}");
+            std::thread::sleep(Duration::from_millis(10));
+            self.frames();
+        }
+    }
+
     /// Renders until the file worker has answered.
     pub fn wait_for(&mut self, what: &str, done: impl Fn(&SluiceApp) -> bool) {
         let start = Instant::now();

@@ -20,6 +20,7 @@ use crate::window::{
     browser::{Browse, Browser},
     files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
     get::GetAction,
+    making::Making,
     settings::{Setting, StartupSettings},
     settings_page::{Report, SettingsPage},
     state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
@@ -41,6 +42,8 @@ impl SluiceApp {
                 let command = self.state.generate(self.new_seed);
                 self.send(command);
             }
+            Action::Make(making) => self.make(making),
+            Action::Keep(step) => self.keep(step),
             Action::CancelRunning => {
                 let command = jobs.cancel_running();
                 self.send(command);
@@ -133,6 +136,7 @@ impl SluiceApp {
                 let report = Report::of(&self.state, tells_all);
                 self.request(Task::Report(Box::new(report)));
             }
+            Action::ShowPalette(shown) => self.palette.is_open = shown,
             Action::ToggleFullScreen => {
                 let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
@@ -183,7 +187,7 @@ impl SluiceApp {
     fn open_dialog(&mut self, dialog: Dialog) {
         let model = self.state.settings.recent_models.first();
         let folder = match dialog {
-            Dialog::GalleryFolder | Dialog::ExportFolder => self.gallery_folder(),
+            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder => self.gallery_folder(),
             _ => model.and_then(|path| path.parent()).map(Path::to_owned),
         };
         if let Err(error) = self.files.open_dialog(dialog, folder) {
@@ -402,7 +406,7 @@ impl SluiceApp {
         self.state.messages.fail(title, Failure { message, advice });
     }
 
-    fn saved(&mut self, path: &Path) {
+    pub(super) fn saved(&mut self, path: &Path) {
         self.state.messages.say(format!("Saved {}", file_name(path)), Vec::new());
     }
 
@@ -434,6 +438,15 @@ impl SluiceApp {
                 self.reading = None;
             }
             FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Presets(presets) => self.state.presets = presets,
+            FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
+            FileEvent::StylesChosen(path) => self.add_style_file(path),
+            FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),
+            FileEvent::Inputs { folder, results, found } => self.take_inputs(&folder, results, found),
+            FileEvent::Composed { path, thumbnail, settings } => {
+                self.take_composed(path, thumbnail, settings);
+            }
             FileEvent::FrameSaved { path, image } => {
                 self.saved(&path);
                 self.state.images.recents.add(Some(path), Pixels::Image(Arc::new(image)), None, None);

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
-    has_extension,
+    STYLE_EXTENSIONS, has_extension,
 };
 
 /// A kind of dialog.
@@ -22,6 +22,10 @@ pub enum Dialog {
     LibraryFolder,
     /// Open an input image.
     InputImage,
+    /// Open a file of styles.
+    Styles,
+    /// Choose a folder of input images.
+    InputFolder,
     /// Open the end image of a clip.
     LastImage,
     /// Open an image at a frame of a clip.
@@ -72,6 +76,8 @@ impl Dialog {
             Self::ModelFolder => "Open a model folder",
             Self::LibraryFolder => "Add a folder of models",
             Self::InputImage => "Choose an input image",
+            Self::Styles => "Open a file of styles",
+            Self::InputFolder => "Choose a folder of input images",
             Self::LastImage => "Choose an end image",
             Self::Keyframe => "Add a keyframe",
             Self::Reference => "Add a reference image",
@@ -97,13 +103,15 @@ impl Dialog {
             | Self::GalleryFolder
             | Self::ExportFolder
             | Self::OutputFolder
-            | Self::DownloadFolder => None,
+            | Self::DownloadFolder
+            | Self::InputFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
                 Some(("Images", &IMAGE_EXTENSIONS))
             }
             Self::InputClip | Self::ControlClip => Some(("Videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("Videos and images", &MASK_EXTENSIONS)),
             Self::Adapter => Some(("LoRAs", &ADAPTER_EXTENSIONS)),
+            Self::Styles => Some(("Styles", &STYLE_EXTENSIONS)),
         }
     }
 
@@ -116,6 +124,8 @@ impl Dialog {
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::Redux => FileEvent::ReduxChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
+            Self::Styles => FileEvent::StylesChosen(path),
+            Self::InputFolder => FileEvent::InputFolderChosen(path),
             Self::LastImage => FileEvent::LastImageChosen(path),
             Self::Keyframe => FileEvent::KeyframeChosen(path),
             Self::Reference => FileEvent::ReferenceChosen(path),

@@ -6,9 +6,10 @@ use sluice_engine::request::RequestError;
 use super::{forecast, in_force, notice, parts::sentence};
 use crate::window::{
     action::Action,
-    icons, shortcuts,
+    commands, icons,
+    making::Making,
     state::{ModelStatus, State},
-    tokens::{Palette, space},
+    tokens::{Palette, size, space},
     widgets::{self, Weight},
 };
 
@@ -24,11 +25,20 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
     let can_generate = state.summary().is_some() && !state.engine.ended && mistake.is_none();
     ui.horizontal(|ui| {
         let cancel_width = if is_running { 96.0 + space::S } else { 0.0 };
-        let width = ui.available_width() - cancel_width;
-        let shortcut = ui.ctx().format_shortcut(&shortcuts::GENERATE);
+        let grid_width = size::PRIMARY + space::S;
+        let width = ui.available_width() - cancel_width - grid_width;
+        let shortcut = ui.ctx().format_shortcut(&commands::GENERATE);
         ui.add_enabled_ui(can_generate, |ui| {
             if widgets::primary_button(ui, "Generate", &shortcut, width).clicked() {
                 actions.push(Action::Generate);
+            }
+        });
+        ui.add_enabled_ui(can_generate, |ui| {
+            if widgets::tall_icon_button(ui, icons::LAYOUT_GRID, "Grid…")
+                .on_hover_text("Grid: vary up to three settings, and compose the images into one.")
+                .clicked()
+            {
+                actions.push(Making::AskGrid(true).into());
             }
         });
         if is_running {

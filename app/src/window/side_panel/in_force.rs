@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use egui::Ui;
+use sluice_engine::request::Variation;
 
 use crate::{
     units,
@@ -98,6 +99,16 @@ fn list(draft: &Draft) -> Vec<InForce> {
     if draft.seed_locked {
         let text = format!("Seed {}", request.seed);
         add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);
+    }
+    for style in &request.styles {
+        let text = format!("Style: {}", style.name);
+        add(icons::TAG, text, &format!("the style {}", style.name), &|draft| {
+            draft.request.styles.retain(|other| other.name != style.name);
+        });
+    }
+    if let Some(variation) = request.variation.filter(Variation::is_felt) {
+        let text = format!("Variation {}", units::percent(variation.strength.into()));
+        add(icons::DICES, text, "the variation", &|draft| draft.request.variation = None);
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);

@@ -73,6 +73,15 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
                 {
                     actions.push(Action::OpenDialog(Dialog::InputImage));
                 }
+                if widgets::button(ui, Some(icons::FOLDER), "Folder…", Weight::Ghost)
+                    .on_hover_text(
+                        "Generate from each image of a folder, with these settings. Results have the names of the \
+                         images, and what is done is left out.",
+                    )
+                    .clicked()
+                {
+                    actions.push(Action::OpenDialog(Dialog::InputFolder));
+                }
             });
         });
         return;

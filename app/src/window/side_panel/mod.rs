@@ -4,6 +4,7 @@ mod adapters;
 mod clip;
 mod clip_inputs;
 mod clip_skip;
+mod completion;
 mod control;
 mod forecast;
 mod generate;
@@ -13,6 +14,7 @@ mod input_image;
 mod keyframes;
 mod notice;
 mod parts;
+mod presets;
 mod prompt_counter;
 mod prompt_history;
 mod prompts;
@@ -22,6 +24,8 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod styles;
+mod variation;
 mod weights;
 
 use egui::{Frame, Margin, ScrollArea, Ui};
@@ -29,6 +33,7 @@ use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
 use super::{
     action::Action,
+    settings::Setting,
     state::{Draft, State},
     textures::Textures,
     tokens::space,
@@ -38,6 +43,7 @@ use adapters::AdapterList;
 pub use forecast::accuracy_of;
 pub use parts::sentence;
 use parts::{Parts, gap};
+use presets::PresetMenu;
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
@@ -46,6 +52,7 @@ pub struct SidePanel {
     guidance: bool,
     adapters: AdapterList,
     seed_text: String,
+    presets: PresetMenu,
 }
 
 /// Draws the panel.
@@ -90,6 +97,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     clip::switch(ui, parts);
     prompts::show(ui, parts);
     gap(ui);
+    presets::show(ui, parts, &mut panel.presets);
     size::show(ui, parts);
     gap(ui);
     clip::length(ui, parts);
@@ -124,6 +132,14 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
     let most = Draft::MAX_BATCH;
     widgets::slider_row(ui, "Batch size", &mut request.batch, 1..=most, 1..=64, 1.0)
         .on_hover_text("Images generated together. More need more memory.");
+    if request.batch > 1 {
+        let mut on = parts.state.settings.batch_grid;
+        let text = egui::RichText::new("Batch as grid").small();
+        if ui.checkbox(&mut on, text).on_hover_text("Compose the images of a batch into one, too.").changed()
+        {
+            parts.actions.push(Action::Set(Setting::BatchGrid(on)));
+        }
+    }
     if let Some(error @ (RequestError::EmptyBatch | RequestError::BatchTooLarge(_))) = mistake {
         widgets::mistake(ui, &sentence(error));
     }
@@ -138,6 +154,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         widgets::choice_row(ui, "Schedule", &mut request.schedule, Schedule::ALL, Schedule::title)
             .on_hover_text("How the noise levels of the steps are spaced.");
         shift::show(ui, parts);
+        variation::show(ui, parts);
         precision(ui, parts);
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);

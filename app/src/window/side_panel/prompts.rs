@@ -3,8 +3,9 @@
 use egui::{Align, Id, Layout, Popup, Ui};
 
 use super::{
+    completion,
     parts::{Parts, gap},
-    prompt_counter, prompt_history, weights,
+    prompt_counter, prompt_history, styles, weights,
 };
 use crate::window::{
     action::Action,
@@ -16,32 +17,39 @@ use crate::window::{
 
 /// Draws both.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
-    let Parts { state, draft, actions, .. } = parts;
+    let state = parts.state;
     let readings = [state.planning.readings(0), state.planning.readings(1)];
     let label = ui
         .horizontal(|ui| {
             ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, "Prompt");
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                examples(ui, state, actions);
-                prompt_history::menu(ui, &state.settings.prompts, actions);
+                examples(ui, state, parts.actions);
+                prompt_history::menu(ui, &state.settings.prompts, parts.actions);
+                styles::menu(ui, parts);
             });
             label
         })
         .inner;
+    let draft = &mut *parts.draft;
     prompt_counter::show(ui, &label, "Prompt", readings[0]);
     let hint = if state.makes_clips() { "Describe your clip" } else { "Describe your image" };
     let id = Id::unique("sluice prompt");
     weights::keys(ui, id, &mut draft.request.prompt);
+    let offers = completion::keys(ui, id, &mut draft.request.prompt, state);
     prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);
-    widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
+    let field = widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
+    completion::show(ui, id, &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
     gap(ui);
     let label = widgets::field_label(ui, "Negative prompt");
     prompt_counter::show(ui, &label, "Negative prompt", readings[1]);
     let (id, hint) = (Id::unique("sluice negative"), "What to avoid");
-    weights::keys(ui, id, &mut draft.request.negative_prompt);
-    widgets::text_area(ui, id, &mut draft.request.negative_prompt, label.id, hint, (2, 5));
+    let text = &mut draft.request.negative_prompt;
+    weights::keys(ui, id, text);
+    let offers = completion::keys(ui, id, text, state);
+    let field = widgets::text_area(ui, id, text, label.id, hint, (2, 5));
+    completion::show(ui, id, text, offers, &field);
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
         widgets::hint(ui, "Not used while guidance is 0.");

@@ -8,6 +8,8 @@ use sluice_engine::{
     session::{Command, Job, JobId, StageKind},
 };
 
+use super::groups::Groups;
+
 /// The progress of the running job.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Progress {
@@ -75,6 +77,8 @@ pub struct Jobs {
     pub unfinished: Vec<Job>,
     /// Whether no further job is started.
     pub paused: bool,
+    /// Jobs whose images are composed into one.
+    pub groups: Groups,
     /// The job that a pause has stopped and that goes on after it.
     stopped: Option<JobId>,
     /// The job that leaves the queue because its settings are changed.
@@ -101,6 +105,27 @@ impl Jobs {
         let job = Job { id, ..job };
         self.queue.push_back(QueuedJob { id, job: job.clone(), progress: None, cancelling: false });
         Command::Generate(Box::new(job))
+    }
+
+    /// The id of the job that was added last.
+    pub fn newest(&self) -> JobId {
+        JobId(self.last)
+    }
+
+    /// Queues a cancelled job again, in its group.
+    pub fn add_again(&mut self, job: Job) -> Command {
+        let before = job.id;
+        let command = self.add(job);
+        self.groups.resumed(before, JobId(self.last));
+        command
+    }
+
+    /// Cancels the jobs of a group, which is that of this job. Waiting ones are cancelled first.
+    pub fn cancel_group(&mut self, job: JobId) -> Vec<Command> {
+        let Some(group) = self.groups.of(job) else { return Vec::new() };
+        let mut ids: Vec<_> = group.jobs().collect();
+        ids.reverse();
+        ids.into_iter().filter_map(|id| self.cancel(id)).collect()
     }
 
     /// Queues the unfinished jobs of the previous session again.
@@ -183,9 +208,11 @@ impl Jobs {
     /// job that was stopped by a pause goes back to the front of the queue.
     pub(super) fn is_cancelled(&mut self, job: &QueuedJob) -> bool {
         if self.withdrawn.take_if(|id| *id == job.id).is_some() {
+            self.groups.ended(job.id);
             return false;
         }
         if self.stopped.take_if(|id| *id == job.id).is_none() {
+            self.groups.ended(job.id);
             return true;
         }
         self.queue.push_back(QueuedJob { progress: None, cancelling: false, ..job.clone() });

@@ -4,9 +4,11 @@ mod clip_frames;
 mod downloads;
 mod draft;
 mod few_steps;
+mod groups;
 mod input_image;
 mod jobs;
 mod library;
+mod making;
 mod mask;
 mod messages;
 mod pixels;
@@ -25,14 +27,16 @@ use sluice_engine::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     output::Clip,
-    request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError},
-    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
+    request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError, Style},
+    session::{Command, Event, Failure, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
 use super::settings::{LastModels, Settings};
+use crate::{presets::NamedPreset, tags::Tag};
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
+pub use groups::{Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use library::{
@@ -144,6 +148,12 @@ pub struct State {
     pub library: Library,
     /// Downloads of models.
     pub downloads: GetModels,
+    /// The presets that are kept.
+    pub presets: Vec<NamedPreset>,
+    /// The styles that were found.
+    pub styles: Vec<Style>,
+    /// The tags with which prompts are completed.
+    pub tags: Vec<Tag>,
     /// The environment of the window.
     pub surroundings: Surroundings,
 }
@@ -291,26 +301,16 @@ impl State {
         if !self.can_generate() {
             return None;
         }
-        let output = &self.settings.output;
-        let output = self.surroundings.output_folder.clone().map(|folder| output.destination(folder));
-        let draft = &mut self.settings.draft;
-        if !draft.seed_locked && !draft.seed_is_fresh {
-            draft.request.seed = new_seed();
-        }
-        draft.seed_is_fresh = false;
-        let job = Job {
-            output,
-            previews: self.settings.previews,
-            memory: self.settings.memory.preferences.clone(),
-            ..Job::new(JobId(0), self.settings.draft.to_send().into_owned())
-        };
+        self.take_seed(new_seed);
+        let job = self.job_of(self.settings.draft.to_send().into_owned());
         self.settings.remember_prompt(&job.request.prompt);
-        self.images.follow = true;
-        self.messages.notice = None;
-        if self.jobs.running().is_some() {
-            self.images.shown = Shown::Live;
+        self.follow_jobs();
+        let request = (self.settings.batch_grid && job.request.batch > 1).then(|| job.request.clone());
+        let command = self.jobs.add(job);
+        if let Some(request) = request {
+            self.compose_batch(&request);
         }
-        Some(self.jobs.add(job))
+        Some(command)
     }
 
     /// Randomizes the seed; the next job uses it whether it is locked or not.
@@ -332,7 +332,7 @@ impl State {
             Some(Undo::Settings(before)) => self.replace(*before).1.into_iter().collect(),
             Some(Undo::Cancelled(jobs)) => {
                 self.images.follow = true;
-                jobs.into_iter().map(|job| self.jobs.add(job)).collect()
+                jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
             }
             None => Vec::new(),
         }
@@ -349,6 +349,16 @@ impl State {
         }
         self.settings.draft = draft;
         (before, load)
+    }
+
+    /// Applies a style to the prompts, or no longer.
+    pub fn toggle_style(&mut self, name: &str) {
+        let used = &mut self.settings.draft.request.styles;
+        if used.iter().any(|style| style.name == name) {
+            used.retain(|style| style.name != name);
+        } else {
+            used.extend(self.styles.iter().find(|style| style.name == name).cloned());
+        }
     }
 
     /// Starts painting a mask for the input image.
@@ -482,7 +492,9 @@ impl State {
     }
 
     fn finished(&mut self, job: JobId, images: Vec<Picture>, seconds: f64) {
+        self.jobs.groups.finished(job, &images);
         let Some(job) = self.end(job) else { return };
+        self.jobs.groups.ended(job.id);
         let ids = self.images.recents.add_finished(job.request(), images, seconds);
         if self.images.follow
             && let Some(&first) = ids.first()
@@ -546,6 +558,7 @@ impl State {
         let title = match job {
             Some(id) => {
                 self.end(id);
+                self.jobs.groups.ended(id);
                 self.leave_live();
                 "Generation failed"
             }

@@ -215,7 +215,7 @@ impl Recents {
     /// Adds a job's images and returns their ids, in batch order.
     pub fn add_finished(&mut self, request: &Request, images: Vec<Picture>, seconds: f64) -> Vec<RecentId> {
         let mut ids = Vec::new();
-        for made in images.into_iter().rev() {
+        for (index, made) in (0..).zip(images).collect::<Vec<(u32, _)>>().into_iter().rev() {
             let pixels = match made.media {
                 Media::Image(image) => color_image(&image).map(|image| Pixels::Image(Arc::new(image))),
                 Media::Clip(clip) => is_clip(&clip).then(|| Pixels::Clip(Arc::new(clip))),
@@ -224,7 +224,7 @@ impl Recents {
                 tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };
-            let request = Request { seed: made.seed, batch: 1, ..request.clone() };
+            let request = Request { seed: made.seed, ..request.alone(index) };
             ids.push(self.add(made.path, pixels, Some(request), Some(seconds)));
         }
         ids.reverse();

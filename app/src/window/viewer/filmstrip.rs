@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, CornerRadius, FontId, Rect, Ui, Vec2, vec2};
 
-use super::player::repaint_at_next_frame;
+use super::{player::repaint_at_next_frame, toolbar};
 use crate::{
     units,
     window::{
@@ -100,6 +100,7 @@ pub fn show(
                 }
                 let prompt =
                     recent.request.as_ref().map(|request| request.prompt.as_str()).unwrap_or_default();
+                tile.context_menu(|ui| toolbar::context_menu(ui, state, recent, actions));
                 let tip = if prompt.is_empty() { recent.name() } else { prompt.to_owned() };
                 if tile.on_hover_text(tip).clicked() {
                     let compares = side.is_some() || ui.input(|input| input.modifiers.command);

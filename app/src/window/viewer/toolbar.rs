@@ -9,8 +9,10 @@ use crate::{
     units,
     window::{
         action::Action,
+        commands::NEAR,
         files::ClipFormat,
         icons,
+        making::Making,
         state::{Progress, Recent, Shown, State},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
@@ -186,6 +188,14 @@ fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
     } else if let Some(path) = &recent.path {
         all.push(Offer::new(icons::IMAGE, "Use as input image", Action::UseAsInput(path.clone())).at_once());
     }
+    if recent.request.is_some() && state.surroundings.output_folder.is_some() {
+        let action = Making::Vary(id, Some(NEAR)).into();
+        let tip = "Four images like this one: the same seed, with a little noise of other seeds.";
+        all.push(Offer { tip, ..Offer::new(icons::LAYERS, "Similar ×4", action).at_once() });
+        let tip = "Four images with the same settings and other seeds.";
+        let action = Making::Vary(id, None).into();
+        all.push(Offer { tip, ..Offer::new(icons::DICES, "Variations ×4", action).at_once() });
+    }
     if recent.request.is_some() {
         let tip = "Load the prompt, seed and all other settings that made this image.";
         let offer = Offer::new(icons::RESTORE, "Use these settings", Action::UseSettings(id));
@@ -213,7 +223,8 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
                 true => {
                     widgets::button(ui, Some(offer.icon), offer.name, Weight::Ghost).on_hover_text(offer.tip)
                 }
-                false => widgets::icon_button(ui, offer.icon, offer.name),
+                false if offer.tip.is_empty() => widgets::icon_button(ui, offer.icon, offer.name),
+                false => widgets::icon_button(ui, offer.icon, offer.name).on_hover_text(offer.tip),
             };
             if button.clicked() {
                 actions.push(offer.action);
@@ -225,26 +236,37 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
 /// The same as a menu.
 fn menu(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
     let button = widgets::disclosure(ui, "Actions", icons::CHEVRON_DOWN, false);
-    Popup::menu(&button).accessible_name("Actions for the image").width(240.0).show(|ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
-        for offer in offers.into_iter().rev() {
-            ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
-                if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
-                    actions.push(offer.action);
-                    ui.close();
-                }
-            });
-        }
-        if recent.length.is_some() {
-            for format in ClipFormat::ALL {
-                let name = format!("Export as {}", format.title());
-                if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
-                    actions.push(Action::Export(recent.id, format));
-                    ui.close();
-                }
+    Popup::menu(&button)
+        .accessible_name("Actions for the image")
+        .width(240.0)
+        .show(|ui| rows(ui, recent, offers, actions));
+}
+
+/// The menu of a right click.
+pub(super) fn context_menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+    ui.set_min_width(240.0);
+    rows(ui, recent, offers(state, recent), actions);
+}
+
+fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = 2.0;
+    for offer in offers.into_iter().rev() {
+        ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
+            if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
+                actions.push(offer.action);
+                ui.close();
+            }
+        });
+    }
+    if recent.length.is_some() {
+        for format in ClipFormat::ALL {
+            let name = format!("Export as {}", format.title());
+            if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
+                actions.push(Action::Export(recent.id, format));
+                ui.close();
             }
         }
-    });
+    }
 }
 
 /// A menu of the kinds of files that the played range can be written to.

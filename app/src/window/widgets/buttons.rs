@@ -83,6 +83,14 @@ pub fn icon_toggle(ui: &mut Ui, icon: &str, label: &str, on: bool) -> Response {
     response.on_hover_text(label)
 }
 
+/// A square button with an icon, as high as the primary one.
+pub fn tall_icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::PRIMARY), Sense::click());
+    name(ui, &response, label);
+    paint_icon(ui, rect, &response, icon, Weight::Plain);
+    response
+}
+
 fn icon_button_of(ui: &mut Ui, icon: &str, label: &str, weight: Weight) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
     name(ui, &response, label);

@@ -8,7 +8,7 @@ mod rows;
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
     Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
-    primary_button, row_button, segmented, tag, toggle_button, wide_button,
+    primary_button, row_button, segmented, tag, tall_icon_button, toggle_button, wide_button,
 };
 pub use fields::{
     cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,

@@ -15,7 +15,7 @@ use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
     LARGEST_CLIP_SKIP, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
-    SourceImage, SourceMask, Windows,
+    SourceImage, SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -80,10 +80,12 @@ fn any_request() -> impl Strategy<Value = Request> {
     let given = (texts, numbers, choices, 0.0f32..1e6, 0..=LARGEST_CLIP_SKIP, guiding, sources);
     given.prop_map(|(texts, numbers, choices, guidance, clip_skip, guiding, source)| Request {
         model: ModelSource::Path(format!("/models/{}", texts.2.replace('/', "")).into()),
-        template: guiding
-            .3
-            .gt(&5.0)
-            .then(|| PromptTemplate { prompt: texts.1.clone(), negative_prompt: texts.0.clone() }),
+        template: guiding.3.gt(&5.0).then(|| PromptTemplate {
+            prompt: texts.1.clone(),
+            negative_prompt: texts.0.clone(),
+            styles: vec![texts.2.clone()],
+        }),
+        styles: vec![Style { name: texts.2.clone(), ..Style::default() }],
         prompt: texts.0,
         negative_prompt: texts.1,
         width: numbers.0,
@@ -93,6 +95,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         steps: numbers.2,
         guidance,
         seed: numbers.3,
+        variation: choices.2.map(|_| Variation { seed: numbers.3 / 2, strength: guiding.0 }),
         batch: numbers.4,
         sampler: choices.0,
         schedule: choices.1,

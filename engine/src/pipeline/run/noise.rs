@@ -1,6 +1,6 @@
 //! The noise of a run.
 
-use std::path::PathBuf;
+use std::{cell::RefCell, path::PathBuf};
 
 use candle_core::{Device, Tensor};
 
@@ -8,8 +8,8 @@ use super::{PipelineError, Run};
 use crate::{
     checkpoint::{CheckpointError, TensorTable, read_header},
     models::{GivenFrames, LatentShape, Task},
-    request::Request,
-    sampling::NoiseStream,
+    request::{Request, Variation},
+    sampling::{NoiseStream, slerp},
 };
 
 /// The initial noise of a run, with unit variance, in the shape of its latents.
@@ -43,8 +43,17 @@ impl Run<'_> {
         });
         let shape = shape.unwrap_or_default();
         let file = self.options.initial_latents.map(|path| stored(path)).transpose()?;
+        let varied = RefCell::new(varied(self.request));
         let next = |name: &str, shape: &[usize]| -> Result<Tensor, PipelineError> {
             let drawn = self.draw(shape)?;
+            // Both draw the same, so that a strength of 1 is the image of the other seed.
+            let drawn = match &mut *varied.borrow_mut() {
+                Some((streams, strength)) => match (name, draw(streams, shape)?) {
+                    (LATENTS, other) => slerp(*strength, &drawn, &other)?,
+                    _ => drawn,
+                },
+                None => drawn,
+            };
             let Some((path, tensors)) = &file else { return Ok(drawn) };
             let wrong = |reason: String| PipelineError::InitialLatents { path: (*path).clone(), reason };
             match tensors.get(name) {
@@ -93,10 +102,7 @@ impl Run<'_> {
 
     /// Draws the next noise of each image, concatenated along the batch.
     pub(super) fn draw(&self, shape: &[usize]) -> candle_core::Result<Tensor> {
-        let each = shape.iter().skip(1).product();
-        let mut streams = self.streams.borrow_mut();
-        let noise: Vec<f32> = streams.iter_mut().flat_map(|stream| stream.draw(each)).collect();
-        Tensor::from_vec(noise, shape, &Device::Cpu)
+        draw(&mut self.streams.borrow_mut(), shape)
     }
 
     /// The same for a clip `[batch, channels, frames, height, width]`, drawn latent by latent and not channel by channel.
@@ -123,5 +129,18 @@ fn stored(path: &PathBuf) -> Result<(&PathBuf, TensorTable), PipelineError> {
 /// The noise generator of each image of the batch. Each has its own seed, so that the image can also be
 /// generated alone.
 pub(super) fn seeds(request: &Request) -> Vec<NoiseStream> {
-    (0..request.batch).map(|index| NoiseStream::new(request.seed.wrapping_add(index.into()))).collect()
+    (0..request.batch).map(|index| NoiseStream::new(request.alone(index).seed)).collect()
+}
+
+/// The generators of the noise that the first noise is turned towards, and how far.
+fn varied(request: &Request) -> Option<(Vec<NoiseStream>, f32)> {
+    let Variation { strength, .. } = request.variation.filter(Variation::is_felt)?;
+    let other = |index| request.alone(index).variation.map(|variation| NoiseStream::new(variation.seed));
+    Some(((0..request.batch).filter_map(other).collect(), strength))
+}
+
+fn draw(streams: &mut [NoiseStream], shape: &[usize]) -> candle_core::Result<Tensor> {
+    let each = shape.iter().skip(1).product();
+    let noise: Vec<f32> = streams.iter_mut().flat_map(|stream| stream.draw(each)).collect();
+    Tensor::from_vec(noise, shape, &Device::Cpu)
 }

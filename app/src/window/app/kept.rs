@@ -1,0 +1,120 @@
+//! Executes steps with presets and styles.
+
+use std::path::PathBuf;
+
+use sluice_engine::{
+    request::{GuidanceOptions, Request, Style},
+    text::StyleError,
+};
+
+use super::SluiceApp;
+use crate::{
+    presets::{NamedPreset, Preset},
+    window::{
+        files::{PresetTask, Task},
+        kept::Keeping,
+        state::Draft,
+    },
+};
+
+/// The folders of presets, styles and tags in the folder for data.
+const PRESETS: &str = "presets";
+const STYLES: &str = "styles";
+const TAGS: &str = "tags";
+
+impl SluiceApp {
+    pub(super) fn keep(&mut self, step: Keeping) {
+        match step {
+            Keeping::List => self.with_presets(PresetTask::List),
+            Keeping::Save { name, with_model } => {
+                let preset = Preset::of(&self.state.draft().to_send(), with_model);
+                self.with_presets(PresetTask::Save(name, Box::new(preset)));
+            }
+            Keeping::Rename(name, new) => self.with_presets(PresetTask::Rename(name, new)),
+            Keeping::Delete(name) => self.with_presets(PresetTask::Delete(name)),
+            Keeping::Apply(name) => self.apply_preset(&name),
+            Keeping::Reset => self.reset(),
+            Keeping::ListStyles => self.list_styles(),
+            Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
+        }
+    }
+
+    /// Reads presets, styles and tags at the start.
+    pub(super) fn list_kept(&mut self) {
+        self.with_presets(PresetTask::List);
+        self.list_styles();
+        if let Some(data) = &self.places.data {
+            self.request(Task::Tags(data.join(TAGS)));
+        }
+    }
+
+    fn with_presets(&mut self, task: PresetTask) {
+        match self.places.data.as_ref().map(|data| data.join(PRESETS)) {
+            Some(folder) => self.request(Task::Presets(folder, task)),
+            None if task == PresetTask::List => {}
+            None => {
+                let message = "This user has no folder for data.".to_owned();
+                self.fail("Presets cannot be kept", message, None);
+            }
+        }
+    }
+
+    fn apply_preset(&mut self, name: &str) {
+        let Some(NamedPreset { preset: Ok(preset), .. }) =
+            self.state.presets.iter().find(|preset| preset.name == name)
+        else {
+            return;
+        };
+        let before = self.state.draft();
+        let request = preset.given_to(before.request.clone());
+        let draft = Draft { request, switched_off: Default::default(), ..before.clone() };
+        let load = self.state.restore(draft, format!("Preset {name}"), Vec::new());
+        self.send(load);
+    }
+
+    /// Everything but prompts, seed, inputs and the model is as the model starts with it.
+    fn reset(&mut self) {
+        let Some(summary) = self.state.summary() else { return };
+        let before = self.state.draft().clone();
+        let plain = Request::default();
+        let request = Request {
+            shift: None,
+            clip_skip: plain.clip_skip,
+            step_cache: plain.step_cache,
+            guiding: GuidanceOptions::default(),
+            batch: plain.batch,
+            variation: None,
+            dtype: None,
+            adapters: Vec::new(),
+            styles: Vec::new(),
+            ..before.request.clone()
+        };
+        let mut draft = Draft { request, switched_off: Default::default(), ..before };
+        draft.adopt(&summary.defaults);
+        if let Some(own) = self.state.settings.library.defaults_of(&summary.source) {
+            draft.request = own.given_to(std::mem::take(&mut draft.request));
+        }
+        let load = self.state.restore(draft, "The model's defaults".to_owned(), Vec::new());
+        self.send(load);
+    }
+
+    pub(super) fn list_styles(&mut self) {
+        let own = self.places.data.as_ref().map(|data| data.join(STYLES));
+        let chosen = own.into_iter().chain(self.state.settings.style_files.iter().cloned()).collect();
+        self.request(Task::Styles { model: self.state.chosen_model().clone(), chosen });
+    }
+
+    pub(super) fn add_style_file(&mut self, path: PathBuf) {
+        let files = &mut self.state.settings.style_files;
+        files.retain(|known| *known != path);
+        files.push(path);
+        self.list_styles();
+    }
+
+    pub(super) fn take_styles(&mut self, styles: Vec<Style>, errors: Vec<StyleError>) {
+        self.state.styles = styles;
+        if let Some(error) = errors.into_iter().next() {
+            self.fail("A file of styles cannot be read", error.to_string(), None);
+        }
+    }
+}

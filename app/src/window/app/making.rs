@@ -1,0 +1,94 @@
+//! Executes what starts several jobs at once.
+
+use std::path::{Path, PathBuf};
+
+use super::SluiceApp;
+use crate::{
+    input_folder::InputFolder,
+    units,
+    window::{
+        files::Task,
+        making::Making,
+        state::{Notice, Shown, file_name},
+    },
+};
+
+impl SluiceApp {
+    pub(super) fn make(&mut self, making: Making) {
+        match making {
+            Making::AskGrid(shown) => self.grid.is_open = shown,
+            Making::Grid(grid) => match self.state.generate_grid(&grid, self.new_seed) {
+                Ok(commands) if commands.is_empty() => {
+                    let message = "There is no folder to save its images in, or the settings need a change.";
+                    self.fail("The grid cannot be generated", message.to_owned(), None);
+                }
+                Ok(commands) => {
+                    self.grid.is_open = false;
+                    self.send(commands);
+                }
+                Err(error) => self.fail("The grid cannot be generated", error.to_string(), None),
+            },
+            Making::CancelGroup(job) => {
+                let commands = self.state.jobs.cancel_group(job);
+                self.send(commands);
+            }
+            Making::Vary(id, strength) => {
+                let commands = self.state.vary(id, strength, self.new_seed);
+                self.send(commands);
+            }
+            Making::Folder(folder) => {
+                let (output, name) = (self.output_folder(), file_name(&folder));
+                let results = output.join(&name);
+                let results = if results == folder { output.join(format!("{name} new")) } else { results };
+                self.request(Task::ListInputs { folder, results });
+            }
+        }
+    }
+
+    /// Composes the groups whose jobs have ended.
+    pub(super) fn compose_groups(&mut self) {
+        for group in self.state.jobs.groups.take_complete() {
+            self.request(Task::Compose(Box::new(group)));
+        }
+    }
+
+    /// Queues a job for each input image of a folder.
+    pub(super) fn take_inputs(&mut self, folder: &Path, results: PathBuf, found: InputFolder) {
+        let name = file_name(folder);
+        let InputFolder { images, done } = found;
+        if images.is_empty() {
+            let message = match done {
+                0 => format!("{name} contains no images."),
+                _ => format!("All images of {name} are done: see {}.", results.display()),
+            };
+            return self.fail("Nothing to generate", message, None);
+        }
+        let count = images.len();
+        let commands = self.state.generate_from_folder(images, self.new_seed);
+        if commands.is_empty() {
+            return self.fail("Nothing can be generated now", "Check the settings first.".to_owned(), None);
+        }
+        self.send(commands);
+        let mut details = vec![format!("The results are saved in {}.", results.display())];
+        if done > 0 {
+            details.push(format!("{} left out: done before.", units::counted(done, "image")));
+        }
+        let text = format!("{} of {name} queued", units::counted(count, "image"));
+        self.state.messages.notice = Some(Notice { text, details, undo: None });
+    }
+
+    /// Shows a composed image, unless another one was chosen meanwhile.
+    pub(super) fn take_composed(
+        &mut self,
+        path: PathBuf,
+        thumbnail: egui::ColorImage,
+        settings: Option<Box<crate::window::image_settings::ImageSettings>>,
+    ) {
+        self.saved(&path);
+        let request = settings.map(|settings| settings.request);
+        let id = self.state.images.recents.recall(path, thumbnail, None, request);
+        if self.state.images.follow {
+            self.state.images.shown = Shown::Recent(id);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The dialog for grids: what varies, and how many images that makes.
+
+use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
+use sluice_engine::request::{
+    Request, Sampler, Schedule,
+    grid::{Axis, Grid, GridError, GridSetting},
+};
+
+use super::{
+    action::Action,
+    icons,
+    making::Making,
+    state::State,
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+use crate::units;
+
+/// Width of the choice of a setting.
+const CHOICE: f32 = 170.0;
+
+/// The dialog. What was typed stays for the next time.
+#[derive(Debug, Default)]
+pub struct GridDialog {
+    /// Whether it is shown.
+    pub is_open: bool,
+    axes: [Typed; 3],
+    checked: Option<Checked>,
+}
+
+/// An axis as it is typed.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Typed {
+    setting: Option<GridSetting>,
+    values: String,
+}
+
+/// What is known about the typed axes, and what it depends on.
+#[derive(Debug, Clone, PartialEq)]
+struct Checked {
+    axes: [Typed; 3],
+    request: Request,
+    /// The seconds of one image.
+    one: Option<f64>,
+    result: Result<(Grid, Option<f64>), GridError>,
+}
+
+impl Typed {
+    fn axis(&self) -> Option<Result<Axis, GridError>> {
+        let setting = self.setting?;
+        // One of several LoRAs is named before a colon.
+        Some(match self.values.split_once(':').filter(|_| setting == GridSetting::Lora) {
+            Some((name, values)) => Axis::of_lora(name, values),
+            None => Axis::new(setting, &self.values),
+        })
+    }
+}
+
+impl GridDialog {
+    /// The grid, once it makes sense.
+    pub fn grid(&self) -> Option<&Grid> {
+        self.checked.as_ref()?.result.as_ref().ok().map(|(grid, _)| grid)
+    }
+
+    /// Draws it over the window.
+    pub fn show(&mut self, ctx: &Context, state: &State, actions: &mut Vec<Action>) {
+        let modal = Modal::new(Id::unique("sluice grid")).show(ctx, |ui| {
+            Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+                ui.set_width(size::CARD);
+                ui.spacing_mut().item_spacing.y = space::S;
+                self.contents(ui, state, actions);
+            });
+        });
+        if modal.backdrop_response.clicked() {
+            actions.push(Making::AskGrid(false).into());
+        }
+    }
+
+    fn contents(&mut self, ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+        let palette = Palette::of(ui);
+        ui.label(RichText::new("Grid").font(font::semibold(font::HEADING)).color(palette.text));
+        widgets::hint(ui, "One image for each combination of values, and one image of all with labels.");
+        for (place, name) in ["Columns", "Rows", "Tables"].into_iter().enumerate() {
+            axis(ui, name, &mut self.axes[place]);
+        }
+        self.check(state);
+        let result = self.checked.as_ref().map(|checked| &checked.result);
+        ui.scope(|ui| {
+            ui.set_min_height(20.0);
+            match result {
+                Some(Ok((grid, seconds))) => {
+                    ui.label(RichText::new(summary(grid, *seconds)).color(palette.text));
+                }
+                Some(Err(GridError::Nothing)) | None => {
+                    widgets::hint(ui, "Choose what varies.");
+                }
+                Some(Err(error)) => widgets::mistake(ui, &capitalised(&error.to_string())),
+            }
+        });
+        ui.horizontal(|ui| {
+            let can = self.grid().is_some() && state.can_generate();
+            let generate = ui.add_enabled_ui(can, |ui| {
+                widgets::button(ui, Some(icons::LAYOUT_GRID), "Generate grid", Weight::Primary)
+                    .on_hover_text("Queue all its images. Key: Ctrl+Enter")
+            });
+            if let Some(grid) = self.grid().filter(|_| generate.inner.clicked()) {
+                actions.push(Making::Grid(Box::new(grid.clone())).into());
+            }
+            if widgets::button(ui, None, "Cancel", Weight::Plain).on_hover_text("Key: Esc").clicked() {
+                actions.push(Making::AskGrid(false).into());
+            }
+        });
+    }
+
+    /// Reads what is typed, if anything has changed.
+    fn check(&mut self, state: &State) {
+        let request = state.draft().to_send();
+        let one = state.planning.plan().map(|plan| plan.seconds);
+        let is_known = self.checked.as_ref().is_some_and(|checked| {
+            checked.axes == self.axes && checked.request == *request && checked.one == one
+        });
+        if is_known {
+            return;
+        }
+        let mut axes = [None, None, None];
+        let mut error = None;
+        for (axis, typed) in axes.iter_mut().zip(&self.axes) {
+            match typed.axis().transpose() {
+                Ok(read) => *axis = read,
+                Err(wrong) => error = error.or(Some(wrong)),
+            }
+        }
+        let result = match error {
+            Some(error) => Err(error),
+            None => Grid::new(axes).and_then(|grid| {
+                grid.cells(&request)?;
+                let seconds = state.seconds_of(&grid);
+                Ok((grid, seconds))
+            }),
+        };
+        self.checked = Some(Checked { axes: self.axes.clone(), request: request.into_owned(), one, result });
+    }
+}
+
+fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
+    let before = typed.setting;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = space::S;
+        let label = ui
+            .scope(|ui| {
+                ui.set_min_width(56.0);
+                widgets::field_label(ui, name)
+            })
+            .inner;
+        let title = |setting: Option<GridSetting>| setting.map_or("Nothing", GridSetting::title);
+        let choice = ComboBox::from_id_salt(name)
+            .selected_text(title(typed.setting))
+            .width(CHOICE)
+            .height(360.0)
+            .show_ui(ui, |ui| {
+                for setting in [None].into_iter().chain(GridSetting::ALL.map(Some)) {
+                    ui.selectable_value(&mut typed.setting, setting, title(setting));
+                }
+            });
+        choice.response.labelled_by(label.id).on_hover_text("What changes along these.");
+        if typed.setting != before {
+            typed.values.clear();
+        }
+        let Some(setting) = typed.setting else { return };
+        let all = all_values(setting);
+        let room = if all.is_some() { size::CONTROL + space::S } else { 0.0 };
+        let width = ui.available_width() - room;
+        let field = egui::TextEdit::singleline(&mut typed.values)
+            .id_salt((name, "values"))
+            .hint_text(setting.example())
+            .margin(Margin::symmetric(10, 6));
+        ui.add_sized(vec2(width, size::CONTROL), field)
+            .on_hover_text(format!("Separated by commas. {}", advice(setting)))
+            .accessible_name(format!("Values of {}", name.to_lowercase()));
+        if let Some(all) = all
+            && widgets::icon_button(ui, icons::LAYERS, &format!("All values for {}", name.to_lowercase()))
+                .clicked()
+        {
+            typed.values = all;
+        }
+    });
+}
+
+fn advice(setting: GridSetting) -> String {
+    match setting {
+        GridSetting::Prompt => {
+            "The first words are replaced by each of the others, in both prompts. Put words with commas in quotes."
+                .to_owned()
+        }
+        GridSetting::Lora => "Of several LoRAs, name one first: ink: 0.5, 1".to_owned(),
+        GridSetting::Sampler | GridSetting::Schedule | GridSetting::Model | GridSetting::Size => {
+            format!("For example {}.", setting.example())
+        }
+        _ => "1-5 counts up, 1-10 (+2) in steps of 2, and 1-10 [4] has 4 values.".to_owned(),
+    }
+}
+
+/// Every value of a setting that has names.
+fn all_values(setting: GridSetting) -> Option<String> {
+    match setting {
+        GridSetting::Sampler => Some(Sampler::ALL.map(Sampler::title).join(", ")),
+        GridSetting::Schedule => Some(Schedule::ALL.map(Schedule::title).join(", ")),
+        _ => None,
+    }
+}
+
+/// `12 images · 3 × 4 · about 1 min 20 s`.
+fn summary(grid: &Grid, seconds: Option<f64>) -> String {
+    let [columns, rows, tables] = grid.labels().sides();
+    let sides =
+        if tables > 1 { format!("{columns} × {rows} × {tables}") } else { format!("{columns} × {rows}") };
+    let time = seconds.map_or_else(String::new, |seconds| format!(" · about {}", units::seconds(seconds)));
+    format!("{} · {sides}{time}", units::counted(grid.count(), "image"))
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,27 @@
+//! What is kept under names: presets and styles.
+
+/// A step with presets or styles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keeping {
+    /// Read the presets again.
+    List,
+    /// Use the settings of a preset.
+    Apply(String),
+    /// Keep the settings under a name.
+    Save {
+        /// The name.
+        name: String,
+        /// Whether the model belongs to it.
+        with_model: bool,
+    },
+    /// Give a preset another name.
+    Rename(String, String),
+    /// Delete a preset.
+    Delete(String),
+    /// Go back to the model's defaults.
+    Reset,
+    /// Read the styles again.
+    ListStyles,
+    /// Apply a style to the prompts, or no longer.
+    ToggleStyle(String),
+}

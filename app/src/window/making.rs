@@ -1,0 +1,22 @@
+//! Several jobs at once: grids, variations and folders of input images.
+
+use std::path::PathBuf;
+
+use sluice_engine::{request::grid::Grid, session::JobId};
+
+use super::state::RecentId;
+
+/// What starts several jobs, or ends them.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Making {
+    /// Show or hide the dialog for grids.
+    AskGrid(bool),
+    /// Queue a job for each cell of a grid.
+    Grid(Box<Grid>),
+    /// Cancel all jobs of the group that this one belongs to.
+    CancelGroup(JobId),
+    /// Queue variations of an image: with new seeds, or with noise near its own.
+    Vary(RecentId, Option<f32>),
+    /// Queue image to image for each image of a folder.
+    Folder(PathBuf),
+}

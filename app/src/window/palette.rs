@@ -1,0 +1,214 @@
+//! The command palette: a search over commands, models, presets, styles and prompts.
+
+use egui::{
+    Align, Align2, Area, Context, FontId, Frame, Id, Key, Margin, Order, ScrollArea, TextEdit, Ui, vec2,
+};
+use nucleo_matcher::{
+    Config, Matcher, Utf32Str,
+    pattern::{CaseMatching, Normalization, Pattern},
+};
+use sluice_engine::{models::Kind, request::ModelSource};
+
+use super::{
+    action::Action,
+    commands::{COMMANDS, Now},
+    icons,
+    kept::Keeping,
+    library::LibraryAction,
+    state::{EntryId, State, file_name},
+    tokens::{Palette as Colors, font, size, space},
+    widgets,
+};
+
+/// Height of the list.
+const HEIGHT: f32 = 380.0;
+/// Rows that are drawn; a longer search finds the others.
+const MOST: usize = 50;
+/// Prompts of the history that are searched.
+const PROMPTS: usize = 200;
+
+/// View state; what was typed is not kept.
+#[derive(Default)]
+pub struct CommandPalette {
+    /// Whether it is shown.
+    pub is_open: bool,
+    query: String,
+    selected: usize,
+    /// Whether it was open in the last frame.
+    was_open: bool,
+    matcher: Matcher,
+}
+
+/// Something that is found.
+struct Found {
+    icon: &'static str,
+    name: String,
+    /// What kind of thing it is, or its key.
+    kind: String,
+    tip: String,
+    action: Action,
+}
+
+impl CommandPalette {
+    /// Draws it over the window, if it is open.
+    pub fn show(&mut self, ctx: &Context, now: &Now<'_>, actions: &mut Vec<Action>) {
+        let is_new = self.is_open && !self.was_open;
+        self.was_open = self.is_open;
+        if !self.is_open {
+            return;
+        }
+        if is_new {
+            (self.query, self.selected) = (String::new(), 0);
+        }
+        let found = self.found(ctx, now);
+        let shown = Area::new(Id::unique("sluice palette"))
+            .order(Order::Foreground)
+            .anchor(Align2::CENTER_TOP, vec2(0.0, size::TOP_BAR))
+            .show(ctx, |ui| {
+                let frame = Frame::popup(ui.style()).inner_margin(Margin::same(space::S as i8));
+                frame.show(ui, |ui| self.contents(ui, &found, is_new)).inner
+            });
+        let chosen = shown.inner;
+        let pressed = |key| ctx.input(|input| input.key_pressed(key));
+        let is_left =
+            !is_new && ctx.input(|input| input.pointer.any_pressed()) && !shown.response.contains_pointer();
+        if let Some(found) = chosen.and_then(|place| found.into_iter().nth(place)) {
+            actions.push(Action::ShowPalette(false));
+            actions.push(found.action);
+        } else if pressed(Key::Escape) || is_left {
+            actions.push(Action::ShowPalette(false));
+        }
+    }
+
+    /// Returns the row that was chosen.
+    fn contents(&mut self, ui: &mut Ui, found: &[Found], is_new: bool) -> Option<usize> {
+        ui.set_width(size::CARD + 60.0);
+        ui.spacing_mut().item_spacing.y = space::XS;
+        let mut moved = 0;
+        ui.input_mut(|input| {
+            moved += i32::from(input.consume_key(egui::Modifiers::NONE, Key::ArrowDown));
+            moved -= i32::from(input.consume_key(egui::Modifiers::NONE, Key::ArrowUp));
+        });
+        let before = self.query.clone();
+        let field = TextEdit::singleline(&mut self.query)
+            .id(Id::unique("sluice palette search"))
+            .hint_text("Search commands, models, presets, styles and prompts")
+            .margin(Margin::symmetric(10, 8))
+            .desired_width(f32::INFINITY);
+        let response = ui.add(field);
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search commands"));
+        let is_entered = ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
+        if is_new || is_entered {
+            response.request_focus();
+        }
+        if before != self.query {
+            self.selected = 0;
+        }
+        let last = found.len().saturating_sub(1);
+        self.selected = self.selected.min(last).saturating_add_signed(moved as isize).min(last);
+        let mut chosen =
+            is_entered.then_some(self.selected).filter(|_| before == self.query && !found.is_empty());
+        if found.is_empty() {
+            widgets::hint(ui, "Nothing has a name like this.");
+        }
+        ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
+            for (place, found) in found.iter().enumerate() {
+                let row = widgets::row_button(ui, found.icon, &found.name, "", place == self.selected);
+                let color = Colors::of(ui).text_faint;
+                let end = row.rect.right_center() - vec2(space::S, 0.0);
+                ui.painter().text(
+                    end,
+                    Align2::RIGHT_CENTER,
+                    &found.kind,
+                    FontId::proportional(font::SMALL),
+                    color,
+                );
+                if place == self.selected && moved != 0 {
+                    row.scroll_to_me(Some(Align::Center));
+                }
+                let tip = if found.tip.is_empty() { &found.name } else { &found.tip };
+                if row.on_hover_text(tip).clicked() {
+                    chosen = Some(place);
+                }
+            }
+        });
+        chosen
+    }
+
+    /// What the query finds, the best first. Without one, all commands.
+    fn found(&mut self, ctx: &Context, now: &Now<'_>) -> Vec<Found> {
+        let commands = commands(ctx, now);
+        let query = self.query.trim().to_owned();
+        if query.is_empty() {
+            return commands;
+        }
+        self.matcher.config = Config::DEFAULT;
+        let pattern = Pattern::parse(&query, CaseMatching::Ignore, Normalization::Smart);
+        let mut letters = Vec::new();
+        let all = commands.into_iter().chain(others(now.state));
+        let mut scored: Vec<(u32, Found)> = all
+            .filter_map(|found| {
+                let score = pattern.score(Utf32Str::new(&found.name, &mut letters), &mut self.matcher)?;
+                Some((score, found))
+            })
+            .collect();
+        scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+        scored.truncate(MOST);
+        scored.into_iter().map(|(_, found)| found).collect()
+    }
+}
+
+fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
+    let found = COMMANDS.iter().filter(|command| command.name != "Command palette").filter_map(|command| {
+        let kind = match &command.shortcut {
+            Some(shortcut) => ctx.format_shortcut(shortcut),
+            None => command.key.to_owned(),
+        };
+        let (name, tip) = (command.name.to_owned(), String::new());
+        Some(Found { icon: command.icon, name, kind, tip, action: (command.action)(now)? })
+    });
+    found.collect()
+}
+
+/// Models, LoRAs, presets, styles and prompts.
+fn others(state: &State) -> Vec<Found> {
+    let mut all = Vec::new();
+    let mut add = |icon, name: String, kind: &str, tip: String, action| {
+        all.push(Found { icon, name, kind: kind.to_owned(), tip, action });
+    };
+    for (model, name) in [(ModelSource::Starter, "Starter"), (ModelSource::StarterClip, "Clip starter")] {
+        add(icons::PACKAGE, name.to_owned(), "Model", "Built in.".to_owned(), Action::ChooseModel(model));
+    }
+    let items = &state.library.inventory.items;
+    for path in &state.settings.recent_models {
+        if items.iter().all(|item| item.path != *path) {
+            let action = Action::ChooseModel(ModelSource::Path(path.clone()));
+            add(icons::LAYERS, file_name(path), "Model", path.display().to_string(), action);
+        }
+    }
+    for item in items {
+        let (icon, kind) = match item.content().map(|content| content.kind) {
+            Some(Kind::Model) => (icons::LAYERS, "Model"),
+            Some(Kind::Adapter) => (icons::SPARKLES, "LoRA"),
+            _ => continue,
+        };
+        let action = LibraryAction::Open(EntryId::path(&item.path)).into();
+        add(icon, item.name.clone(), kind, item.path.display().to_string(), action);
+    }
+    for preset in &state.presets {
+        if let Ok(settings) = &preset.preset {
+            let action = Keeping::Apply(preset.name.clone()).into();
+            add(icons::SETTINGS, preset.name.clone(), "Preset", settings.summary(), action);
+        }
+    }
+    for style in &state.styles {
+        let is_used = state.draft().request.styles.iter().any(|used| used.name == style.name);
+        let kind = if is_used { "Style in use" } else { "Style" };
+        let action = Keeping::ToggleStyle(style.name.clone()).into();
+        add(icons::TAG, style.name.clone(), kind, style.prompt.clone(), action);
+    }
+    for prompt in state.settings.prompts.iter().take(PROMPTS) {
+        add(icons::RESTORE, prompt.clone(), "Prompt", prompt.clone(), Action::UsePrompt(prompt.clone()));
+    }
+    all
+}

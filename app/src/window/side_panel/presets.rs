@@ -1,0 +1,146 @@
+//! Settings that are kept under names, and those that the model starts with.
+
+use egui::{Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui, vec2};
+
+use super::parts::Parts;
+use crate::{
+    presets::NamedPreset,
+    window::{
+        action::Action,
+        icons,
+        kept::Keeping,
+        state::State,
+        tokens::{font, size, space},
+        widgets::{self, Weight},
+    },
+};
+
+/// Height of the list.
+const HEIGHT: f32 = 280.0;
+
+/// What is typed in the menu.
+#[derive(Debug, Default)]
+pub struct PresetMenu {
+    name: String,
+    with_model: bool,
+    /// The preset that gets another name, and the name.
+    renamed: Option<(String, String)>,
+}
+
+/// Draws the row with the button of the menu.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, menu: &mut PresetMenu) {
+    let Parts { state, actions, .. } = parts;
+    ui.horizontal(|ui| {
+        ui.set_height(font::SMALL + 2.0 * space::XS);
+        widgets::field_label(ui, "Settings");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let button = widgets::disclosure(ui, "Presets", icons::CHEVRON_DOWN, false)
+                .on_hover_text("Keep the settings under a name, and use them again.");
+            if button.clicked() {
+                actions.push(Keeping::List.into());
+            }
+            Popup::menu(&button)
+                .accessible_name("Presets")
+                .width(size::POPUP)
+                .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+                .show(|ui| contents(ui, state, menu, actions));
+        });
+    });
+}
+
+fn contents(ui: &mut Ui, state: &State, menu: &mut PresetMenu, actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    if state.presets.is_empty() {
+        widgets::hint(ui, "Nothing is kept yet. Presets hold everything but prompt, seed and input images.");
+    }
+    ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
+        for preset in &state.presets {
+            row(ui, preset, &mut menu.renamed, actions);
+        }
+    });
+    ui.separator();
+    save(ui, menu, actions);
+    ui.separator();
+    ui.add_enabled_ui(state.summary().is_some(), |ui| {
+        if widgets::row_button(ui, icons::RESTORE, "Reset to the model's defaults", "", false)
+            .on_hover_text("Everything but prompts, seed and input images.")
+            .clicked()
+        {
+            actions.push(Keeping::Reset.into());
+            ui.close();
+        }
+    });
+}
+
+fn row(
+    ui: &mut Ui,
+    NamedPreset { name, preset }: &NamedPreset,
+    renamed: &mut Option<(String, String)>,
+    actions: &mut Vec<Action>,
+) {
+    if let Some((_, new)) = renamed.as_mut().filter(|(old, _)| old == name) {
+        let is_done = name_field(ui, new, &format!("New name of {name}"), "Rename");
+        if is_done {
+            actions.push(Keeping::Rename(name.clone(), new.trim().to_owned()).into());
+        }
+        if is_done || ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+            *renamed = None;
+        }
+        return;
+    }
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.spacing_mut().item_spacing.x = space::XS;
+            if widgets::icon_button(ui, icons::TRASH, &format!("Delete {name}")).clicked() {
+                actions.push(Keeping::Delete(name.clone()).into());
+            }
+            if widgets::icon_button(ui, icons::TAG, &format!("Rename {name}")).clicked() {
+                *renamed = Some((name.clone(), name.clone()));
+            }
+            let detail = match preset {
+                Ok(preset) => preset.summary(),
+                Err(reason) => reason.clone(),
+            };
+            ui.add_enabled_ui(preset.is_ok(), |ui| {
+                let row = widgets::row_button(ui, icons::SETTINGS, name, &detail, false);
+                if row.on_hover_text(format!("Use these settings: {detail}")).clicked() {
+                    actions.push(Keeping::Apply(name.clone()).into());
+                    ui.close();
+                }
+            });
+        });
+    });
+}
+
+fn save(ui: &mut Ui, menu: &mut PresetMenu, actions: &mut Vec<Action>) {
+    if name_field(ui, &mut menu.name, "Name of a preset", "Save") {
+        let name = std::mem::take(&mut menu.name).trim().to_owned();
+        actions.push(Keeping::Save { name, with_model: menu.with_model }.into());
+    }
+    ui.checkbox(&mut menu.with_model, "With the model").on_hover_text("The preset also opens this model.");
+}
+
+/// A field for a name with a button. Returns whether the name is to be used.
+fn name_field(ui: &mut Ui, name: &mut String, label: &str, button: &str) -> bool {
+    ui.horizontal(|ui| {
+        let width = ui.available_width() - 84.0;
+        let field = TextEdit::singleline(name)
+            .id(Id::unique(("preset name", label)))
+            .hint_text(label)
+            .char_limit(80)
+            .margin(egui::Margin::symmetric(10, 6));
+        let response = ui.add_sized(vec2(width, size::CONTROL), field).on_hover_text(
+            "The name of its file in the folder for data. A preset of the same name is replaced.",
+        );
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, label));
+        let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let can = !name.trim().is_empty();
+        let pressed = ui.add_enabled_ui(can, |ui| {
+            widgets::button(ui, None, button, Weight::Plain)
+                .on_hover_text("Keep it under this name.")
+                .clicked()
+        });
+        can && (is_entered || pressed.inner)
+    })
+    .inner
+}

@@ -1,0 +1,164 @@
+//! Several jobs at once: grids, variations, and folders of input images.
+
+use std::path::PathBuf;
+
+use sluice_engine::{
+    output::Output,
+    request::{
+        Request, SourceImage, Variation,
+        grid::{Grid, GridError},
+    },
+    session::{Command, Job, JobId},
+};
+
+use super::{NamedGroup, RecentId, Shown, State};
+use crate::groups::{Group, seconds_of_another};
+
+/// Variations that are generated at once.
+const VARIATIONS: u32 = 4;
+
+impl State {
+    /// A job for a request, with the settings of the window.
+    pub(super) fn job_of(&self, request: Request) -> Job {
+        let output = &self.settings.output;
+        let output = self.surroundings.output_folder.clone().map(|folder| output.destination(folder));
+        Job {
+            output,
+            previews: self.settings.previews,
+            memory: self.settings.memory.preferences.clone(),
+            ..Job::new(JobId(0), request)
+        }
+    }
+
+    /// Shows what is generated next.
+    pub(super) fn follow_jobs(&mut self) {
+        self.images.follow = true;
+        self.messages.notice = None;
+        if self.jobs.running().is_some() {
+            self.images.shown = Shown::Live;
+        }
+    }
+
+    /// Uses a new seed unless it is locked.
+    pub(super) fn take_seed(&mut self, new_seed: impl FnOnce() -> u64) {
+        let draft = &mut self.settings.draft;
+        if !draft.seed_locked && !draft.seed_is_fresh {
+            draft.request.seed = new_seed();
+        }
+        draft.seed_is_fresh = false;
+    }
+
+    fn group(&self, group: Group) -> NamedGroup {
+        let (model, family) = match self.summary() {
+            Some(summary) => (summary.name.clone(), summary.family.clone()),
+            None => (self.chosen_model().to_string(), String::new()),
+        };
+        NamedGroup { group, model, family }
+    }
+
+    /// Queues a job for each cell of a grid over the panel's settings.
+    ///
+    /// # Errors
+    /// When a value cannot be applied to the settings.
+    pub fn generate_grid(
+        &mut self,
+        grid: &Grid,
+        new_seed: impl FnOnce() -> u64,
+    ) -> Result<Vec<Command>, GridError> {
+        let Some(folder) = self.surroundings.output_folder.clone().filter(|_| self.can_generate()) else {
+            return Ok(Vec::new());
+        };
+        self.take_seed(new_seed);
+        let request = self.settings.draft.to_send().into_owned();
+        let cells = grid.cells(&request)?;
+        self.settings.remember_prompt(&request.prompt);
+        let mut group = Group::of_grid(grid, &request, &cells, Output::Folder(folder));
+        let mut commands = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let (job, command) = self.queue(cell.request);
+            group.add(job, cell.at);
+            commands.push(command);
+        }
+        let group = self.group(group);
+        self.jobs.groups.add(group);
+        self.follow_jobs();
+        Ok(commands)
+    }
+
+    fn queue(&mut self, request: Request) -> (JobId, Command) {
+        let job = self.job_of(request);
+        let command = self.jobs.add(job);
+        (self.jobs.newest(), command)
+    }
+
+    /// Composes the images of the job that was just queued, too.
+    pub(super) fn compose_batch(&mut self, request: &Request) {
+        let Some(folder) = self.surroundings.output_folder.clone() else { return };
+        let group = self.group(Group::of_batch(request, self.jobs.newest(), Output::Folder(folder)));
+        self.jobs.groups.add(group);
+    }
+
+    /// About how many seconds the cells take: from the forecast for the panel's settings. Nothing is known about other models.
+    pub fn seconds_of(&self, grid: &Grid) -> Option<f64> {
+        let request = self.draft().to_send();
+        let (plan, cells) = (self.planning.plan()?, grid.cells(&request).ok()?);
+        if cells.iter().any(|cell| cell.request.model != request.model) {
+            return None;
+        }
+        let area = |request: &Request| f64::from(request.width) * f64::from(request.height);
+        let one = |request: &Request, base: &Request| {
+            let pixels = area(request) / area(base) / f64::from(base.batch.max(1));
+            seconds_of_another(plan, request.steps, pixels)
+        };
+        let all: f64 = cells.iter().map(|cell| one(&cell.request, &request)).sum();
+        // The first one loads the model.
+        Some(all + (plan.seconds - one(&request, &request)).max(0.0))
+    }
+
+    /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.
+    pub fn vary(&mut self, id: RecentId, strength: Option<f32>, new_seed: impl Fn() -> u64) -> Vec<Command> {
+        let Some(of) = self.images.recents.get(id).and_then(|recent| recent.request.clone()) else {
+            return Vec::new();
+        };
+        if self.engine.ended {
+            return Vec::new();
+        }
+        let first = new_seed();
+        let requests = (0..VARIATIONS).map(|number| {
+            let seed = first.wrapping_add(number.into());
+            match strength {
+                Some(strength) => {
+                    Request { variation: Some(Variation { seed, strength }), batch: 1, ..of.clone() }
+                }
+                None => Request { seed, variation: None, batch: 1, ..of.clone() },
+            }
+        });
+        let requests: Vec<_> = requests.collect();
+        let commands = requests.into_iter().map(|request| self.queue(request).1).collect();
+        self.follow_jobs();
+        commands
+    }
+
+    /// Queues image to image for each of these input images, each with the file that it becomes.
+    pub fn generate_from_folder(
+        &mut self,
+        images: Vec<(PathBuf, PathBuf)>,
+        new_seed: impl FnOnce() -> u64,
+    ) -> Vec<Command> {
+        if !self.can_generate() || images.is_empty() {
+            return Vec::new();
+        }
+        self.take_seed(new_seed);
+        let base = Request { batch: 1, ..self.settings.draft.to_send().into_owned() };
+        self.settings.remember_prompt(&base.prompt);
+        let before = base.source.clone().unwrap_or_default();
+        let mut commands = Vec::new();
+        for (input, result) in images {
+            let source = Some(SourceImage { path: input, mask: None, ..before.clone() });
+            let job = self.job_of(Request { source, ..base.clone() });
+            commands.push(self.jobs.add(Job { output: Some(Output::File(result)), ..job }));
+        }
+        self.follow_jobs();
+        commands
+    }
+}

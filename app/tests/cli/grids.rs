@@ -1,0 +1,129 @@
+//! Grids, composed batches and folders of input images.
+
+use std::{fs, path::Path};
+
+use sluice_engine::output::read_settings;
+
+use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
+
+fn size_of(path: &Path) -> (u32, u32) {
+    image::image_dimensions(path).unwrap()
+}
+
+#[test]
+fn a_grid_keeps_its_images_and_composes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes = ["--x", "steps: 1-2", "--y", "prompt: red, \"blue, dark\", green", "--output", "out/grid.png"];
+    let output = draw(folder.path(), &axes);
+    assert_fine(&output);
+    assert!(stderr(&output).contains("a grid of 2 × 3 = 6 images, about "), "{}", stderr(&output));
+    assert!(stderr(&output).contains("image 1 of 6: "), "{}", stderr(&output));
+    let lines: Vec<_> = stdout(&output).lines().collect();
+    assert_eq!((lines.len(), lines[6]), (7, "out/grid.png"));
+    let cell = folder.path().join("out/grid-x2-y2.png");
+    assert_eq!(size_of(&cell), (64, 64));
+    let request = read_settings(&cell).unwrap().settings.request;
+    assert_eq!((request.prompt.as_str(), request.steps, request.seed), ("a blue, dark circle", 2, 7));
+    let grid = folder.path().join("out/grid.png");
+    let (width, height) = size_of(&grid);
+    assert!(width > 2 * 64 + 20 && height > 3 * 64 + 14, "with labels: {width} × {height}");
+    let kept = read_settings(&grid).unwrap().settings.grid.unwrap();
+    assert_eq!(kept.axes, ["steps: 1-2", "prompt: red, \"blue, dark\", green", ""]);
+    // The pixels of a cell are in the grid.
+    let (grid, cell) = (image::open(&grid).unwrap().into_rgb8(), image::open(&cell).unwrap().into_rgb8());
+    let is_at = |x: u32, y: u32| {
+        cell.enumerate_pixels().all(|(column, row, pixel)| grid.get_pixel(x + column, y + row) == pixel)
+    };
+    let places = (0..=width - 64).flat_map(|x| (0..=height - 64).map(move |y| (x, y)));
+    assert_eq!(places.filter(|(x, y)| is_at(*x, *y)).count(), 1);
+    let alone = ["--prompt", "a blue, dark circle", "--output", "alone.png"];
+    assert_fine(&draw(folder.path(), &alone));
+    let alone = image::open(folder.path().join("alone-2.png")).unwrap().into_rgb8();
+    assert!(alone == cell, "a cell is the image that its settings give");
+}
+
+#[test]
+fn a_grid_that_makes_no_sense_is_refused_before_anything_is_generated() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = draw(folder.path(), &["--x", "prompt: cat, dog"]);
+    let what = "neither the prompt nor the negative prompt contains \"cat\", the words to replace";
+    assert_fails(&output, what, "See `sluice generate --help`");
+    let output = draw(folder.path(), &["--x", "stops: 1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("there is no setting named \"stops\"; use seed, steps"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_cell_that_fails_leaves_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = draw(folder.path(), &["--x", "size: 64, 65", "--output", "grid.png"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("width 65 is not a multiple of"), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "grid-x1-y1.png\ngrid.png\n");
+    assert!(size_of(&folder.path().join("grid.png")).0 > 128);
+}
+
+#[test]
+fn a_batch_is_composed() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_fine(&draw(folder.path(), &["--batch-size", "4", "--batch-grid", "--output", "a.png"]));
+    let (width, height) = size_of(&folder.path().join("a-grid.png"));
+    assert!((128..160).contains(&width) && width == height, "{width} × {height}");
+    assert!(folder.path().join("a-4.png").exists());
+}
+
+#[test]
+fn a_folder_of_input_images_is_generated_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let photos = folder.path().join("photos");
+    fs::create_dir(&photos).unwrap();
+    for name in ["hill", "lake"] {
+        assert_fine(&draw(folder.path(), &["--output", &format!("photos/{name}.png")]));
+    }
+    let over = ["--init-image", "photos", "--strength", "0.5", "--output", "paintings"];
+    let output = draw(folder.path(), &over);
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "paintings/hill.png\npaintings/lake.png\n");
+    let request = read_settings(&folder.path().join("paintings/lake.png")).unwrap().settings.request;
+    assert!(request.source.unwrap().path.ends_with("photos/lake.png"));
+    fs::remove_file(folder.path().join("paintings/lake.png")).unwrap();
+    let output = draw(folder.path(), &over);
+    assert_eq!(stdout(&output), "paintings/lake.png\n");
+    assert!(stderr(&output).contains("1 image left out: already in paintings"), "{}", stderr(&output));
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let output = run(folder.path(), &["generate", "--prompt", "x", "--init-image", "empty", "--output", "o"]);
+    assert_fails(&output, "empty contains no images", "Give a folder with images");
+}
+
+#[test]
+fn a_variation_is_between_two_seeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = |arguments: &[&str], name: &str| {
+        assert_fine(&draw(folder.path(), &[arguments, &["--output", name]].concat()));
+        image::open(folder.path().join(name)).unwrap().into_rgb8()
+    };
+    let own = one(&[], "own.png");
+    let other = one(&["--seed", "8"], "other.png");
+    let all = one(&["--variation-seed", "8", "--variation-strength", "1"], "all.png");
+    assert!(all == other, "at 1 it is the image of the other seed");
+    let near = one(&["--variation-seed", "8", "--variation-strength", "0.1"], "near.png");
+    let apart = |a: &image::RgbImage, b: &image::RgbImage| -> u64 {
+        a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum()
+    };
+    assert!(near != own && apart(&near, &own) < apart(&near, &other));
+    let streamed = ["--offload", "layer_streaming", "--card", "rtx-3060"];
+    let varied = ["--variation-seed", "8", "--variation-strength", "0.1"];
+    assert!(one(&[&varied[..], &streamed].concat(), "streamed.png") == near, "streaming changes nothing");
+    let kept = read_settings(&folder.path().join("near.png")).unwrap().settings;
+    let variation = kept.request.variation.unwrap();
+    assert_eq!((variation.seed, variation.strength), (8, 0.1));
+    assert!(
+        kept.parameters().contains("Variation seed: 8, Variation seed strength: 0.1"),
+        "{}",
+        kept.parameters()
+    );
+}

@@ -1,0 +1,241 @@
+//! Grids, variations and folders of input images.
+
+use std::path::PathBuf;
+
+use egui::Key;
+use egui_kittest::kittest::Queryable;
+use sluice::window::state::{Shown, State};
+use sluice_engine::{
+    output::{Media, Settings, read_settings, write_png},
+    request::Request,
+    session::{Command, Event, Job, JobId, Picture},
+};
+use tempfile::TempDir;
+
+use super::support::{Window, landscape, starter};
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+/// A window that saves its images in a folder.
+fn with_folder() -> (Window, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(path));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    (window, folder)
+}
+
+fn jobs(window: &Window) -> Vec<Job> {
+    let commands = window.take_commands().into_iter();
+    let job = |command| match command {
+        Command::Generate(job) => *job,
+        other => panic!("{other:?}"),
+    };
+    commands.map(job).collect()
+}
+
+/// Chooses what varies along an axis.
+fn vary(window: &mut Window, axis: &str, setting: &str, values: &str) {
+    window.click(axis);
+    window.click(setting);
+    window.fill(&format!("Values of {}", axis.to_lowercase()), values);
+}
+
+/// A job ends with an image in a file.
+fn finish(window: &mut Window, folder: &TempDir, job: &Job) {
+    let path = folder.path().join(format!("{}.png", job.id.0));
+    let media = Media::Image(landscape(64, 64, job.id.0, 1.0));
+    write_png(&path, &media, &Settings::new(&job.request, "Starter", "z_image", 0)).unwrap();
+    window.says(Event::Started { job: job.id });
+    let pictures = vec![Picture { media, seed: job.request.seed, path: Some(path) }];
+    window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
+}
+
+fn composed(folder: &TempDir) -> Vec<PathBuf> {
+    let all = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = all.filter(|path| path.to_string_lossy().contains("-grid-")).collect();
+    found.sort();
+    found
+}
+
+fn ask(window: &mut Window) {
+    window.fill("Prompt", "a red boat");
+    window.click("Grid…");
+    vary(window, "Columns", "Steps", "2, 4");
+    vary(window, "Rows", "Words in the prompt", "red, blue");
+}
+
+#[test]
+fn a_grid_is_asked_for_queued_as_one_row_and_composed() {
+    let (mut window, folder) = with_folder();
+    ask(&mut window);
+    assert!(window.shows("4 images · 2 × 2"));
+    window.click("Generate grid");
+    assert!(!window.shows("Generate grid"), "the dialog is closed");
+    let all = jobs(&window);
+    let made: Vec<_> = all.iter().map(|job| (job.request.steps, job.request.prompt.as_str())).collect();
+    assert_eq!(made.len(), 4);
+    for expected in [(2, "a red boat"), (4, "a red boat"), (2, "a blue boat"), (4, "a blue boat")] {
+        assert!(made.contains(&expected), "{made:?}");
+    }
+    assert!(all.iter().all(|job| job.request.seed == all[0].request.seed));
+    window.click("Queue 4");
+    assert!(window.shows("Grid · 0 of 4"));
+    for (done, job) in all.iter().enumerate() {
+        assert_eq!(composed(&folder), Vec::<PathBuf>::new(), "after {done}");
+        finish(&mut window, &folder, job);
+    }
+    window.wait_for("the grid", |app| app.state().messages.notice.is_some());
+    let [path] = composed(&folder).try_into().unwrap();
+    let kept = read_settings(&path).unwrap().settings;
+    assert_eq!(kept.grid.unwrap().axes, ["steps: 2, 4", "prompt: red, blue", ""]);
+    assert_eq!(kept.request.prompt, "a red boat");
+    let Shown::Recent(id) = state(&window).images.shown else { panic!("nothing is shown") };
+    assert_eq!(state(&window).images.recents.get(id).unwrap().path.as_ref(), Some(&path));
+    let (width, height) = image::image_dimensions(&path).unwrap();
+    assert!(width > 128 && height > 128, "{width} × {height}");
+}
+
+#[test]
+fn a_cancelled_grid_keeps_what_is_there_and_goes_on_when_it_is_resumed() {
+    let (mut window, folder) = with_folder();
+    ask(&mut window);
+    window.click("Generate grid");
+    let all = jobs(&window);
+    finish(&mut window, &folder, &all[0]);
+    window.click("Queue 3");
+    window.click("Cancel the grid");
+    let mut cancelled: Vec<_> = window.take_commands();
+    assert_eq!(cancelled.remove(0), Command::Cancel { job: all[3].id }, "the last ones first");
+    assert_eq!(cancelled.len(), 2);
+    for job in &all[1..] {
+        window.says(Event::Cancelled { job: job.id });
+    }
+    window.wait_for("the grid", |_| composed(&folder).len() == 1);
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.wait_for("the notice", |app| app.state().messages.notice.is_some());
+    assert!(state(&window).jobs.is_empty());
+}
+
+#[test]
+fn resumed_cells_complete_their_grid() {
+    let (mut window, folder) = with_folder();
+    ask(&mut window);
+    window.click("Generate grid");
+    let all = jobs(&window);
+    window.says(Event::Started { job: all[0].id });
+    for job in &all {
+        window.says(Event::Cancelled { job: job.id });
+    }
+    assert_eq!(composed(&folder), Vec::<PathBuf>::new(), "there is nothing to compose");
+    window.click("Resume");
+    let again = jobs(&window);
+    assert_eq!(again.len(), 4);
+    for job in &again {
+        assert!(!all.iter().any(|before| before.id == job.id));
+        finish(&mut window, &folder, job);
+    }
+    window.wait_for("the grid", |_| composed(&folder).len() == 1);
+}
+
+#[test]
+fn values_that_make_no_sense_are_named_while_they_are_typed() {
+    let (mut window, _folder) = with_folder();
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    assert!(window.shows("Choose what varies."));
+    vary(&mut window, "Columns", "Steps", "0");
+    assert!(window.shows("\"0\" is not a value of Steps; use 1 to 1000."));
+    vary(&mut window, "Rows", "Words in the prompt", "fox, wolf");
+    window.click("Columns");
+    window.click("Nothing");
+    assert!(window.shows("Neither the prompt nor the negative prompt contains \"fox\""));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Generate grid"));
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn a_batch_is_composed_if_that_is_wanted() {
+    let (mut window, folder) = with_folder();
+    let mut settings = state(&window).settings.clone();
+    settings.draft.request.batch = 2;
+    let path = folder.path().to_owned();
+    window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        (setup.settings, setup.folder) = (Some(settings), Some(path));
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    window.click("Batch as grid");
+    window.click("Generate");
+    let [job] = jobs(&window).try_into().unwrap();
+    let pictures = [0, 1].map(|index| {
+        let path = folder.path().join(format!("{index}.png"));
+        let media = Media::Image(landscape(32, 32, index.into(), 1.0));
+        write_png(&path, &media, &Settings::new(&job.request, "Starter", "z_image", index)).unwrap();
+        Picture { media, seed: job.request.seed + u64::from(index), path: Some(path) }
+    });
+    window.says(Event::Started { job: JobId(1) });
+    window.says(Event::Finished { job: JobId(1), pictures: pictures.to_vec(), seconds: 1.0 });
+    window.wait_for("the grid", |_| composed(&folder).len() == 1);
+    let (width, height) = image::image_dimensions(&composed(&folder)[0]).unwrap();
+    assert!((64..90).contains(&width) && (32..60).contains(&height), "{width} × {height}");
+}
+
+#[test]
+fn variations_have_other_seeds_or_noise_near_that_of_the_image() {
+    let (mut window, folder) = with_folder();
+    let request = Request { prompt: "a boat".to_owned(), seed: 5, steps: 3, ..Request::default() };
+    window.click("Generate");
+    let [job] = jobs(&window).try_into().unwrap();
+    finish(&mut window, &folder, &Job { request: request.clone(), ..job });
+    let of_image = state(&window).images.shown_recent().unwrap().request.clone().unwrap();
+    window.click("Variations ×4");
+    let seeds: Vec<_> = jobs(&window).into_iter().map(|job| job.request.seed).collect();
+    assert_eq!(seeds, [1234, 1235, 1236, 1237]);
+    window.click("Similar ×4");
+    let all = jobs(&window);
+    assert_eq!(all.len(), 4);
+    for (number, job) in all.into_iter().enumerate() {
+        let variation = job.request.variation.unwrap();
+        assert_eq!((variation.seed, variation.strength), (1234 + number as u64, 0.2));
+        assert_eq!(job.request, Request { variation: Some(variation), ..of_image.clone() });
+    }
+}
+
+#[test]
+fn each_image_of_a_folder_becomes_one() {
+    let (mut window, folder) = with_folder();
+    let photos = folder.path().join("photos");
+    std::fs::create_dir(&photos).unwrap();
+    for name in ["a", "b"] {
+        let media = Media::Image(landscape(32, 32, 1, 1.0));
+        write_png(
+            &photos.join(name).with_extension("png"),
+            &media,
+            &Settings::new(&Request::default(), "", "", 0),
+        )
+        .unwrap();
+    }
+    // Results never replace the input images.
+    let results = folder.path().join("photos new");
+    window.click("Folder…");
+    window.wait_for_words("photos");
+    window.click("photos");
+    window.wait_for_words("Nothing to choose here.");
+    window.click("Use this folder");
+    window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 2);
+    let all = jobs(&window);
+    let outputs: Vec<_> = all.iter().map(|job| job.output.clone().unwrap()).collect();
+    let expected = ["a.png", "b.png"].map(|name| sluice_engine::output::Output::File(results.join(name)));
+    assert_eq!(outputs, expected);
+    assert_eq!(all[1].request.source.as_ref().unwrap().path, photos.join("b.png"));
+    assert!(window.shows("2 images of photos queued"));
+}

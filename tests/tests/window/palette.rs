@@ -1,0 +1,146 @@
+//! The command palette, the keys, and menus of a right click.
+
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use sluice::window::{settings::ThemeChoice, state::State};
+use sluice_engine::{
+    request::{ModelSource, Style},
+    session::{Command, Event, JobId},
+};
+
+use super::support::{Window, picture};
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+fn open(window: &mut Window) {
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    assert!(window.harness.query_by_label("Search commands").is_some());
+}
+
+fn press(window: &mut Window, key: Key) {
+    window.harness.key_press(key);
+    window.frames();
+}
+
+fn search(window: &mut Window, words: &str) {
+    window.harness.get_by_label("Search commands").type_text(words);
+    window.frames();
+}
+
+fn is_open(window: &Window) -> bool {
+    window.harness.query_by_label("Search commands").is_some()
+}
+
+#[test]
+fn a_command_is_found_by_some_of_its_letters_and_run_with_enter() {
+    let mut window = Window::with_starter();
+    open(&mut window);
+    search(&mut window, "drk thm");
+    press(&mut window, Key::Enter);
+    assert_eq!(state(&window).settings.theme, ThemeChoice::Dark);
+    assert!(!is_open(&window));
+    open(&mut window);
+    search(&mut window, "generate");
+    press(&mut window, Key::Enter);
+    window.take_job();
+    open(&mut window);
+    search(&mut window, "zzzz");
+    assert!(window.shows("Nothing has a name like this."));
+    press(&mut window, Key::Enter);
+    assert!(is_open(&window), "there is nothing to run");
+    press(&mut window, Key::Escape);
+    assert!(!is_open(&window));
+    assert_eq!(window.take_commands(), [], "Escape only closes it");
+}
+
+#[test]
+fn arrows_choose_and_letters_are_no_shortcuts_meanwhile() {
+    let mut window = Window::with_starter();
+    open(&mut window);
+    search(&mut window, "theme");
+    press(&mut window, Key::ArrowDown);
+    press(&mut window, Key::Enter);
+    assert_eq!(state(&window).settings.theme, ThemeChoice::Light, "the second of three");
+    open(&mut window);
+    press(&mut window, Key::G);
+    assert!(!window.harness.state().gallery().is_open);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    assert!(!is_open(&window), "the key that opens it closes it");
+}
+
+#[test]
+fn models_styles_and_prompts_are_found_too() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings::default();
+        settings.recent_models = vec!["/models/wan2.2.gguf".into()];
+        settings.prompts = vec!["a lighthouse in fog".to_owned()];
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(super::support::starter())));
+    window.take_commands();
+    open(&mut window);
+    search(&mut window, "lighthouse");
+    press(&mut window, Key::Enter);
+    assert_eq!(state(&window).draft().request.prompt, "a lighthouse in fog");
+    open(&mut window);
+    search(&mut window, "wan22");
+    press(&mut window, Key::Enter);
+    assert_eq!(
+        window.take_commands(),
+        [Command::Load { model: ModelSource::Path("/models/wan2.2.gguf".into()) }]
+    );
+}
+
+#[test]
+fn styles_and_presets_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_owned();
+    std::fs::create_dir(data.join("styles")).unwrap();
+    std::fs::write(data.join("styles/own.csv"), "name,prompt,negative_prompt\nWatercolour,watercolour,\n")
+        .unwrap();
+    std::fs::create_dir(data.join("presets")).unwrap();
+    std::fs::write(data.join("presets/Quick look.toml"), "steps = 3\n").unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.places.data = Some(data));
+    window.says(Event::ModelLoaded(Box::new(super::support::starter())));
+    window.wait_for("both", |app| !app.state().styles.is_empty() && !app.state().presets.is_empty());
+    open(&mut window);
+    search(&mut window, "watercolour");
+    press(&mut window, Key::Enter);
+    let used = |window: &Window| -> Vec<Style> { state(window).draft().request.styles.clone() };
+    assert_eq!(used(&window)[0].prompt, "watercolour");
+    open(&mut window);
+    search(&mut window, "watercolour");
+    press(&mut window, Key::Enter);
+    assert_eq!(used(&window), [], "it is taken back in the same way");
+    open(&mut window);
+    search(&mut window, "quick look");
+    press(&mut window, Key::Enter);
+    assert_eq!(state(&window).draft().request.steps, 3);
+}
+
+#[test]
+fn a_right_click_shows_what_can_be_done_with_an_image() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_job();
+    window.says(Event::Started { job: JobId(1) });
+    window.says(Event::Finished { job: JobId(1), pictures: vec![picture(64, 64, 7)], seconds: 1.0 });
+    let name = state(&window).images.shown_recent().unwrap().name();
+    window.harness.get_by_label(&name).click_secondary();
+    window.frames();
+    let offers = window.harness.query_all_by_label("Use these settings").count();
+    assert_eq!(offers, 2, "in the bar and in the menu");
+}
+
+#[test]
+fn the_sheet_lists_the_keys_of_the_table() {
+    let mut window = Window::with_starter();
+    press(&mut window, Key::F1);
+    for words in ["Command palette", "All models", "Full screen", "Wheel, drag, double-click"] {
+        assert!(window.shows(words), "{words}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Presets and styles.
+
+use std::fs;
+
+use egui_kittest::kittest::Queryable;
+use sluice::{presets, window::state::State};
+use sluice_engine::{
+    request::{Request, Sampler},
+    session::{Command, Event},
+};
+use tempfile::TempDir;
+
+use super::support::{Window, starter};
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+/// A window with a folder for data.
+fn with_data(change: impl FnOnce(&mut Request)) -> (Window, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_owned();
+    let mut settings = sluice::window::settings::Settings::default();
+    change(&mut settings.draft.request);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.places.data = Some(data);
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    (window, folder)
+}
+
+fn request(window: &Window) -> Request {
+    state(window).draft().request.clone()
+}
+
+#[test]
+fn settings_are_kept_under_a_name_used_renamed_and_deleted() {
+    let (mut window, folder) = with_data(|request| {
+        (request.steps, request.sampler, request.prompt) = (33, Sampler::Heun, "a fox".to_owned());
+    });
+    window.click("Presets");
+    assert!(window.shows("Nothing is kept yet."));
+    window.fill("Name of a preset", "Night");
+    window.click("Save");
+    window.wait_for("the preset", |app| !app.state().presets.is_empty());
+    window.click("Reset to the model's defaults");
+    assert_eq!((request(&window).steps, request(&window).sampler), (12, Sampler::default()));
+    assert_eq!(request(&window).prompt, "a fox", "prompts stay");
+    window.click("Presets");
+    window.frames();
+    window.click_what_says("Night");
+    assert_eq!((request(&window).steps, request(&window).sampler), (33, Sampler::Heun));
+    assert!(window.shows("Preset Night"));
+    window.click("Undo");
+    assert_eq!(request(&window).steps, 12);
+    window.click("Presets");
+    window.click("Rename Night");
+    window.fill("New name of Night", "s 2");
+    window.click("Rename");
+    window.wait_for("the new name", |app| app.state().presets[0].name != "Night");
+    let names = || -> Vec<String> {
+        presets::listed(&folder.path().join("presets")).into_iter().map(|preset| preset.name).collect()
+    };
+    assert_eq!(names(), [state(&window).presets[0].name.clone()]);
+    let name = names().remove(0);
+    window.click(&format!("Delete {name}"));
+    window.wait_for("nothing", |app| app.state().presets.is_empty());
+    assert_eq!(names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_preset_can_open_its_model() {
+    let (mut window, folder) = with_data(|_| ());
+    let kept = folder.path().join("presets");
+    let other = Request { model: "/models/other".parse().unwrap(), steps: 40, ..Request::default() };
+    presets::save(&kept, "Other", &presets::Preset::of(&other, true)).unwrap();
+    window.click("Presets");
+    window.wait_for("the preset", |app| !app.state().presets.is_empty());
+    window.frames();
+    window.click_what_says("Other");
+    assert_eq!(window.take_commands(), [Command::Load { model: other.model }]);
+    assert_eq!(request(&window).steps, 40);
+}
+
+#[test]
+fn several_styles_are_applied_and_can_be_removed() {
+    let (mut window, folder) = with_data(|request| request.prompt = "a fox".to_owned());
+    let styles = folder.path().join("styles");
+    fs::create_dir(&styles).unwrap();
+    let table = "name,prompt,negative_prompt\nFilm,\"film still of {prompt}\",drawing\nFog,fog,\nInk,ink,\n";
+    fs::write(styles.join("own.csv"), table).unwrap();
+    window.click("Styles");
+    window.wait_for("the styles", |app| app.state().styles.len() == 3);
+    window.frames();
+    window.click("Film");
+    window.click("Fog");
+    window.fill("Search styles", "in");
+    assert!(window.shows("Ink") && window.harness.query_all_by_label("Fog").next().is_none());
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    assert!(window.shows("Style: Film") && window.shows("Style: Fog"), "they are listed above Generate");
+    window.click("Generate");
+    let names: Vec<_> = window.take_job().request.styles.into_iter().map(|style| style.name).collect();
+    assert_eq!(names, ["Film", "Fog"]);
+    window.click("Do not use the style Film");
+    assert_eq!(request(&window).styles.len(), 1);
+}
