@@ -7,7 +7,7 @@ use std::{
 
 use sluice_engine::{
     memory::Plan,
-    output::{Image, Media, Output, OutputError, Settings, Sheet, write_png},
+    output::{Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_png},
     request::{
         FrameRange, Request, SourceClip,
         grid::{Cell, Grid, GridLabels, GridRecord},
