@@ -25,7 +25,7 @@ mod unpacked;
 
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
 pub use addition::add;
-pub use attention::{Mask, attention, attention_with_bias};
+pub use attention::{Mask, attention, attention_with_bias, attention_with_sinks};
 pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
