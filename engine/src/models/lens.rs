@@ -431,9 +431,8 @@ impl Denoiser for LensTransformer {
         let (_, _, rows, columns) = input.latents.dims4()?;
         let grid = [rows, columns];
         let widths = &self.config.axes_dims_rope;
-        let rotation = |branch: &Conditioning| {
-            centred_rope(branch.prompt.dim(1)?, &[grid], widths, &blocks.device())
-        };
+        let rotation =
+            |branch: &Conditioning| centred_rope(branch.prompt.dim(1)?, &[grid], widths, &blocks.device());
         let rotations: Vec<Rope> = prepared.branches.iter().map(rotation).collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
         let first = self.config.embedders() + 1;

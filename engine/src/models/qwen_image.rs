@@ -15,9 +15,7 @@ use super::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
         embedded_prompts, embedded_times, head, modulated, streams,
     },
-    patches::{
-        Channels, centred_rope, patchify, references, unpatchify, with_references, wrong_axes,
-    },
+    patches::{Channels, centred_rope, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
 };
 use crate::{
@@ -410,9 +408,8 @@ impl Denoiser for QwenImageTransformer {
         let seen = prepared.references.iter().map(|reference| reference.grid);
         let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(seen).collect();
         let widths = &self.config.axes_dims_rope;
-        let rotation = |branch: &Conditioning| {
-            centred_rope(branch.prompt.dim(1)?, &grids, widths, &blocks.device())
-        };
+        let rotation =
+            |branch: &Conditioning| centred_rope(branch.prompt.dim(1)?, &grids, widths, &blocks.device());
         let rotations: Vec<Rope> = prepared.branches.iter().map(rotation).collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
         let own_tokens = grid[0] * grid[1];

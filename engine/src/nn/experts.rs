@@ -56,7 +56,8 @@ impl Routes {
                     let weighted = match of {
                         Share::OfAll => highest(softmax(scores), chosen),
                         Share::OfChosen => {
-                            let (places, scores): (Vec<_>, Vec<_>) = highest(scores, chosen).into_iter().unzip();
+                            let (places, scores): (Vec<_>, Vec<_>) =
+                                highest(scores, chosen).into_iter().unzip();
                             places.into_iter().zip(softmax(scores)).collect()
                         }
                     };

@@ -162,7 +162,11 @@ impl GptOssConfig {
         }
         let layers = self.model.num_hidden_layers;
         if let Some(kinds) = self.layer_types.as_ref().filter(|kinds| kinds.len() != layers) {
-            return part.refuse("layer_types", kinds.len(), format!("it must be one for each of {layers} layers"));
+            return part.refuse(
+                "layer_types",
+                kinds.len(),
+                format!("it must be one for each of {layers} layers"),
+            );
         }
         Ok(())
     }
@@ -423,7 +427,8 @@ fn runs(numbers: &[usize], first: usize) -> Vec<Range<usize>> {
 fn apart(tensors: &TensorTable) -> TensorTable {
     let mut all = TensorTable::new();
     for (name, tensor) in tensors {
-        let stack = name.split_once(EXPERTS).filter(|(_, layer)| !layer.starts_with(|c: char| c.is_ascii_digit()));
+        let stack =
+            name.split_once(EXPERTS).filter(|(_, layer)| !layer.starts_with(|c: char| c.is_ascii_digit()));
         let Some((before, layer)) = stack else {
             all.insert(name.clone(), tensor.clone());
             continue;

@@ -75,7 +75,8 @@ fn published() -> Result<Pairs, CheckpointError> {
     let tokens: Vec<&str> = text.lines().collect();
     let special = (0..PUBLISHED_TOKENS.saturating_sub(tokens.len())).map(|place| {
         let meaning = PLACES.iter().position(|own| *own == place);
-        meaning.map_or_else(|| format!("<|reserved_{}|>", tokens.len() + place), |own| SPECIAL[own].to_owned())
+        meaning
+            .map_or_else(|| format!("<|reserved_{}|>", tokens.len() + place), |own| SPECIAL[own].to_owned())
     });
     let all: Vocab = tokens.iter().map(|&token| token.to_owned()).chain(special).zip(0..).collect();
     let merges = pairs_of(&tokens);
@@ -89,7 +90,9 @@ mod tests {
     #[test]
     fn special_tokens_have_their_published_ids() {
         let tokenizer = GptOssTokenizer::published().unwrap();
-        let ids = tokenizer.encode("<|start|>user<|message|>Hi<|end|><|return|><|channel|><|endofprompt|>").unwrap();
+        let ids = tokenizer
+            .encode("<|start|>user<|message|>Hi<|end|><|return|><|channel|><|endofprompt|>")
+            .unwrap();
         assert_eq!(ids, [200_006, 1428, 200_008, 12_194, 200_007, 200_002, 200_005, 200_018]);
         assert_eq!(tokenizer.inner().get_vocab_size(true), PUBLISHED_TOKENS);
     }

@@ -442,7 +442,12 @@ impl LanguageModel {
             if let Some(Padding::After(_, Some(position))) = self.padding {
                 places[read.end..].fill([position; 3]);
             }
-            states.push(Stream { rope: self.config.rope(self.layers, &places, &x)?, read, x: x.unsqueeze(0)?, added });
+            states.push(Stream {
+                rope: self.config.rope(self.layers, &places, &x)?,
+                read,
+                x: x.unsqueeze(0)?,
+                added,
+            });
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);

@@ -328,8 +328,8 @@ fn wrong_numbers_are_refused() {
         ("text_encoder", "num_experts_per_tok", json!(7), "1 to 6"),
         ("text_encoder", "sliding_window", json!(0), "at least 1"),
         ("text_encoder", "layer_types", json!(["full_attention"]), "each of 4 layers"),
-        ("transformer", "selected_layer_index", json!([1, 9]), "4 layers"),
-        ("transformer", "selected_layer_index", json!([2, 1]), "ascending"),
+        ("transformer", "selected_layer_index", json!([0, 1, 2, 9]), "4 layers"),
+        ("transformer", "selected_layer_index", json!([0, 1, 3, 2]), "ascending"),
         ("transformer", "rms_norm", json!(false), "without it"),
         ("transformer", "in_channels", json!(64), "4 times"),
     ] {

@@ -13,7 +13,8 @@ const SCALES: &str = "_scales";
 
 /// Joins blocks and scales to `NAME.weight`, whose rows are those of the outputs.
 pub fn join(tensors: &mut TensorTable) {
-    let names: Vec<String> = tensors.keys().filter_map(|name| name.strip_suffix(BLOCKS)).map(str::to_owned).collect();
+    let names: Vec<String> =
+        tensors.keys().filter_map(|name| name.strip_suffix(BLOCKS)).map(str::to_owned).collect();
     for name in names {
         let (blocks, scales) = (format!("{name}{BLOCKS}"), format!("{name}{SCALES}"));
         let is_it = tensors.get(&blocks).zip(tensors.get(&scales)).is_some_and(|(blocks, scales)| {
@@ -25,7 +26,11 @@ pub fn join(tensors: &mut TensorTable) {
         }
         if let (Some(mut weight), Some(scales)) = (tensors.remove(&blocks), tensors.remove(&scales)) {
             let mut shape = scales.shape().to_vec();
-            shape.iter_mut().next_back().into_iter().for_each(|columns| *columns = columns.saturating_mul(BLOCK));
+            shape
+                .iter_mut()
+                .next_back()
+                .into_iter()
+                .for_each(|columns| *columns = columns.saturating_mul(BLOCK));
             weight.join_exponents(shape, scales);
             tensors.insert(format!("{name}.weight"), weight);
         }

@@ -17,7 +17,11 @@ impl StoredTensor {
         self.set_shape(shape);
         let fits = self.shape.last().is_some_and(|columns| columns.is_multiple_of(BLOCK.0))
             && bytes == (self.elements() / 2, self.elements() / BLOCK.0 as u64);
-        self.join(fits, Format::Mxfp4.into(), Scales { table: table.into(), first: 0, codes: ScaleCodes::Woven });
+        self.join(
+            fits,
+            Format::Mxfp4.into(),
+            Scales { table: table.into(), first: 0, codes: ScaleCodes::Woven },
+        );
     }
 
     /// Its exponents, if they are in another tensor.

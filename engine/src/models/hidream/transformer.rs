@@ -109,7 +109,8 @@ impl HiDreamTransformer {
         let (batch, tokens, dim) = x.dims3()?;
         let x = x.reshape((batch * tokens, dim))?;
         let mut sum = gated_feed_forward(w, "ff_i.shared_experts", x.clone())?;
-        let routes = Routes::new(&w.linear("ff_i.gate", &x)?, self.config.num_activated_experts, Share::OfAll)?;
+        let routes =
+            Routes::new(&w.linear("ff_i.gate", &x)?, self.config.num_activated_experts, Share::OfAll)?;
         for expert in 0..routes.count() {
             let name = format!("ff_i.experts.{expert}");
             sum = routes.add(expert, &x, sum, |x| gated_feed_forward(w, &name, x))?;

@@ -23,8 +23,8 @@ use crate::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
     text::{
-        AnimaConditioner, Clip, ClipVision, GptOss, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl, Qwen25Vl,
-        QwenVision, ReduxTower, SiglipConfig, T5,
+        AnimaConditioner, Clip, ClipVision, GptOss, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl,
+        Qwen25Vl, QwenVision, ReduxTower, SiglipConfig, T5,
     },
     vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };

@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
-    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig, longcat, ltx::LtxConfig,
-    qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig,
-    wan::WanConfig, z_image::ZImageConfig,
+    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig, longcat,
+    ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config,
+    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
     text::{
-        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, GptOssConfig, LanguageModelConfig, Layers, Qwen3VisionConfig,
-        QwenVisionConfig, T5Config,
+        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, GptOssConfig, LanguageModelConfig, Layers,
+        Qwen3VisionConfig, QwenVisionConfig, T5Config,
     },
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
@@ -266,7 +266,8 @@ impl PublishedPart {
 
     /// A tensor in the format in which it is published.
     fn as_published(&self, (name, shape): (String, Vec<usize>)) -> (String, Vec<usize>, Format) {
-        let packed = Some(()).filter(|()| self.class == GPT_OSS).and_then(|()| GptOssConfig::packed(&name, &shape));
+        let packed =
+            Some(()).filter(|()| self.class == GPT_OSS).and_then(|()| GptOssConfig::packed(&name, &shape));
         match packed {
             Some((name, shape)) => (name, shape, Format::Mxfp4),
             None => (name, shape, FORMAT),

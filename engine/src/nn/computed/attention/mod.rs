@@ -120,7 +120,10 @@ enum Added<'a> {
     /// A bias by relative position, `[heads, tokens + keys − 1]`.
     Bias(&'a Tensor),
     /// The causal mask, perhaps with a window, and the score of a key without a value, `[heads]`.
-    Sinks { sinks: &'a Tensor, window: Option<usize> },
+    Sinks {
+        sinks: &'a Tensor,
+        window: Option<usize>,
+    },
 }
 
 impl Added<'_> {
@@ -362,14 +365,19 @@ mod tests {
             let want = plain([&wide[0], &wide[1], &wide[2]], (width as f64).sqrt(), added, WHOLE).unwrap();
             assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 3e-6);
             // By the definition, key by key.
-            let rows = |x: &Tensor, head: usize| x.get(0).unwrap().narrow(1, head, 1).unwrap().squeeze(1).unwrap().to_vec2::<f64>().unwrap();
+            let rows = |x: &Tensor, head: usize| {
+                x.get(0).unwrap().narrow(1, head, 1).unwrap().squeeze(1).unwrap().to_vec2::<f64>().unwrap()
+            };
             let (head, query) = (heads - 1, tokens - 1);
-            let (own, keys, values) = (&rows(&wide[0], head)[query], rows(&wide[1], kv_heads - 1), rows(&wide[2], kv_heads - 1));
-            let score = |key: &[f64]| own.iter().zip(key).map(|(q, k)| q * k).sum::<f64>() / (width as f64).sqrt();
+            let (own, keys, values) =
+                (&rows(&wide[0], head)[query], rows(&wide[1], kv_heads - 1), rows(&wide[2], kv_heads - 1));
+            let score =
+                |key: &[f64]| own.iter().zip(key).map(|(q, k)| q * k).sum::<f64>() / (width as f64).sqrt();
             let first = window.map_or(0, |window| tokens.saturating_sub(window));
             let weights: Vec<f64> = keys[first..].iter().map(|key| score(key).exp()).collect();
             let all = weights.iter().sum::<f64>() + wide[3].to_vec1::<f64>().unwrap()[head].exp();
-            let summed: f64 = weights.iter().zip(&values[first..]).map(|(weight, value)| weight * value[0]).sum();
+            let summed: f64 =
+                weights.iter().zip(&values[first..]).map(|(weight, value)| weight * value[0]).sum();
             assert!((rows(&want, head)[query][0] - summed / all).abs() < 1e-9, "{window:?}");
         }
         let [q, k, v] = inputs([1, 4, 2, 8], 4, 2);
