@@ -113,7 +113,9 @@ impl Group {
         let settings =
             Settings { grid: self.record.clone(), ..Settings::new(&self.request, model, family, 0) };
         let path = match &self.output {
-            Output::Folder(folder) | Output::Named(NamedOutput { folder, .. }) => Sheet::save_in(folder, composed.clone(), &settings)?,
+            Output::Folder(folder) | Output::Named(NamedOutput { folder, .. }) => {
+                Sheet::save_in(folder, composed.clone(), &settings)?
+            }
             Output::File(path) => {
                 write_png(path, &Media::Image(composed.clone()), &settings)?;
                 path.clone()

@@ -97,6 +97,9 @@ FUNCTION void uneven(float (&out)[RUN], const uint8_t *packed, int at, float sca
     for (int each = 0; each < RUN; each++) out[each] = __fmul_rn(scale, UNEVEN[codes[each]]);
 }
 
+/// Twice the values of 4-bit floats, as GGUF's programs have them.
+static __device__ const float DOUBLED[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
 /// The sixteen NF4 values of bitsandbytes.
 static __device__ const float NORMAL[16] = {
     -1.0f,        -0.6961928f, -0.52507305f, -0.3949175f, -0.28444138f, -0.18477343f, -0.091050036f, 0.0f,
@@ -217,6 +220,17 @@ struct Iq4Nl {
     static constexpr int VALUES = 32, BYTES = 18;
     FUNCTION static void run(float (&out)[RUN], const uint8_t *block, int at) {
         uneven(out, block + 2, at, half_at(block));
+    }
+};
+
+struct Mxfp4 {
+    static constexpr int VALUES = 32, BYTES = 17;
+    FUNCTION static void run(float (&out)[RUN], const uint8_t *block, int at) {
+        int codes[RUN];
+        halves(codes, block + 1, at);
+        uint32_t exponent = block[0];
+        float scale = as_float(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23);
+        for (int each = 0; each < RUN; each++) out[each] = __fmul_rn(scale, DOUBLED[codes[each]]);
     }
 };
 
@@ -361,7 +375,7 @@ FUNCTION void widen(const uint8_t *bytes, const uint8_t *scales, T *out, long lo
     WIDEN(Nf4, nf4, name, T) WIDEN(Q4_0, q4_0, name, T) WIDEN(Q4_1, q4_1, name, T) WIDEN(Q5_0, q5_0, name, T)       \
     WIDEN(Q5_1, q5_1, name, T) WIDEN(Q8_0, q8_0, name, T) WIDEN(Q2K, q2_k, name, T) WIDEN(Q3K, q3_k, name, T)       \
     WIDEN(Q4K, q4_k, name, T) WIDEN(Q5K, q5_k, name, T) WIDEN(Q6K, q6_k, name, T) WIDEN(Iq4Nl, iq4_nl, name, T)     \
-    WIDEN(Iq4Xs, iq4_xs, name, T) WIDEN(Fp4, fp4, name, T) WIDEN(E2m1, e2m1, name, T)
+    WIDEN(Iq4Xs, iq4_xs, name, T) WIDEN(Fp4, fp4, name, T) WIDEN(E2m1, e2m1, name, T) WIDEN(Mxfp4, mxfp4, name, T)
 
 WIDEN_ALL(f32, float)
 WIDEN_ALL(f16, f16)

@@ -58,6 +58,10 @@ CASES = {
     "ernie_image": Adapted(
         "ernie_image", r"self_attention\.to_|mlp\.|adaLN_modulation|time_embedding|text_proj|final_", Run(HORSE, "blurry", 2, 2.0, 32, 32), 0.8,
     ),
+    "lens": Adapted(
+        "lens", r"attn\.(img|txt)_qkv|to_out\.0|to_add_out|(img|txt)_(mlp|mod)|img_in|txt_in|proj_out|norm_out",
+        Run(HORSE, "blurry", 2, 2.0, 32, 32), 0.8,
+    ),
     "anima": Adapted(
         "anima", r"attn[12]\.to_|ff\.net|norm[123]\.linear|norm_out|proj_out|_proj$|mlp\.[02]$", Run(HORSE, "blurry", 2, 2.0, 32, 32),
         0.8, components=("transformer", "text_conditioner"),
@@ -105,8 +109,8 @@ def loader(case, path):
 
     def load(pipeline):
         """Loads it with the case's weight."""
-        # This one's pipeline loads no adapters, its network does.
-        if case.family == "longcat":
+        # Their pipelines load no adapters, their networks do.
+        if case.family in ("longcat", "lens"):
             kept = scaled(load_file(path), ALPHA / case.rank)
             pipeline.transformer.load_lora_adapter(kept, prefix="transformer", adapter_name="adapter")
             pipeline.transformer.set_adapters(["adapter"], [case.weight])

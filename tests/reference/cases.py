@@ -961,6 +961,36 @@ CASES = {
             runs={"batch": Run(MIXED, "низкое качество", 2, 2.5, 32, 48, batch=2, max_tokens=128)},
         ),
     },
+    "lens": {
+        "default": Checkpoint(
+            runs={
+                "guided": Run(HORSE, "blurry, ugly", 3, 5.0, 48, 32),
+                "unconditional": Run("dance monkey", "", 2, 4.0, 32, 32),
+            },
+        ),
+        "salted": Checkpoint(
+            salt="other weights",
+            options={
+                "transformer": {
+                    "num_layers": 3, "attention_head_dim": 24, "num_attention_heads": 2, "inner_dim": 48,
+                    "axes_dims_rope": (8, 4, 12), "selected_layer_index": (1, 4),
+                },
+                "text": {
+                    "width": 40, "inner": 24, "blocks": 6, "heads": 6, "kv_heads": 3, "head_width": 8, "experts": 5, "chosen": 2,
+                    "window": 9, "eps": 1e-3,
+                    "yarn": {
+                        "factor": 4.0, "beta_fast": 16.0, "beta_slow": 2.0, "original_max_position_embeddings": 64,
+                        "truncate": True, "rope_theta": 1e4,
+                    },
+                },
+                "vae": {
+                    "latent_channels": 8, "block_out_channels": (32, 48, 64, 64), "norm_num_groups": 16, "layers_per_block": 2,
+                    "batch_norm_eps": 0.3, "use_quant_conv": False, "use_post_quant_conv": False,
+                },
+            },
+            runs={"batch": Run(MIXED, "низкое качество", 2, 2.5, 32, 48, batch=2, max_tokens=40)},
+        ),
+    },
     "flux2_dev": {
         "default": Checkpoint(
             runs={

@@ -14,6 +14,8 @@ import transformers
 
 import cascade
 import clip_tokenizer
+import gpt_oss_tokenizer
+import lens as lens_reference
 import llama_tokenizer
 import modular
 import mistral_tokenizer
@@ -663,6 +665,49 @@ def ernie_image(transformer=None, text=None, vae=None, scheduler=None):
         latents=lambda batch, height, width: (batch, channels, height // scale, width // scale),
     )
 
+
+def gpt_oss(tokenizer, width=32, inner=32, blocks=4, heads=4, kv_heads=2, head_width=16, experts=6, chosen=4, window=128, eps=1e-5, yarn=None):
+    """A GPT-OSS model: a mixture of experts with attention sinks, of which every other layer sees a window of tokens."""
+    published = {"factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "original_max_position_embeddings": 4096, "truncate": False, "rope_theta": 150000.0}
+    config = transformers.GptOssConfig(
+        vocab_size=padded(tokenizer), hidden_size=width, intermediate_size=inner, num_hidden_layers=blocks,
+        num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_width, num_local_experts=experts,
+        num_experts_per_tok=chosen, sliding_window=window, rms_norm_eps=eps, max_position_embeddings=4096,
+        rope_parameters={"rope_type": "yarn", **published, **(yarn or {})}, attn_implementation="eager",
+    )  # fmt: skip
+    return transformers.GptOssForCausalLM(config)
+
+
+@family
+def lens(transformer=None, text=None, vae=None, scheduler=None):
+    """Lens: states of several layers of GPT-OSS, a transformer of two streams, FLUX.2's autoencoder. `lens.py` has what is not in
+    diffusers."""
+    tokenizer, save_tokenizer = gpt_oss_tokenizer.make()
+    text_encoder = gpt_oss(tokenizer, **(text or {}))
+    usual = dict(latent_channels=32, block_out_channels=(32, 32, 64, 64), layers_per_block=1, norm_num_groups=32)
+    autoencoder = diffusers.AutoencoderKLFlux2(**{**usual, **(vae or {})})
+    channels = autoencoder.config.latent_channels
+    options = dict(
+        in_channels=4 * channels, out_channels=channels, num_layers=2, attention_head_dim=32, num_attention_heads=3, inner_dim=96,
+        enc_hidden_dim=text_encoder.config.hidden_size, axes_dims_rope=(4, 14, 14), selected_layer_index=(0, 1, 2, 3),
+    )  # fmt: skip
+    flow = dict(
+        shift=3.0, use_dynamic_shifting=True, base_shift=0.5, max_shift=1.15, base_image_seq_len=256,
+        max_image_seq_len=4096,
+    )  # fmt: skip
+    pipeline = lens_reference.LensPipeline(
+        transformer=lens_reference.LensTransformer2DModel(**{**options, **(transformer or {})}),
+        vae=autoencoder,
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(**{**flow, **(scheduler or {})}),
+        text_encoder=text_encoder,
+        tokenizer=tokenizer,
+    )
+    scale = 2 ** len(autoencoder.config.block_out_channels)
+    return Tiny(
+        pipeline,
+        tokenizers={"tokenizer": save_tokenizer},
+        latents=lambda batch, height, width: (batch, 4 * channels, height // scale, width // scale),
+    )
 
 def qwen3_vl(tokenizer, width=32, blocks=9, heads=2, kv_heads=1, head_width=16, eps=1e-6, theta=5e6):
     """A Qwen3-VL model with a small vision tower, which reads no pictures."""

@@ -3,7 +3,7 @@
     python3.11 -m pip install gguf==0.19.0 numpy safetensors
     python gguf_types.py
 
-The bytes of a block are draws of its name's stream, but for the 16-bit scales, which are small numbers.
+The bytes of a block are draws of its name's stream, but for the scales, which are 16-bit numbers or, in MXFP4, exponents.
 """
 
 import os
@@ -32,6 +32,7 @@ SCALES = {
     Type.Q6_K: (208,),
     Type.IQ4_NL: (0,),
     Type.IQ4_XS: (0,),
+    Type.MXFP4: (),
 }
 
 
@@ -48,6 +49,9 @@ def blocks(kind):
     for place in SCALES[kind]:
         scales = hash_weights.uniform(f"gguf.{kind.name}.{place}", (count, 1)).astype(np.float16)
         encoded[:, place:place + 2] = scales.view(np.uint8).reshape(count, 2)
+    if kind == Type.MXFP4:
+        # An exponent, plus 127.
+        encoded[:, 0] = 96 + encoded[:, 0] % 64
     return encoded.reshape(ROWS, -1)
 
 

@@ -9,6 +9,8 @@ import diffusers
 import torch
 import transformers
 
+import lens
+
 CONFIGURATIONS = os.path.join(
     os.path.dirname(os.path.abspath(__file__)), "..", "..", "presets", "configurations.json"
 )
@@ -24,8 +26,9 @@ def configuration(parts, name):
 def network(part, config):
     """A component without values."""
     with torch.device("meta"):
-        if part["library"] == "diffusers":
-            return getattr(diffusers, part["class"]).from_config(config)
+        if part["library"] != "transformers":
+            library = {"diffusers": diffusers, "lens": lens}[part["library"]]
+            return getattr(library, part["class"]).from_config(config)
         kind = getattr(transformers, part["class"])
         return kind(kind.config_class(**{key: value for key, value in config.items() if key != "architectures"}))
 

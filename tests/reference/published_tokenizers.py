@@ -1,15 +1,19 @@
-"""Writes the tokenizers of CLIP, T5 and Mistral to ../../assets/tokenizers, and what the original programs make of some texts.
+"""Writes the tokenizers of CLIP, T5, Mistral and GPT-OSS to ../../assets/tokenizers, and what the original programs make of some texts.
 
     pip download --no-deps open-clip-torch==3.3.0 && unzip open_clip_torch-*.whl
     pip download --no-deps --no-binary stable-diffusion-cpp-python stable-diffusion-cpp-python==0.4.7 && tar xzf stable_*
-    pip install mistral-common==1.13.1
+    pip install mistral-common==1.13.1 tiktoken==0.12.0
+    cargo add tiktoken-rs@0.12.1 && cargo fetch
     python published_tokenizers.py open_clip/bpe_simple_vocab_16e6.txt.gz \
-        stable_diffusion_cpp_python-0.4.7/vendor/stable-diffusion.cpp/src/tokenizers/vocab/clip_t5.hpp
+        stable_diffusion_cpp_python-0.4.7/vendor/stable-diffusion.cpp/src/tokenizers/vocab/clip_t5.hpp \
+        ~/.cargo/registry/src/*/tiktoken-rs-0.12.1/assets/o200k_base.tiktoken
 
 The first has the merges that OpenAI published with CLIP, of which the first 48,894 are used. In the second are the bytes
 of T5's tokenizer.json; from that a spiece.model is written as SentencePiece reads it: pieces, scores, replacements.
-Mistral's tokens are those of tekken_240911.json in mistral-common, without those that no model uses.
-The ids in ../fixtures/tokenizers.json are those of transformers, and for Mistral those of mistral-common. Where SentencePiece itself gives others, that is said:
+Mistral's tokens are those of tekken_240911.json in mistral-common, without those that no model uses. GPT-OSS's are those of
+o200k_base, which OpenAI published with tiktoken.
+The ids in ../fixtures/tokenizers.json are those of transformers, and for Mistral and GPT-OSS those of mistral-common and
+tiktoken. Where SentencePiece itself gives others, that is said:
 transformers replaces letters with their marks as one, and drops control characters.
 """
 
@@ -24,10 +28,13 @@ import tempfile
 
 import mistral_common
 import sentencepiece
+import tiktoken
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from sentencepiece import sentencepiece_model_pb2
 from transformers import CLIPTokenizer, T5Tokenizer
 from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+import gpt_oss_tokenizer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ASSETS = os.path.join(HERE, "..", "..", "assets", "tokenizers")
@@ -126,15 +133,27 @@ def mistral():
     return Tekkenizer.from_file(path)
 
 
+def gpt_oss(source):
+    """GPT-OSS's tokenizer; writes its tokens as letters that stand for bytes."""
+    with open(source, "rb") as file:
+        ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in file)}
+    letters = bytes_to_unicode()
+    lines = ["".join(letters[byte] for byte in token) + "\n" for token in sorted(ranks, key=ranks.get)]
+    write("gpt_oss/tokens.txt.gz", "".join(lines).encode())
+    return tiktoken.Encoding("o200k_base", pat_str=gpt_oss_tokenizer.SPLIT, mergeable_ranks=ranks, special_tokens={})
+
+
 def main():
     """Writes assets and ids."""
-    tekken = mistral()
+    tekken, harmony = mistral(), gpt_oss(sys.argv[3])
     clip_tokenizer, (t5_tokenizer, processor) = clip(sys.argv[1]), t5(sys.argv[2])
     rows = []
     for text in TEXTS:
         ids = clip_tokenizer(text)["input_ids"][1:-1], t5_tokenizer(text)["input_ids"][:-1]
         mistral_ids = tekken.encode(text, bos=False, eos=False)
-        rows.append({"text": text, "clip": ids[0], "t5": ids[1], "mistral": mistral_ids})
+        rows.append(
+            {"text": text, "clip": ids[0], "t5": ids[1], "mistral": mistral_ids, "gpt_oss": harmony.encode_ordinary(text)}
+        )
         if processor.encode(text) != ids[1]:
             print(f"SentencePiece has other ids for {text!r}")
     with open(FIXTURE, "w", encoding="utf-8") as file:

@@ -15,6 +15,7 @@ from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan
 
 import cascade
 import hash_weights
+import lens
 import modular
 import pictures
 import qwen3_processor
@@ -485,6 +486,23 @@ def by_patches(tensors, pipeline, batch):
     return tidied
 
 
+def by_sequence(tensors, pipeline, wanted):
+    """What Lens's pipeline gives, by the names of other pipelines. Its network sees a sequence of patches, first those of the
+    prompt; where there is no guidance, the others make no difference."""
+    rows, columns = wanted.latents["shape"][-2:]
+    tidied = {}
+    for name, value in tensors.items():
+        if name == "transformer.0.out":
+            pictures = value.transpose(1, 2).unflatten(2, (rows, columns))
+            pictures = pictures if wanted.guidance > 1 else pictures[: wanted.batch]
+            tidied.update({f"{name}.0.{index}": picture[:, None] for index, picture in enumerate(pictures)})
+        elif name == "vae.decode.in":
+            tidied[name] = pipeline._patchify_latents(value)
+        elif name != "vae.decode.out":
+            tidied[name] = value
+    return tidied
+
+
 def describe(name, salt, tiny, run):
     """What request.json says about a run."""
     shape = tiny.latents(run.batch, run.height, run.width, *([run.frames] if run.frames > 1 else []))
@@ -540,7 +558,8 @@ def open_pipeline(kind, folder, **given):
         left_out = {name: None for name, library in json.load(file).items() if library == [None, None]}
     if kind == "QwenImage21Pipeline":
         given["processor"] = qwen3_processor.Processor(qwen_tokenizer.make()[0])
-    pipeline = getattr(diffusers, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out, **given)
+    library = lens if kind == "LensPipeline" else diffusers
+    pipeline = getattr(library, kind).from_pretrained(folder, torch_dtype=torch.float32, **left_out, **given)
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
 
@@ -684,6 +703,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
         return patches.tidy(recorder.tensors)
     if kind.startswith("Anima"):
         return modular.by_branch(recorder.tensors)
+    if kind == "LensPipeline":
+        return by_sequence(recorder.tensors, pipeline, wanted)
     if is_ernie:
         return by_patches(recorder.tensors, pipeline, wanted.batch)
     if is_hidream:

@@ -531,6 +531,12 @@ impl Kind {
             Some("transformer") if has("txt_norm.weight") => {
                 ("diffusion_models/tiny_qwen_image", DENOISER, tensors)
             }
+            Some("transformer") if has("txt_norm.0.weight") => {
+                ("diffusion_models/lens_tiny", DENOISER, tensors)
+            }
+            Some("text_encoder") if has("model.layers.0.self_attn.sinks") => {
+                ("text_encoders/gpt_oss_20b", "text_encoders.gpt_oss_20b.transformer.", tensors)
+            }
             Some("text_encoder") if has("model.layers.0.self_attn.q_norm.weight") => {
                 ("text_encoders/tiny_qwen3", "text_encoders.qwen3_4b.transformer.", tensors)
             }

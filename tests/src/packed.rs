@@ -56,6 +56,7 @@ impl Written {
     /// cannot be quantized to here.
     pub fn drawn(name: &str, shape: &[usize], format: Format) -> Result<Self> {
         let scales: &[usize] = match format {
+            Format::Mxfp4 => &[],
             Format::Q4_0 | Format::Q5_0 | Format::Q8_0 | Format::Iq4Nl | Format::Iq4Xs => &[0],
             Format::Q4_1 | Format::Q5_1 | Format::Q4K | Format::Q5K => &[0, 2],
             Format::Q2K => &[80, 82],
@@ -71,6 +72,10 @@ impl Written {
             for scale in scales {
                 let small = half::f16::from_f32(f32::from(block[*scale]) * 1e-5);
                 block[*scale..scale + 2].copy_from_slice(&small.to_le_bytes());
+            }
+            if format == Format::Mxfp4 {
+                // An exponent, plus 127.
+                block[0] = 110 + block[0] % 16;
             }
         }
         Ok(Self { encoding: format.into(), shape: shape.to_vec(), bytes })
@@ -281,6 +286,7 @@ pub fn write_gguf_values(path: &Path, values: &[(&str, GgufValue)], tensors: &Pa
             Format::Iq4Nl => 20,
             Format::Iq4Xs => 23,
             Format::Bf16 => 30,
+            Format::Mxfp4 => 39,
             other => anyhow::bail!("no test writes {other:?} to GGUF"),
         };
         write_text(&mut header, name);

@@ -106,6 +106,11 @@ fn ernie_image() {
 }
 
 #[test]
+fn lens() {
+    check_family("lens");
+}
+
+#[test]
 fn anima() {
     check_family("anima");
 }

@@ -30,7 +30,7 @@ pub(super) const STRING: u32 = 8;
 pub(super) const ARRAY: u32 = 9;
 
 /// GGUF's numbers for the types that weights may have.
-pub(super) const TYPES: [(u32, Format); 16] = [
+pub(super) const TYPES: [(u32, Format); 17] = [
     (0, Format::F32),
     (1, Format::F16),
     (2, Format::Q4_0),
@@ -47,6 +47,7 @@ pub(super) const TYPES: [(u32, Format); 16] = [
     (23, Format::Iq4Xs),
     (28, Format::F64),
     (30, Format::Bf16),
+    (39, Format::Mxfp4),
 ];
 
 /// GGUF's number for a format; `None` if GGUF has no such type.

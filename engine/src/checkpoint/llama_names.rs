@@ -24,6 +24,16 @@ const LANGUAGE_MODEL: [(&str, &str); 15] = [
 const INTERLEAVED: [(&str, &str); 2] =
     [("attn_q.", "self_attn.q_proj_interleaved."), ("attn_k.", "self_attn.k_proj_interleaved.")];
 
+/// Replacements for GPT-OSS, in order.
+const EXPERTS: [(&str, &str); 6] = [
+    ("attn_sinks.weight", "self_attn.sinks"),
+    ("post_attention_norm.", "post_attention_layernorm."),
+    ("ffn_gate_inp.", "mlp.router."),
+    ("ffn_gate_exps.", "mlp.experts.gate_proj."),
+    ("ffn_up_exps.", "mlp.experts.up_proj."),
+    ("ffn_down_exps.", "mlp.experts.down_proj."),
+];
+
 /// Replacements for T5 encoders, in order.
 const T5: [(&str, &str); 14] = [
     ("enc.", "encoder."),
@@ -90,6 +100,7 @@ pub fn renamed(architecture: &str, is_gated: bool, name: &str) -> Option<String>
     let tables: [&[(&str, &str)]; 2] = match architecture {
         "qwen2" | "qwen2vl" | "qwen3" | "qwen3vl" => [&LANGUAGE_MODEL, &[]],
         "llama" | "mistral3" => [&INTERLEAVED, &LANGUAGE_MODEL],
+        "gpt-oss" => [&EXPERTS, &LANGUAGE_MODEL],
         "t5" | "t5encoder" => [&T5, &[]],
         "clip" if is_gated => [&VISION, &GATED_VISION],
         "clip" => [&VISION, &PLAIN_VISION],
@@ -139,6 +150,15 @@ mod tests {
             renamed("llama", true, "blk.3.attn_q.weight").as_deref(),
             Some("model.layers.3.self_attn.q_proj_interleaved.weight")
         );
+        for (name, want) in [
+            ("blk.7.attn_sinks.weight", "model.layers.7.self_attn.sinks"),
+            ("blk.7.attn_output.bias", "model.layers.7.self_attn.o_proj.bias"),
+            ("blk.7.post_attention_norm.weight", "model.layers.7.post_attention_layernorm.weight"),
+            ("blk.7.ffn_gate_inp.weight", "model.layers.7.mlp.router.weight"),
+            ("blk.7.ffn_down_exps.bias", "model.layers.7.mlp.experts.down_proj.bias"),
+        ] {
+            assert_eq!(renamed("gpt-oss", true, name).as_deref(), Some(want));
+        }
         assert_eq!(renamed("flux", false, "blk.0"), None);
         for (is_gated, name, want) in [
             (true, "v.patch_embd.weight", "visual.patch_embed.proj.weight"),

@@ -53,12 +53,14 @@ pub struct Conditioning {
     pub pooled: Option<Tensor>,
     /// For each reference image, the number of the prompt's tokens before it, in families that read it among them.
     pub images: Vec<usize>,
+    /// Whether the image does not see the prompt, in families that are trained without one in this way.
+    pub is_hidden: bool,
 }
 
 impl Conditioning {
     /// A prompt alone.
     pub fn new(prompt: Tensor) -> Self {
-        Self { prompt, pooled: None, images: Vec::new() }
+        Self { prompt, pooled: None, images: Vec::new(), is_hidden: false }
     }
 }
 

@@ -15,6 +15,7 @@ mod inventory;
 mod joint;
 mod known;
 pub mod krea2;
+pub mod lens;
 pub mod longcat;
 pub mod ltx;
 mod model;
@@ -68,6 +69,7 @@ pub static FAMILIES: &[&dyn Family] = &[
     &chroma::Chroma,
     &longcat::LongCat,
     &ernie::ErnieImage,
+    &lens::Lens,
     &anima::Anima,
     &krea2::Krea2,
     &sd3::Sd3,

@@ -2,7 +2,7 @@
 //! arXiv:2212.09748).
 
 use crate::{
-    nn::{DType, Device, Result, Tensor, Waves, gelu_tanh, layer_norm_modulated, waves},
+    nn::{DType, Device, Result, Tensor, Waves, gelu_tanh, layer_norm_modulated, silu_mul, waves},
     residency::Weights,
 };
 
@@ -33,6 +33,15 @@ pub fn feed_forward_by(
     let h = activation(&wide)?;
     drop(wide);
     w.linear(&format!("{name}.net.2"), &h)
+}
+
+/// The gated feed-forward `name` of `x` (SwiGLU, Shazeer 2020, arXiv:2002.05202).
+pub fn gated_feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
+    let (gate, up) = (w.linear(&format!("{name}.w1"), &x)?, w.linear(&format!("{name}.w3"), &x)?);
+    drop(x);
+    let h = silu_mul(&gate, &up)?;
+    drop((gate, up));
+    w.linear(&format!("{name}.w2"), &h)
 }
 
 /// Clamps `x`: the streams can exceed the range of f16.

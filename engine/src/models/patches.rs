@@ -1,7 +1,7 @@
 //! Conversion between latents and sequences of square patches.
 
 use super::Reference;
-use crate::nn::{DType, Result, Tensor};
+use crate::nn::{DType, Device, Result, Rope, Tensor};
 
 /// The order of the values of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +93,28 @@ pub fn angles<P: Copy, T, const AXES: usize>(
         }
     }
     angles
+}
+
+/// Base of the rotary frequencies of centred images.
+const THETA: f64 = 10_000.0;
+
+/// Rotary embeddings of `text` tokens and of images after them, for parts of a head of these widths: by image, row and column.
+/// An image's centre is at the origin, on the plane of its number; the text continues from the far edge of the largest on all
+/// axes.
+pub fn centred_rope(text: usize, grids: &[[usize; 2]], widths: &[usize], device: &Device) -> Result<Rope> {
+    let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
+    let first = grids.iter().flatten().map(|side| side / 2).max().unwrap_or(0);
+    let text = (first..first + text).map(|place| [place as f32; 3]);
+    let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
+        (0..rows).flat_map(move |row| {
+            let column = move |column| from_middle(column, columns);
+            (0..columns).map(move |place| [image as f32, from_middle(row, rows), column(place)])
+        })
+    });
+    let places: Vec<[f32; 3]> = text.chain(tokens).collect();
+    let angle = |place, exponent| place * THETA.powf(exponent).recip() as f32;
+    let angles = angles(&places, widths, angle);
+    Rope::from_angles(&angles, places.len(), widths.iter().sum::<usize>() / 2, device)
 }
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ use super::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
         embedded_prompts, embedded_times, head, modulated, streams,
     },
-    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
+    patches::{Channels, centred_rope, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Device, Result, Rope, Tensor, bail},
+    nn::{Result, Rope, Tensor, bail},
     request::{Canvas, ComputeDtype, ReferenceSizes, References},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, KeptNorms, Training},
@@ -30,8 +30,6 @@ use crate::{
 
 /// Side of the square patches of latents.
 const PATCH: usize = 2;
-/// Base of the rotary frequencies.
-const THETA: f64 = 10_000.0;
 /// Added to the mean square of the prompt embeddings.
 const EPS: f64 = 1e-6;
 /// The feed-forward layers of the image and of the text.
@@ -356,24 +354,6 @@ impl QwenImageTransformer {
             embedded_prompts(input.branches, |all| w.linear("txt_in", &w.rms_norm("txt_norm", all, EPS)?))?;
         Ok((embedded_times(w, &times, blocks)?.unsqueeze(1)?, own))
     }
-
-    /// Rotary embeddings of `text` tokens and of images. An image's centre is at the origin, on the plane of its number; the
-    /// text continues from the far edge of the largest on all axes.
-    fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
-        let from_middle = |place: usize, side: usize| place as f32 - side.div_ceil(2) as f32;
-        let first = grids.iter().flatten().map(|side| side / 2).max().unwrap_or(0);
-        let text = (first..first + text).map(|place| [place as f32; 3]);
-        let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
-            (0..rows).flat_map(move |row| {
-                let column = move |column| from_middle(column, columns);
-                (0..columns).map(move |place| [image as f32, from_middle(row, rows), column(place)])
-            })
-        });
-        let places: Vec<[f32; 3]> = text.chain(tokens).collect();
-        let angle = |place, exponent| place * THETA.powf(exponent).recip() as f32;
-        let angles = angles(&places, &self.config.axes_dims_rope, angle);
-        Rope::from_angles(&angles, places.len(), self.config.attention_head_dim / 2, device)
-    }
 }
 
 impl Denoiser for QwenImageTransformer {
@@ -427,9 +407,10 @@ impl Denoiser for QwenImageTransformer {
         let grid = [height / PATCH, width / PATCH];
         let seen = prepared.references.iter().map(|reference| reference.grid);
         let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(seen).collect();
-        let rotations =
-            prepared.branches.iter().map(|branch| self.pe(branch.prompt.dim(1)?, &grids, &blocks.device()));
-        let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
+        let widths = &self.config.axes_dims_rope;
+        let rotation =
+            |branch: &Conditioning| centred_rope(branch.prompt.dim(1)?, &grids, widths, &blocks.device());
+        let rotations: Vec<Rope> = prepared.branches.iter().map(rotation).collect::<Result<_>>()?;
         let modulation = prepared.modulation(input.sigma)?;
         let own_tokens = grid[0] * grid[1];
         let reference_tokens = grids.iter().skip(1).map(|[rows, columns]| rows * columns).sum();

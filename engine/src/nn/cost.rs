@@ -308,6 +308,18 @@ impl Costs {
         cost
     }
 
+    /// [`attention`](Self::attention) with sinks, which has no kernel for GPUs.
+    pub fn attention_with_sinks(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
+        let Computes::Card(_) = self.computes else { return self.attention(shape, keys, kv_heads) };
+        let plain = Self { computes: Computes::Card(Attention::Math), ..self };
+        let mut cost = plain.attention(shape, keys, kv_heads);
+        // The mask, the scores of the sinks, and the values with those of the sinks, which have none.
+        let [batch, tokens, heads, width] = shape;
+        let values = batch * heads * (keys + 1) * width;
+        cost.peak += ((tokens * keys + 2 * batch * heads * tokens + values) * WIDE) as u64;
+        cost
+    }
+
     /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of
     /// `height` by `width`; the input is `stride` times as large.
     pub fn conv(

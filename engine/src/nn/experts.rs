@@ -15,6 +15,15 @@ pub struct Routes {
     share: f64,
 }
 
+/// What the weights of the chosen experts are the softmax of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// The scores of all experts.
+    OfAll,
+    /// Those of the chosen ones, whose weights then sum to 1.
+    OfChosen,
+}
+
 /// The tokens that go through an expert.
 #[derive(Debug, Clone, Default)]
 struct Route {
@@ -26,24 +35,33 @@ struct Route {
 
 impl Routes {
     /// Each token goes through the `chosen` experts with the highest scores, and their outputs are weighted by these: the
-    /// softmax of `logits` `[tokens, experts]`. The lower expert comes first where scores are equal.
+    /// softmax of `logits` `[tokens, experts]`, or of the chosen ones of them. The lower expert comes first where scores are
+    /// equal.
     ///
     /// The scores are read on the host.
     ///
     /// # Errors
     /// When there are fewer experts than are chosen.
-    pub fn new(logits: &Tensor, chosen: usize) -> Result<Self> {
+    pub fn new(logits: &Tensor, chosen: usize, of: Share) -> Result<Self> {
         let (tokens, count) = logits.dims2()?;
         if chosen == 0 || chosen > count {
             bail!("{chosen} of {count} experts cannot be chosen");
         }
-        let share = chosen as f64 / count as f64;
+        let part = chosen as f64 / count as f64;
         let mut experts = vec![Route::default(); count];
         match &logits.0 {
             Kind::Computed(values) => {
                 let scores = values.to_dtype(DType::F32)?.to_vec2::<f32>()?;
                 for (row, scores) in (0..).zip(scores) {
-                    for (expert, weight) in highest(softmax(scores), chosen) {
+                    let weighted = match of {
+                        Share::OfAll => highest(softmax(scores), chosen),
+                        Share::OfChosen => {
+                            let (places, scores): (Vec<_>, Vec<_>) =
+                                highest(scores, chosen).into_iter().unzip();
+                            places.into_iter().zip(softmax(scores)).collect()
+                        }
+                    };
+                    for (expert, weight) in weighted {
                         experts[expert].rows.push(row);
                         experts[expert].weights.push(weight);
                     }
@@ -55,12 +73,17 @@ impl Routes {
                 experts.fill(all);
             }
         }
-        Ok(Self { experts, share })
+        Ok(Self { experts, share: part })
     }
 
     /// The number of experts.
     pub fn count(&self) -> usize {
         self.experts.len()
+    }
+
+    /// Whether any token goes through an expert.
+    pub fn has(&self, expert: usize) -> bool {
+        self.experts.get(expert).is_some_and(|route| !route.rows.is_empty())
     }
 
     /// `sum` `[tokens, width]` plus the weighted outputs of an expert, which `work` computes from its rows of `x` `[tokens,
@@ -132,7 +155,7 @@ mod tests {
     #[test]
     fn tokens_go_through_the_experts_with_the_highest_scores() {
         let logits = tensor(&[&[0.0, 1.0, 3.0], &[2.0, 2.0, 2.0], &[f32::NAN, f32::INFINITY, 0.0]]);
-        let routes = Routes::new(&logits, 2).unwrap();
+        let routes = Routes::new(&logits, 2, Share::OfAll).unwrap();
         let rows: Vec<&[u32]> = routes.experts.iter().map(|route| &route.rows[..]).collect();
         // Of equal ones the first two; each token has two whatever its scores are.
         assert_eq!(rows[0].len() + rows[1].len() + rows[2].len(), 6);
@@ -140,12 +163,18 @@ mod tests {
         let sum = 1.0 + (-2.0f32).exp() + (-3.0f32).exp();
         assert!((routes.experts[2].weights[0] - 1.0 / sum).abs() < 1e-6);
         assert!((routes.experts[1].weights[0] - (-2.0f32).exp() / sum).abs() < 1e-6);
-        assert!(Routes::new(&logits, 4).is_err() && Routes::new(&logits, 0).is_err());
+        let chosen = Routes::new(&logits, 2, Share::OfChosen).unwrap();
+        assert!((0..3).all(|expert| chosen.experts[expert].rows == routes.experts[expert].rows));
+        let sum = 1.0 + (-2.0f32).exp();
+        assert!((chosen.experts[2].weights[0] - 1.0 / sum).abs() < 1e-6);
+        assert!((chosen.experts[1].weights[0] - (-2.0f32).exp() / sum).abs() < 1e-6);
+        assert!(Routes::new(&logits, 4, Share::OfAll).is_err());
+        assert!(Routes::new(&logits, 0, Share::OfChosen).is_err());
     }
 
     #[test]
     fn outputs_are_weighted_and_added_in_their_places() {
-        let routes = Routes::new(&tensor(&[&[9.0, 0.0], &[0.0, 9.0], &[9.0, 0.0]]), 1).unwrap();
+        let routes = Routes::new(&tensor(&[&[9.0, 0.0], &[0.0, 9.0], &[9.0, 0.0]]), 1, Share::OfAll).unwrap();
         let x = tensor(&[&[1.0, 2.0], &[3.0, 4.0], &[5.0, 6.0]]);
         let mut sum = tensor(&[&[10.0, 10.0], &[20.0, 20.0], &[30.0, 30.0]]);
         let weight = 1.0 / (1.0 + (-9.0f32).exp());
@@ -160,7 +189,8 @@ mod tests {
 
     #[test]
     fn an_expert_without_tokens_is_asked_all_the_same() {
-        let routes = Routes::new(&tensor(&[&[9.0, 0.0]]), 1).unwrap();
+        let routes = Routes::new(&tensor(&[&[9.0, 0.0]]), 1, Share::OfAll).unwrap();
+        assert!(routes.has(0) && !routes.has(1));
         let (x, mut asked) = (tensor(&[&[1.0]]), false);
         let sum = routes.add(1, &x, tensor(&[&[2.0]]), |x| {
             asked = true;

@@ -281,7 +281,8 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
         return Ok(computed::attention(q, k, v, mask)?.into());
     }
-    attend("attention", [q, k, v], None, |[q, k, v]| computed::attention(q, k, v, mask))
+    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention(shape, keys, kv_heads);
+    attend("attention", [q, k, v], cost, |[q, k, v]| computed::attention(q, k, v, mask))
 }
 
 /// Unmasked attention with scores `q · k + bias`, unscaled, as in T5 (Raffel et al. 2020). `bias`, f32
@@ -291,9 +292,31 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
         return Ok(computed::attention_with_bias(q, k, v, bias.computed()?)?.into());
     }
-    attend("attention_with_bias", [q, k, v], Some(bias), |[q, k, v]| {
+    let cost =
+        |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention_with_bias(shape, keys, kv_heads);
+    attend("attention_with_bias", [q, k, v], cost, |[q, k, v]| {
         let bias = Values::zeros(bias.dims(), bias.dtype(), q.device())?;
         computed::attention_with_bias(q, k, v, &bias)
+    })
+}
+
+/// Causal [`attention`] in which each query also attends to a sink: a score of its head, f32 `[heads]`, that has no value
+/// (Xiao et al. 2023, arXiv:2309.17453). With a `window`, a query attends to so many keys at most, its own and those before it.
+pub fn attention_with_sinks(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    sinks: &Tensor,
+    window: Option<usize>,
+) -> Result<Tensor> {
+    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
+        return Ok(computed::attention_with_sinks(q, k, v, sinks.computed()?, window)?.into());
+    }
+    let cost =
+        |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention_with_sinks(shape, keys, kv_heads);
+    attend("attention_with_sinks", [q, k, v], cost, |[q, k, v]| {
+        let sinks = Values::zeros(sinks.dims(), sinks.dtype(), q.device())?;
+        computed::attention_with_sinks(q, k, v, &sinks, window)
     })
 }
 
@@ -301,7 +324,7 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
 fn attend(
     name: &'static str,
     [q, k, v]: [&Tensor; 3],
-    bias: Option<&Tensor>,
+    cost_of: impl Fn(Costs, [usize; 4], [usize; 2]) -> Cost,
     compute: impl Fn([&Values; 3]) -> Result<Values>,
 ) -> Result<Tensor> {
     let (batch, tokens, heads, width) = q.dims4()?;
@@ -313,10 +336,7 @@ fn attend(
     let shape = [batch, tokens, heads, width];
     let inputs = [q.traced()?, k.traced()?, v.traced()?];
     let costs = inputs[0].trace().costs(inputs[0].dtype);
-    let mut cost = match bias {
-        Some(_) => costs.attention_with_bias(shape, keys, kv_heads),
-        None => costs.attention(shape, keys, kv_heads),
-    };
+    let mut cost = cost_of(costs, shape, [keys, kv_heads]);
     let of =
         |attention| Costs { computes: Computes::Card(attention), ..costs }.attention(shape, keys, kv_heads);
     inputs[0].trace().add_attention(&match costs.computes {

@@ -25,12 +25,12 @@ pub use computed::{Conv2d, Mask, compute_as_on_cards};
 pub use cost::{Computes, Cost, Costs};
 pub use dryrun::{DryRun, Meter};
 pub use effort::Effort;
-pub use experts::Routes;
+pub use experts::{Routes, Share};
 pub use functions::{
-    Rope, add, attention, attention_with_bias, channel_norm, depthwise, gated_add, geglu, gelu, gelu_mul,
-    gelu_tanh, gelu_tanh_mul, group_norm, group_norm_silu, layer_norm, layer_norm_modulated, linear,
-    modulate, on_host, quick_gelu, response_norm, rms_norm, rms_norm_modulated, rope_half, rope_interleaved,
-    scale_and_shift, sigmoid_mul, silu, silu_mul, upsample_nearest_2x,
+    Rope, add, attention, attention_with_bias, attention_with_sinks, channel_norm, depthwise, gated_add,
+    geglu, gelu, gelu_mul, gelu_tanh, gelu_tanh_mul, group_norm, group_norm_silu, layer_norm,
+    layer_norm_modulated, linear, modulate, on_host, quick_gelu, response_norm, rms_norm, rms_norm_modulated,
+    rope_half, rope_interleaved, scale_and_shift, sigmoid_mul, silu, silu_mul, upsample_nearest_2x,
 };
 pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};

@@ -249,6 +249,7 @@ fn copied(conditioning: &Conditioning, device: &Device) -> nn::Result<Conditioni
         prompt: copy(&conditioning.prompt)?,
         pooled: conditioning.pooled.as_ref().map(copy).transpose()?,
         images: conditioning.images.clone(),
+        is_hidden: conditioning.is_hidden,
     })
 }
 

@@ -13,6 +13,17 @@ pub const UNEVEN: [f32; 16] = [
     -127.0, -104.0, -83.0, -65.0, -49.0, -35.0, -22.0, -10.0, 1.0, 13.0, 25.0, 38.0, 53.0, 69.0, 89.0, 113.0,
 ];
 
+/// Twice the values of 4-bit floats, as GGUF's programs have them.
+pub const DOUBLED: [f32; 16] =
+    [0.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 0.0, -1.0, -2.0, -3.0, -4.0, -6.0, -8.0, -12.0];
+
+/// Half of the power of two whose exponent, plus 127, is a byte.
+#[inline(always)]
+pub fn half_power(exponent: u8) -> f32 {
+    let exponent = u32::from(exponent);
+    f32::from_bits(if exponent < 2 { 0x0020_0000 << exponent } else { (exponent - 1) << 23 })
+}
+
 /// The little-endian f16 at an offset.
 #[inline(always)]
 fn half<S: Simd>(simd: S, bytes: &[u8], place: usize) -> f32 {
@@ -39,6 +50,7 @@ pub fn widen<S: Simd>(simd: S, format: Format, bytes: &[u8], out: &mut [f32]) {
         Format::Q5_1 => each_block!(q5_1, simd, bytes, out),
         Format::Q8_0 => each_block!(q8_0, simd, bytes, out),
         Format::Iq4Nl => each_block!(iq4_nl, simd, bytes, out),
+        Format::Mxfp4 => each_block!(mxfp4, simd, bytes, out),
         Format::Q2K => each_block!(q2_k, simd, bytes, out),
         Format::Q3K => each_block!(q3_k, simd, bytes, out),
         Format::Q4K => each_block!(q4_k, simd, bytes, out),
@@ -141,17 +153,29 @@ fn q5_1<S: Simd>(simd: S, block: &[u8; 24], out: &mut [f32; 32]) {
     write(simd, &bytes(five_bits(simd, block, 4, 8)), out, scale, Some(minimum));
 }
 
-/// 16 bytes to 32 values of the non-uniform table.
+/// 16 bytes to 32 values of a table.
 #[inline(always)]
-fn uneven<S: Simd>(simd: S, block: &[u8], place: usize, scale: f32, out: &mut [f32; 32]) {
+fn looked_up<S: Simd>(
+    simd: S,
+    table: &[f32; 16],
+    block: &[u8],
+    place: usize,
+    scale: f32,
+    out: &mut [f32; 32],
+) {
     for (codes, out) in bytes(halves(simd, block, place)).as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-        vectors::looked_up(simd, *codes, &UNEVEN, scale, out);
+        vectors::looked_up(simd, *codes, table, scale, out);
     }
 }
 
 #[inline(always)]
 fn iq4_nl<S: Simd>(simd: S, block: &[u8; 18], out: &mut [f32; 32]) {
-    uneven(simd, block, 2, half(simd, block, 0), out);
+    looked_up(simd, &UNEVEN, block, 2, half(simd, block, 0), out);
+}
+
+#[inline(always)]
+fn mxfp4<S: Simd>(simd: S, block: &[u8; 17], out: &mut [f32; 32]) {
+    looked_up(simd, &DOUBLED, block, 1, half_power(block[0]), out);
 }
 
 /// Converts 256 codes to values. Each 16 share a scale, and optionally an offset.
@@ -283,6 +307,7 @@ fn iq4_xs<S: Simd>(simd: S, block: &[u8; 136], out: &mut [f32; 256]) {
     let high = u16::from_le_bytes([block[2], block[3]]);
     for (index, out) in out.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         let own = block[4 + index / 2] >> (index % 2 * 4) & 15 | ((high >> (2 * index) & 3) << 4) as u8;
-        uneven(simd, block, 8 + 16 * index, scale * f32::from(own.cast_signed() - 32), out);
+        let scale = scale * f32::from(own.cast_signed() - 32);
+        looked_up(simd, &UNEVEN, block, 8 + 16 * index, scale, out);
     }
 }

@@ -51,11 +51,13 @@ pub enum Format {
     Iq4Nl,
     /// GGUF: 256 4-bit codes of a non-uniform table, with 8 scales.
     Iq4Xs,
+    /// MXFP4 (OCP Microscaling Formats 1.0) in GGUF's order: 32 4-bit floats as in [`E2m1`](Self::E2m1) with a power of two.
+    Mxfp4,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::F64,
         Self::F32,
         Self::F16,
@@ -78,6 +80,7 @@ impl Format {
         Self::Q6K,
         Self::Iq4Nl,
         Self::Iq4Xs,
+        Self::Mxfp4,
     ];
 
     /// Values and bytes per block, the smallest unit that can be stored.
@@ -99,6 +102,7 @@ impl Format {
             Self::Q5K => (256, 176),
             Self::Q6K => (256, 210),
             Self::Iq4Xs => (256, 136),
+            Self::Mxfp4 => (32, 17),
         }
     }
 
@@ -127,6 +131,7 @@ impl Format {
             Self::Q6K => "Q6_K",
             Self::Iq4Nl => "IQ4_NL",
             Self::Iq4Xs => "IQ4_XS",
+            Self::Mxfp4 => "MXFP4",
         }
     }
 

@@ -12,7 +12,7 @@ mod packed;
 mod storage;
 mod vectors;
 
-pub use blocks::UNEVEN;
+pub use blocks::{DOUBLED, UNEVEN, half_power};
 pub use encode::{encode, scale_of};
 pub use floats::e4m3;
 pub use format::{Encoding, Format};

@@ -1,7 +1,10 @@
 //! Byte-level tokenizers of language models: a regular expression splits text into words, whose bytes are merged in pairs
 //! (byte-pair encoding, Sennrich et al. 2016, arXiv:1508.07909).
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 
 use tokenizers::{
     AddedToken, Tokenizer,
@@ -174,6 +177,22 @@ pub fn letters_of_bytes() -> Vec<char> {
     let mut letters: Vec<char> = ByteLevel::alphabet().into_iter().collect();
     letters.sort_unstable();
     letters
+}
+
+/// Every pair that makes a token, in the order of the tokens: some published files have only the tokens, and a pair's
+/// priority is the place of what it makes.
+pub fn pairs_of(tokens: &[&str]) -> Merges {
+    let places: HashMap<&str, usize> =
+        tokens.iter().enumerate().map(|(place, &token)| (token, place)).collect();
+    let mut merges = Merges::new();
+    for token in tokens {
+        let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
+        let mut own: Vec<_> =
+            cuts.filter_map(|pair| Some(((*places.get(pair.0)?, *places.get(pair.1)?), pair))).collect();
+        own.sort_unstable();
+        merges.extend(own.into_iter().map(|(_, (first, second))| (first.to_owned(), second.to_owned())));
+    }
+    merges
 }
 
 fn build(

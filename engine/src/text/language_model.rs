@@ -238,7 +238,7 @@ impl LanguageModelConfig {
     }
 
     /// Width of a head.
-    fn head(&self) -> usize {
+    pub(super) fn head(&self) -> usize {
         self.head_dim.unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
     }
 
@@ -251,6 +251,47 @@ impl LanguageModelConfig {
             let rows = if layers == Layers::Qwen3 { half * 5 / 16 } else { half * 3 / 8 };
             [half - 2 * rows, rows, rows]
         })
+    }
+
+    /// Rotations of tokens in these places: by image, row and column, which are the same for text.
+    pub(super) fn rope(&self, layers: Layers, places: &[[usize; 3]], like: &Tensor) -> Result<Rope> {
+        let half = self.head() / 2;
+        let own = self.rope_parameters.as_ref();
+        let theta = own.map_or(self.rope_theta, |rope| rope.rope_theta);
+        let older = self.rope_scaling.as_ref();
+        let long_texts =
+            own.and_then(|rope| rope.long_texts.as_ref()).or(older.and_then(|rope| rope.long_texts.as_ref()));
+        let usual = |pair: usize| {
+            let exponent = (2 * pair) as f32 / self.head() as f32;
+            1.0 / (theta as f32).powf(exponent)
+        };
+        let usual: Vec<f32> = (0..half).map(usual).collect();
+        let (frequencies, magnitude) = match long_texts {
+            Some(LongTexts::Yarn(yarn)) => (yarn.slowed(&usual, theta), yarn.magnitude()),
+            Some(LongTexts::Llama3(stretch)) => {
+                (usual.into_iter().map(|frequency| stretch.of(frequency)).collect(), 1.0)
+            }
+            Some(LongTexts::Unchanged) | None => (usual, 1.0),
+        };
+        let [first, second, third] = self.sections(layers);
+        let axis = |pair: usize| match layers {
+            // Image, row and column take turns until the sections of the last two are full.
+            Layers::Qwen3 if pair % 3 == 1 && pair < 3 * second => 1,
+            Layers::Qwen3 if pair % 3 == 2 && pair < 3 * third => 2,
+            Layers::Qwen3 => 0,
+            Layers::Qwen2 | Layers::Mistral { .. } => {
+                usize::from(pair >= first) + usize::from(pair >= first + second)
+            }
+        };
+        let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequencies[pair];
+        let angles = places.iter().flat_map(|place| (0..half).map(move |pair| (place, pair)));
+        let angles: Vec<f32> = angles.map(|(place, pair)| angle(place, pair)).collect();
+        if magnitude == 1.0 {
+            return Rope::from_angles(&angles, places.len(), half, &like.device());
+        }
+        let both = [f32::cos, f32::sin]
+            .map(|of| angles.iter().map(|angle| of(*angle) * magnitude).collect::<Vec<f32>>());
+        Rope::from_cosines_and_sines(both, places.len(), half, &like.device())
     }
 
     /// The blocks: embeddings, layers, final norm.
@@ -401,7 +442,12 @@ impl LanguageModel {
             if let Some(Padding::After(_, Some(position))) = self.padding {
                 places[read.end..].fill([position; 3]);
             }
-            states.push(Stream { rope: self.rope(&places, &x)?, read, x: x.unsqueeze(0)?, added });
+            states.push(Stream {
+                rope: self.config.rope(self.layers, &places, &x)?,
+                read,
+                x: x.unsqueeze(0)?,
+                added,
+            });
         }
         let norm = EMBEDDINGS + 1 + self.config.num_hidden_layers;
         let after = taken.after(self.config.num_hidden_layers);
@@ -470,46 +516,6 @@ impl LanguageModel {
         let h = silu_mul(&gate, &up)?;
         drop((gate, up));
         x + w.linear("mlp.down_proj", &h)?
-    }
-
-    fn rope(&self, places: &[[usize; 3]], like: &Tensor) -> Result<Rope> {
-        let half = self.config.head() / 2;
-        let own = self.config.rope_parameters.as_ref();
-        let theta = own.map_or(self.config.rope_theta, |rope| rope.rope_theta);
-        let older = self.config.rope_scaling.as_ref();
-        let long_texts =
-            own.and_then(|rope| rope.long_texts.as_ref()).or(older.and_then(|rope| rope.long_texts.as_ref()));
-        let usual = |pair: usize| {
-            let exponent = (2 * pair) as f32 / self.config.head() as f32;
-            1.0 / (theta as f32).powf(exponent)
-        };
-        let usual: Vec<f32> = (0..half).map(usual).collect();
-        let (frequencies, magnitude) = match long_texts {
-            Some(LongTexts::Yarn(yarn)) => (yarn.slowed(&usual, theta), yarn.magnitude()),
-            Some(LongTexts::Llama3(stretch)) => {
-                (usual.into_iter().map(|frequency| stretch.of(frequency)).collect(), 1.0)
-            }
-            Some(LongTexts::Unchanged) | None => (usual, 1.0),
-        };
-        let [first, second, third] = self.config.sections(self.layers);
-        let axis = |pair: usize| match self.layers {
-            // Image, row and column take turns until the sections of the last two are full.
-            Layers::Qwen3 if pair % 3 == 1 && pair < 3 * second => 1,
-            Layers::Qwen3 if pair % 3 == 2 && pair < 3 * third => 2,
-            Layers::Qwen3 => 0,
-            Layers::Qwen2 | Layers::Mistral { .. } => {
-                usize::from(pair >= first) + usize::from(pair >= first + second)
-            }
-        };
-        let angle = |place: &[usize; 3], pair: usize| place[axis(pair)] as f32 * frequencies[pair];
-        let angles = places.iter().flat_map(|place| (0..half).map(move |pair| (place, pair)));
-        let angles: Vec<f32> = angles.map(|(place, pair)| angle(place, pair)).collect();
-        if magnitude == 1.0 {
-            return Rope::from_angles(&angles, places.len(), half, &like.device());
-        }
-        let both = [f32::cos, f32::sin]
-            .map(|of| angles.iter().map(|angle| of(*angle) * magnitude).collect::<Vec<f32>>());
-        Rope::from_cosines_and_sines(both, places.len(), half, &like.device())
     }
 }
 

@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use tokenizers::{
-    Tokenizer,
-    models::bpe::{Merges, Vocab},
-};
+use tokenizers::{Tokenizer, models::bpe::Vocab};
 
 use super::{
-    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs},
-    tokenizer_files,
+    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, pairs_of},
+    tokenizer_files::published_lines,
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
@@ -100,33 +97,13 @@ impl MistralTokenizer {
 }
 
 fn published() -> Result<Pairs, CheckpointError> {
-    let (path, bytes) = tokenizer_files::published(PUBLISHED)?;
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => return Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
-    };
+    let (path, text) = published_lines(PUBLISHED)?;
     let tokens: Vec<&str> = text.lines().collect();
     let special = (0..PUBLISHED_SPECIAL).map(|id| match SPECIAL.get(id) {
         Some(token) => (*token).to_owned(),
         None => format!("<SPECIAL_{id}>"),
     });
     let all: Vocab = special.chain(tokens.iter().map(|&token| token.to_owned())).zip(0..).collect();
-    let merges = merges(&tokens);
+    let merges = pairs_of(&tokens);
     Ok(Pairs { path, tokens: all, merges })
-}
-
-/// Every pair that makes a token, in the order of the tokens: the published file has only the tokens, and a pair's
-/// priority is the place of what it makes.
-fn merges(tokens: &[&str]) -> Merges {
-    let places: std::collections::HashMap<&str, usize> =
-        tokens.iter().enumerate().map(|(place, &token)| (token, place)).collect();
-    let mut merges = Merges::new();
-    for token in tokens {
-        let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
-        let mut own: Vec<_> =
-            cuts.filter_map(|pair| Some(((*places.get(pair.0)?, *places.get(pair.1)?), pair))).collect();
-        own.sort_unstable();
-        merges.extend(own.into_iter().map(|(_, (first, second))| (first.to_owned(), second.to_owned())));
-    }
-    merges
 }

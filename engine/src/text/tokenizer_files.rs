@@ -62,6 +62,15 @@ pub fn published(name: &str) -> Result<(PathBuf, Vec<u8>), CheckpointError> {
     }
 }
 
+/// The same for a tokenizer of lines of text.
+pub fn published_lines(name: &str) -> Result<(PathBuf, String), CheckpointError> {
+    let (path, bytes) = published(name)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((path, text)),
+        Err(error) => Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
+    }
+}
+
 /// Rejects a tokenizer with more tokens than the encoder has embeddings.
 pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), CheckpointError> {
     if tokens <= embeddings {

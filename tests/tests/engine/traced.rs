@@ -17,7 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::checkpoint::{Fixture, fixtures};
 
-const FAMILIES: [&str; 16] = [
+const FAMILIES: [&str; 17] = [
     "z_image",
     "qwen_image",
     "qwen_image_21",
@@ -27,6 +27,7 @@ const FAMILIES: [&str; 16] = [
     "chroma",
     "longcat",
     "ernie_image",
+    "lens",
     "anima",
     "krea2",
     "hidream",

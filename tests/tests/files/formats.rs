@@ -36,7 +36,7 @@ fn every_gguf_type_is_widened_as_gguf_py_does_it() {
     let folder = fixtures().join("gguf");
     let (table, golden) =
         (read_header(&folder.join("types.gguf")).unwrap(), load(&folder.join("types.safetensors")).unwrap());
-    assert_eq!(table.len(), 16);
+    assert_eq!(table.len(), 17);
     for (name, tensor) in &table {
         let loaded = tensor.load(&Device::Cpu).unwrap();
         assert_eq!(loaded.dims(), golden[name].dims(), "{name}");

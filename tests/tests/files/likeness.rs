@@ -23,7 +23,7 @@ fn write(likeness: &Likeness, folder: &Path, dtype: RandomDtype, seed: u64) {
 fn published_models_have_as_many_weights() {
     let counted: BTreeMap<String, BTreeMap<String, u64>> =
         serde_json::from_str(include_str!("../../fixtures/parameters.json")).unwrap();
-    assert_eq!(counted.len(), 46);
+    assert_eq!(counted.len(), 49);
     assert!(Likeness::ids().all(|id| counted.contains_key(id)));
     for (id, counted) in counted {
         let likeness = Likeness::of(&id).unwrap();

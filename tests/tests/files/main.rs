@@ -12,6 +12,7 @@ mod formats_flux;
 mod formats_flux2;
 mod formats_hidream;
 mod formats_krea2;
+mod formats_lens;
 mod formats_longcat;
 mod formats_qwen_image;
 mod formats_qwen_image_21;

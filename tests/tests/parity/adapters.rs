@@ -83,6 +83,7 @@ fn pictures_are_those_of_diffusers() {
         "chroma",
         "longcat",
         "ernie_image",
+        "lens",
         "anima",
         "krea2",
         "hidream",

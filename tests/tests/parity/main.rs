@@ -19,6 +19,7 @@ mod flux2_dev;
 mod functions;
 mod hidream;
 mod krea2;
+mod lens;
 mod longcat;
 mod ltx;
 mod prompts;

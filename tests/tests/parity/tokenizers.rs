@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use serde::Deserialize;
 use sluice_engine::{
     checkpoint::{Checkpoint, Part, asset, read_vocabulary},
-    text::{ClipTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
+    text::{ClipTokenizer, GptOssTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 use sluice_tests::{
     checkpoint::{fixtures, read_json},
@@ -24,6 +24,7 @@ struct Row {
     clip: Vec<u32>,
     t5: Vec<u32>,
     mistral: Vec<u32>,
+    gpt_oss: Vec<u32>,
 }
 
 fn rows() -> Vec<Row> {
@@ -57,6 +58,14 @@ fn the_published_mistral_tokenizer_gives_what_mistral_common_gives() {
         let ids = tokenizer.encode_chat("", &text).unwrap();
         let want = [1, 17, 18, 3].into_iter().chain(mistral).chain([4]);
         assert_eq!(ids, want.collect::<Vec<u32>>(), "{text:?}");
+    }
+}
+
+#[test]
+fn the_published_gpt_oss_tokenizer_gives_what_tiktoken_gives() {
+    let tokenizer = GptOssTokenizer::published().unwrap();
+    for Row { text, gpt_oss, .. } in rows() {
+        assert_eq!(tokenizer.encode(&text).unwrap(), gpt_oss, "{text:?}");
     }
 }
 

@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use candle_core::{Device, Tensor};
 use sluice_engine::{
     memory::{Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Tier},
+    models,
     precision::Storage,
     request::Request,
     telemetry::BlockRecord,
 };
-use sluice_tests::runner::Runner;
+use sluice_tests::{
+    checkpoint::{Fixture, load, save},
+    runner::Runner,
+};
 
 use super::support::{
     Ran, SMALL, Tiny, attempt, card, forecast, half_streamed, mode, passing_through, run, starter,
@@ -49,6 +54,30 @@ fn what_depends_on_prompt_and_timestep_alone_moves_once_a_run() {
     assert!(once >= 3, "{uses:?}");
     assert!(uses.values().skip(once).all(|&count| count == small.steps), "{uses:?}");
     assert!(uses.len() > once + 3, "{uses:?}");
+}
+
+/// Prompt and negative prompt go through an expert while it is there.
+#[test]
+fn experts_are_read_once_and_only_those_that_tokens_are_routed_to() {
+    let fixture = Fixture::new("lens", "default");
+    let folder = tempfile::tempdir().unwrap();
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let file = model.join("text_encoder/model.safetensors");
+    let mut tensors = load(&file).unwrap();
+    let router = tensors.get_mut("model.layers.1.mlp.router.bias").unwrap();
+    *router = Tensor::new(&[0.0f32, 0.0, 0.0, 0.0, 0.0, -1e6], &Device::Cpu).unwrap();
+    save(&tensors, &file).unwrap();
+    let request = fixture.run("guided").unwrap().request(&model);
+    let ran = run(&mut Runner::start().unwrap(), &request, &passing_through());
+    let opened = models::open(&model, &[]).unwrap();
+    let names: Vec<&str> = opened.parts[0].component.blocks.iter().map(|block| block.name.as_str()).collect();
+    let mut read: BTreeMap<&str, u32> = BTreeMap::new();
+    for block in ran.blocks().iter().filter(|block| block.component == TEXT) {
+        *read.entry(names[usize::from(block.block)]).or_default() += 1;
+    }
+    assert!(read.values().all(|count| *count == 1), "{read:?}");
+    assert!(read.contains_key("layers.0.mlp.experts.5") && read.contains_key("layers.1.mlp.experts.4"));
+    assert!(!read.contains_key("layers.1.mlp.experts.5"), "{read:?}");
 }
 
 #[test]

@@ -19,8 +19,6 @@ pub struct HollowFolder {
     pub index: Value,
     /// `scheduler_config.json`.
     pub scheduler: Value,
-    /// The dtype of all weights.
-    pub format: Format,
     /// The components by their folders, such as `text_encoder_2`.
     pub parts: BTreeMap<String, HollowPart>,
 }
@@ -30,15 +28,15 @@ pub struct HollowFolder {
 pub struct HollowPart {
     /// `config.json`.
     pub config: Value,
-    /// Names and shapes as in published files.
-    pub tensors: Vec<(String, Vec<usize>)>,
+    /// Names, shapes and formats as in published files.
+    pub tensors: Vec<(String, Vec<usize>, Format)>,
 }
 
 impl Checkpoint {
     /// A checkpoint without files: families open it as they open a diffusers folder. Its tensors have shapes, a dtype
     /// and bytes. Reading them fails with [`Hollow`](crate::checkpoint::CheckpointError::Hollow).
     pub fn hollow(folder: HollowFolder) -> Self {
-        let HollowFolder { name, index, scheduler, format, mut parts } = folder;
+        let HollowFolder { name, index, scheduler, mut parts } = folder;
         let root = Path::new(&name);
         let mut checkpoint = Self { scheduler: Some(scheduler), ..Self::of_index(root, index) };
         for (role, names) in FOLDERS {
@@ -47,7 +45,7 @@ impl Checkpoint {
                 let path = root.join(name);
                 let file = Arc::new(WeightFile::hollow(path.clone()));
                 let mut end = 0;
-                let stored = tensors.into_iter().map(|(name, shape)| {
+                let stored = tensors.into_iter().map(|(name, shape, format)| {
                     let start = end;
                     end += format.bytes(shape.iter().product()) as u64;
                     (name, StoredTensor::new(&file, Ok(format.into()), shape, start..end))
@@ -70,13 +68,13 @@ mod tests {
 
     #[test]
     fn hollow_tensors_have_bytes_and_no_values() {
-        let tensors = vec![("a".to_owned(), vec![2, 3]), ("b".to_owned(), vec![4])];
+        let tensor = |name: &str, shape: &[usize], format| (name.to_owned(), shape.to_vec(), format);
+        let tensors = vec![tensor("a", &[2, 3], Format::Bf16), tensor("b", &[64], Format::Mxfp4)];
         let part = HollowPart { config: json!({}), tensors };
         let checkpoint = Checkpoint::hollow(HollowFolder {
             name: "Model".to_owned(),
             index: json!({ "_class_name": "Pipeline" }),
             scheduler: json!({}),
-            format: Format::Bf16,
             parts: BTreeMap::from([("vae".to_owned(), part.clone()), ("unet".to_owned(), part)]),
         });
         assert_eq!(checkpoint.kind.as_deref(), Some("Pipeline"));
@@ -85,7 +83,7 @@ mod tests {
         let part = &checkpoint.parts[0];
         assert!(part.is_hollow() && part.note("a").is_ok_and(|note| note.is_none()));
         let [first, second] = ["a", "b"].map(|name| &part.tensors[name]);
-        assert_eq!((first.stored_bytes(), second.stored_bytes()), (12, 8));
+        assert_eq!((first.stored_bytes(), second.stored_bytes()), (12, 34));
         assert_ne!(first.identity(), second.identity());
         let error = first.values().unwrap_err();
         assert!(matches!(error, CheckpointError::Hollow { .. }), "{error}");

@@ -100,9 +100,44 @@ fn stem_of(tensors: &TensorTable, layer: &str) -> Option<String> {
     Some(name.strip_suffix("weight")?.to_owned())
 }
 
+/// Joins the matrices of a stack, one for each expert. Each gets the expert's number in its name, before that of the layer.
+fn join_stack(
+    tensors: &mut TensorTable,
+    stem: &str,
+    layer: &Layer,
+    weight: StoredTensor,
+) -> Result<(), CheckpointError> {
+    let parts = ["weight_scale", "weight_scale_2"];
+    let scales = parts.map(|part| tensors.remove(&format!("{stem}{part}")));
+    let experts = weight.shape().first().copied().unwrap_or(0);
+    let (before, name) = stem.trim_end_matches('.').rsplit_once('.').unwrap_or(("", stem));
+    // Bytes of codes have no encoding of their own.
+    let Some(bytes) = weight.clone().seen_as(Format::I8) else {
+        tensors.insert(format!("{stem}weight"), weight);
+        return Ok(());
+    };
+    for expert in 0..experts {
+        let own = |stack: &StoredTensor| {
+            let part = stack.parts(expert..expert + 1, experts);
+            let shape = part.shape()[1..].to_vec();
+            part.with_shape(&shape)
+        };
+        let mut take = |part: &str| {
+            let place = parts.iter().position(|known| *known == part)?;
+            scales[place].as_ref().map(own)
+        };
+        let weight = joined(own(&bytes), layer, &mut take)?;
+        tensors.insert(format!("{before}.{expert}.{name}.weight"), weight);
+    }
+    Ok(())
+}
+
 fn join_layer(tensors: &mut TensorTable, stem: &str, layer: &Layer) -> Result<(), CheckpointError> {
     let name = format!("{stem}weight");
     let Some(weight) = tensors.remove(&name) else { return Ok(()) };
+    if weight.shape().len() == 3 {
+        return join_stack(tensors, stem, layer, weight);
+    }
     let mut take = |part: &str| tensors.remove(&format!("{stem}{part}"));
     // The scale that inputs are quantized with: Sluice does not quantize them.
     take("input_scale");

@@ -6,6 +6,7 @@
 
 mod bitsandbytes;
 mod comfy;
+mod mxfp4;
 mod refused;
 mod rotated;
 mod torchao;
@@ -26,6 +27,7 @@ pub fn join(tensors: &mut TensorTable, notes: &Notes) -> Result<(), CheckpointEr
     refused::refuse_foreign(tensors)?;
     torchao::join(tensors, notes)?;
     comfy::join(tensors, notes)?;
+    mxfp4::join(tensors);
     attach_scales(tensors);
     bitsandbytes::join(tensors)
 }

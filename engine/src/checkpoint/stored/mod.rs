@@ -4,6 +4,7 @@ mod decoded;
 mod encoded;
 mod scales;
 mod values;
+mod woven;
 
 use std::{
     collections::BTreeMap,
@@ -178,8 +179,12 @@ impl StoredTensor {
         let length = (self.whole.end - self.whole.start) as usize;
         match self.stored_encoding() {
             Some(Encoding { format, group: None }) if self.range != self.whole => {
-                let (values, bytes) = format.block();
-                Self { shape: vec![length / bytes * values], range: self.whole.clone(), ..self.clone() }
+                let (values, _) = format.block();
+                let bytes = self.place_of(format, values) as usize;
+                let mut whole =
+                    Self { shape: vec![length / bytes * values], range: self.whole.clone(), ..self.clone() };
+                whole.scales.iter_mut().for_each(|scales| scales.first = 0);
+                whole
             }
             _ => self.clone(),
         }
@@ -197,7 +202,8 @@ impl StoredTensor {
     /// Bytes on disk, including scales of encodings that have them.
     pub fn stored_bytes(&self) -> u64 {
         let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
-        self.range.end - self.range.start + (scales * size_of::<f32>()) as u64
+        let woven = self.woven().map_or(0, |_| self.count() / Format::Mxfp4.block().0);
+        self.range.end - self.range.start + (scales * size_of::<f32>() + woven) as u64
     }
 
     /// Bytes in the encoding it is provided in, including scales.
@@ -305,9 +311,12 @@ impl StoredTensor {
             return part;
         }
         let Ok(encoding) = part.encoding else { return part };
-        let start = self.range.start + encoding.format.bytes(first) as u64;
-        part.range = start..start + encoding.format.bytes(count) as u64;
+        let start = self.range.start + self.place_of(encoding.format, first);
+        part.range = start..start + self.place_of(encoding.format, count);
         let (block, _) = encoding.format.block();
+        if self.woven().is_some() {
+            part.scales.iter_mut().for_each(|scales| scales.first += first / block);
+        }
         let mut whole = first.is_multiple_of(block) && part.range.end <= self.range.end;
         if let (Some(group), Some(scales)) = (encoding.group, &mut part.scales) {
             let group = group.get();
@@ -390,7 +399,7 @@ impl StoredTensor {
     fn read_stored(&self, encoding: Encoding, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
         let all = encoding.format.bytes(self.count());
         let (values, scales) = out.split_at_mut(all.saturating_sub(first).min(out.len()));
-        self.file.read_at(values, self.range.start + first.min(all) as u64)?;
+        self.read_values(first.min(all), values)?;
         if !scales.is_empty() {
             let bytes = self.read_scales()?.into_iter().flat_map(f32::to_le_bytes);
             let skipped = first.saturating_sub(all);
@@ -428,7 +437,7 @@ impl StoredTensor {
         for start in range.clone().step_by(PIECE) {
             let length = PIECE.min(range.end - start);
             let stored = &mut stored[..encoding.format.bytes(length)];
-            self.file.read_at(stored, self.range.start + encoding.format.bytes(start) as u64)?;
+            self.read_values(encoding.format.bytes(start), stored)?;
             let values = &mut values[..length];
             if let Some(packed) = Packed::new(encoding.format.into(), length, stored) {
                 packed.widen(0, values);

@@ -23,6 +23,8 @@ pub(super) enum ScaleCodes {
     Nested(Arc<NestedScales>),
     /// As 8-bit floats or exponents in the order of tensor cores.
     Blocked(Arc<BlockedScales>),
+    /// As exponents, plus 127, which are read into the blocks of values.
+    Woven,
 }
 
 /// 8-bit scales of a matrix in the order that the tensor cores of NVIDIA's GPUs read: tiles of 128 rows and 4
@@ -71,6 +73,7 @@ impl Scales {
             ScaleCodes::Floats { factor } => *factor,
             ScaleCodes::Nested(nested) => return nested.read(&self.table, wanted),
             ScaleCodes::Blocked(blocked) => return blocked.read(&self.table, wanted),
+            ScaleCodes::Woven => return Ok(Vec::new()),
         };
         let mut read = Vec::with_capacity(count);
         self.table.widened::<CheckpointError>(|start, values| {

@@ -7,13 +7,13 @@ use crate::models::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput, Prepared,
     denoiser::negative_first,
     joint::{DOUBLE_MODULATION, embedded, embedded_waves, modulated_by},
-    modulated::{normed, within_range},
+    modulated::{gated_feed_forward, normed, within_range},
     patches::{Channels, angles, patchify, unpatchify},
 };
 use crate::{
     nn::{
-        D, Device, Mask, Result, Rope, Routes, Tensor, attention, bail, gated_add, rope_interleaved, silu,
-        silu_mul,
+        D, Device, Mask, Result, Rope, Routes, Share, Tensor, attention, bail, gated_add, rope_interleaved,
+        silu,
     },
     request::Canvas,
     residency::{Blocks, RunError, Weights},
@@ -108,11 +108,12 @@ impl HiDreamTransformer {
     fn experts(&self, w: &Weights, x: Tensor) -> Result<Tensor> {
         let (batch, tokens, dim) = x.dims3()?;
         let x = x.reshape((batch * tokens, dim))?;
-        let mut sum = feed_forward(w, "ff_i.shared_experts", x.clone())?;
-        let routes = Routes::new(&w.linear("ff_i.gate", &x)?, self.config.num_activated_experts)?;
+        let mut sum = gated_feed_forward(w, "ff_i.shared_experts", x.clone())?;
+        let routes =
+            Routes::new(&w.linear("ff_i.gate", &x)?, self.config.num_activated_experts, Share::OfAll)?;
         for expert in 0..routes.count() {
             let name = format!("ff_i.experts.{expert}");
-            sum = routes.add(expert, &x, sum, |x| feed_forward(w, &name, x))?;
+            sum = routes.add(expert, &x, sum, |x| gated_feed_forward(w, &name, x))?;
         }
         sum.reshape((batch, tokens, dim))
     }
@@ -150,7 +151,7 @@ impl HiDreamTransformer {
         drop((h, attended));
         let h = self.experts(w, normed(&img, &of_image[3..])?)?;
         let img = within_range(gated_add(&img, &of_image[5], &h)?)?;
-        let h = feed_forward(w, "ff_t", normed(&txt, &of_text[3..])?)?;
+        let h = gated_feed_forward(w, "ff_t", normed(&txt, &of_text[3..])?)?;
         Ok([img, within_range(gated_add(&txt, &of_text[5], &h)?)?])
     }
 
@@ -187,15 +188,6 @@ fn without_padding(k: Tensor, places: &Places) -> Result<Tensor> {
     let end = places.image + places.padding;
     let zeros = Tensor::zeros((batch, places.padding, heads, width), k.dtype(), &k.device())?;
     Tensor::cat(&[k.narrow(1, 0, places.image)?, zeros, k.narrow(1, end, tokens - end)?], 1)
-}
-
-/// The gated feed-forward `name` of `x`.
-fn feed_forward(w: &Weights, name: &str, x: Tensor) -> Result<Tensor> {
-    let (gate, up) = (w.linear(&format!("{name}.w1"), &x)?, w.linear(&format!("{name}.w3"), &x)?);
-    drop(x);
-    let h = silu_mul(&gate, &up)?;
-    drop((gate, up));
-    w.linear(&format!("{name}.w2"), &h)
 }
 
 impl Denoiser for HiDreamTransformer {

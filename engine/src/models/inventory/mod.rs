@@ -23,8 +23,8 @@ use crate::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
     text::{
-        AnimaConditioner, Clip, ClipVision, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl, Qwen25Vl,
-        QwenVision, ReduxTower, SiglipConfig, T5,
+        AnimaConditioner, Clip, ClipVision, GptOss, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl,
+        Qwen25Vl, QwenVision, ReduxTower, SiglipConfig, T5,
     },
     vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };
@@ -238,6 +238,7 @@ fn component(part: &Part) -> Option<String> {
             .or_else(|| Clip::width(tensors).map(|width| encoder("CLIP", width)))
             .or_else(|| Qwen3Chat::width_of(tensors).map(|width| encoder("Qwen3", width)))
             .or_else(|| Qwen3Vl::seeing_width_of(tensors).map(|width| encoder("Qwen3-VL", width)))
+            .or_else(|| GptOss::width_of(tensors).map(|width| encoder("GPT-OSS", width)))
             .or_else(|| Llama3::published_width_of(tensors).map(|width| encoder("Llama 3", width)))
             .or_else(|| MistralChat::width_of(tensors).map(|width| encoder("Mistral", width)))
             .or_else(|| Qwen25Vl::width_of(tensors).map(|width| encoder("Qwen2.5-VL", width)))

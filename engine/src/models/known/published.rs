@@ -10,22 +10,25 @@ use serde_json::{Map, Value};
 
 use super::super::{
     chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
-    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, longcat, ltx::LtxConfig,
-    qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig,
-    wan::WanConfig, z_image::ZImageConfig,
+    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig, longcat,
+    ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config,
+    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
     precision::Format,
     text::{
-        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, LanguageModelConfig, Layers, Qwen3VisionConfig,
-        QwenVisionConfig, T5Config,
+        AnimaConditionerConfig, ClipConfig, ClipVisionConfig, GptOssConfig, LanguageModelConfig, Layers,
+        Qwen3VisionConfig, QwenVisionConfig, T5Config,
     },
     vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
 };
 
-/// What weights are published in: 16 bits. Forecasts do not differ between bf16 and f16.
+/// What weights are published in, but for the experts of GPT-OSS: 16 bits. Forecasts do not differ between bf16 and f16.
 const FORMAT: Format = Format::Bf16;
+
+/// The class of a text encoder whose experts are published in MXFP4.
+const GPT_OSS: &str = "GptOssForCausalLM";
 
 /// Names in files → shapes.
 pub type Shapes = Vec<(String, Vec<usize>)>;
@@ -76,6 +79,8 @@ pub enum PublishedTokenizer {
     OpenClip,
     /// The tokenizer of T5.
     T5,
+    /// The tokenizer of GPT-OSS.
+    GptOss,
     /// The tokenizer of Mistral Small 3.
     Mistral,
     /// The tokenizer of Qwen 2 and 3.
@@ -105,6 +110,7 @@ impl Published {
         for part in &self.parts {
             if let Some(tensors) = part.tensors()? {
                 let config = Value::Object(part.config.clone());
+                let tensors = tensors.into_iter().map(|tensor| part.as_published(tensor)).collect();
                 parts.insert(part.folder.clone(), HollowPart { config, tensors });
             }
         }
@@ -112,7 +118,6 @@ impl Published {
             name: self.name.clone(),
             index: Value::Object(self.index.clone()),
             scheduler: self.scheduler.clone(),
-            format: FORMAT,
             parts,
         }))
     }
@@ -131,6 +136,8 @@ impl PublishedPart {
                 stored(&longcat::blueprint(&self.read::<FluxConfig>()?), longcat::hub_name)
             }
             "ErnieImageTransformer2DModel" => stored(&self.read::<ErnieConfig>()?.blueprint(), whole),
+            "LensTransformer2DModel" => stored(&self.read::<LensConfig>()?.blueprint(), diffusers_name),
+            GPT_OSS => self.read::<GptOssConfig>()?.published_tensors(),
             "CosmosTransformer3DModel" => stored(&self.read::<CosmosConfig>()?.blueprint(), whole),
             "AnimaTextConditioner" => stored(&self.read::<AnimaConditionerConfig>()?.blueprint(), whole),
             "HiDreamImageTransformer2DModel" => stored(&self.read::<HiDreamConfig>()?.blueprint(), whole),
@@ -255,6 +262,16 @@ impl PublishedPart {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// A tensor in the format in which it is published.
+    fn as_published(&self, (name, shape): (String, Vec<usize>)) -> (String, Vec<usize>, Format) {
+        let packed =
+            Some(()).filter(|()| self.class == GPT_OSS).and_then(|()| GptOssConfig::packed(&name, &shape));
+        match packed {
+            Some((name, shape)) => (name, shape, Format::Mxfp4),
+            None => (name, shape, FORMAT),
+        }
     }
 
     /// Its configuration as that of a class.

@@ -48,6 +48,9 @@ fn distilled_models_start_from_their_own_steps() {
         ("longcat-image", 50, 4.0),
         ("ernie-image", 50, 4.0),
         ("ernie-image-turbo", 8, 1.0),
+        ("lens", 20, 5.0),
+        ("lens-turbo", 4, 1.0),
+        ("lens-base", 50, 5.0),
         ("longcat-image-edit-turbo", 8, 1.0),
         ("hidream-i1-full", 50, 5.0),
         ("hidream-i1-dev", 28, 0.0),
@@ -72,7 +75,7 @@ fn weights_of_a_model_without_files_cannot_be_read() {
 #[test]
 fn numbers_of_weights_are_those_that_are_published() {
     use Role::{Autoencoder, Denoiser, TextEncoder};
-    let published: [(&str, Role, &[f64]); 51] = [
+    let published: [(&str, Role, &[f64]); 53] = [
         ("flux.1-dev", TextEncoder, &[0.123, 4.762]),
         ("flux.1-dev", Denoiser, &[11.90]),
         ("flux.1-dev", Autoencoder, &[0.0838]),
@@ -87,6 +90,9 @@ fn numbers_of_weights_are_those_that_are_published() {
         ("longcat-image", Denoiser, &[6.271]),
         ("ernie-image", TextEncoder, &[3.429]),
         ("ernie-image", Denoiser, &[8.033]),
+        // 20.91 with the head.
+        ("lens", TextEncoder, &[20.91 - 0.5791]),
+        ("lens-turbo", Denoiser, &[4.104]),
         ("anima", TextEncoder, &[0.5960, 0.1346]),
         ("anima", Denoiser, &[1.956]),
         ("krea-2-raw", TextEncoder, &[4.022]),

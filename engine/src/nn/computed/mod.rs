@@ -26,7 +26,7 @@ mod unpacked;
 
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
 pub use addition::add;
-pub use attention::{Mask, attention, attention_with_bias};
+pub use attention::{Mask, attention, attention_with_bias, attention_with_sinks};
 pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
 pub use bf16_product::is_available as has_bf16_products;
 pub(in crate::nn) use bf16_product::scratch_bytes as bf16_scratch_bytes;

@@ -5,7 +5,7 @@
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use crate::precision::{Encoding, Format, Packed, UNEVEN};
+use crate::precision::{DOUBLED, Encoding, Format, Packed, UNEVEN, half_power};
 
 /// Weights unpacked at a time. All at once would take several times their size in f32.
 const PIECE: usize = 1 << 21;
@@ -141,6 +141,10 @@ fn of_format(bytes: &Tensor, format: Format) -> Result<Tensor> {
         }
         Format::Q8_0 => blocks.looked_up(2, 32, signed)?.squeeze(2)?.broadcast_mul(&blocks.half(0)?)?,
         Format::Iq4Nl => blocks.nibbles(2, uneven)?.broadcast_mul(&blocks.half(0)?)?,
+        Format::Mxfp4 => {
+            let scales = blocks.looked_up(0, 1, |byte| [half_power(byte)])?.squeeze(2)?;
+            blocks.nibbles(1, |code| DOUBLED[usize::from(code)])?.broadcast_mul(&scales)?
+        }
         Format::Q2K => blocks.q2_k()?,
         Format::Q3K => blocks.q3_k()?,
         Format::Q4K => blocks.q4_k()?,

@@ -8,7 +8,7 @@ use tokenizers::{Model, Tokenizer, processors::template::TemplateProcessing};
 use sluice_engine::{
     checkpoint::CheckpointError,
     models::PublishedTokenizer,
-    text::{ClipTokenizer, LlamaTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
+    text::{ClipTokenizer, GptOssTokenizer, LlamaTokenizer, MistralTokenizer, Qwen2Tokenizer, T5Tokenizer},
 };
 
 /// The chat template: a user's turn, and the beginning of the answer.
@@ -37,6 +37,13 @@ pub fn write(tokenizer: PublishedTokenizer, folder: &Path) -> Result<(), Checkpo
             json!({
                 "tokenizer_class": "T5TokenizerFast", "eos_token": "</s>", "pad_token": "<pad>",
                 "unk_token": "<unk>", "extra_ids": 100, "model_max_length": 512,
+            })
+        }
+        PublishedTokenizer::GptOss => {
+            save(GptOssTokenizer::published()?.inner(), folder)?;
+            json!({
+                "tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<|startoftext|>",
+                "eos_token": "<|return|>", "pad_token": "<|endoftext|>", "model_max_length": 131_072,
             })
         }
         PublishedTokenizer::Mistral => {
@@ -74,7 +81,9 @@ pub fn class(tokenizer: PublishedTokenizer) -> &'static str {
     match tokenizer {
         PublishedTokenizer::Clip | PublishedTokenizer::OpenClip => "CLIPTokenizer",
         PublishedTokenizer::T5 => "T5TokenizerFast",
-        PublishedTokenizer::Mistral | PublishedTokenizer::Bytes => "PreTrainedTokenizerFast",
+        PublishedTokenizer::Mistral | PublishedTokenizer::Bytes | PublishedTokenizer::GptOss => {
+            "PreTrainedTokenizerFast"
+        }
         PublishedTokenizer::Qwen2 => "Qwen2Tokenizer",
     }
 }

@@ -27,7 +27,7 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     check(q, k, v)?;
     let divisor = (q.dim(3)? as f64).sqrt();
     if by_processor(q) {
-        fused(q, k, v, Scores { divisor, causal: mask == Mask::Causal, bias: None })
+        fused(q, k, v, Scores { causal: mask == Mask::Causal, ..Scores::new(divisor) })
     } else {
         let causal = mask == Mask::Causal;
         let added = if causal { Added::Causal } else { Added::Nothing };
@@ -49,10 +49,34 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     if by_processor(q) {
         let bias = super::cpu::contiguous(bias)?;
         let held = bias.storage_and_layout();
-        return fused(q, k, v, Scores { divisor: 1.0, causal: false, bias: Some(values(&held)?) });
+        return fused(q, k, v, Scores { bias: Some(values(&held)?), ..Scores::new(1.0) });
     }
     let work = || cuda::attention_with_bias(q, k, v, bias);
     cuda::attend_or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), Most::USUAL))
+}
+
+/// Causal [`attention`] in which each query also attends to a sink: a score of its head, f32 `[heads]`, that has no value
+/// (Xiao et al. 2023, arXiv:2309.17453). With a `window`, a query attends to so many keys at most, its own and those before it.
+pub fn attention_with_sinks(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    sinks: &Tensor,
+    window: Option<usize>,
+) -> Result<Tensor> {
+    check(q, k, v)?;
+    let (_, _, heads, width) = q.dims4()?;
+    if sinks.dims() != [heads] || window == Some(0) {
+        bail!("{heads} heads with sinks of shape {:?} and a window of {window:?} keys", sinks.dims());
+    }
+    let divisor = (width as f64).sqrt();
+    if by_processor(q) {
+        let sinks = super::cpu::contiguous(&sinks.to_dtype(DType::F32)?)?;
+        let held = sinks.storage_and_layout();
+        let sinks = Some(values(&held)?);
+        return fused(q, k, v, Scores { causal: true, sinks, window, ..Scores::new(divisor) });
+    }
+    plain([q, k, v], divisor, Added::Sinks { sinks, window }, Most::USUAL)
 }
 
 /// How to get scores from the products of queries and keys.
@@ -62,6 +86,17 @@ struct Scores<'a> {
     causal: bool,
     /// `[heads, tokens + keys − 1]`.
     bias: Option<&'a [f32]>,
+    /// `[heads]`.
+    sinks: Option<&'a [f32]>,
+    /// How many keys a query attends to at most, its own and those before it.
+    window: Option<usize>,
+}
+
+impl Scores<'_> {
+    /// Those of all keys, divided by a number.
+    fn new(divisor: f64) -> Self {
+        Self { divisor, causal: false, bias: None, sinks: None, window: None }
+    }
 }
 
 fn check(q: &Tensor, k: &Tensor, v: &Tensor) -> Result<()> {
@@ -84,19 +119,35 @@ enum Added<'a> {
     Causal,
     /// A bias by relative position, `[heads, tokens + keys − 1]`.
     Bias(&'a Tensor),
+    /// The causal mask, perhaps with a window, and the score of a key without a value, `[heads]`.
+    Sinks {
+        sinks: &'a Tensor,
+        window: Option<usize>,
+    },
 }
 
 impl Added<'_> {
     /// Adds it to scores `[…, queries, keys]` of a range of queries.
     fn to(self, scores: Tensor, queries: Range<usize>, tokens: usize) -> Result<Tensor> {
         let keys = scores.dim(3)?;
+        let mask = |window: usize| {
+            let is_seen = move |query: usize, key: usize| key <= query && query - key < window;
+            let added = move |query| {
+                (0..keys).map(move |key| if is_seen(query, key) { 0.0 } else { f32::NEG_INFINITY })
+            };
+            let values: Vec<f32> = queries.clone().flat_map(added).collect();
+            Tensor::from_vec(values, (queries.len(), keys), scores.device())
+        };
         let added = match self {
             Self::Nothing => return Ok(scores),
-            Self::Causal => {
-                let hidden =
-                    |query| (0..keys).map(move |key| if key > query { f32::NEG_INFINITY } else { 0.0 });
-                let values: Vec<f32> = queries.clone().flat_map(hidden).collect();
-                Tensor::from_vec(values, (queries.len(), keys), scores.device())?
+            Self::Causal => mask(usize::MAX)?,
+            Self::Sinks { sinks, window } => {
+                let mask = mask(window.unwrap_or(usize::MAX))?.to_dtype(scores.dtype())?;
+                let (batch, heads, rows, _) = scores.dims4()?;
+                let shown = scores.broadcast_add(&mask)?;
+                drop(scores);
+                let sinks = sinks.to_dtype(shown.dtype())?.reshape((1, heads, 1, 1))?;
+                return Tensor::cat(&[shown, sinks.broadcast_as((batch, heads, rows, 1))?], 3);
             }
             Self::Bias(bias) => {
                 let rows = queries.map(|query| bias.narrow(1, tokens - 1 - query, keys));
@@ -143,11 +194,18 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: Most) ->
             k.narrow(2, first, count)?,
             v.narrow(2, first, count)?,
         );
-        let bias = match added {
-            Added::Bias(bias) => Some(bias.narrow(0, first * served, count * served)?),
+        let own = match added {
+            Added::Bias(of_heads) | Added::Sinks { sinks: of_heads, .. } => {
+                Some(of_heads.narrow(0, first * served, count * served)?)
+            }
             Added::Nothing | Added::Causal => None,
         };
-        plain_heads([&q, &k, &v], divisor, bias.as_ref().map_or(added, Added::Bias), most.scores)
+        let added = match (added, &own) {
+            (Added::Bias(_), Some(bias)) => Added::Bias(bias),
+            (Added::Sinks { window, .. }, Some(sinks)) => Added::Sinks { sinks, window },
+            _ => added,
+        };
+        plain_heads([&q, &k, &v], divisor, added, most.scores)
     };
     let parts = (0..kv_heads).step_by(together).map(attend).collect::<Result<Vec<_>>>()?;
     Tensor::cat(&parts, 2)
@@ -167,6 +225,8 @@ fn plain_heads([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: us
         x.unsqueeze(2)?.broadcast_as(shape)?.reshape((batch, heads, keys, width))
     };
     let (k, v) = (spread(k)?.transpose(2, 3)?, spread(v)?);
+    // The sink is a key without a value.
+    let v = if let Added::Sinks { .. } = added { v.pad_with_zeros(2, 0, 1)? } else { v };
     let together = (most / (batch * heads * keys).max(1)).min(tokens).max(1);
     let attend = |first: usize| -> Result<Tensor> {
         let queries = first..tokens.min(first + together);
@@ -284,6 +344,45 @@ mod tests {
             assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 1e-5);
             assert!(attention_with_bias(&q, &k, &v, &bias.narrow(1, 0, tokens + keys - 2).unwrap()).is_err());
         }
+    }
+
+    #[test]
+    fn sinks_take_their_share_and_windows_hide_the_keys_before_them() {
+        for (q, kv_heads, window) in [
+            ([1, 1, 1, 4], 1, None),
+            ([2, 7, 3, 5], 3, Some(3)),
+            ([1, 300, 4, 16], 2, None),
+            ([1, 300, 4, 16], 2, Some(128)),
+            ([1, 700, 2, 40], 1, Some(1)),
+            ([1, 260, 2, 64], 1, Some(600)),
+        ] {
+            let (tokens, heads, width) = (q[1], q[2], q[3]);
+            let [q, k, v] = inputs(q, tokens, kv_heads);
+            let sinks = (random(&[heads], 4) * 3.0).unwrap();
+            let got = attention_with_sinks(&q, &k, &v, &sinks, window).unwrap();
+            let wide = [&q, &k, &v, &sinks].map(|x| x.to_dtype(DType::F64).unwrap());
+            let added = Added::Sinks { sinks: &wide[3], window };
+            let want = plain([&wide[0], &wide[1], &wide[2]], (width as f64).sqrt(), added, WHOLE).unwrap();
+            assert_close(&got, &want.to_dtype(DType::F32).unwrap(), 3e-6);
+            // By the definition, key by key.
+            let rows = |x: &Tensor, head: usize| {
+                x.get(0).unwrap().narrow(1, head, 1).unwrap().squeeze(1).unwrap().to_vec2::<f64>().unwrap()
+            };
+            let (head, query) = (heads - 1, tokens - 1);
+            let (own, keys, values) =
+                (&rows(&wide[0], head)[query], rows(&wide[1], kv_heads - 1), rows(&wide[2], kv_heads - 1));
+            let score =
+                |key: &[f64]| own.iter().zip(key).map(|(q, k)| q * k).sum::<f64>() / (width as f64).sqrt();
+            let first = window.map_or(0, |window| tokens.saturating_sub(window));
+            let weights: Vec<f64> = keys[first..].iter().map(|key| score(key).exp()).collect();
+            let all = weights.iter().sum::<f64>() + wide[3].to_vec1::<f64>().unwrap()[head].exp();
+            let summed: f64 =
+                weights.iter().zip(&values[first..]).map(|(weight, value)| weight * value[0]).sum();
+            assert!((rows(&want, head)[query][0] - summed / all).abs() < 1e-9, "{window:?}");
+        }
+        let [q, k, v] = inputs([1, 4, 2, 8], 4, 2);
+        assert!(attention_with_sinks(&q, &k, &v, &random(&[3], 1), None).is_err());
+        assert!(attention_with_sinks(&q, &k, &v, &random(&[2], 1), Some(0)).is_err());
     }
 
     #[test]

@@ -68,8 +68,11 @@ pub(super) fn attend(
             values: values.from(batch, kv_head),
             value_stride: values.token,
             key_count: if scores.causal { key_count.min(first + out.len()) } else { key_count },
+            first_key: scores.window.map_or(0, |window| (first + 1).saturating_sub(window)),
             first,
             causal: scores.causal,
+            window: scores.window,
+            sink: scores.sinks.map(|sinks| sinks[head] * std::f32::consts::LOG2_E),
             // The bias for the first query comes after the entries for keys before it.
             bias: scores.bias.map(|bias| &bias[head * (tokens + key_count - 1)..][..tokens + key_count - 1]),
             last: tokens - 1,
@@ -106,10 +109,16 @@ struct Work<'a> {
     value_stride: usize,
     /// Number of keys that any of the queries attends to.
     key_count: usize,
+    /// Position of the first key that any of them attends to.
+    first_key: usize,
     /// Position of the first query.
     first: usize,
     /// Whether later keys are masked.
     causal: bool,
+    /// How many keys a query attends to at most, its own and those before it; only with a sink.
+    window: Option<usize>,
+    /// The score of a key without a value, for a softmax with base 2.
+    sink: Option<f32>,
     /// Bias by relative position, starting at that of the first key and the last query.
     bias: Option<&'a [f32]>,
     /// Position of the last query of the sequence.
@@ -165,13 +174,13 @@ impl Tiled for Work<'_> {
                 let (total, rest) = rest.split_at_mut(width);
                 let rescale = &mut rest[..width];
                 sums.fill(0.0);
-                total.fill(0.0);
-                highest.fill(f32::NEG_INFINITY);
+                total.fill(if self.sink.is_some() { 1.0 } else { 0.0 });
+                highest.fill(self.sink.unwrap_or(f32::NEG_INFINITY));
                 self.transpose_queries(index * columns, queries, width);
                 Panel { vectors, queries, scores, sums, highest, total, rescale }
             })
             .collect();
-        for start in (0..self.key_count).step_by(block) {
+        for start in (self.first_key..self.key_count).step_by(block) {
             let keys = block.min(self.key_count - start);
             self.pack_values::<R>(start, keys, values, strip_length);
             self.score::<S, R>(simd, start, keys, &mut panels);
@@ -182,6 +191,9 @@ impl Tiled for Work<'_> {
                 }
                 if self.causal {
                     panel.hide(start, keys, first);
+                }
+                if let Some(window) = self.window {
+                    panel.hide_passed(start, keys, first, window);
                 }
                 panel.exponentiate(simd, keys);
             }
@@ -278,6 +290,15 @@ impl Panel<'_> {
         let width = self.highest.len();
         for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
             scores[..(start + key).saturating_sub(first).min(width)].fill(f32::NEG_INFINITY);
+        }
+    }
+
+    /// Masks the keys that a window before each query leaves out.
+    #[inline(always)]
+    fn hide_passed(&mut self, start: usize, keys: usize, first: usize, window: usize) {
+        let width = self.highest.len();
+        for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
+            scores[(start + key + window).saturating_sub(first).min(width)..].fill(f32::NEG_INFINITY);
         }
     }
 
