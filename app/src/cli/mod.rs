@@ -135,8 +135,11 @@ fn open_window(_: bool) -> anyhow::Result<Outcome> {
 
 fn log_to_stderr() {
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
+    let filter = filter.with_env_var("SLUICE_LOG").from_env_lossy();
+    // The library for HTTP writes whole requests into its log, also the token in them.
+    let quiet = ["ureq_proto=info", "ureq_proto::util=info"].into_iter().filter_map(|text| text.parse().ok());
     tracing_subscriber::fmt()
-        .with_env_filter(filter.with_env_var("SLUICE_LOG").from_env_lossy())
+        .with_env_filter(quiet.fold(filter, EnvFilter::add_directive))
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
         .init();
