@@ -25,10 +25,13 @@ const IN_FILES: &str = "warn,sluice=info,sluice_engine=info";
 /// Starts it, in files too if asked for. They are complete when the guard is dropped.
 pub fn start(in_files: bool) -> Option<WorkerGuard> {
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
+    let filter = filter.with_env_var("SLUICE_LOG").from_env_lossy();
+    // The library for HTTP writes whole requests into its log, also the token in them.
+    let quiet = ["ureq_proto=info", "ureq_proto::util=info"].into_iter().filter_map(|text| text.parse().ok());
     let to_stderr = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
-        .with_filter(filter.with_env_var("SLUICE_LOG").from_env_lossy());
+        .with_filter(quiet.fold(filter, EnvFilter::add_directive));
     let (file, why_not) = match in_files.then(folder).flatten().map(|folder| open(&folder)) {
         Some(Ok(file)) => (Some(file), None),
         Some(Err(error)) => (None, Some(error)),

@@ -27,8 +27,11 @@ pub struct Asked {
 /// What is sent.
 #[derive(Debug, Clone)]
 pub struct Answer {
+    /// The status.
     pub status: u16,
+    /// Headers beside those of the length and the end.
     pub headers: Vec<(String, String)>,
+    /// The body.
     pub body: Vec<u8>,
     /// The size that is announced, if it is not that of the body.
     pub announced: Option<usize>,

@@ -150,6 +150,11 @@ impl Reply {
         })
     }
 
+    /// Whether it is a web page, such as one for signing in, and no file.
+    pub fn is_page(&self) -> bool {
+        self.header("content-type").is_some_and(|kind| kind.trim_start().starts_with("text/html"))
+    }
+
     /// The first byte of a part of a file.
     pub fn start(&self) -> Option<u64> {
         let range = self.header("content-range")?.strip_prefix("bytes ")?;

@@ -96,7 +96,7 @@ pub enum DownloadError {
         reason: String,
     },
     /// It is not the file that was expected.
-    #[error("{name} is damaged or another file: its SHA-256 is {found}, expected {expected}")]
+    #[error("{name} is damaged or another file: its SHA-256 is {}…, expected {}…", short(.found), short(.expected))]
     WrongHash {
         /// The file.
         name: String,
@@ -159,6 +159,12 @@ pub enum DownloadError {
     /// The link does not lead to a model.
     #[error(transparent)]
     Link(#[from] LinkError),
+}
+
+/// The first letters of a hash, which tell it from others.
+fn short(hash: &str) -> &str {
+    const LETTERS: usize = 10;
+    hash.get(..LETTERS).unwrap_or(hash)
 }
 
 impl DownloadError {

@@ -234,7 +234,7 @@ fn whole_folder(repository: &str, revision: &str, files: &[HubFile]) -> Option<C
         .into_iter()
         .map(|file| wanted(repository, revision, file, folder.join(safe_path(&file.path)), false));
     has_weights.then(|| Choice {
-        name: "whole folder".to_owned(),
+        name: "Whole folder".to_owned(),
         files: files.collect(),
         folder: Some(folder.clone()),
     })

@@ -16,7 +16,9 @@ use sluice_engine::session::Failure;
 use tempfile::NamedTempFile;
 
 use super::{
-    Arrived, DownloadError, Network, Stop, Wanted, part,
+    Arrived, DownloadError, Network, Stop, Wanted,
+    link::has_weights,
+    part,
     transfer::{Told, transfer},
 };
 
@@ -77,7 +79,7 @@ pub enum Phase {
     Done {
         /// What opens as a model.
         opens: PathBuf,
-        /// Whether the hashes of all files were known before.
+        /// Whether the hashes of all files with weights were known before.
         is_verified: bool,
     },
 }
@@ -438,7 +440,9 @@ impl Entry {
         if arrived.len() == self.files.len() {
             let folder = self.order.opens.as_ref().map(|folder| self.order.folder.join(folder));
             let first = || arrived.first().map(|arrived| arrived.path.clone()).unwrap_or_default();
-            let is_verified = arrived.iter().all(|arrived| arrived.is_verified);
+            // Nobody has hashes of the small files in the layout of diffusers.
+            let has_weights = |arrived: &&Arrived| has_weights(&arrived.path.to_string_lossy());
+            let is_verified = arrived.iter().filter(has_weights).all(|arrived| arrived.is_verified);
             return Phase::Done { opens: folder.unwrap_or_else(first), is_verified };
         }
         let states = || self.files.iter().map(|file| &file.state);

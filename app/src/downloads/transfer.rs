@@ -13,7 +13,7 @@ use sluice_engine::{
 };
 
 use super::{
-    DownloadError, Network, Stop, Wanted,
+    DownloadError, Network, Source, Stop, Wanted,
     client::Client,
     part::{CHUNK, Part, sha256_of},
 };
@@ -138,6 +138,9 @@ impl Job<'_> {
         let (what, page) = self.wanted.source.named();
         let from = Some(part.length()).filter(|length| *length > 0);
         let mut reply = client.get(&address, from, (&what, page.as_deref()))?;
+        if reply.is_page() {
+            return Err(self.is_page(reply.host, what));
+        }
         let (identity, size, served) = (reply.identity(), reply.size(), reply.sha256());
         let expected = Expected { sha256: self.wanted.sha256.clone().or_else(|| served.clone()), size };
         if let (Some(known), Some(found)) = (&self.wanted.sha256, served)
@@ -198,6 +201,16 @@ impl Job<'_> {
         match size {
             Some(size) if part.length() < size => Err(DownloadError::Dropped { host }),
             _ => Ok(Expected { size, ..expected }),
+        }
+    }
+
+    /// What it means that there is a web page in place of the file.
+    fn is_page(&self, host: String, what: String) -> DownloadError {
+        match self.wanted.source {
+            Source::Civitai { .. } => DownloadError::NeedsToken { what, page: None, has_token: false },
+            _ => {
+                DownloadError::Answer { host, reason: "it sends a web page in place of the file".to_owned() }
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use super::{
     action::Action,
     get::{GetAction, fit_badge, start_button},
     icons,
-    state::State,
-    tokens::{Palette, font, radius, size, space},
+    state::{Fit, State, Way},
+    tokens::{Palette, font, radius, space},
     widgets::{self, Weight},
 };
 use crate::{downloads::Listed, units};
@@ -31,6 +31,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let suited = state.first_models();
     let words = match suited.is_empty() {
         true => "Finding models that suit it…",
+        false if suited.iter().all(|listed| is_slow(state, listed)) => {
+            "Without a GPU these are the quickest. They draw nearly anything, and need to be downloaded once:"
+        }
         false => "These models suit it. They draw nearly anything, and need to be downloaded once:",
     };
     ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
@@ -57,6 +60,10 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     });
 }
 
+fn is_slow(state: &State, listed: &Listed) -> bool {
+    matches!(state.fit_of(listed), Some(Fit::Runs { way: Way::Slowly, .. }))
+}
+
 fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
@@ -81,7 +88,7 @@ fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.add_space((ROW - size::CONTROL) / 2.0 - 4.0);
+            ui.add_space((ROW - font::BODY - font::SMALL) / 2.0 - 5.0);
             let title = RichText::new(&listed.name).font(font::medium(font::BODY)).color(palette.text);
             ui.add(Label::new(title).truncate());
             ui.add(Label::new(RichText::new(&detail).small().color(palette.text_faint)).truncate());

@@ -102,7 +102,7 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
                     Some((count, share)) => {
                         format!("{}, {:.0} %", units::counted(count, "download"), share * 100.0)
                     }
-                    None => "A catalogue with how each fits, links, and Hugging Face".to_owned(),
+                    None => "A catalogue, links, and Hugging Face".to_owned(),
                 };
                 if widgets::row_button(ui, icons::DOWNLOAD, "Get models…", &detail, false)
                     .on_hover_text("Downloads models.")

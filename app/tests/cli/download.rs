@@ -102,7 +102,11 @@ fn faults_are_told_with_what_to_do() {
 fn a_token_is_used_and_never_shown() {
     let (folder, server) = (TempDir::new().unwrap(), hub());
     let mut command = download(folder.path(), &server, &["o/gated", "--to", "m"]);
-    let output = command.env("HF_TOKEN", "hf_right").env("SLUICE_LOG", "trace").output().unwrap();
+    let output = command
+        .env("HF_TOKEN", "hf_right")
+        .env("SLUICE_LOG", "trace,ureq_proto::util=trace")
+        .output()
+        .unwrap();
     assert_fine(&output);
     assert!(folder.path().join("m/a.gguf").exists());
     assert!(

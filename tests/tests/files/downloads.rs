@@ -334,6 +334,13 @@ fn faults_that_stay_are_told_in_words() {
     let error = fetch(&nowhere, &wanted(None), folder.path()).unwrap_err();
     assert!(error.is_offline(), "{error:?}");
     assert_eq!(error.to_string(), "there is no connection to 127.0.0.1");
+    let page = FileServer::start(|_| Answer::text("<html>").with("Content-Type", "text/html; charset=utf-8"))
+        .unwrap();
+    let error = fetch(&network(&page), &wanted(None), folder.path()).unwrap_err();
+    assert!(error.to_string().contains("a web page in place of the file"), "{error}");
+    let civitai = Wanted { source: Source::Civitai { version: 7, query: String::new() }, ..wanted(None) };
+    let error = fetch(&network(&page), &civitai, folder.path()).unwrap_err();
+    assert!(error.advice().contains("CIVITAI_API_TOKEN"), "{error}");
     let endless = FileServer::start(|asked| Answer::to(&asked.path)).unwrap();
     let error = fetch(&network(&endless), &wanted(None), folder.path()).unwrap_err();
     assert!(error.to_string().contains("redirects without end"), "{error}");

@@ -123,7 +123,7 @@ fn words(download: &Download) -> String {
     };
     match &download.phase {
         Phase::Running => {
-            let left = download.seconds_left().map(|left| format!(", {} left", units::time_left(left)));
+            let left = download.seconds_left().map(|left| format!(", {}", units::time_left(left)));
             format!("{so_far}, {}{}", units::speed(download.speed), left.unwrap_or_default())
         }
         Phase::Checking => format!("reading what is here, {so_far}"),

@@ -1,13 +1,21 @@
 //! Executes the actions of the place for downloads, and follows what runs.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use egui::Context;
 use sluice_engine::{request::ModelSource, session::Command};
 
 use super::SluiceApp;
 use crate::{
-    downloads::{Credentials, Downloads, Network, Order, Phase, Token, catalogue::catalogue},
+    downloads::{
+        Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Token, catalogue::catalogue,
+    },
     window::{
         get::{DownloadOptions, GetAction, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
@@ -22,12 +30,14 @@ pub(super) struct Getting {
     downloads: Downloads,
     worker: GetWorker,
     version: u64,
-    /// Downloads that were done in the last frame.
-    done: usize,
+    /// Downloads that are known to be done.
+    done: Vec<DownloadId>,
     /// A model of the catalogue whose files are being looked up: its name.
     looked_up: Option<String>,
     /// Whether the well-known models were asked for.
     asked_known: bool,
+    /// Whether progress is in sight.
+    is_seen: Arc<AtomicBool>,
 }
 
 impl Getting {
@@ -37,11 +47,15 @@ impl Getting {
         options: Option<DownloadOptions>,
         settings: &DownloadSettings,
     ) -> Option<Self> {
-        /// The window is not drawn more often for progress, in seconds.
-        const EVERY: f64 = 0.2;
         let options = options?;
         let (repaint, again) = (ctx.clone(), ctx.clone());
-        let wake = Arc::new(move || repaint.request_repaint_after(Duration::from_secs_f64(EVERY)));
+        let is_seen = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_seen);
+        // The window is not drawn more often for progress than it is of use.
+        let wake = Arc::new(move || {
+            let millis = if seen.load(Ordering::Relaxed) { 200 } else { 1000 };
+            repaint.request_repaint_after(Duration::from_millis(millis));
+        });
         let network = with(&options, settings);
         let downloads = Downloads::start(network, options.kept.clone(), wake)
             .inspect_err(|error| tracing::error!(%error, "models cannot be downloaded"))
@@ -52,9 +66,10 @@ impl Getting {
             downloads,
             worker,
             version: u64::MAX,
-            done: 0,
+            done: Vec::new(),
             looked_up: None,
             asked_known: false,
+            is_seen,
         })
     }
 }
@@ -221,12 +236,21 @@ impl SluiceApp {
                 GetEvent::Token(Err(why)) => self.state.downloads.token = TokenState::Failed(why),
             }
         }
+        let is_seen = self.library_place.get().is_open || self.state.is_first_start();
+        getting.is_seen.store(is_seen, Ordering::Relaxed);
         let version = getting.downloads.version();
         if getting.version != version {
             getting.version = version;
             let list = getting.downloads.list();
-            let done = list.iter().filter(|download| matches!(download.phase, Phase::Done { .. })).count();
-            let has_arrived = done > std::mem::replace(&mut getting.done, done);
+            let done = list.iter().filter(|one| matches!(one.phase, Phase::Done { .. }));
+            let new: Vec<&Download> = done.filter(|one| !getting.done.contains(&one.id)).collect();
+            getting.done.extend(new.iter().map(|one| one.id));
+            let has_arrived = !new.is_empty();
+            if has_arrived && !is_seen {
+                let titles: Vec<&str> = new.iter().map(|one| one.title.as_str()).collect();
+                let details = vec!["Open it under Get models… in the menu at the top left.".to_owned()];
+                self.state.messages.say(format!("Downloaded {}", titles.join(", ")), details);
+            }
             self.state.downloads.list = list;
             if has_arrived {
                 let folder = self.state.downloads.folder.clone();

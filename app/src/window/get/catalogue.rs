@@ -33,7 +33,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| free_space(ui, state));
     });
     if !suggested.is_empty() && place.kind != Kind::Clips {
-        let device = state.library.fits.device().unwrap_or("this computer").to_owned();
+        let device = state.library.fits.device().filter(|device| *device != "CPU").unwrap_or("this computer");
         group(ui, &format!("Suits {device}"));
         for listed in &suggested {
             row(ui, state, place, listed, actions);
@@ -237,9 +237,10 @@ pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed) {
     let response = frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
+            // From the right.
+            ui.label(RichText::new(words).small().color(palette.text));
             let (place, _) = ui.allocate_exact_size(vec2(8.0, 16.0), Sense::hover());
             ui.painter().circle_filled(place.center(), 4.0, dot);
-            ui.label(RichText::new(words).small().color(palette.text));
         });
     });
     if !tip.is_empty() {

@@ -2,7 +2,7 @@
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 
-use super::{GetAction, heading, paragraph};
+use super::{GetAction, heading, paragraph, sentence};
 use crate::{
     downloads::{Found, Offer},
     units,
@@ -30,11 +30,8 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         Asked::Failed { what, failure, is_offline } => {
             heading(ui, if *is_offline { "No connection" } else { "This was not found" });
             let ink = if *is_offline { Palette::of(ui).text } else { Palette::of(ui).danger };
-            let mut message = failure.message.clone();
-            if let Some(first) = message.get_mut(0..1) {
-                first.make_ascii_uppercase();
-            }
-            ui.add(Label::new(RichText::new(format!("{message}.")).color(ink)).wrap().selectable(true));
+            let message = RichText::new(sentence(&failure.message)).color(ink);
+            ui.add(Label::new(message).wrap().selectable(true));
             if let Some(advice) = &failure.advice {
                 paragraph(ui, advice);
             }

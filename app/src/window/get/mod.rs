@@ -13,7 +13,7 @@ use egui::{CentralPanel, Frame, Key, Margin, Panel, RichText, ScrollArea, TextEd
 use super::{
     action::Action,
     icons,
-    library::LibraryAction,
+    library::{LibraryAction, capitalised},
     state::{Asked, State},
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
@@ -150,7 +150,7 @@ fn ask_field(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         let words = "Search Hugging Face, or paste a link";
-        let button = 96.0;
+        let button = 75.0;
         let width = (ui.available_width() - button - space::S).max(160.0);
         let field = TextEdit::singleline(&mut place.text)
             .hint_text(words)
@@ -194,4 +194,12 @@ fn heading(ui: &mut Ui, text: &str) {
 fn paragraph(ui: &mut Ui, text: &str) {
     let ink = Palette::of(ui).text_muted;
     ui.add(egui::Label::new(RichText::new(text).small().color(ink)).wrap().selectable(true));
+}
+
+/// A message as a sentence of its own. Names at its start stay as they are.
+fn sentence(text: &str) -> String {
+    let first = text.split(' ').next().unwrap_or_default();
+    let is_word = first.chars().all(|letter| letter.is_ascii_lowercase());
+    let text = if is_word { capitalised(text) } else { text.to_owned() };
+    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

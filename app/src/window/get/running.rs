@@ -2,7 +2,7 @@
 
 use egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
 
-use super::{GetAction, heading, paragraph};
+use super::{GetAction, heading, paragraph, sentence};
 use crate::{
     downloads::{Download, Phase},
     units,
@@ -57,11 +57,8 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
     }
     match &download.phase {
         Phase::Failed(failure) => {
-            let mut message = failure.message.clone();
-            if let Some(first) = message.get_mut(0..1) {
-                first.make_ascii_uppercase();
-            }
-            ui.add(Label::new(RichText::new(message).small().color(palette.danger)).wrap().selectable(true));
+            let message = RichText::new(sentence(&failure.message)).small().color(palette.danger);
+            ui.add(Label::new(message).wrap().selectable(true));
             if let Some(advice) = &failure.advice {
                 paragraph(ui, advice);
             }
@@ -100,7 +97,7 @@ fn words(download: &Download) -> String {
     let state = match &download.phase {
         Phase::Waiting => "waiting for others".to_owned(),
         Phase::Running if download.speed > 0.0 => {
-            let left = download.seconds_left().map(|left| format!(", {} left", units::time_left(left)));
+            let left = download.seconds_left().map(|left| format!(", {}", units::time_left(left)));
             format!("{}{}", units::speed(download.speed), left.unwrap_or_default())
         }
         Phase::Running => "connecting".to_owned(),

@@ -25,6 +25,7 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::units;
+pub use details::capitalised;
 use lines::{Filter, Line, Tab, counts, lines};
 use previews::Previews;
 pub use row::color as fit_color;

@@ -182,9 +182,11 @@ fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, r
 
 fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
-    let examples = state.summary().map_or(&[][..], |summary| &summary.examples);
     let is_first =
         state.is_first_start() && state.jobs.is_empty() && state.model.status != ModelStatus::Failed;
+    let examples = state.summary().map_or(&[][..], |summary| &summary.examples);
+    // The others are in the list beside the prompt.
+    let examples = if is_first { &examples[..examples.len().min(first_start::EXAMPLES)] } else { examples };
     let widest = if is_first { first_start::WIDTH } else { size::CARD };
     let width = (area.width() - 2.0 * space::XL).min(widest);
     let below = if is_first { first_start::HEIGHT } else { 0.0 };
