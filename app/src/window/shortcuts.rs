@@ -53,8 +53,10 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let closes_library = before.library == Some(true) && !before.browser && !before.help && !before.grid;
-    let is_free = !before.field && before.library != Some(false);
+    let is_covered = now.palette || before.browser || before.help || before.grid;
+    let closes_library = before.library == Some(true) && !is_covered;
+    // The palette closes by itself.
+    let is_free = !before.field && !now.palette && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))
