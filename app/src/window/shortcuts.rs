@@ -62,9 +62,10 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let is_covered = before.browser || before.sheet.is_some() || before.grid;
+    let is_covered = now.palette || before.browser || before.sheet.is_some() || before.grid;
     let closes_library = before.library == Some(true) && !is_covered;
-    let is_free = (!before.field || before.sheet.is_some()) && before.library != Some(false);
+    // The palette closes by itself.
+    let is_free = (!before.field || before.sheet.is_some()) && !now.palette && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))

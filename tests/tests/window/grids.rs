@@ -37,10 +37,16 @@ fn jobs(window: &Window) -> Vec<Job> {
     commands.map(job).collect()
 }
 
+/// Chooses in a list, which is drawn last.
+fn choose(window: &mut Window, list: &str, choice: &str) {
+    window.click(list);
+    window.harness.get_all_by_label(choice).last().unwrap().click();
+    window.frames();
+}
+
 /// Chooses what varies along an axis.
 fn vary(window: &mut Window, axis: &str, setting: &str, values: &str) {
-    window.click(axis);
-    window.click(setting);
+    choose(window, axis, setting);
     window.fill(&format!("Values of {}", axis.to_lowercase()), values);
 }
 
@@ -151,8 +157,7 @@ fn values_that_make_no_sense_are_named_while_they_are_typed() {
     vary(&mut window, "Columns", "Steps", "0");
     assert!(window.shows("\"0\" is not a value of Steps; use 1 to 1000."));
     vary(&mut window, "Rows", "Words in the prompt", "fox, wolf");
-    window.click("Columns");
-    window.click("Nothing");
+    choose(&mut window, "Columns", "Nothing");
     assert!(window.shows("Neither the prompt nor the negative prompt contains \"fox\""));
     window.harness.key_press(Key::Escape);
     window.frames();

@@ -50,7 +50,7 @@ fn settings_are_kept_under_a_name_used_renamed_and_deleted() {
     assert_eq!(request(&window).prompt, "a fox", "prompts stay");
     window.click("Presets");
     window.frames();
-    window.click_what_says("Night");
+    window.click("Night");
     assert_eq!((request(&window).steps, request(&window).sampler), (33, Sampler::Heun));
     assert!(window.shows("Preset Night"));
     window.click("Undo");
@@ -79,7 +79,7 @@ fn a_preset_can_open_its_model() {
     window.click("Presets");
     window.wait_for("the preset", |app| !app.state().presets.is_empty());
     window.frames();
-    window.click_what_says("Other");
+    window.click("Other");
     assert_eq!(window.take_commands(), [Command::Load { model: other.model }]);
     assert_eq!(request(&window).steps, 40);
 }

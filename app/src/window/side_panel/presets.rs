@@ -32,7 +32,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, menu: &mut PresetMenu) {
     let Parts { state, actions, .. } = parts;
     ui.horizontal(|ui| {
         ui.set_height(font::SMALL + 2.0 * space::XS);
-        widgets::field_label(ui, "Settings");
+        widgets::field_label(ui, "Saved settings");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let button = widgets::disclosure(ui, "Presets", icons::CHEVRON_DOWN, false)
                 .on_hover_text("Keep the settings under a name, and use them again.");

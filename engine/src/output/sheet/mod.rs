@@ -6,11 +6,7 @@ use std::path::{Path, PathBuf};
 
 use image::{Rgb, RgbImage, imageops};
 
-use super::{
-    Date, Image, Media, OutputError, Settings,
-    file::{Existing, folder_of},
-    png_file,
-};
+use super::{Date, Image, Media, OutputError, Settings, file::Existing, png_file};
 use crate::request::grid::GridLabels;
 use letters::{Font, Paragraph};
 
@@ -86,7 +82,7 @@ impl Sheet {
         let extension =
             sheet.extension().map_or_else(|| "png".into(), |extension| extension.to_string_lossy());
         let table = if table == 0 { String::new() } else { format!("-z{}", table + 1) };
-        folder_of(sheet).join(format!("{stem}-x{}-y{}{table}.{extension}", column + 1, row + 1))
+        sheet.with_file_name(format!("{stem}-x{}-y{}{table}.{extension}", column + 1, row + 1))
     }
 }
 
