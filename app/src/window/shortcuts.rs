@@ -93,7 +93,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             actions.extend((command.action)(now));
         }
     }
-    let is_covered = is_covered || before.popup || now.palette || before.library.is_some();
+    let is_covered = is_covered || before.popup || before.library.is_some();
     if !before.field
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())
