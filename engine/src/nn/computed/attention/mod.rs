@@ -147,7 +147,8 @@ impl Added<'_> {
                 let shown = scores.broadcast_add(&mask)?;
                 drop(scores);
                 let sinks = sinks.to_dtype(shown.dtype())?.reshape((1, heads, 1, 1))?;
-                return Tensor::cat(&[shown, sinks.broadcast_as((batch, heads, rows, 1))?], 3);
+                let sinks = sinks.broadcast_as((batch, heads, rows, 1))?.contiguous()?;
+                return Tensor::cat(&[shown, sinks], 3);
             }
             Self::Bias(bias) => {
                 let rows = queries.map(|query| bias.narrow(1, tokens - 1 - query, keys));
