@@ -16,6 +16,8 @@ use crate::{downloads::Listed, units};
 const ROW: f32 = 58.0;
 /// Height of everything.
 pub const HEIGHT: f32 = 330.0;
+/// How many examples of prompts are offered above it.
+pub const EXAMPLES: usize = 3;
 /// Width of everything.
 pub const WIDTH: f32 = 680.0;
 
