@@ -170,7 +170,7 @@ fn packed_weights_are_the_same_bits() {
     compute_as_on_cards(true);
     let encodings = packed_encodings();
     let formats: BTreeSet<_> = encodings.iter().map(|(encoding, _)| encoding.format).collect();
-    assert_eq!(formats.len(), 18);
+    assert_eq!(formats.len(), 19);
     for (encoding, count) in encodings.into_iter().chain(large()) {
         let written = Written::with_every_code(encoding, count);
         let want = written.widened().unwrap();

@@ -126,13 +126,13 @@ fn queue_row(
         let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
         let sense = if waits { Sense::click_and_drag() } else { Sense::hover() };
         let (rect, row) = ui.allocate_exact_size(vec2(width, ROW), sense);
-        row.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{prompt}, {detail}")));
+        let role = if waits { egui::Role::Button } else { egui::Role::Label };
+        row.widget_info(|| egui::WidgetInfo::labeled(role, true, format!("{prompt}, {detail}")));
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
         if waits {
             drag(ui, &row, *id, actions);
-        }
-        if waits {
+            *is_open ^= row.clicked();
             row.context_menu(|ui| {
                 ui.set_min_width(size::MENU);
                 choices(ui, *id, actions);

@@ -134,10 +134,19 @@ fn a_right_click_shows_what_can_be_done_with_an_image() {
     window.says(Event::Started { job: JobId(1) });
     window.says(Event::Finished { job: JobId(1), pictures: vec![picture(64, 64, 7)], seconds: 1.0 });
     let name = state(&window).images.shown_recent().unwrap().name();
-    window.harness.get_by_label(&name).click_secondary();
-    window.frames();
-    let offers = window.harness.query_all_by_label("Use these settings").count();
-    assert_eq!(offers, 2, "in the bar and in the menu");
+    let offers = |window: &Window| window.harness.query_all_by_label("Use these settings").count();
+    assert_eq!(offers(&window), 1, "in the bar");
+    // Its name is beside it in the bar, too.
+    for place in 0..window.harness.query_all_by_label(&name).count() {
+        if let Some(node) = window.harness.query_all_by_label(&name).nth(place) {
+            node.click_secondary();
+        }
+        window.frames();
+        if offers(&window) == 2 {
+            return;
+        }
+    }
+    panic!("no menu opens");
 }
 
 #[test]

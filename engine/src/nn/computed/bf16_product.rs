@@ -186,6 +186,9 @@ mod x86 {
         let (height, width) = (out[0].len(), panels.len() / pairs);
         scratch.sums.clear();
         scratch.sums.resize(height * width, [0.0; LANES]);
+        scratch.weights.clear();
+        // With room for those of the last outputs too, which may be rounded for whole vectors.
+        scratch.weights.reserve_exact(height * DEPTH.min(pairs) + LANES);
         for piece in (0..pairs).step_by(DEPTH) {
             let depth = DEPTH.min(pairs - piece);
             scratch.weights.clear();

@@ -178,8 +178,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip, the refiner and Redux are not included. A template
-        // is not read.
+        // Input images, references, the input clip, what controls a clip, the refiner and Redux are not included. A template and
+        // styles are not read.
         let request = Request {
             prompt,
             negative_prompt: negative,
@@ -203,6 +203,7 @@ proptest! {
             batch: 1,
             dtype: Request::default().dtype,
             max_sequence_length: Request::default().max_sequence_length,
+            styles: Vec::new(),
             template: None,
             clip_skip: if request.clip_skip > 1 { request.clip_skip } else { 0 },
             ..request
