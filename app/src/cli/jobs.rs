@@ -23,6 +23,9 @@ pub(super) struct Jobs {
     pub notes: Vec<String>,
 }
 
+/// The job of a request; the last argument numbers the files that all jobs have.
+type JobOf<'a> = dyn Fn(JobId, Request, Output, &dyn Fn(&Path) -> PathBuf) -> Job + 'a;
+
 /// What all jobs share, and where their results go.
 pub(super) struct Plan<'a> {
     pub prompts: &'a [String],
@@ -30,7 +33,7 @@ pub(super) struct Plan<'a> {
     pub composes_batch: bool,
     pub output: Option<&'a Path>,
     /// The job of a request.
-    pub job: &'a dyn Fn(JobId, Request, Output, &dyn Fn(&Path) -> PathBuf) -> Job,
+    pub job: &'a JobOf<'a>,
 }
 
 impl Plan<'_> {

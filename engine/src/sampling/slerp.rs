@@ -84,7 +84,7 @@ mod tests {
         // slerp(0.25, [[[1, 0], [2, 1]]], [[[2, 1], [0, 2]]]) of modules/rng.py.
         let tensor = |values: [f32; 4]| Tensor::from_slice(&values, (1, 1, 2, 2), &Device::Cpu).unwrap();
         let mixed = slerp(0.25, &tensor([1.0, 0.0, 2.0, 1.0]), &tensor([2.0, 1.0, 0.0, 2.0])).unwrap();
-        let expected: [f32; 4] = [1.43634760, 0.25860688, 1.65061009, 1.27919841];
+        let expected: [f32; 4] = [1.436_347_6, 0.258_606_88, 1.650_61, 1.279_198_4];
         for (value, expected) in values(&mixed).into_iter().zip(expected) {
             assert!((value - expected).abs() < 1e-6, "{value} {expected}");
         }

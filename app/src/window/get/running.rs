@@ -120,23 +120,18 @@ fn buttons(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
     if widgets::icon_button(ui, icons::X, &cancel).clicked() {
         actions.push(GetAction::Cancel(id).into());
     }
-    match download.phase {
+    let offered = match download.phase {
         Phase::Paused | Phase::Offline { .. } => {
-            if widgets::icon_button(ui, icons::PLAY, &format!("Go on with {title}")).clicked() {
-                actions.push(GetAction::Resume(id).into());
-            }
+            Some((icons::PLAY, format!("Go on with {title}"), GetAction::Resume(id)))
         }
-        Phase::Failed(_) => {
-            if widgets::icon_button(ui, icons::RESTORE, &format!("Try {title} again")).clicked() {
-                actions.push(GetAction::Resume(id).into());
-            }
-        }
-        _ if !is_over => {
-            if widgets::icon_button(ui, icons::PAUSE, &format!("Pause {title}")).clicked() {
-                actions.push(GetAction::Pause(id).into());
-            }
-        }
-        _ => {}
+        Phase::Failed(_) => Some((icons::RESTORE, format!("Try {title} again"), GetAction::Resume(id))),
+        _ if !is_over => Some((icons::PAUSE, format!("Pause {title}"), GetAction::Pause(id))),
+        _ => None,
+    };
+    if let Some((icon, label, action)) = offered
+        && widgets::icon_button(ui, icon, &label).clicked()
+    {
+        actions.push(action.into());
     }
 }
 

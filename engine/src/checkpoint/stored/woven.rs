@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn values_are_in_their_places() {
-        let codes: [u8; CODES] = std::array::from_fn(|byte| (2 * byte % 16 | (2 * byte + 1) % 16 << 4) as u8);
+        let codes: [u8; CODES] =
+            std::array::from_fn(|byte| ((2 * byte % 16) | (((2 * byte + 1) % 16) << 4)) as u8);
         let block = block(&codes, 128);
         let mut values = [0.0; BLOCK.0];
         Packed::new(Format::Mxfp4.into(), BLOCK.0, &block).unwrap().widen(0, &mut values);
