@@ -106,14 +106,14 @@ impl Effort {
         }
     }
 
-    /// Measures the CPU with the threads that this is called from, in half a second and 10 MB: operations a second in a large
+    /// Measures the CPU with the threads that this is called from, in a second and 10 MB: operations a second in a large
     /// matrix product, and what other functions take.
     ///
     /// # Errors
     /// When there is no memory for it.
     pub fn measure() -> Result<(f64, Self)> {
-        const ROWS: usize = 256;
-        const SIDE: usize = 768;
+        const ROWS: usize = 384;
+        const SIDE: usize = 1024;
         const NARROW: usize = 96;
         const SOME: usize = 16;
         const LARGE: usize = 1024;
@@ -168,8 +168,8 @@ fn of(hundredths: u32, count: usize) -> f64 {
 /// Seconds of the fastest of many short calls: other programs interrupt most calls on a busy machine, and the first ones start
 /// the threads.
 fn fastest(work: impl Fn() -> Result<Tensor>) -> Result<f64> {
-    const TIME: Duration = Duration::from_millis(50);
-    const LEAST: u32 = 10;
+    const TIME: Duration = Duration::from_millis(80);
+    const LEAST: u32 = 16;
     let (started, mut calls, mut fastest) = (Instant::now(), 0, f64::INFINITY);
     while started.elapsed() < TIME || calls < LEAST {
         let begun = Instant::now();
