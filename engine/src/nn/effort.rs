@@ -116,44 +116,49 @@ impl Effort {
         const SIDE: usize = 1024;
         const NARROW: usize = 96;
         const SOME: usize = 16;
-        const LARGE: usize = 1024;
         const HEADS: [usize; 4] = [1, 512, 4, 64];
         const VALUES: usize = 1 << 19;
+        // Channels and sides of images: one whose transforms count, one whose kernels count, one that is convolved directly.
+        const IMAGES: [[usize; 2]; 3] = [[64, 64], [192, 24], [12, 96]];
         let ones = |shape: &[usize]| Tensor::ones(shape, DType::F32, &Device::Cpu);
         let (rows, square) = (ones(&[ROWS, SIDE])?, ones(&[SIDE, SIDE])?);
-        let product = (ROWS * SIDE * SIDE) as f64 * 2.0;
-        let rate = product / fastest(|| linear(&rows, &square, None))?;
-        let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
-        let (rows, narrow) = (ones(&[ROWS, NARROW])?, ones(&[SIDE, NARROW])?);
-        let products = (2 * ROWS * SIDE * NARROW) as f64;
-        let output = after(fastest(|| linear(&rows, &narrow, None))?, products) / (ROWS * SIDE) as f64;
-        let large = ones(&[LARGE, LARGE])?.to_dtype(DType::BF16)?;
-        let some = ones(&[SOME, LARGE])?;
-        let products = (2 * SOME * LARGE * LARGE) as f64 + output * (SOME * LARGE) as f64;
-        let weights = (LARGE * LARGE) as f64;
-        let widened = after(fastest(|| linear(&some, &large, None))?, products) / weights;
-        let row = ones(&[1, LARGE])?;
-        let read = rate * fastest(|| linear(&row, &large, None))? / weights;
-        let heads = ones(&HEADS)?;
-        let [_, tokens, count, width] = HEADS;
-        let scores = (tokens * tokens * count) as f64;
-        let products = 4.0 * scores * width as f64;
-        let score = after(fastest(|| attention(&heads, &heads, &heads, Mask::None))?, products) / scores;
-        let values = ones(&[1, VALUES])?;
-        let value = rate * fastest(|| silu_mul(&values, &values))? / (3 * VALUES) as f64;
-        let convolve = |channels: usize, side: usize| -> Result<f64> {
-            let (x, kernels) = (ones(&[1, channels, side, side])?, ones(&[channels, channels, 3, 3])?);
-            fastest(|| conv2d(&x, &kernels, None, Conv2d::SAME_3X3))
+        let (slim, narrow) = (ones(&[ROWS, NARROW])?, ones(&[SIDE, NARROW])?);
+        let (some, row, half) = (ones(&[SOME, SIDE])?, ones(&[1, SIDE])?, square.to_dtype(DType::BF16)?);
+        let (heads, values) = (ones(&HEADS)?, ones(&[1, VALUES])?);
+        let image = |[channels, side]: [usize; 2]| -> Result<_> {
+            Ok((ones(&[1, channels, side, side])?, ones(&[channels, channels, 3, 3])?))
         };
-        let operations = |channels: usize, side: usize| (18 * channels * channels * side * side) as f64;
-        let (channels, side) = (64, 64);
-        let transforms = after(convolve(channels, side)?, operations(channels, side) * WINOGRAD);
-        let pixel = transforms / (2 * channels * side * side) as f64;
-        let (channels, side) = (192, 24);
-        let before = operations(channels, side) * WINOGRAD + pixel * (2 * channels * side * side) as f64;
-        let kernel = after(convolve(channels, side)?, before) / (channels * channels) as f64;
-        let (channels, side) = (12, 96);
-        let direct = rate * convolve(channels, side)? / operations(channels, side);
+        let [flat, deep, small] = IMAGES.map(image);
+        let (flat, deep, small) = (flat?, deep?, small?);
+        let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
+        let [product, outputs, weights, reading, scores, moving, transforms, kernels, directly] = fastest([
+            &|| linear(&rows, &square, None),
+            &|| linear(&slim, &narrow, None),
+            &|| linear(&some, &half, None),
+            &|| linear(&row, &half, None),
+            &|| attention(&heads, &heads, &heads, Mask::None),
+            &|| silu_mul(&values, &values),
+            &|| convolve(&flat),
+            &|| convolve(&deep),
+            &|| convolve(&small),
+        ])?;
+
+        let rate = (2 * ROWS * SIDE * SIDE) as f64 / product;
+        let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
+        let output = after(outputs, (2 * ROWS * SIDE * NARROW) as f64) / (ROWS * SIDE) as f64;
+        let square = (SIDE * SIDE) as f64;
+        let widened = after(weights, (2 * SOME) as f64 * square + output * (SOME * SIDE) as f64) / square;
+        let read = rate * reading / square;
+        let [_, tokens, count, width] = HEADS;
+        let pairs = (tokens * tokens * count) as f64;
+        let score = after(scores, 4.0 * pairs * width as f64) / pairs;
+        let value = rate * moving / (3 * VALUES) as f64;
+        let operations = |[channels, side]: [usize; 2]| (18 * channels * channels * side * side) as f64;
+        let pixels = |[channels, side]: [usize; 2]| (2 * channels * side * side) as f64;
+        let pixel = after(transforms, operations(IMAGES[0]) * WINOGRAD) / pixels(IMAGES[0]);
+        let known = operations(IMAGES[1]) * WINOGRAD + pixel * pixels(IMAGES[1]);
+        let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
+        let direct = rate * directly / operations(IMAGES[2]);
         let [output, widened, read, score, value, pixel, kernel, direct] =
             [output, widened, read, score, value, pixel, kernel, direct]
                 .map(|one| (100.0 * one).round() as u32);
@@ -165,17 +170,23 @@ fn of(hundredths: u32, count: usize) -> f64 {
     f64::from(hundredths) / 100.0 * count as f64
 }
 
-/// Seconds of the fastest of many short calls: other programs interrupt most calls on a busy machine, and the first ones start
-/// the threads.
-fn fastest(work: impl Fn() -> Result<Tensor>) -> Result<f64> {
-    const TIME: Duration = Duration::from_millis(80);
-    const LEAST: u32 = 16;
-    let (started, mut calls, mut fastest) = (Instant::now(), 0, f64::INFINITY);
-    while started.elapsed() < TIME || calls < LEAST {
-        let begun = Instant::now();
-        work()?;
-        fastest = fastest.min(begun.elapsed().as_secs_f64());
-        calls += 1;
+/// Seconds of the fastest of many short calls of each of these. They take turns: other programs, and other threads of this one
+/// as it starts, interrupt most calls of some rounds, and the first calls start the threads.
+fn fastest<const N: usize>(works: [&dyn Fn() -> Result<Tensor>; N]) -> Result<[f64; N]> {
+    const ROUNDS: u32 = 6;
+    const TIME: Duration = Duration::from_millis(12);
+    const LEAST: u32 = 3;
+    let mut fastest = [f64::INFINITY; N];
+    for _ in 0..ROUNDS {
+        for (work, fastest) in works.iter().zip(&mut fastest) {
+            let (started, mut calls) = (Instant::now(), 0);
+            while started.elapsed() < TIME || calls < LEAST {
+                let begun = Instant::now();
+                work()?;
+                *fastest = fastest.min(begun.elapsed().as_secs_f64());
+                calls += 1;
+            }
+        }
     }
     Ok(fastest)
 }

@@ -37,11 +37,19 @@ pub struct ActivePlan {
 struct Observed {
     operations: f64,
     compute: f64,
+    /// What of both belongs to first steps, which also wait for memory that is touched for the first time.
+    first_operations: f64,
+    first_compute: f64,
     bytes: f64,
     load: f64,
     /// Bytes that all stores read from disk, and seconds.
     read: f64,
     reading: f64,
+}
+
+/// An amount a second, or 0 if no time was measured.
+fn rate(amount: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { amount / seconds } else { 0.0 }
 }
 
 impl ActivePlan {
@@ -151,7 +159,10 @@ impl ActivePlan {
     /// Places the blocks of a denoising stage's part again, using the timings of its first step. Returns a
     /// description of the change.
     pub fn refit(&mut self, stage: usize, part: usize, store: &WeightStore) -> Option<String> {
+        let before = self.observed;
         let measured = self.observe(stage, part, store);
+        self.observed.first_operations += self.observed.operations - before.operations;
+        self.observed.first_compute += self.observed.compute - before.compute;
         let costs = block_costs(&self.footprint.parts[part], self.work(stage, part)?, &self.machine);
         let current = self.plan.stages[stage].use_of(part)?;
         let seconds: Vec<f64> = measured
@@ -197,6 +208,15 @@ impl ActivePlan {
         measured
     }
 
+    /// Operations a second in the steps after the first ones, or else in all.
+    fn operations_per_second(&self) -> f64 {
+        let Observed { operations, compute, first_operations, first_compute, .. } = self.observed;
+        if operations > first_operations {
+            return rate(operations - first_operations, compute - first_compute);
+        }
+        rate(operations, compute)
+    }
+
     /// Bytes a second over the link so far and as planned, if it is clearly slower.
     pub fn slow_link(&self) -> Option<[f64; 2]> {
         /// Seconds that copies must have taken to say something, and what they reach otherwise.
@@ -222,8 +242,7 @@ impl ActivePlan {
         let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
         let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
         steps.sort_by(f64::total_cmp);
-        let Observed { operations, compute, bytes, load, read, reading } = self.observed;
-        let rate = |amount: f64, seconds: f64| if seconds > 0.0 { amount / seconds } else { 0.0 };
+        let Observed { bytes, load, read, reading, .. } = self.observed;
         Outcome {
             model: self.footprint.model.clone(),
             run: Some(run),
@@ -237,7 +256,7 @@ impl ActivePlan {
             measured_activations,
             predicted_step_seconds: self.plan.seconds_per_step,
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
-            measured_operations_per_second: rate(operations, compute),
+            measured_operations_per_second: self.operations_per_second(),
             measured_link_bytes_per_second: rate(bytes, load),
             measured_disk_bytes_per_second: if self.machine.unified { 0.0 } else { rate(read, reading) },
             stages: self.stage_peaks(),

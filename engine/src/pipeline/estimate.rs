@@ -188,8 +188,9 @@ impl Estimator<'_> {
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
         let count = grids.iter().map(|grid| network.patches().of(*grid)).sum();
         let blocks = self.blocks(*part);
-        let patches = self.trace.tensor(&[1, count, network.patches().values()], DType::F32);
-        let seen = network.encode(blocks.blocks(), patches, &grids)?;
+        let traced = blocks.blocks();
+        let patches = self.trace.tensor(&[1, count, network.patches().values()], traced.dtype());
+        let seen = network.encode(traced, patches, &grids)?;
         let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok((Some(PartUse { part: *part, ways: vec![work] }), seen))
     }

@@ -1,6 +1,9 @@
 //! How fast the CPU is.
 
-use std::sync::OnceLock;
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicBool, Ordering},
+};
 
 use crate::nn::Effort;
 
@@ -10,6 +13,7 @@ const IN_NETWORKS: f64 = 0.9;
 const USUAL: f64 = 5e10;
 
 static MEASURED: OnceLock<Processor> = OnceLock::new();
+static IS_EXPECTED: AtomicBool = AtomicBool::new(false);
 
 /// The speed of the CPU.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +25,12 @@ pub struct Processor {
 }
 
 impl Processor {
-    /// The CPU of this machine, as it was measured, or else a typical one with as many cores.
+    /// The CPU of this machine as it was measured. Waits for a measurement that is [expected](expect_measurement); where none
+    /// is, a typical CPU with as many cores.
     pub fn here() -> Self {
+        if IS_EXPECTED.load(Ordering::Acquire) {
+            return *MEASURED.wait();
+        }
         MEASURED.get().copied().unwrap_or_else(Self::usual)
     }
 
@@ -32,8 +40,12 @@ impl Processor {
     }
 }
 
-/// Measures how fast the CPU is, with the threads that this is called from; once a process. Plans that are made before count
-/// with a typical one.
+/// Says that a thread is about to [measure](measure_processor) the CPU: plans for it wait until then, which is less than a second.
+pub fn expect_measurement() {
+    IS_EXPECTED.store(true, Ordering::Release);
+}
+
+/// Measures how fast the CPU is, with the threads that this is called from; once a process.
 pub fn measure_processor() {
     MEASURED.get_or_init(|| match Effort::measure() {
         Ok((rate, effort)) => {

@@ -102,7 +102,6 @@ impl Target {
         let available = (free as f64 * SHARE) as u64;
         let within = |budget: u64| if limited { budget.min(available) } else { budget };
         let host = preferences.ram_budget.map_or(available, within);
-        let processor = Processor::here();
         let card = match &choice {
             DeviceChoice::Auto => first_card()?,
             DeviceChoice::Gpu(number) => Some(numbered_card(*number, sample)?),
@@ -132,10 +131,11 @@ impl Target {
                     card_has_bf16: Some(card.has_bf16),
                     card: Some(card.memory),
                     threads: rayon::current_num_threads(),
-                    effort: processor.effort,
+                    effort: Effort::USUAL,
                 })
             }
             (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
+                let processor = Processor::here();
                 let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
                 let machine = Machine {
                     device: "CPU".to_owned(),
@@ -169,6 +169,7 @@ impl Target {
                 }
                 machine.device = format!("{} (simulated)", card.name);
                 let mut f32_rate = Some(card.f32_operations_per_second());
+                let processor = Processor::here();
                 if pace == Pace::Here {
                     machine.operations_per_second = processor.rate;
                     machine.block_latency = BLOCK_LATENCY;

@@ -82,6 +82,7 @@ impl Session {
             next_job.clone(),
         );
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
+        pipeline::expect_measurement();
         threads.push(spawn("sluice-inference", move || {
             pool.install(|| worker.run(&assigned, &done));
         })?);

@@ -336,8 +336,7 @@ impl VisionTower for Qwen3Vision {
         let spans: Vec<usize> = images.iter().map(|(places, _)| places.len()).collect();
         let stacked = &self.config.deepstack_visual_indexes;
         let last = self.config.depth + stacked.len() + 1;
-        let mut x = patches.to_dtype(blocks.dtype())?;
-        drop(patches);
+        let mut x = patches;
         let (mut layer, mut merged) = (0, Vec::new());
         blocks.walk(0..last + 1, |index, w| {
             if index == 0 {

@@ -280,8 +280,7 @@ impl VisionTower for QwenVision {
         let windows: Vec<usize> = orders.iter().flat_map(|order| order.windows.iter().copied()).collect();
         let wholes: Vec<usize> = orders.iter().map(|order| order.places.len()).collect();
         let last = self.config.depth + 1;
-        let mut x = patches.to_dtype(blocks.dtype())?;
-        drop(patches);
+        let mut x = patches;
         blocks.walk(0..last + 1, |index, w| {
             x = if index == 0 {
                 embedded(w, &x, self.patches())?

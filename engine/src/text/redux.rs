@@ -104,7 +104,7 @@ impl VisionTower for ReduxTower {
     ) -> Result<Vec<Tensor>, RunError> {
         let along = self.encoder.patches_along();
         let values = self.patches().values();
-        let mut x = patches.to_dtype(blocks.dtype())?.reshape((grids.len(), along * along, values))?;
+        let mut x = patches.reshape((grids.len(), along * along, values))?;
         drop(patches);
         let redux = self.encoder.num_hidden_layers + 2;
         blocks.walk(0..redux + 1, |index, w| {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use candle_core::{Device as Place, Result as TensorResult, Tensor as Values};
+use candle_core::{DType, Device as Place, Result as TensorResult, Tensor as Values, WithDType};
+use half::{bf16, f16};
 
 use crate::{
     checkpoint::{BlockSpec, Part, StoredName, TensorTable},
@@ -34,8 +35,9 @@ pub trait VisionTower: fmt::Debug + Send + Sync {
     }
 
     /// The tokens `[rows, columns, width]` of images with these numbers of rows and columns, from their
-    /// [patches](VisionPatches::read), which are freed when they are embedded. Every block is leased once for all. Towers
-    /// for [several layers](super::Seen::images) of a model have the values for each side by side.
+    /// [patches](VisionPatches::read) in the dtype of the blocks, which are freed when they are embedded. Every block is
+    /// leased once for all. Towers for [several layers](super::Seen::images) of a model have the values for each side by
+    /// side.
     ///
     /// # Errors
     /// When the walk stops early.
@@ -100,28 +102,40 @@ impl VisionPatches {
         grid[0] * grid[1] * self.merge.pow(2)
     }
 
-    /// The patches `[1, patches, values]` of images `[1, 3, height, width]`, image after image in the tower's order.
+    /// The patches `[1, patches, values]` of images in `dtype`, each its height, its width and its values `[3, height, width]`,
+    /// image after image in the tower's order.
     ///
     /// # Errors
     /// When memory runs out.
-    pub fn read(self, images: &[Values]) -> TensorResult<Values> {
+    pub fn read(self, images: &[([usize; 2], Vec<f32>)], dtype: DType) -> TensorResult<Values> {
+        match dtype {
+            DType::BF16 => self.read_as(images, bf16::from_f32),
+            DType::F16 => self.read_as(images, f16::from_f32),
+            _ => self.read_as(images, |value| value)?.to_dtype(dtype),
+        }
+    }
+
+    fn read_as<T: WithDType>(
+        self,
+        images: &[([usize; 2], Vec<f32>)],
+        convert: impl Fn(f32) -> T + Copy,
+    ) -> TensorResult<Values> {
         let (side, token) = (self.side, self.token());
-        let mut values = Vec::new();
-        for image in images {
-            let (_, _, height, width) = image.dims4()?;
-            let planes = image.to_dtype(candle_core::DType::F32)?.flatten_all()?.to_vec1::<f32>()?;
-            for [row, column] in self.order([height / token, width / token]).places {
+        let grids = images.iter().map(|([height, width], _)| [height / token, width / token]);
+        let count: usize = grids.clone().map(|grid| self.of(grid)).sum();
+        let mut values = Vec::with_capacity(count * self.values());
+        for (([height, width], planes), grid) in images.iter().zip(grids) {
+            for [row, column] in self.order(grid).places {
                 for plane in planes.chunks(height * width) {
                     for _ in 0..self.frames {
                         for line in row * side..(row + 1) * side {
                             let start = line * width + column * side;
-                            values.extend_from_slice(&plane[start..start + side]);
+                            values.extend(plane[start..start + side].iter().copied().map(convert));
                         }
                     }
                 }
             }
         }
-        let count = values.len() / self.values();
         Values::from_vec(values, (1, count, self.values()), &Place::Cpu)
     }
 

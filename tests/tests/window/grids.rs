@@ -190,8 +190,8 @@ fn a_batch_is_composed_if_that_is_wanted() {
     window.says(Event::Started { job: JobId(1) });
     window.says(Event::Finished { job: JobId(1), pictures: pictures.to_vec(), seconds: 1.0 });
     window.wait_for("the grid", |_| composed(&folder).len() == 1);
-    let (width, height) = image::image_dimensions(&composed(&folder)[0]).unwrap();
-    assert!(width >= 2 * 32 && height >= 32 && width > height, "{width} × {height}");
+    // Two cells of 128 × 128 with gaps of 4 around them.
+    assert_eq!(image::image_dimensions(&composed(&folder)[0]).unwrap(), (268, 136));
 }
 
 #[test]

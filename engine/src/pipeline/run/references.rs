@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, source::sample};
 use crate::{
@@ -67,20 +67,22 @@ impl Run<'_> {
         dump: &mut Dump,
     ) -> Result<Vec<Tensor>, PipelineError> {
         let images = self.resolved.prompts.first().map_or(&[][..], |prompt| &prompt.images);
-        let patches = unmetered(|| -> Result<Tensor, PipelineError> {
-            let mut read = Vec::new();
-            for image in images {
+        let read = unmetered(|| -> Result<Vec<_>, PipelineError> {
+            let read = images.iter().map(|image| {
                 let sizes = image.size.before.into_iter().chain([image.size.scaled]);
                 let scaled = scaled_further(image.file.path(), sizes, image.size.read)?;
-                read.push(normalized(&[scaled], network.spread())?);
-            }
-            Ok(network.patches().read(&read)?)
+                let values = normalized(&[scaled], network.spread())?;
+                let (_, _, height, width) = values.dims4()?;
+                Ok(([height, width], values.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?))
+            });
+            read.collect()
         })?;
         let grids: Vec<[usize; 2]> = images.iter().map(|image| image.size.grid).collect();
         let (store, executor) = self.enter(stage, *part);
         let seen = self.within_memory(stage, || {
-            let patches = patches.to_device(store.device())?.into();
-            let seen = network.encode(Blocks::stored(&executor, store), patches, &grids)?;
+            let blocks = Blocks::stored(&executor, store);
+            let patches = network.patches().read(&read, blocks.dtype())?.to_device(store.device())?.into();
+            let seen = network.encode(blocks, patches, &grids)?;
             let here = |tokens: &crate::nn::Tensor| tokens.computed()?.to_device(&Device::Cpu);
             Ok(seen.iter().map(here).collect::<candle_core::Result<Vec<_>>>()?)
         })?;
