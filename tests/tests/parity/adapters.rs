@@ -413,7 +413,7 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
         })
         .collect();
     let cases: Vec<(&str, Tensors, String)> = vec![
-        ("flux", flux, "is for FLUX.1, but this model is Z-Image".to_owned()),
+        ("flux", flux, "is for FLUX.1 or LongCat-Image, but this model is Z-Image".to_owned()),
         ("sdxl", sdxl, "is for Stable Diffusion XL, but this model is Z-Image".to_owned()),
         (
             "no adapter",
