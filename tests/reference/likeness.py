@@ -8,6 +8,7 @@ import quiet  # noqa: F401  (has to come first)
 import diffusers
 import torch
 import transformers
+from diffusers.pipelines.deprecated import wuerstchen
 
 import lens
 
@@ -27,7 +28,7 @@ def network(part, config):
     """A component without values."""
     with torch.device("meta"):
         if part["library"] != "transformers":
-            library = {"diffusers": diffusers, "lens": lens}[part["library"]]
+            library = {"diffusers": diffusers, "lens": lens, "wuerstchen": wuerstchen}[part["library"]]
             return getattr(library, part["class"]).from_config(config)
         kind = getattr(transformers, part["class"])
         return kind(kind.config_class(**{key: value for key, value in config.items() if key != "architectures"}))

@@ -140,6 +140,60 @@ def write_comfy(widened):
     save_file(headed, f"{FOLDER}/header.safetensors", metadata=metadata)
 
 
+def four_bits(name, rows, columns, group):
+    """A weight as torchao's Int4Tensor: its quantizer is a package for GPUs, whose formulas these are (mslk,
+    int4_row_quantize_zp and pack_int4). The widened weight is what its kernels multiply."""
+    from torchao.quantization import Int4Tensor
+
+    groups = weight(f"torchao.{name}", rows, columns).bfloat16().float().reshape(rows, -1, group)
+    lowest, highest = groups.amin(-1), groups.amax(-1)
+    scale = (highest - lowest).clamp(min=1e-6) / 15
+    codes = ((groups - lowest[..., None]) / scale[..., None]).round().clamp(0, 15) - 8
+    scale, zero = scale.bfloat16(), (lowest + scale * 8).bfloat16()
+    widened = (codes * scale.float()[..., None] + zero.float()[..., None]).reshape(rows, columns)
+    halves = codes.reshape(rows, columns // 2, 2).to(torch.int8)
+    packed = (halves[..., 1] << 4 | halves[..., 0] & 15).to(torch.int8)
+    return Int4Tensor(packed, scale.T.contiguous(), zero.T.contiguous(), [1, group], torch.Size((rows, columns))), widened
+
+
+def tiles(codes):
+    """Bytes of two codes in the order of NVIDIA's tensor cores: _convert_weight_to_int4pack, which only GPUs
+    have. A lane holds four words of eight codes of one row."""
+    rows, columns = codes.shape[0], codes.shape[1] * 2
+    packed = torch.zeros(rows // 8, columns // 128, 32, 4, dtype=torch.int64)
+    for lane in range(32):
+        for word in range(4):
+            first = word * 16 + lane % 4
+            for place, byte in enumerate((first, first + 4, first + 8, first + 12)):
+                pair = codes[lane // 4::8, byte::64].long()
+                packed[:, :, lane, word] |= pair >> 4 << 4 * place | (pair & 15) << 16 + 4 * place
+    return torch.where(packed < 2**31, packed, packed - 2**32).int()
+
+
+def tiled(name, rows, columns, group):
+    """A weight as torchao's Int4TilePackedTo4dTensor, padded like there."""
+    from torchao.quantization import Int4TilePackedTo4dTensor
+    from torchao.quantization.quant_primitives import (
+        MappingType,
+        _choose_qparams_affine_tinygemm,
+        _dequantize_affine_tinygemm,
+        _quantize_affine_tinygemm,
+    )
+    from torchao.quantization.utils import pack_tinygemm_scales_and_zeros
+
+    padded = torch.nn.functional.pad(weight(f"torchao.{name}", rows, columns).bfloat16(),
+                                     (0, -columns % 1024, 0, -rows % 8))
+    scale, zero = _choose_qparams_affine_tinygemm(
+        padded, mapping_type=MappingType.ASYMMETRIC, block_size=(1, group), target_dtype=torch.int32, quant_min=0,
+        quant_max=15, scale_dtype=torch.bfloat16, zero_point_dtype=torch.bfloat16)
+    codes = _quantize_affine_tinygemm(padded, (1, group), scale, zero, torch.int32, quant_min=0, quant_max=15)
+    widened = _dequantize_affine_tinygemm(codes, (1, group), scale, zero, torch.int32, 0, 15)
+    both = pack_tinygemm_scales_and_zeros(scale.reshape(len(codes), -1), zero.reshape(len(codes), -1))
+    tensor = Int4TilePackedTo4dTensor(tiles(codes[:, ::2] << 4 | codes[:, 1::2]), both, [1, group],
+                                      torch.Size((rows, columns)))
+    return tensor, widened[:rows, :columns]
+
+
 def write_torchao(widened):
     """Writes the file of torchao."""
     from torchao.prototype.safetensors.safetensors_support import flatten_tensor_state_dict
@@ -147,6 +201,7 @@ def write_torchao(widened):
         Float8WeightOnlyConfig,
         Int8WeightOnlyConfig,
         IntxWeightOnlyConfig,
+        MappingType,
         PerGroup,
         quantize_,
     )
@@ -155,6 +210,8 @@ def write_torchao(widened):
         "float8": Float8WeightOnlyConfig(),
         "int8": Int8WeightOnlyConfig(version=2),
         "groups": IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(32), version=2),
+        "shifted": IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(32), version=2,
+                                        mapping_type=MappingType.ASYMMETRIC),
     }
     state = {}
     for name, config in configs.items():
@@ -164,6 +221,13 @@ def write_torchao(widened):
         quantize_(layer, config)
         state |= {f"{name}.{key}": value for key, value in layer.state_dict().items()}
         widened[f"torchao/{name}"] = some(layer.weight.dequantize().detach())
+    for name, (tensor, values) in {"int4": four_bits("int4", 33, 128, 32), "tiles": tiled("tiles", 36, 320, 64),
+                                   "smooth": four_bits("smooth", 8, 64, 64)}.items():
+        state[f"{name}.weight"] = tensor
+        widened[f"torchao/{name}"] = some(values)
+    factors = torch.linspace(0.5, 2, 64)
+    state["smooth.weight"].act_pre_scale = factors
+    widened["torchao/smooth"] = widened["torchao/smooth"] * factors
     tensors, metadata = flatten_tensor_state_dict(state)
     save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, f"{FOLDER}/torchao.safetensors",
               metadata=metadata)

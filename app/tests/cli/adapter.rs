@@ -27,8 +27,8 @@ fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
 }
 
 const FLUX: [(&str, [usize; 2]); 2] = [
-    ("lora_unet_single_blocks_0_linear1.lora_down.weight", [16, 3072]),
-    ("lora_unet_single_blocks_0_linear1.lora_up.weight", [21_504, 16]),
+    ("lora_unet_single_blocks_30_linear1.lora_down.weight", [16, 3072]),
+    ("lora_unet_single_blocks_30_linear1.lora_up.weight", [21_504, 16]),
 ];
 
 #[test]
@@ -51,7 +51,7 @@ ink
     assert_eq!(summary["targets"], json!({ "denoiser": 1 }));
 
     write(&folder.path().join("half.safetensors"), &FLUX[..1]);
-    let what = "half.safetensors: the tensors for layer lora_unet_single_blocks_0_linear1 do not fit together: \
+    let what = "half.safetensors: the tensors for layer lora_unet_single_blocks_30_linear1 do not fit together: \
                 lora_B or lora_up is missing";
     assert_fails(&run(folder.path(), &["inspect", "half.safetensors"]), what, "The file is damaged");
 }

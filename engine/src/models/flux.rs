@@ -14,6 +14,7 @@ use super::{
         Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
         diffusers_name, head, prepare, stored_name, streams,
     },
+    longcat,
     modulated::{normed, within_range},
     patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
     scheduler,
@@ -350,6 +351,7 @@ impl Family for Flux {
             ("FLUX.1", AdapterMark::Name("single_blocks")),
             ("FLUX.1", AdapterMark::Name("single_transformer_blocks")),
             ("FLUX.1", AdapterMark::Name("double_blocks")),
+            longcat::LIKE_FLUX,
         ]
     }
 

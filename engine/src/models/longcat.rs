@@ -5,8 +5,9 @@
 //! reference beside the image, and through the vision tower of its text encoder.
 
 use super::{
-    Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened, PrepareInput,
-    Prepared, TextPart,
+    AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
+    PrepareInput, Prepared, TextPart,
+    adapter_marks::Reach,
     family::{autoencoder_part, is_named, part},
     flux::{self, FluxConfig, FluxTransformer, LATENT_SCALING},
     joint::{conditioning_spec, diffusers_name, embedded_prompts, embedded_times, modulated},
@@ -30,6 +31,18 @@ const REFERENCE_SIZE: (u32, u32) = (1024, 16);
 /// The embedder of the noise level here and in diffusers.
 const TIMES: [&str; 2] = ["time_text_embed.", "time_embed."];
 
+/// FLUX.1's lists of blocks, and how many LongCat-Image has: half as many.
+const BLOCKS: &[(&str, usize)] = &[
+    ("double_blocks_", 10),
+    ("single_blocks_", 20),
+    ("single_transformer_blocks_", 20),
+    ("transformer_transformer_blocks_", 10),
+    ("unet_transformer_blocks_", 10),
+];
+/// What changes only some of them may be for either.
+pub const LIKE_FLUX: (&str, AdapterMark) =
+    ("FLUX.1 or LongCat-Image", AdapterMark::Blocks(BLOCKS, Reach::Some));
+
 /// The family.
 pub struct LongCat;
 
@@ -44,6 +57,10 @@ impl Family for LongCat {
 
     fn recognises(&self, checkpoint: &Checkpoint) -> bool {
         checkpoint.candidates(Role::Denoiser).any(is_transformer)
+    }
+
+    fn adapter_marks(&self) -> &'static [(&'static str, AdapterMark)] {
+        &[("LongCat-Image", AdapterMark::Blocks(BLOCKS, Reach::All)), LIKE_FLUX]
     }
 
     fn tiny_decoders(&self) -> &'static [&'static str] {

@@ -34,6 +34,8 @@ pub struct PaellaVqConfig {
     pub latent_channels: usize,
     /// The latents are multiplied by this before they are decoded.
     pub scale_factor: f64,
+    /// Entries of the table that quantizes latents, which is not used here.
+    pub num_vq_embeddings: usize,
 }
 
 impl Default for PaellaVqConfig {
@@ -45,6 +47,7 @@ impl Default for PaellaVqConfig {
             embed_dim: 384,
             latent_channels: 4,
             scale_factor: 0.3764,
+            num_vq_embeddings: 8192,
         }
     }
 }
@@ -108,11 +111,7 @@ impl PaellaVqConfig {
             let spec = BlockSpec::new(format!("up_blocks.{number}"));
             match node {
                 Node::Input => spec.conv("0", self.embed_dim, width, 1),
-                Node::Residual => spec
-                    .tensor("gammas", &[6])
-                    .conv("depthwise.1", width, 1, 3)
-                    .linear("channelwise.0", RATIO * width, width)
-                    .linear("channelwise.2", width, RATIO * width),
+                Node::Residual => residual_spec(spec, width),
                 Node::Up => spec.tensor("weight", &[width, width / 2, 4, 4]).tensor("bias", &[width / 2]),
                 Node::Output => BlockSpec::new("out_block").conv(
                     "0",
@@ -124,6 +123,50 @@ impl PaellaVqConfig {
         };
         self.nodes().into_iter().enumerate().map(spec).collect()
     }
+
+    /// Names and shapes of the tensors in published files that only encode.
+    pub fn layers_that_encode(&self) -> Vec<(String, Vec<usize>)> {
+        let width = |level: usize| self.embed_dim >> (self.levels - 1 - level);
+        let mut input =
+            BlockSpec::stem("in").conv("in_block.1", width(0), COLOURS * self.up_down_scale_factor.pow(2), 1);
+        let mut place = 0;
+        for level in 0..self.levels {
+            let mut next = || {
+                place += 1;
+                BlockSpec::new(format!("down_blocks.{}", place - 1))
+            };
+            let mut blocks = Vec::new();
+            if level > 0 {
+                let kernel = [width(level), width(level - 1), 4, 4];
+                blocks.push(next().tensor("weight", &kernel).tensor("bias", &kernel[..1]));
+            }
+            blocks.push(residual_spec(next(), width(level)));
+            for BlockSpec { prefix, tensors, .. } in blocks {
+                input
+                    .tensors
+                    .extend(tensors.into_iter().map(|(name, shape)| (format!("{prefix}{name}"), shape)));
+            }
+        }
+        let (last, channels) = (format!("down_blocks.{place}"), self.latent_channels);
+        let mut tensors: Vec<_> = input.tensors.into_iter().collect();
+        tensors.push((format!("{last}.0.weight"), vec![channels, width(self.levels - 1), 1, 1]));
+        tensors.extend(
+            ["weight", "bias", "running_mean", "running_var"]
+                .map(|name| (format!("{last}.1.{name}"), vec![channels])),
+        );
+        // The number of training steps.
+        tensors.push((format!("{last}.1.num_batches_tracked"), Vec::new()));
+        tensors.push(("vquantizer.embedding.weight".to_owned(), vec![self.num_vq_embeddings, channels]));
+        tensors
+    }
+}
+
+/// The tensors of a residual block.
+fn residual_spec(spec: BlockSpec, width: usize) -> BlockSpec {
+    spec.tensor("gammas", &[6])
+        .conv("depthwise.1", width, 1, 3)
+        .linear("channelwise.0", RATIO * width, width)
+        .linear("channelwise.2", width, RATIO * width)
 }
 
 /// The autoencoder's shape. The weights come from a store.

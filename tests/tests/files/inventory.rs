@@ -74,10 +74,10 @@ fn mixed(folder: &Path) -> BTreeMap<PathBuf, &'static str> {
         .write(&folder.join("single"), Layout::Single, Stored::F32)
         .unwrap();
     let lora = tensors(&[
-        ("diffusion_model.double_blocks.0.img_attn.qkv.lora_A.weight", &[16, 64]),
-        ("diffusion_model.double_blocks.0.img_attn.qkv.lora_B.weight", &[192, 16]),
-        ("diffusion_model.single_blocks.0.linear1.lora_A.weight", &[16, 64]),
-        ("diffusion_model.single_blocks.0.linear1.lora_B.weight", &[448, 16]),
+        ("diffusion_model.double_blocks.12.img_attn.qkv.lora_A.weight", &[16, 64]),
+        ("diffusion_model.double_blocks.12.img_attn.qkv.lora_B.weight", &[192, 16]),
+        ("diffusion_model.single_blocks.30.linear1.lora_A.weight", &[16, 64]),
+        ("diffusion_model.single_blocks.30.linear1.lora_B.weight", &[448, 16]),
     ]);
     let mut expected = BTreeMap::new();
     for copy in 0..COPIES {
@@ -191,9 +191,9 @@ fn what_is_no_model_is_named() {
         assert_eq!(says(&names.map(|name| (name, &[2_usize, 2][..]))), format!("{unknown}: {what}"));
     }
     let kohya: [(&str, &[usize]); 3] = [
-        ("lora_unet_double_blocks_0_img_attn_proj.lora_down.weight", &[4, 64]),
-        ("lora_unet_double_blocks_0_img_attn_proj.lora_up.weight", &[64, 4]),
-        ("lora_unet_double_blocks_0_img_attn_proj.alpha", &[]),
+        ("lora_unet_double_blocks_12_img_attn_proj.lora_down.weight", &[4, 64]),
+        ("lora_unet_double_blocks_12_img_attn_proj.lora_up.weight", &[64, 4]),
+        ("lora_unet_double_blocks_12_img_attn_proj.alpha", &[]),
     ];
     assert_eq!(says(&kohya), "LoRA for FLUX.1, 1 matrix, rank 4");
     assert_eq!(

@@ -87,7 +87,16 @@ fn layers_of_comfyui_are_widened_as_comfy_kitchen_does_it() {
 
 #[test]
 fn weights_of_torchao_are_widened_as_it_does() {
-    check("torchao", |_| true, &[("float8", "F8_E4M3"), ("int8", "I8"), ("groups", "I8")]);
+    let formats = [
+        ("float8", "F8_E4M3"),
+        ("int8", "I8"),
+        ("groups", "I8"),
+        ("shifted", "int8 with zero points"),
+        ("int4", "int4 of torchao"),
+        ("tiles", "int4 of torchao in tiles"),
+        ("smooth", "int4 of torchao with scaled inputs"),
+    ];
+    check("torchao", |_| true, &formats);
 }
 
 #[test]

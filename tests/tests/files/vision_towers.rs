@@ -113,6 +113,19 @@ fn qwen_image_edits_with_the_tower_beside_its_gguf_encoder() {
 }
 
 #[test]
+fn longcat_image_edits_with_the_tower_beside_its_gguf_encoder() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("longcat", "edit");
+    let model = fixture.write(folder.path(), Layout::Split, Stored::F32).unwrap();
+    let denoiser = model.join("diffusion_models/tiny_longcat.safetensors");
+    fs::rename(&denoiser, denoiser.with_file_name("LongCat-Image-Edit.safetensors")).unwrap();
+    let encoder = "qwen_2.5_vl_7b";
+    let tensors = load(&model.join(format!("text_encoders/{encoder}.safetensors"))).unwrap();
+    let parts = in_llama(&tensors, &OF_QWEN_2_5_VL, false);
+    check(&model, (&fixture, "one"), encoder, parts, "qwen2vl");
+}
+
+#[test]
 fn qwen_image_21_sees_with_the_tower_beside_its_gguf_encoder() {
     let folder = tempfile::tempdir().unwrap();
     let fixture = Fixture::new("qwen_image_21", "default");

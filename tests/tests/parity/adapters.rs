@@ -413,7 +413,7 @@ fn what_is_no_adapter_or_for_another_family_is_refused_in_words() {
         })
         .collect();
     let cases: Vec<(&str, Tensors, String)> = vec![
-        ("flux", flux, "is for FLUX.1, but this model is Z-Image".to_owned()),
+        ("flux", flux, "is for FLUX.1 or LongCat-Image, but this model is Z-Image".to_owned()),
         ("sdxl", sdxl, "is for Stable Diffusion XL, but this model is Z-Image".to_owned()),
         (
             "no adapter",
@@ -507,9 +507,10 @@ fn adapters_are_described_by_their_headers() {
     };
     let flux = Adapter::new("flux").unwrap();
     let summary = describe(&keys(&flux.layers().unwrap(), 3.0, str::to_owned, ["lora_A", "lora_B"]).unwrap());
+    // The tiny network has fewer blocks than either.
     assert_eq!(
         (summary.kind.as_str(), summary.ranks, summary.family.as_deref()),
-        ("LoRA", Some([4, 4]), Some("FLUX.1"))
+        ("LoRA", Some([4, 4]), Some("FLUX.1 or LongCat-Image"))
     );
     assert_eq!(summary.targets["denoiser"], 39);
     assert_eq!(summary.targets["text encoder"], 6);

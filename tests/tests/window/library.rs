@@ -39,7 +39,7 @@ fn state(window: &Window) -> &State {
 fn lora(path: &Path, rank: usize) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let [down, up] = [rank * 64 * 2, rank * 192 * 2];
-    let layer = "diffusion_model.double_blocks.0.img_attn.qkv";
+    let layer = "diffusion_model.double_blocks.12.img_attn.qkv";
     let header = format!(
         r#"{{"{layer}.lora_A.weight":{{"dtype":"F16","shape":[{rank},64],"data_offsets":[0,{down}]}},"{layer}.lora_B.weight":{{"dtype":"F16","shape":[192,{rank}],"data_offsets":[{down},{}]}}}}"#,
         down + up

@@ -307,7 +307,10 @@ fn single(tensor: &StoredTensor) -> Result<Option<f32>, CheckpointError> {
 }
 
 /// The weight with the factors of its inputs in its columns.
-fn smoothed(mut weight: StoredTensor, factors: &StoredTensor) -> Result<StoredTensor, CheckpointError> {
+pub(super) fn smoothed(
+    mut weight: StoredTensor,
+    factors: &StoredTensor,
+) -> Result<StoredTensor, CheckpointError> {
     if weight.stored_encoding().is_none() {
         return Ok(weight);
     }

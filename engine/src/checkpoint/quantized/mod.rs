@@ -4,6 +4,7 @@
 //! What the precision room can hold stays as stored, in memory and on the link. Rotated weights are decoded
 //! while they are read. Formats that only certain GPUs compute with are refused by name.
 
+mod affine;
 mod bitsandbytes;
 mod comfy;
 mod mxfp4;
@@ -12,6 +13,8 @@ mod rotated;
 mod torchao;
 
 use serde::de::DeserializeOwned;
+
+use comfy::smoothed;
 
 use super::{CheckpointError, StoredTensor, TensorTable, safetensors::Notes};
 use crate::precision::Format;

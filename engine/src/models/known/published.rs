@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::{
-    chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig, flux::FluxConfig,
-    flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig, longcat,
-    ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config,
-    unet::UnetConfig, wan::WanConfig, z_image::ZImageConfig,
+    cascade::CascadeConfig, chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig,
+    flux::FluxConfig, flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig,
+    longcat, ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config,
+    unet::UnetConfig, wan::WanConfig, wuerstchen, z_image::ZImageConfig,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
@@ -21,7 +21,7 @@ use crate::{
         AnimaConditionerConfig, ClipConfig, ClipVisionConfig, GptOssConfig, LanguageModelConfig, Layers,
         Qwen3VisionConfig, QwenVisionConfig, T5Config,
     },
-    vae::{AutoencoderKlConfig, LtxAutoencoderConfig, WanAutoencoderConfig},
+    vae::{AutoencoderKlConfig, LtxAutoencoderConfig, PaellaVqConfig, WanAutoencoderConfig},
 };
 
 /// What weights are published in, but for the experts of GPT-OSS: 16 bits. Forecasts do not differ between bf16 and f16.
@@ -211,6 +211,15 @@ impl PublishedPart {
                     // Always 1000.
                     tensors.push(("decoder.timestep_scale_multiplier".to_owned(), Vec::new()));
                 }
+                tensors
+            }
+            "StableCascadeUNet" => stored(&self.read::<CascadeConfig>()?.blueprint(), whole),
+            "WuerstchenPrior" => stored(&self.read::<wuerstchen::PriorConfig>()?.blueprint(), whole),
+            "WuerstchenDiffNeXt" => stored(&self.read::<wuerstchen::DecoderConfig>()?.blueprint(), whole),
+            "PaellaVQModel" => {
+                let config = self.read::<PaellaVqConfig>()?;
+                let mut tensors = stored(&config.blueprint(), whole);
+                tensors.extend(config.layers_that_encode());
                 tensors
             }
             "T5EncoderModel" | "UMT5EncoderModel" => stored(&self.read::<T5Config>()?.blueprint(), whole),

@@ -6,6 +6,7 @@ mod prior;
 
 use std::sync::Arc;
 
+pub use self::{decoder::DecoderConfig, prior::PriorConfig};
 use self::{decoder::WuerstchenDecoder, prior::WuerstchenPrior};
 use super::{
     Denoising, Family, Model, ModelDefaults, Opened, Task, TextPart,
