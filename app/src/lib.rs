@@ -7,6 +7,8 @@ pub mod engines;
 pub mod folders;
 pub mod groups;
 pub mod input_folder;
+#[cfg(feature = "window")]
+pub mod language;
 pub mod lean;
 pub mod logs;
 pub mod presets;

@@ -27,12 +27,18 @@ pub fn memory_needed(bytes: u64) -> String {
 
 /// A part of a whole, with the unit only once if both have the same: `7.0 of 12.0 GB`, `512 MB of 8.0 GB`.
 pub fn memory_of(part: u64, whole: u64) -> String {
+    let (part, whole) = memory_pair(part, whole);
+    format!("{part} of {whole}")
+}
+
+/// The same as two texts.
+pub fn memory_pair(part: u64, whole: u64) -> (String, String) {
     let (part, whole) = (memory(part), memory(whole));
     match (part.split_once(' '), whole.split_once(' ')) {
         (Some((number, unit)), Some((_, unit_of_whole))) if unit == unit_of_whole => {
-            format!("{number} of {whole}")
+            (number.to_owned(), whole)
         }
-        _ => format!("{part} of {whole}"),
+        _ => (part, whole),
     }
 }
 
@@ -136,11 +142,13 @@ pub fn micros(micros: u64) -> String {
 
 /// Remaining time: `4 s left`.
 pub fn time_left(seconds: f64) -> String {
-    if seconds < 1.0 {
-        return "almost done".to_owned();
-    }
+    remaining(seconds).map_or_else(|| "almost done".to_owned(), |time| format!("{time} left"))
+}
+
+/// The same without words, until it is almost done.
+pub fn remaining(seconds: f64) -> Option<String> {
     let whole = if seconds < 9.95 { seconds.ceil() } else { seconds.round() };
-    format!("{} left", whole_seconds(whole as u64))
+    (seconds >= 1.0).then(|| whole_seconds(whole as u64))
 }
 
 fn whole_seconds(seconds: u64) -> String {

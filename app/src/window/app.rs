@@ -4,6 +4,7 @@ mod act;
 mod gallery;
 mod get;
 mod kept;
+mod language;
 mod library;
 mod making;
 
@@ -48,9 +49,12 @@ use super::{
     viewer::{self, Viewer},
 };
 use crate::{
+    language::tr,
     seed::random_seed,
     sound::{Heard, Speaker},
 };
+
+use language::SystemFonts;
 
 /// Maximum number of events handled per frame; the rest waits for the next one.
 const EVENTS_A_FRAME: usize = 256;
@@ -86,6 +90,10 @@ pub struct Setup {
     pub downloads: Option<DownloadOptions>,
     /// Where the gallery keeps what it knows.
     pub places: Places,
+    /// The locales that the user prefers, the first one most.
+    pub locales: Vec<String>,
+    /// Whether characters that the window's fonts lack are drawn with fonts of the system.
+    pub system_fonts: bool,
 }
 
 /// Whether this is the only window.
@@ -130,6 +138,8 @@ impl Setup {
             library: LibraryOptions::default(),
             downloads: None,
             places: Places::default(),
+            locales: Vec::new(),
+            system_fonts: false,
         }
     }
 }
@@ -181,6 +191,7 @@ pub struct SluiceApp {
     getting: Option<get::Getting>,
     gallery: Gallery,
     places: Places,
+    system_fonts: SystemFonts,
     /// How images were exported last.
     export_options: Option<ExportOptions>,
 }
@@ -203,6 +214,8 @@ impl SluiceApp {
             library,
             downloads,
             places,
+            locales,
+            system_fonts,
         } = setup;
         let repaint = ctx.clone();
         let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
@@ -222,7 +235,7 @@ impl SluiceApp {
             state: State {
                 settings,
                 model: Model::loading(adopt_defaults),
-                surroundings: Surroundings { output_folder: folder, gpu },
+                surroundings: Surroundings { output_folder: folder, gpu, locales },
                 ..State::default()
             },
             link,
@@ -256,12 +269,13 @@ impl SluiceApp {
             getting,
             gallery: Gallery::default(),
             places,
+            system_fonts: SystemFonts::new(system_fonts),
             export_options: None,
         };
+        app.choose_language(ctx);
         if matches!(app.lock, Lock::Taken) {
-            let details =
-                vec!["This window does not save its settings and its unfinished images.".to_owned()];
-            app.state.messages.say("Sluice is already open".to_owned(), details);
+            let details = vec![tr!("app-already-open-details")];
+            app.state.messages.say(tr!("app-already-open"), details);
         }
         app.send([load]);
         if let Some(folder) = app.state.surroundings.output_folder.clone() {
@@ -353,6 +367,7 @@ impl SluiceApp {
 
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
+        self.follow_language(ui.ctx());
         let mut by_keys = Vec::new();
         let now = Now {
             state: &self.state,

@@ -12,6 +12,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
+use crate::language::tr;
 
 /// Height of the list.
 const LIST: f32 = 320.0;
@@ -60,11 +61,11 @@ fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     ui.add_space(space::S);
     ui.horizontal(|ui| {
         if browser.dialog.filter().is_none()
-            && widgets::button(ui, Some(icons::FOLDER), "Use this folder", Weight::Primary).clicked()
+            && widgets::button(ui, Some(icons::FOLDER), &tr!("files-use-folder"), Weight::Primary).clicked()
         {
             actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
         }
-        if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+        if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
             actions.push(Action::Browse(Browse::Close));
         }
     });
@@ -75,7 +76,9 @@ fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(parent) = browser.folder.parent()
-                && widgets::button(ui, None, "Up", Weight::Plain).on_hover_text("The folder above.").clicked()
+                && widgets::button(ui, None, &tr!("files-up"), Weight::Plain)
+                    .on_hover_text(tr!("files-up-tip"))
+                    .clicked()
             {
                 actions.push(Action::Browse(Browse::Enter(parent.to_owned())));
             }
@@ -91,12 +94,12 @@ fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
 fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     let entries = match &browser.entries {
         None => {
-            widgets::hint(ui, "Reading…");
+            widgets::hint(ui, tr!("files-reading"));
             return;
         }
         Some(Err(message)) => return widgets::mistake(ui, message),
         Some(Ok(entries)) if entries.is_empty() => {
-            widgets::hint(ui, "Nothing to choose here.");
+            widgets::hint(ui, tr!("files-nothing-here"));
             return;
         }
         Some(Ok(entries)) => entries,

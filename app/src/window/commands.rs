@@ -36,7 +36,7 @@ pub struct Now<'a> {
 
 /// Something that the window can do.
 pub struct Entry {
-    /// Its name.
+    /// The key of its name.
     pub name: &'static str,
     /// Its icon.
     pub icon: &'static str,
@@ -73,80 +73,90 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 pub const COMMANDS: [Entry; 41] = [
     with_shortcut(
         GENERATE,
-        entry("Generate", icons::SPARKLES, |now| now.state.can_generate().then_some(Action::Generate)),
+        entry("commands-generate", icons::SPARKLES, |now| {
+            now.state.can_generate().then_some(Action::Generate)
+        }),
     ),
-    entry("Grid…", icons::LAYOUT_GRID, |now| {
+    entry("commands-grid", icons::LAYOUT_GRID, |now| {
         now.state.can_generate().then(|| Making::AskGrid(true).into())
     }),
     with_shortcut(
         PALETTE,
-        entry("Command palette", icons::SEARCH, |now| Some(Action::ShowPalette(!now.palette))),
+        entry("commands-command-palette", icons::SEARCH, |now| Some(Action::ShowPalette(!now.palette))),
     ),
     with_shortcut(
         MODELS,
-        entry("All models", icons::LAYERS, |now| {
+        entry("commands-all-models", icons::LAYERS, |now| {
             Some(LibraryAction::Show(!now.state.library.is_open).into())
         }),
     ),
     with_shortcut(
         OPEN,
-        entry("Open a model file…", icons::FILE, |_| Some(Action::OpenDialog(Dialog::ModelFile))),
+        entry("commands-open-a-model-file", icons::FILE, |_| Some(Action::OpenDialog(Dialog::ModelFile))),
     ),
-    entry("Open a model folder…", icons::FOLDER, |_| Some(Action::OpenDialog(Dialog::ModelFolder))),
-    with_key("G", entry("Gallery", icons::IMAGE, |now| Some(Step::Open(!now.gallery).into()))),
-    entry("Plan", icons::MEMORY, |now| Some(Action::Set(Setting::PlanOpen(!now.plan)))),
-    entry("Timeline", icons::CPU, |now| {
+    entry("commands-open-a-model-folder", icons::FOLDER, |_| Some(Action::OpenDialog(Dialog::ModelFolder))),
+    with_key("G", entry("commands-gallery", icons::IMAGE, |now| Some(Step::Open(!now.gallery).into()))),
+    entry("commands-plan", icons::MEMORY, |now| Some(Action::Set(Setting::PlanOpen(!now.plan)))),
+    entry("commands-timeline", icons::CPU, |now| {
         Some(Action::Set(Setting::TimelineOpen(!now.state.settings.memory.timeline_open)))
     }),
     with_key(
         "Esc",
-        entry("Cancel the running image", icons::X, |now| {
+        entry("commands-cancel-the-running-image", icons::X, |now| {
             now.state.jobs.running().map(|_| Action::CancelRunning)
         }),
     ),
-    entry("Cancel all jobs", icons::X, |now| (!now.state.jobs.is_empty()).then_some(Action::CancelAll)),
-    entry("Pause the queue", icons::PAUSE, |now| {
+    entry("commands-cancel-all-jobs", icons::X, |now| {
+        (!now.state.jobs.is_empty()).then_some(Action::CancelAll)
+    }),
+    entry("commands-pause-the-queue", icons::PAUSE, |now| {
         let jobs = &now.state.jobs;
         (!jobs.paused && !jobs.is_empty()).then_some(Action::PauseQueue(true))
     }),
-    entry("Resume the queue", icons::PLAY, |now| now.state.jobs.paused.then_some(Action::PauseQueue(false))),
-    entry("Randomize seed", icons::DICES, |_| Some(Action::RandomizeSeed)),
-    entry("Lock seed", icons::LOCK, |now| lock(now, true)),
-    entry("Random seed each time", icons::LOCK_OPEN, |now| lock(now, false)),
-    entry("Reset to the model's defaults", icons::RESTORE, |now| {
+    entry("commands-resume-the-queue", icons::PLAY, |now| {
+        now.state.jobs.paused.then_some(Action::PauseQueue(false))
+    }),
+    entry("commands-randomize-seed", icons::DICES, |_| Some(Action::RandomizeSeed)),
+    entry("commands-lock-seed", icons::LOCK, |now| lock(now, true)),
+    entry("commands-random-seed-each-time", icons::LOCK_OPEN, |now| lock(now, false)),
+    entry("commands-reset-to-the-model-defaults", icons::RESTORE, |now| {
         now.state.summary().map(|_| Keeping::Reset.into())
     }),
-    entry("Use current settings as defaults", icons::SETTINGS, |now| {
+    entry("commands-use-current-settings-as-defaults", icons::SETTINGS, |now| {
         now.state.summary().map(|_| LibraryAction::KeepDefaults.into())
     }),
-    entry("Choose an input image…", icons::IMAGE, |_| Some(Action::OpenDialog(Dialog::InputImage))),
-    entry("Choose a folder of input images…", icons::FOLDER, |_| {
+    entry("commands-choose-an-input-image", icons::IMAGE, |_| Some(Action::OpenDialog(Dialog::InputImage))),
+    entry("commands-choose-a-folder-of-input-images", icons::FOLDER, |_| {
         Some(Action::OpenDialog(Dialog::InputFolder))
     }),
-    entry("Add a LoRA…", icons::SPARKLES, |_| Some(Action::OpenDialog(Dialog::Adapter))),
-    entry("Open a file of styles…", icons::TAG, |_| Some(Action::OpenDialog(Dialog::Styles))),
-    entry("Batch as grid", icons::LAYOUT_GRID, |now| {
+    entry("commands-add-a-lora", icons::SPARKLES, |_| Some(Action::OpenDialog(Dialog::Adapter))),
+    entry("commands-open-a-file-of-styles", icons::TAG, |_| Some(Action::OpenDialog(Dialog::Styles))),
+    entry("commands-batch-as-grid", icons::LAYOUT_GRID, |now| {
         Some(Action::Set(Setting::BatchGrid(!now.state.settings.batch_grid)))
     }),
-    entry("Variations ×4", icons::DICES, |now| of_made(now, |recent| Making::Vary(recent.id, None).into())),
-    entry("Similar ×4", icons::LAYERS, |now| {
+    entry("commands-variations-times-four", icons::DICES, |now| {
+        of_made(now, |recent| Making::Vary(recent.id, None).into())
+    }),
+    entry("commands-similar-times-four", icons::LAYERS, |now| {
         of_made(now, |recent| Making::Vary(recent.id, Some(NEAR)).into())
     }),
-    entry("Use these settings", icons::RESTORE, |now| of_made(now, |recent| Action::UseSettings(recent.id))),
-    entry("Use as input image", icons::IMAGE, |now| {
+    entry("commands-use-these-settings", icons::RESTORE, |now| {
+        of_made(now, |recent| Action::UseSettings(recent.id))
+    }),
+    entry("commands-use-as-input-image", icons::IMAGE, |now| {
         let recent = shown(now).filter(|recent| recent.length.is_none())?;
         recent.path.clone().map(Action::UseAsInput)
     }),
-    entry("Copy image", icons::COPY, |now| {
+    entry("commands-copy-image", icons::COPY, |now| {
         shown(now).filter(|recent| recent.pixels.is_some()).map(|recent| Action::CopyImage(recent.id))
     }),
-    entry("Copy prompt", icons::COPY, |now| {
+    entry("commands-copy-prompt", icons::COPY, |now| {
         let prompt = shown(now)?.request.as_ref()?.prompt.clone();
         (!prompt.is_empty()).then_some(Action::CopyText(prompt))
     }),
     with_key(
         "C",
-        entry("Compare", icons::COLUMNS, |now| {
+        entry("commands-compare", icons::COLUMNS, |now| {
             let images = &now.state.images;
             match images.compared() {
                 Some(_) => Some(Action::Compare(None)),
@@ -156,36 +166,38 @@ pub const COMMANDS: [Entry; 41] = [
             }
         }),
     ),
-    entry("Open containing folder", icons::FOLDER_OPEN, |now| {
+    entry("commands-open-containing-folder", icons::FOLDER_OPEN, |now| {
         Some(Action::OpenFolder(shown(now)?.path.as_ref()?.parent()?.to_owned()))
     }),
-    entry("Open output folder", icons::FOLDER_OPEN, |now| {
+    entry("commands-open-output-folder", icons::FOLDER_OPEN, |now| {
         now.state.surroundings.output_folder.clone().map(Action::OpenFolder)
     }),
-    entry("Live preview", icons::PLAY, |now| {
+    entry("commands-live-preview", icons::PLAY, |now| {
         Some(Action::Set(Setting::Previews(!now.state.settings.previews)))
     }),
     with_key(
         "M",
-        entry("Mute clips", icons::VOLUME_X, |now| {
+        entry("commands-mute-clips", icons::VOLUME_X, |now| {
             now.state.muted().map(|muted| Action::Set(Setting::Muted(!muted)))
         }),
     ),
-    entry("Dark theme", icons::MOON, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Dark)))),
-    entry("Light theme", icons::SUN, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Light)))),
-    entry("Theme of the system", icons::SUN_MOON, |_| Some(Action::Set(Setting::Theme(ThemeChoice::System)))),
-    entry("Undo", icons::RESTORE, |now| {
+    entry("commands-dark-theme", icons::MOON, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Dark)))),
+    entry("commands-light-theme", icons::SUN, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Light)))),
+    entry("commands-theme-of-the-system", icons::SUN_MOON, |_| {
+        Some(Action::Set(Setting::Theme(ThemeChoice::System)))
+    }),
+    entry("commands-undo", icons::RESTORE, |now| {
         let undo = now.state.messages.notice.as_ref().and_then(|notice| notice.undo.as_ref());
         undo.map(|_| Action::Undo)
     }),
     with_shortcut(
         SETTINGS,
-        entry("Settings", icons::SETTINGS, |now| Some(Action::ShowSettings(!now.settings))),
+        entry("commands-settings", icons::SETTINGS, |now| Some(Action::ShowSettings(!now.settings))),
     ),
-    with_shortcut(HELP, entry("Shortcuts", icons::INFO, |now| Some(Action::ShowHelp(!now.help)))),
+    with_shortcut(HELP, entry("commands-shortcuts", icons::INFO, |now| Some(Action::ShowHelp(!now.help)))),
     with_shortcut(
         FULL_SCREEN,
-        entry("Full screen", icons::MOVE_HORIZONTAL, |_| Some(Action::ToggleFullScreen)),
+        entry("commands-full-screen", icons::MOVE_HORIZONTAL, |_| Some(Action::ToggleFullScreen)),
     ),
 ];
 

@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     input_folder::InputFolder,
+    language::tr,
     presets::{self, NamedPreset, Preset},
     tags::{Tag, tags_in},
 };
@@ -256,7 +257,7 @@ pub enum FileEvent {
     /// A task failed.
     Failed {
         /// Short title.
-        title: &'static str,
+        title: String,
         /// What happened and what to do.
         failure: Failure,
     },
@@ -438,7 +439,7 @@ impl Reporter {
                     let settings = settings_inside(&path);
                     FileEvent::Recalled { path, thumbnail, length, settings, is_compared }
                 }
-                Err(failure) => FileEvent::Failed { title: "This image cannot be shown", failure },
+                Err(failure) => FileEvent::Failed { title: tr!("app-image-cannot-be-shown"), failure },
             }),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
@@ -455,7 +456,7 @@ impl Reporter {
                     let pixels = Pixels::Image(Arc::new(image));
                     FileEvent::Dropped { settings: settings_inside(&path), path, pixels }
                 }
-                Err(failure) => FileEvent::Failed { title: "This file cannot be used", failure },
+                Err(failure) => FileEvent::Failed { title: tr!("files-file-unusable"), failure },
             }),
             Task::Input(path) => {
                 let (read, seconds) = read_input_file(&path);
@@ -463,13 +464,13 @@ impl Reporter {
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),
-                Err(error) => not_saved("The mask could not be saved", &folder, &error),
+                Err(error) => not_saved(tr!("files-mask-not-saved"), &folder, &error),
             }),
             Task::SavePasted { folder, image } => self.say(match save_pasted(&folder, &image) {
                 Ok((path, image)) => {
                     FileEvent::Dropped { path, pixels: Pixels::Image(Arc::new(image)), settings: None }
                 }
-                Err(error) => not_saved("The pasted image could not be saved", &folder, &error),
+                Err(error) => not_saved(tr!("files-pasted-not-saved"), &folder, &error),
             }),
             Task::SaveFrame(saved) => self.say(match save_frame(&saved) {
                 Ok((path, image)) => match saved.well {
@@ -477,11 +478,11 @@ impl Reporter {
                     Some(Well::Last) => FileEvent::LastImageChosen(path),
                     None => FileEvent::FrameSaved { path, image },
                 },
-                Err(error) => not_saved("The frame could not be saved", &saved.folder, &error),
+                Err(error) => not_saved(tr!("files-frame-not-saved"), &saved.folder, &error),
             }),
             Task::Export(export) => self.say(match export_clip(&export) {
                 Ok(path) => FileEvent::Exported(path),
-                Err(failure) => FileEvent::Failed { title: "The clip could not be exported", failure },
+                Err(failure) => FileEvent::Failed { title: tr!("files-clip-not-exported"), failure },
             }),
             Task::Compose(named) => self.say(compose(&named)),
             Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
@@ -494,10 +495,10 @@ impl Reporter {
             Task::ListInputs { folder, results } => self.say(match InputFolder::of(&folder, &results) {
                 Ok(found) => FileEvent::Inputs { folder, results, found },
                 Err(error) => FileEvent::Failed {
-                    title: "The folder cannot be used",
+                    title: tr!("files-folder-unusable"),
                     failure: Failure {
                         message: format!("{}: {error}", folder.display()),
-                        advice: Some("Choose another folder of images.".to_owned()),
+                        advice: Some(tr!("files-folder-unusable-advice")),
                     },
                 },
             }),
@@ -508,20 +509,20 @@ impl Reporter {
             Task::Open(folder) => match open::that_detached(&folder) {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
-                    title: "The folder could not be opened",
+                    title: tr!("files-folder-not-opened"),
                     failure: Failure {
                         message: format!("{}: {error}", folder.display()),
-                        advice: Some("Open it in your file manager.".to_owned()),
+                        advice: Some(tr!("files-folder-not-opened-advice")),
                     },
                 }),
             },
             Task::SaveStartupSettings(settings) => match settings.save() {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
-                    title: "The setting could not be saved",
+                    title: tr!("files-setting-not-saved"),
                     failure: Failure {
                         message: format!("{error:#}"),
-                        advice: Some("It applies until the window is closed.".to_owned()),
+                        advice: Some(tr!("files-setting-not-saved-advice")),
                     },
                 }),
             },
@@ -537,7 +538,7 @@ impl Reporter {
         };
         if let Err(error) = done {
             let failure = Failure { message: error.to_string(), advice: None };
-            self.say(FileEvent::Failed { title: "The preset could not be changed", failure })?;
+            self.say(FileEvent::Failed { title: tr!("files-preset-not-changed"), failure })?;
         }
         self.say(FileEvent::Presets(presets::listed(folder)))
     }
@@ -577,15 +578,14 @@ fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
         },
         Err(error) => {
             let failure = Failure { message: error.to_string(), advice: error.advice().map(str::to_owned) };
-            FileEvent::Failed { title: "The grid could not be saved", failure }
+            FileEvent::Failed { title: tr!("files-grid-not-saved"), failure }
         }
     }
 }
 
-fn not_saved(title: &'static str, folder: &Path, error: &io::Error) -> FileEvent {
+fn not_saved(title: String, folder: &Path, error: &io::Error) -> FileEvent {
     let message = format!("{}: {error}", folder.display());
-    let advice = "Free some disk space, or start Sluice with another output folder.";
-    FileEvent::Failed { title, failure: Failure { message, advice: Some(advice.to_owned()) } }
+    FileEvent::Failed { title, failure: Failure { message, advice: Some(tr!("files-not-saved-advice")) } }
 }
 
 /// Whether a file is an image or a clip by its name.

@@ -10,7 +10,7 @@ use super::{
     tokens::{Palette, font, radius, space},
     widgets::{self, Weight},
 };
-use crate::{downloads::Listed, units};
+use crate::{downloads::Listed, language::tr, units};
 
 /// Height of a model.
 const ROW: f32 = 58.0;
@@ -25,18 +25,18 @@ pub const WIDTH: f32 = 680.0;
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = space::S;
-    let found = state.found_device().unwrap_or_else(|| "Looking at this computer…".to_owned());
+    let found = state.found_device().unwrap_or_else(|| tr!("start-looking"));
     ui.horizontal(|ui| {
         widgets::icon(ui, icons::GPU, font::ICON, palette.text_muted);
         ui.add(Label::new(RichText::new(found).color(palette.text_muted)).truncate());
     });
     let suited = state.first_models();
     let words = match suited.is_empty() {
-        true => "Finding models that suit it…",
+        true => tr!("start-finding"),
         false if suited.iter().all(|listed| is_slow(state, listed)) => {
-            "Without a GPU these are the quickest. They draw nearly anything, and need to be downloaded once:"
+            tr!("start-quickest")
         }
-        false => "These models suit it. They draw nearly anything, and need to be downloaded once:",
+        false => tr!("start-suited"),
     };
     ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
     for listed in &suited {
@@ -47,14 +47,14 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         ui.add_space(3.0 * ROW);
     }
     ui.horizontal(|ui| {
-        if widgets::button(ui, Some(icons::DOWNLOAD), "Get other models…", Weight::Plain)
-            .on_hover_text("The whole catalogue, links, and Hugging Face.")
+        if widgets::button(ui, Some(icons::DOWNLOAD), &tr!("start-get-others"), Weight::Plain)
+            .on_hover_text(tr!("start-get-others-tip"))
             .clicked()
         {
             actions.push(GetAction::Show(true).into());
         }
-        if widgets::button(ui, Some(icons::LAYERS), "I have models already", Weight::Ghost)
-            .on_hover_text("Finds those of ComfyUI, A1111 and other programs, and in folders of yours.")
+        if widgets::button(ui, Some(icons::LAYERS), &tr!("start-have-models"), Weight::Ghost)
+            .on_hover_text(tr!("start-have-models-tip"))
             .clicked()
         {
             actions.push(Action::Library(super::library::LibraryAction::Show(true)));
@@ -71,7 +71,7 @@ fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let version = state.version_for(listed);
     let bytes = version.and_then(|version| listed.bytes(version)).map_or_else(String::new, units::memory);
-    let licence = listed.licence.as_deref().unwrap_or("see its page for the licence");
+    let licence = listed.licence.clone().unwrap_or_else(|| tr!("start-licence"));
     let detail = format!("{bytes} · {licence}");
     response.widget_info(|| {
         egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {detail}", listed.name))

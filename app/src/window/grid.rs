@@ -14,7 +14,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::units;
+use crate::{language::tr, units};
 
 /// Width of the choice of a setting.
 const CHOICE: f32 = 170.0;
@@ -78,10 +78,10 @@ impl GridDialog {
 
     fn contents(&mut self, ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         let palette = Palette::of(ui);
-        ui.label(RichText::new("Grid").font(font::semibold(font::HEADING)).color(palette.text));
-        widgets::hint(ui, "One image for each combination of values, and one image of all with labels.");
-        for (place, name) in ["Columns", "Rows", "Tables"].into_iter().enumerate() {
-            axis(ui, name, &mut self.axes[place]);
+        ui.label(RichText::new(tr!("grid-title")).font(font::semibold(font::HEADING)).color(palette.text));
+        widgets::hint(ui, tr!("grid-hint"));
+        for (names, typed) in axis_names().iter().zip(&mut self.axes) {
+            axis(ui, names, typed);
         }
         self.check(state);
         let result = self.checked.as_ref().map(|checked| &checked.result);
@@ -92,7 +92,7 @@ impl GridDialog {
                     ui.label(RichText::new(summary(grid, *seconds)).color(palette.text));
                 }
                 Some(Err(GridError::Nothing)) | None => {
-                    widgets::hint(ui, "Choose what varies.");
+                    widgets::hint(ui, tr!("grid-choose"));
                 }
                 Some(Err(error)) => widgets::mistake(ui, &capitalised(&error.to_string())),
             }
@@ -100,13 +100,16 @@ impl GridDialog {
         ui.horizontal(|ui| {
             let can = self.grid().is_some() && state.can_generate();
             let generate = ui.add_enabled_ui(can, |ui| {
-                widgets::button(ui, Some(icons::LAYOUT_GRID), "Generate grid", Weight::Primary)
-                    .on_hover_text("Queue all its images. Key: Ctrl+Enter")
+                widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("grid-generate"), Weight::Primary)
+                    .on_hover_text(tr!("grid-generate-tip"))
             });
             if let Some(grid) = self.grid().filter(|_| generate.inner.clicked()) {
                 actions.push(Making::Grid(Box::new(grid.clone())).into());
             }
-            if widgets::button(ui, None, "Cancel", Weight::Plain).on_hover_text("Key: Esc").clicked() {
+            if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
+                .on_hover_text(tr!("grid-cancel-tip"))
+                .clicked()
+            {
                 actions.push(Making::AskGrid(false).into());
             }
         });
@@ -142,7 +145,16 @@ impl GridDialog {
     }
 }
 
-fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
+/// What an axis is called: alone, as the name of its field, and as that of the button for all values.
+fn axis_names() -> [[String; 3]; 3] {
+    [
+        [tr!("grid-columns"), tr!("grid-columns-values"), tr!("grid-columns-all")],
+        [tr!("grid-rows"), tr!("grid-rows-values"), tr!("grid-rows-all")],
+        [tr!("grid-tables"), tr!("grid-tables-values"), tr!("grid-tables-all")],
+    ]
+}
+
+fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Typed) {
     let before = typed.setting;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
@@ -152,7 +164,9 @@ fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
                 widgets::field_label(ui, name)
             })
             .inner;
-        let title = |setting: Option<GridSetting>| setting.map_or("Nothing", GridSetting::title);
+        let title = |setting: Option<GridSetting>| {
+            setting.map_or_else(|| tr!("grid-nothing"), |setting| setting.title().to_owned())
+        };
         let choice = ComboBox::from_id_salt(name)
             .selected_text(title(typed.setting))
             .width(CHOICE)
@@ -162,7 +176,7 @@ fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
                     ui.selectable_value(&mut typed.setting, setting, title(setting));
                 }
             });
-        choice.response.labelled_by(label.id).on_hover_text("What changes along these.");
+        choice.response.labelled_by(label.id).on_hover_text(tr!("grid-setting-tip"));
         if typed.setting != before {
             typed.values.clear();
         }
@@ -175,11 +189,10 @@ fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
             .hint_text(setting.example())
             .margin(Margin::symmetric(10, 6));
         ui.add_sized(vec2(width, size::CONTROL), field)
-            .on_hover_text(format!("Separated by commas. {}", advice(setting)))
-            .accessible_name(format!("Values of {}", name.to_lowercase()));
+            .on_hover_text(advice(setting))
+            .accessible_name(values);
         if let Some(all) = all
-            && widgets::icon_button(ui, icons::LAYERS, &format!("All values for {}", name.to_lowercase()))
-                .clicked()
+            && widgets::icon_button(ui, icons::LAYERS, all_of_them).clicked()
         {
             typed.values = all;
         }
@@ -189,14 +202,13 @@ fn axis(ui: &mut Ui, name: &str, typed: &mut Typed) {
 fn advice(setting: GridSetting) -> String {
     match setting {
         GridSetting::Prompt => {
-            "The first words are replaced by each of the others, in both prompts. Put words with commas in quotes."
-                .to_owned()
+            tr!("grid-advice-prompt")
         }
-        GridSetting::Lora => "Of several LoRAs, name one first: ink: 0.5, 1".to_owned(),
+        GridSetting::Lora => tr!("grid-advice-lora"),
         GridSetting::Sampler | GridSetting::Schedule | GridSetting::Model | GridSetting::Size => {
-            format!("For example {}.", setting.example())
+            tr!("grid-advice-names", example = setting.example())
         }
-        _ => "1-5 counts up, 1-10 (+2) in steps of 2, and 1-10 [4] has 4 values.".to_owned(),
+        _ => tr!("grid-advice-numbers"),
     }
 }
 
@@ -214,8 +226,14 @@ fn summary(grid: &Grid, seconds: Option<f64>) -> String {
     let [columns, rows, tables] = grid.labels().sides();
     let sides =
         if tables > 1 { format!("{columns} × {rows} × {tables}") } else { format!("{columns} × {rows}") };
-    let time = seconds.map_or_else(String::new, |seconds| format!(" · about {}", units::seconds(seconds)));
-    format!("{} · {sides}{time}", units::counted(grid.count(), "image"))
+    let count = grid.count();
+    match seconds {
+        Some(seconds) => {
+            let time = units::seconds(seconds);
+            tr!("grid-summary-time", count = count, sides = sides, time = time)
+        }
+        None => tr!("grid-summary", count = count, sides = sides),
+    }
 }
 
 fn capitalised(text: &str) -> String {

@@ -8,24 +8,26 @@ use super::{
     tokens::{Palette, font, space},
     widgets::{self, Weight},
 };
+use crate::language::{text, tr};
 
 /// Keys that are no commands by themselves, as in `docs/shortcuts.md`.
+/// Keys that are no commands by themselves, as in `docs/shortcuts.md`, and the keys of what they do.
 const KEYS: [(&str, &str); 15] = [
-    ("Esc", "Leave a field, close what is open, or cancel the running image"),
-    ("← →", "Previous or next image; of a clip, frame"),
-    ("↑ ↓", "Previous or next image or clip in the list"),
-    ("Space", "Play or pause the clip"),
-    ("Home, End", "First or last frame that is played"),
-    ("I, O", "Play from this frame on, or up to it"),
-    ("S, Del, Ctrl+E", "In the gallery: star, move to the trash, export"),
-    ("Ctrl+↑, Ctrl+↓", "In the prompt: more or less weight for the words at the cursor"),
-    ("Ctrl+Z", "Take back an edit of a text, or a stroke of a mask"),
-    ("Ctrl+V", "Use the image on the clipboard"),
-    ("[ ]", "Smaller or larger brush"),
-    ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window contents"),
-    ("Tab, Shift+Tab", "Next or previous control"),
-    ("Wheel, drag, double-click", "On the image: zoom, move, switch between fit and 100%"),
-    ("Right click", "On an image or a waiting job: what can be done with it"),
+    ("Esc", "help-escape"),
+    ("← →", "help-left-right"),
+    ("↑ ↓", "help-up-down"),
+    ("Space", "help-space"),
+    ("Home, End", "help-home-end"),
+    ("I, O", "help-range"),
+    ("S, Del, Ctrl+E", "help-gallery"),
+    ("Ctrl+↑, Ctrl+↓", "help-weights"),
+    ("Ctrl+Z", "help-undo"),
+    ("Ctrl+V", "help-paste"),
+    ("[ ]", "help-brush"),
+    ("Ctrl+Plus, Ctrl+Minus", "help-zoom"),
+    ("Tab, Shift+Tab", "help-tab"),
+    ("help-canvas-keys", "help-canvas"),
+    ("help-menu-keys", "help-menu"),
 ];
 
 /// What the window keeps above and below the list.
@@ -43,7 +45,9 @@ pub fn show(ctx: &Context, actions: &mut Vec<Action>) {
 
 fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
-    ui.label(RichText::new("Shortcuts").font(font::semibold(font::HEADING)).color(palette.text));
+    ui.label(
+        RichText::new(tr!("commands-shortcuts")).font(font::semibold(font::HEADING)).color(palette.text),
+    );
     ui.add_space(space::S);
     let of_commands = COMMANDS.iter().filter_map(|command| {
         let keys = match &command.shortcut {
@@ -52,19 +56,24 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
         };
         (!keys.is_empty() && keys != "Esc").then_some((keys, command.name))
     });
-    let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (keys.to_owned(), words))).collect();
+    let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (named(keys), words))).collect();
     let height = ui.ctx().content_rect().height() - ROOM;
     ScrollArea::vertical().max_height(height).show(ui, |ui| {
         Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
             for (keys, words) in keys {
                 ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
-                ui.label(RichText::new(words).color(palette.text_muted));
+                ui.label(RichText::new(text(words)).color(palette.text_muted));
                 ui.end_row();
             }
         });
     });
     ui.add_space(space::M);
-    if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+    if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
         actions.push(Action::ShowHelp(false));
     }
+}
+
+/// Names of keys are the same in all languages; what is done with the mouse has words.
+fn named(keys: &str) -> String {
+    if keys.starts_with("help-") { text(keys) } else { keys.to_owned() }
 }

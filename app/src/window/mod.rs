@@ -87,6 +87,8 @@ pub fn run(options: WindowOptions) -> anyhow::Result<()> {
             .with_min_inner_size([900.0, 600.0])
             .with_icon(icon()),
         wgpu_options: wgpu_options(startup.render_gpu),
+        // The app adds its own, which knows the language.
+        system_font_fallback: false,
         ..eframe::NativeOptions::default()
     };
     eframe::run_native(
@@ -160,6 +162,8 @@ fn create(
             kept: data_folder().map(|folder| folder.join("downloads.json")),
             folder,
         }),
+        locales: sys_locale::get_locales().collect(),
+        system_fonts: true,
         places: Places { data: data_folder(), cache: cache_folder() },
     };
     Ok(SluiceApp::new(&creation.egui_ctx, setup))

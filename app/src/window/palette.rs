@@ -19,6 +19,7 @@ use super::{
     tokens::{Palette as Colors, font, size, space},
     widgets,
 };
+use crate::language::{text, tr};
 
 /// Height of the list.
 const HEIGHT: f32 = 380.0;
@@ -92,11 +93,12 @@ impl CommandPalette {
         let before = self.query.clone();
         let field = TextEdit::singleline(&mut self.query)
             .id(Id::unique("sluice palette search"))
-            .hint_text("Search commands, models, presets, styles and prompts")
+            .hint_text(tr!("palette-hint"))
             .margin(Margin::symmetric(10, 8))
             .desired_width(f32::INFINITY);
         let response = ui.add(field);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search commands"));
+        response
+            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("palette-search")));
         let is_entered = ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
         if is_new || is_entered {
             response.request_focus();
@@ -109,7 +111,7 @@ impl CommandPalette {
         let mut chosen =
             is_entered.then_some(self.selected).filter(|_| before == self.query && !found.is_empty());
         if found.is_empty() {
-            widgets::hint(ui, "Nothing has a name like this.");
+            widgets::hint(ui, tr!("palette-nothing-found"));
         }
         ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
             for (place, found) in found.iter().enumerate() {
@@ -159,37 +161,41 @@ impl CommandPalette {
 }
 
 fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
-    let found = COMMANDS.iter().filter(|command| command.name != "Command palette").filter_map(|command| {
-        let kind = match &command.shortcut {
-            Some(shortcut) => ctx.format_shortcut(shortcut),
-            None => command.key.to_owned(),
-        };
-        let (name, tip) = (command.name.to_owned(), String::new());
-        Some(Found { icon: command.icon, name, kind, tip, action: (command.action)(now)? })
-    });
+    let found =
+        COMMANDS.iter().filter(|command| command.name != "commands-command-palette").filter_map(|command| {
+            let kind = match &command.shortcut {
+                Some(shortcut) => ctx.format_shortcut(shortcut),
+                None => command.key.to_owned(),
+            };
+            let (name, tip) = (text(command.name), String::new());
+            Some(Found { icon: command.icon, name, kind, tip, action: (command.action)(now)? })
+        });
     found.collect()
 }
 
 /// Models, LoRAs, presets, styles and prompts.
 fn others(state: &State) -> Vec<Found> {
     let mut all = Vec::new();
-    let mut add = |icon, name: String, kind: &str, tip: String, action| {
-        all.push(Found { icon, name, kind: kind.to_owned(), tip, action });
+    let mut add = |icon, name: String, kind: String, tip: String, action| {
+        all.push(Found { icon, name, kind, tip, action });
     };
-    for (model, name) in [(ModelSource::Starter, "Starter"), (ModelSource::StarterClip, "Clip starter")] {
-        add(icons::PACKAGE, name.to_owned(), "Model", "Built in.".to_owned(), Action::ChooseModel(model));
+    for (model, name) in [
+        (ModelSource::Starter, tr!("top-bar-starter")),
+        (ModelSource::StarterClip, tr!("top-bar-starter-clip")),
+    ] {
+        add(icons::PACKAGE, name, tr!("palette-model"), tr!("palette-built-in"), Action::ChooseModel(model));
     }
     let items = &state.library.inventory.items;
     for path in &state.settings.recent_models {
         if items.iter().all(|item| item.path != *path) {
             let action = Action::ChooseModel(ModelSource::Path(path.clone()));
-            add(icons::LAYERS, file_name(path), "Model", path.display().to_string(), action);
+            add(icons::LAYERS, file_name(path), tr!("palette-model"), path.display().to_string(), action);
         }
     }
     for item in items {
         let (icon, kind) = match item.content().map(|content| content.kind) {
-            Some(Kind::Model) => (icons::LAYERS, "Model"),
-            Some(Kind::Adapter) => (icons::SPARKLES, "LoRA"),
+            Some(Kind::Model) => (icons::LAYERS, tr!("palette-model")),
+            Some(Kind::Adapter) => (icons::SPARKLES, tr!("palette-lora")),
             _ => continue,
         };
         let action = LibraryAction::Open(EntryId::path(&item.path)).into();
@@ -198,17 +204,23 @@ fn others(state: &State) -> Vec<Found> {
     for preset in &state.presets {
         if let Ok(settings) = &preset.preset {
             let action = Keeping::Apply(preset.name.clone()).into();
-            add(icons::SETTINGS, preset.name.clone(), "Preset", settings.summary(), action);
+            add(icons::SETTINGS, preset.name.clone(), tr!("palette-preset"), settings.summary(), action);
         }
     }
     for style in &state.styles {
         let is_used = state.draft().request.styles.iter().any(|used| used.name == style.name);
-        let kind = if is_used { "Style in use" } else { "Style" };
+        let kind = if is_used { tr!("palette-style-in-use") } else { tr!("palette-style") };
         let action = Keeping::ToggleStyle(style.name.clone()).into();
         add(icons::TAG, style.name.clone(), kind, style.prompt.clone(), action);
     }
     for prompt in state.settings.prompts.iter().take(PROMPTS) {
-        add(icons::RESTORE, prompt.clone(), "Prompt", prompt.clone(), Action::UsePrompt(prompt.clone()));
+        add(
+            icons::RESTORE,
+            prompt.clone(),
+            tr!("palette-prompt"),
+            prompt.clone(),
+            Action::UsePrompt(prompt.clone()),
+        );
     }
     all
 }

@@ -12,19 +12,22 @@ use super::{
     top_bar::popup_frame,
     widgets::{self, Weight},
 };
-use crate::{groups::Group, units};
+use crate::{groups::Group, language::tr};
 
 /// Height of a row.
 const ROW: f32 = 44.0;
 
 /// Draws the button and, if it is open, the list.
 pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
-    let paused = if state.jobs.paused { " · paused" } else { "" };
-    let title = format!("Queue {}{paused}", state.jobs.queue.len());
-    let button = widgets::button(ui, None, &title, Weight::Plain).on_hover_text("Jobs that run or wait.");
+    let count = state.jobs.queue.len();
+    let title = match state.jobs.paused {
+        true => tr!("queue-title-paused", count = count),
+        false => tr!("queue-title", count = count),
+    };
+    let button = widgets::button(ui, None, &title, Weight::Plain).on_hover_text(tr!("queue-tip"));
     let shown = Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Queue")
+        .accessible_name(tr!("queue-name"))
         .frame(popup_frame(ui))
         .width(size::POPUP)
         .show(|ui| list(ui, state, rows, actions));
@@ -57,19 +60,15 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
     ui.separator();
     ui.horizontal(|ui| {
         let (icon, name, tip) = match state.jobs.paused {
-            true => (icons::PLAY, "Resume", "Go on where the queue was paused."),
-            false => (
-                icons::PAUSE,
-                "Pause",
-                "Stop after the current step and free the memory. Resume goes on from there.",
-            ),
+            true => (icons::PLAY, tr!("queue-resume"), tr!("queue-resume-tip")),
+            false => (icons::PAUSE, tr!("queue-pause"), tr!("queue-pause-tip")),
         };
-        if widgets::button(ui, Some(icon), name, Weight::Ghost).on_hover_text(tip).clicked() {
+        if widgets::button(ui, Some(icon), &name, Weight::Ghost).on_hover_text(tip).clicked() {
             actions.push(Action::PauseQueue(!state.jobs.paused));
         }
         if state.jobs.queue.len() > 1
-            && widgets::button(ui, Some(icons::X), "Cancel all", Weight::Ghost)
-                .on_hover_text("Cancel what runs and what waits.")
+            && widgets::button(ui, Some(icons::X), &tr!("queue-cancel-all"), Weight::Ghost)
+                .on_hover_text(tr!("queue-cancel-all-tip"))
                 .clicked()
         {
             actions.push(Action::CancelAll);
@@ -97,11 +96,14 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
-        let prompt = if request.prompt.trim().is_empty() { "No prompt" } else { &request.prompt };
-        let steps = units::counted(request.steps as usize, "step");
-        let size = format!("{} × {} · {steps}", request.width, request.height);
+        let prompt = match request.prompt.trim().is_empty() {
+            true => tr!("queue-no-prompt"),
+            false => request.prompt.clone(),
+        };
+        let size = format!("{} × {}", request.width, request.height);
+        let size = tr!("queue-size", size = size, count = request.steps);
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
-        Self { id: job.id, jobs, prompt: prompt.to_owned(), size, is_open: false }
+        Self { id: job.id, jobs, prompt, size, is_open: false }
     }
 }
 
@@ -112,13 +114,13 @@ fn queue_row(
     actions: &mut Vec<Action>,
 ) {
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
-        None => "Ended".to_owned(),
-        Some((true, _)) => "Cancelling…".to_owned(),
-        Some((false, None)) => "Waiting".to_owned(),
+        None => tr!("queue-ended"),
+        Some((true, _)) => tr!("queue-cancelling"),
+        Some((false, None)) => tr!("queue-waiting"),
         Some((false, Some(progress))) if progress.steps > 0 => {
-            format!("Step {} of {}", progress.step, progress.steps)
+            tr!("status-bar-step", step = progress.step, steps = progress.steps)
         }
-        Some((false, Some(_))) => "Running".to_owned(),
+        Some((false, Some(_))) => tr!("queue-running"),
     };
     let detail = format!("{phase} · {size}");
     let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
@@ -141,12 +143,12 @@ fn queue_row(
         row.on_hover_text(prompt.as_str());
         ui.add_enabled_ui(waits, |ui| {
             let icon = if *is_open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-            let more = widgets::icon_button(ui, icon, &format!("Actions for job {}", id.0));
+            let more = widgets::icon_button(ui, icon, &tr!("queue-actions", job = id.0));
             if more.clicked() {
                 *is_open = !*is_open;
             }
         });
-        let name = format!("Cancel job {}", id.0);
+        let name = tr!("queue-cancel", job = id.0);
         let is_cancellable = job.is_some_and(|job| !job.cancelling);
         let cancel = ui.add_enabled_ui(is_cancellable, |ui| widgets::icon_button(ui, icons::X, &name));
         if cancel.inner.clicked() {
@@ -164,9 +166,9 @@ fn group_row(ui: &mut Ui, row: &Row, state: &State, actions: &mut Vec<Action>) {
     let left: Vec<&QueuedJob> = waiting.collect();
     let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
     let phase = match group.map(Group::progress) {
-        None => "Grid · ended".to_owned(),
-        Some(_) if left.iter().all(|job| job.cancelling) => "Grid · cancelling…".to_owned(),
-        Some([done, all]) => format!("Grid · {done} of {all}"),
+        None => tr!("queue-grid-ended"),
+        Some(_) if left.iter().all(|job| job.cancelling) => tr!("queue-grid-cancelling"),
+        Some([done, all]) => tr!("queue-grid-done", done = done, all = all),
     };
     let detail = format!("{phase} · {}", row.size);
     ui.horizontal(|ui| {
@@ -176,9 +178,10 @@ fn group_row(ui: &mut Ui, row: &Row, state: &State, actions: &mut Vec<Action>) {
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, &row.prompt, &detail);
-        response.on_hover_text("The images of a grid. When they are done, they are composed into one.");
+        response.on_hover_text(tr!("queue-grid-tip"));
         let can = left.iter().any(|job| !job.cancelling);
-        let cancel = ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, "Cancel the grid"));
+        let cancel =
+            ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, &tr!("queue-grid-cancel")));
         if let Some(job) = left.first().filter(|_| cancel.inner.clicked()) {
             actions.push(Making::CancelGroup(job.id).into());
         }
@@ -199,12 +202,12 @@ fn drag(ui: &Ui, row: &Response, id: JobId, actions: &mut Vec<Action>) {
 
 fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
     for (icon, name, action) in [
-        (icons::STEP_FORWARD, "Run next", Action::RunNext(id)),
-        (icons::ARROW_RIGHT_TO_LINE, "Run last", Action::MoveJob(id, None)),
-        (icons::COPY, "Duplicate with another seed", Action::DuplicateJob(id)),
-        (icons::RESTORE, "Edit", Action::EditJob(id)),
+        (icons::STEP_FORWARD, tr!("queue-run-next"), Action::RunNext(id)),
+        (icons::ARROW_RIGHT_TO_LINE, tr!("queue-run-last"), Action::MoveJob(id, None)),
+        (icons::COPY, tr!("queue-duplicate"), Action::DuplicateJob(id)),
+        (icons::RESTORE, tr!("queue-edit"), Action::EditJob(id)),
     ] {
-        if widgets::row_button(ui, icon, name, "", false).clicked() {
+        if widgets::row_button(ui, icon, &name, "", false).clicked() {
             actions.push(action);
         }
     }

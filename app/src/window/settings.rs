@@ -114,6 +114,8 @@ pub struct Settings {
     pub prompts: Vec<String>,
     /// The last model for images and for clips.
     pub last_models: LastModels,
+    /// The tag of the language of the window; that of the system if absent.
+    pub language: Option<String>,
     /// Light or dark theme.
     pub theme: ThemeChoice,
     /// The factor by which the contents are scaled.
@@ -149,6 +151,7 @@ impl Default for Settings {
             recent_models: Vec::new(),
             prompts: Vec::new(),
             last_models: LastModels::default(),
+            language: None,
             theme: ThemeChoice::default(),
             scale: 1.0,
             reduced_motion: false,
@@ -168,6 +171,8 @@ impl Default for Settings {
 /// One change of a setting outside the settings panel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Setting {
+    /// The tag of the language of the window, or that of the system.
+    Language(Option<String>),
     /// Light or dark theme.
     Theme(ThemeChoice),
     /// The factor by which the contents are scaled.
@@ -201,6 +206,7 @@ impl Settings {
     /// Changes a setting.
     pub fn set(&mut self, setting: Setting) {
         match setting {
+            Setting::Language(tag) => self.language = tag,
             Setting::Theme(theme) => self.theme = theme,
             Setting::Scale(scale) => self.scale = scale,
             Setting::ReducedMotion(reduced) => self.reduced_motion = reduced,

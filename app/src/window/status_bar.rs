@@ -10,7 +10,10 @@ use super::{
     tokens::{Palette, font, space},
     widgets,
 };
-use crate::units;
+use crate::{
+    language::{self, tr},
+    units,
+};
 
 /// Draws the status bar.
 pub fn show(ui: &mut Ui, state: &State, now: f64) {
@@ -33,35 +36,35 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
 pub fn activity(state: &State, now: f64) -> String {
     if let Some((job, progress)) = state.jobs.running() {
         if job.cancelling {
-            return "Cancelling…".to_owned();
+            return tr!("status-bar-cancelling");
         }
         let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
         if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
-            parts.push(format!("{} per step", units::seconds(progress.step_seconds)));
+            parts.push(tr!("status-bar-per-step", time = units::seconds(progress.step_seconds)));
         }
         if let Some(seconds) = progress.seconds_left(now) {
-            parts.push(units::time_left(seconds));
+            parts.push(language::time_left(seconds));
         }
         return parts.join(" · ");
     }
     match &state.model.status {
-        _ if state.engine.ended => "The engine has stopped".to_owned(),
-        _ if !state.jobs.is_empty() => "Waiting for the engine…".to_owned(),
-        ModelStatus::Loading => "Loading the model…".to_owned(),
-        ModelStatus::Failed => "No model loaded".to_owned(),
-        ModelStatus::Ready(_) => "Ready".to_owned(),
+        _ if state.engine.ended => tr!("status-bar-engine-stopped"),
+        _ if !state.jobs.is_empty() => tr!("status-bar-waiting"),
+        ModelStatus::Loading => tr!("status-bar-loading"),
+        ModelStatus::Failed => tr!("status-bar-no-model"),
+        ModelStatus::Ready(_) => tr!("status-bar-ready"),
     }
 }
 
 /// A stage as text.
 pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
     match stage {
-        None => "Preparing".to_owned(),
-        Some(StageKind::EncodeImage) => "Encoding the image".to_owned(),
-        Some(StageKind::EncodePrompt) => "Encoding the prompt".to_owned(),
-        Some(StageKind::Denoise) if steps == 0 => "Denoising".to_owned(),
-        Some(StageKind::Denoise) => format!("Step {step} of {steps}"),
-        Some(StageKind::Decode) => "Decoding".to_owned(),
+        None => tr!("status-bar-preparing"),
+        Some(StageKind::EncodeImage) => tr!("status-bar-encoding-image"),
+        Some(StageKind::EncodePrompt) => tr!("status-bar-encoding-prompt"),
+        Some(StageKind::Denoise) if steps == 0 => tr!("status-bar-denoising"),
+        Some(StageKind::Denoise) => tr!("status-bar-step", step = step, steps = steps),
+        Some(StageKind::Decode) => tr!("status-bar-decoding"),
     }
 }
 
@@ -71,10 +74,10 @@ fn traffic(ui: &mut Ui, history: &History) {
     let mut parts = Vec::new();
     let speed = history.link_bytes_per_second();
     if speed > 0.0 {
-        parts.push(format!("link {}", units::speed(speed)));
+        parts.push(tr!("status-bar-link", speed = units::speed(speed)));
     }
-    parts.push(format!("waiting {}", units::percent(stall(history))));
-    parts.push(format!("peak {}", units::memory(history.peaks().device)));
+    parts.push(tr!("status-bar-stall", share = units::percent(stall(history))));
+    parts.push(tr!("status-bar-peak", memory = units::memory(history.peaks().device)));
     let text = RichText::new(parts.join(" · ")).small().color(palette.text_muted);
     let width = ui.painter().layout_no_wrap(
         text.text().to_owned(),
@@ -82,10 +85,7 @@ fn traffic(ui: &mut Ui, history: &History) {
         palette.text_muted,
     );
     if width.size().x + space::XL < ui.available_width() {
-        ui.label(text).on_hover_text(
-            "How fast weights reach the device, how much of the time it waits for them, and the most of its memory \
-             that the run used.",
-        );
+        ui.label(text).on_hover_text(tr!("status-bar-traffic-tip"));
         ui.add_space(space::M);
     }
 }
@@ -101,24 +101,35 @@ fn stall(history: &History) -> f64 {
 /// Laid out from right to left.
 fn machine(ui: &mut Ui, sample: &HardwareSample) {
     let cpu = format!("{:.0}%", sample.cpu_load * 100.0);
-    let tip = format!("{}, {} threads", sample.cpu, sample.threads);
+    let tip = tr!("status-bar-cpu-tip", name = &sample.cpu, threads = sample.threads);
     reading(ui, icons::CPU, "CPU", &cpu, sample.cpu_load, tip);
     let used = sample.ram_total.saturating_sub(sample.ram_available);
-    let ram = units::memory_of(used, sample.ram_total);
-    let limit = sample.ram_limit.map_or_else(String::new, |limit| {
-        format!("; limited to {} by {}", units::memory(limit.bytes), limit.kind.name())
-    });
-    let tip = format!("Sluice uses {}{limit}", units::memory(sample.process_ram));
+    let ram = language::memory_of(used, sample.ram_total);
+    let own = units::memory(sample.process_ram);
+    let tip = match sample.ram_limit {
+        Some(limit) => tr!(
+            "status-bar-ram-tip-limited",
+            memory = own,
+            limit = units::memory(limit.bytes),
+            cause = limit.kind.name(),
+        ),
+        None => tr!("status-bar-ram-tip", memory = own),
+    };
     reading(ui, icons::MEMORY, "RAM", &ram, share(used, sample.ram_total), tip);
     for gpu in sample.gpus.iter().rev() {
-        let vram = units::memory_of(gpu.vram_used, gpu.vram_total);
-        let heat = gpu.temperature.map_or_else(String::new, |degrees| format!(", {degrees} °C"));
-        let tip = format!("{}, {:.0}% busy{heat}", gpu.name, gpu.load * 100.0);
+        let vram = language::memory_of(gpu.vram_used, gpu.vram_total);
+        let load = format!("{:.0}%", gpu.load * 100.0);
+        let tip = match gpu.temperature {
+            Some(degrees) => {
+                tr!("status-bar-gpu-tip-degrees", name = &gpu.name, load = load, degrees = degrees,)
+            }
+            None => tr!("status-bar-gpu-tip", name = &gpu.name, load = load),
+        };
         reading(ui, icons::GPU, &short_name(&gpu.name), &vram, share(gpu.vram_used, gpu.vram_total), tip);
     }
     if sample.gpus.is_empty() {
         let palette = Palette::of(ui);
-        let label = ui.label(RichText::new("No NVIDIA GPU").small().color(palette.text_faint));
+        let label = ui.label(RichText::new(tr!("status-bar-no-gpu")).small().color(palette.text_faint));
         widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
         if let Some(note) = &sample.gpu_note {
             label.on_hover_text(note);

@@ -8,6 +8,8 @@ use egui::{
     style::{HandleShape, ScrollStyle, WidgetVisuals, Widgets},
 };
 
+use crate::language::Language;
+
 /// The colours of one theme.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Palette {
@@ -261,6 +263,12 @@ pub fn apply(ctx: &Context) {
 pub fn reduce_motion(ctx: &Context, reduced: bool) {
     let usual = Style::default().animation_time;
     ctx.all_styles_mut(|style| style.animation_time = if reduced { 0.0 } else { usual });
+}
+
+/// Whether there are fonts for what a language is written with.
+pub fn can_draw(ctx: &Context, language: &Language) -> bool {
+    let has_all = || ctx.fonts_mut(|fonts| fonts.has_glyphs(&FontId::default(), language.sample));
+    language.sample.is_empty() || has_all()
 }
 
 fn fonts() -> FontDefinitions {

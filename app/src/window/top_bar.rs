@@ -18,7 +18,7 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
 };
-use crate::units;
+use crate::{language::tr, units};
 
 /// View state of the bar; not saved.
 #[derive(Debug, Default)]
@@ -44,25 +44,25 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
         model_picker(ui, state, &mut bar.typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            if widgets::icon_button(ui, icons::SETTINGS, "Settings").clicked() {
+            if widgets::icon_button(ui, icons::SETTINGS, &tr!("settings-title")).clicked() {
                 actions.push(Action::ShowSettings(true));
             }
             theme_picker(ui, state.settings.theme, actions);
             ui.add_space(space::XS);
-            if widgets::toggle_button(ui, "Timeline", open.timeline)
-                .on_hover_text("Show how a run uses memory over time.")
+            if widgets::toggle_button(ui, &tr!("top-bar-timeline"), open.timeline)
+                .on_hover_text(tr!("top-bar-timeline-tip"))
                 .clicked()
             {
                 actions.push(Action::Set(Setting::TimelineOpen(!open.timeline)));
             }
-            if widgets::toggle_button(ui, "Plan", open.plan)
-                .on_hover_text("Show how the model fits into memory, and change that.")
+            if widgets::toggle_button(ui, &tr!("top-bar-plan"), open.plan)
+                .on_hover_text(tr!("top-bar-plan-tip"))
                 .clicked()
             {
                 actions.push(Action::Set(Setting::PlanOpen(!open.plan)));
             }
-            if widgets::toggle_button(ui, "Gallery", open.gallery)
-                .on_hover_text("Browse everything that was generated. Key: G")
+            if widgets::toggle_button(ui, &tr!("top-bar-gallery"), open.gallery)
+                .on_hover_text(tr!("top-bar-gallery-tip"))
                 .clicked()
             {
                 actions.push(Step::Open(!open.gallery).into());
@@ -83,15 +83,15 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
     let button = picker_button(ui, state);
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Models")
+        .accessible_name(tr!("top-bar-models"))
         .frame(popup_frame(ui))
         .width(size::POPUP)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let mut chosen = None;
-            let detail = "On this computer and well-known ones, with how they fit (Ctrl+M)";
-            if widgets::row_button(ui, icons::LAYERS, "All models", detail, false)
-                .on_hover_text("Opens the place of all models and LoRAs.")
+            let detail = tr!("top-bar-all-models-detail");
+            if widgets::row_button(ui, icons::LAYERS, &tr!("top-bar-all-models"), &detail, false)
+                .on_hover_text(tr!("top-bar-all-models-tip"))
                 .clicked()
             {
                 actions.push(Action::Library(LibraryAction::Show(true)));
@@ -100,12 +100,13 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
             if state.downloads.is_there {
                 let detail = match state.downloads.at_a_glance() {
                     Some((count, share)) => {
-                        format!("{}, {:.0} %", units::counted(count, "download"), share * 100.0)
+                        let percent = format!("{:.0} %", share * 100.0);
+                        tr!("top-bar-downloads", count = count, percent = percent)
                     }
-                    None => "A catalogue, links, and Hugging Face".to_owned(),
+                    None => tr!("top-bar-get-models-detail"),
                 };
-                if widgets::row_button(ui, icons::DOWNLOAD, "Get models…", &detail, false)
-                    .on_hover_text("Downloads models.")
+                if widgets::row_button(ui, icons::DOWNLOAD, &tr!("top-bar-get-models"), &detail, false)
+                    .on_hover_text(tr!("top-bar-get-models-tip"))
                     .clicked()
                 {
                     actions.push(GetAction::Show(true).into());
@@ -114,11 +115,11 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
             }
             ui.separator();
             for (model, detail) in [
-                (ModelSource::Starter, "Built in: small images, for trying things out"),
-                (ModelSource::StarterClip, "Built in: short clips, for trying things out"),
+                (ModelSource::Starter, tr!("top-bar-starter-detail")),
+                (ModelSource::StarterClip, tr!("top-bar-starter-clip-detail")),
             ] {
                 let selected = *state.chosen_model() == model;
-                if widgets::row_button(ui, icons::PACKAGE, &model_name(&model), detail, selected).clicked() {
+                if widgets::row_button(ui, icons::PACKAGE, &model_name(&model), &detail, selected).clicked() {
                     chosen = Some(model);
                 }
             }
@@ -129,7 +130,7 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
                 let name = file_name(path);
                 ui.horizontal(|ui| {
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        let remove = format!("Remove {name} from the list");
+                        let remove = tr!("top-bar-forget-model", name = &name);
                         if widgets::icon_button(ui, icons::X, &remove).clicked() {
                             actions.push(Action::ForgetModel(path.clone()));
                         }
@@ -142,10 +143,10 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
             }
             ui.separator();
             for (icon, label, dialog) in [
-                (icons::FILE, "Open a model file…", Dialog::ModelFile),
-                (icons::FOLDER, "Open a model folder…", Dialog::ModelFolder),
+                (icons::FILE, tr!("top-bar-open-file"), Dialog::ModelFile),
+                (icons::FOLDER, tr!("top-bar-open-folder"), Dialog::ModelFolder),
             ] {
-                if widgets::row_button(ui, icon, label, "", false).clicked() {
+                if widgets::row_button(ui, icon, &label, "", false).clicked() {
                     actions.push(Action::OpenDialog(dialog));
                     ui.close();
                 }
@@ -163,17 +164,19 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
 
 /// A field for typing a path, for use with the clipboard and on desktops without dialogs.
 fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
-    let label = widgets::field_label(ui, "Model path");
+    let label = widgets::field_label(ui, &tr!("top-bar-path"));
     ui.horizontal(|ui| {
         let width = ui.available_width() - 70.0;
         let field = egui::TextEdit::singleline(typed)
-            .hint_text("/path/to/model")
+            .hint_text(tr!("top-bar-path-example"))
             .margin(Margin::symmetric(10, 6))
             .desired_width(width);
         let response = ui.add_sized(vec2(width, size::CONTROL), field).labelled_by(label.id);
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let empty = typed.trim().is_empty();
-        let open = ui.add_enabled_ui(!empty, |ui| widgets::button(ui, None, "Open", Weight::Plain).clicked());
+        let open = ui.add_enabled_ui(!empty, |ui| {
+            widgets::button(ui, None, &tr!("top-bar-open"), Weight::Plain).clicked()
+        });
         ((open.inner || entered) && !empty).then(|| {
             let path = PathBuf::from(typed.trim());
             typed.clear();
@@ -187,8 +190,8 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
     let palette = Palette::of(ui);
     let (name, detail) = match &state.model.status {
         ModelStatus::Ready(summary) => (summary.name.clone(), summary.family_name.clone()),
-        ModelStatus::Loading => (model_name(state.chosen_model()), "loading…".to_owned()),
-        ModelStatus::Failed => (model_name(state.chosen_model()), "could not be opened".to_owned()),
+        ModelStatus::Loading => (model_name(state.chosen_model()), tr!("top-bar-loading")),
+        ModelStatus::Failed => (model_name(state.chosen_model()), tr!("top-bar-failed")),
     };
     let name = widgets::cut(ui, &name, font::semibold(font::BODY), palette.text, 260.0);
     let failed = state.model.status == ModelStatus::Failed;
@@ -196,7 +199,7 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
     let detail = widgets::cut(ui, &detail, egui::FontId::proportional(font::SMALL), muted, 220.0);
     let width = name.size().x + detail.size().x + 2.0 * space::M + 3.0 * space::S + 2.0 * font::ICON;
     let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL + 2.0), egui::Sense::click());
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, "Model"));
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, tr!("top-bar-model")));
     let over = response.hovered() || response.has_focus();
     let fill = if over { palette.hover } else { palette.raised };
     let line = if response.has_focus() { palette.accent } else { palette.line };
@@ -217,42 +220,51 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
         x += step;
     }
     icon(x, icons::CHEVRON_DOWN, font::ICON - 2.0);
-    response.on_hover_text(state.summary().map_or_else(|| "Choose a model".to_owned(), describe))
+    response.on_hover_text(state.summary().map_or_else(|| tr!("top-bar-choose-model"), describe))
 }
 
 fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
     let mut lines = vec![summary.layout.clone()];
     for component in &summary.components {
         let (weights, size) = (units::count(component.parameters), units::memory(component.bytes));
-        let (role, architecture) = (component.role, &component.architecture);
-        lines.push(format!("{role}: {architecture}, {weights} parameters, {size}"));
+        let role = component.role.to_string();
+        let architecture = &component.architecture;
+        lines.push(tr!(
+            "top-bar-component",
+            role = role,
+            architecture = architecture,
+            weights = weights,
+            size = size
+        ));
     }
     lines.join("\n")
 }
 
 fn model_name(model: &ModelSource) -> String {
     match model {
-        ModelSource::Starter => "Starter".to_owned(),
-        ModelSource::StarterClip => "Clip starter".to_owned(),
+        ModelSource::Starter => tr!("top-bar-starter"),
+        ModelSource::StarterClip => tr!("top-bar-starter-clip"),
         ModelSource::Path(path) => file_name(path),
     }
 }
 
 fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
     let choices = [
-        (ThemeChoice::System, icons::SUN_MOON, "System"),
-        (ThemeChoice::Dark, icons::MOON, "Dark"),
-        (ThemeChoice::Light, icons::SUN, "Light"),
+        (ThemeChoice::System, icons::SUN_MOON, tr!("settings-theme-system")),
+        (ThemeChoice::Dark, icons::MOON, tr!("settings-theme-dark")),
+        (ThemeChoice::Light, icons::SUN, tr!("settings-theme-light")),
     ];
     let icon =
-        choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |&(_, icon, _)| icon);
-    let button = widgets::icon_button(ui, icon, "Theme");
-    Popup::menu(&button).accessible_name("Theme").frame(popup_frame(ui)).width(170.0).show(|ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
-        for (choice, icon, label) in choices {
-            if widgets::row_button(ui, icon, label, "", choice == theme).clicked() {
-                actions.push(Action::Set(Setting::Theme(choice)));
+        choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |(_, icon, _)| *icon);
+    let button = widgets::icon_button(ui, icon, &tr!("settings-theme"));
+    Popup::menu(&button).accessible_name(tr!("settings-theme")).frame(popup_frame(ui)).width(170.0).show(
+        |ui| {
+            ui.spacing_mut().item_spacing.y = 2.0;
+            for (choice, icon, label) in choices {
+                if widgets::row_button(ui, icon, &label, "", choice == theme).clicked() {
+                    actions.push(Action::Set(Setting::Theme(choice)));
+                }
             }
-        }
-    });
+        },
+    );
 }

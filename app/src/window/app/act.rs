@@ -14,17 +14,19 @@ use sluice_engine::{
 };
 
 use super::SluiceApp;
-use crate::units;
-use crate::window::{
-    action::{Action, Message},
-    browser::{Browse, Browser},
-    files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
-    get::GetAction,
-    making::Making,
-    settings::{Setting, StartupSettings},
-    settings_page::{Report, SettingsPage},
-    state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
-    tokens,
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, Message},
+        browser::{Browse, Browser},
+        files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+        get::GetAction,
+        making::Making,
+        settings::{Setting, StartupSettings},
+        settings_page::{Report, SettingsPage},
+        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
+        tokens,
+    },
 };
 
 /// Letters of a prompt in the title.
@@ -121,7 +123,7 @@ impl SluiceApp {
             Action::CopyImage(id) => {
                 if let Some(image) = self.state.displayed(id, ctx.time()) {
                     ctx.copy_image(image);
-                    self.state.messages.say("Copied to the clipboard".to_owned(), Vec::new());
+                    self.state.messages.say(tr!("app-copied"), Vec::new());
                 }
             }
             Action::CopyText(text) => ctx.copy_text(text),
@@ -191,8 +193,8 @@ impl SluiceApp {
             _ => model.and_then(|path| path.parent()).map(Path::to_owned),
         };
         if let Err(error) = self.files.open_dialog(dialog, folder) {
-            let advice = Some("Drop the file on the window, or type its path.".to_owned());
-            self.fail("The file dialog could not be opened", error.to_string(), advice);
+            let advice = Some(tr!("app-dialog-failed-advice"));
+            self.fail(&tr!("app-dialog-failed"), error.to_string(), advice);
         }
     }
 
@@ -221,7 +223,7 @@ impl SluiceApp {
     fn use_settings(&mut self, id: RecentId) {
         let Some(recent) = self.state.images.recents.get(id) else { return };
         let Some(request) = &recent.request else { return };
-        let (draft, text) = (Draft::from_request(request), format!("Settings of {}", recent.name()));
+        let (draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
         let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
     }
@@ -231,8 +233,7 @@ impl SluiceApp {
         let Some(draft) = job.map(|job| Draft::from_request(job.request())) else { return };
         let withdraw = self.state.jobs.withdraw(id);
         self.send(withdraw);
-        let load =
-            self.state.restore(draft, "Settings of a job, which left the queue".to_owned(), Vec::new());
+        let load = self.state.restore(draft, tr!("app-settings-of-job"), Vec::new());
         self.send(load);
     }
 
@@ -249,7 +250,7 @@ impl SluiceApp {
     fn add_reference(&mut self, path: PathBuf) {
         let most = self.state.takes_references().map_or(1, |takes| takes.most.max(1));
         let mut draft = self.state.draft().clone();
-        let text = format!("Reference: {}", file_name(&path));
+        let text = tr!("app-reference", name = file_name(&path));
         let references = &mut draft.request.references;
         references.truncate(most - 1);
         if references.is_empty() {
@@ -262,7 +263,7 @@ impl SluiceApp {
 
     fn use_start_image(&mut self, path: PathBuf) {
         let mut draft = self.state.draft().clone();
-        let text = format!("Input image: {}", file_name(&path));
+        let text = tr!("app-input-image", name = file_name(&path));
         draft.use_start_image(path);
         let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
@@ -271,8 +272,11 @@ impl SluiceApp {
     pub(super) fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
         self.state.input.dropped = None;
         let mut draft = self.state.draft().clone();
-        let what = if extends { "Extending" } else { "Input clip:" };
-        let text = format!("{what} {}", file_name(&path));
+        let name = file_name(&path);
+        let text = match extends {
+            true => tr!("app-extending", name = name),
+            false => tr!("app-input-clip", name = name),
+        };
         let extends = extends || !self.state.can(Mode::VideoToVideo);
         draft.use_clip(path, range, extends);
         let load = self.state.restore(draft, text, Vec::new());
@@ -397,8 +401,8 @@ impl SluiceApp {
 
     pub(super) fn request(&mut self, task: Task) {
         if !self.files.request(task) {
-            let advice = Some("Try again in a moment.".to_owned());
-            self.fail("Too many files at once", "Other files are still being read.".to_owned(), advice);
+            let advice = Some(tr!("app-try-again"));
+            self.fail(&tr!("app-too-many-files"), tr!("app-files-are-read"), advice);
         }
     }
 
@@ -407,7 +411,7 @@ impl SluiceApp {
     }
 
     pub(super) fn saved(&mut self, path: &Path) {
-        self.state.messages.say(format!("Saved {}", file_name(path)), Vec::new());
+        self.state.messages.say(tr!("app-saved", name = file_name(path)), Vec::new());
     }
 
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
@@ -417,11 +421,10 @@ impl SluiceApp {
         };
         self.take_result(event);
         if left_out > 0 {
-            let details =
-                vec![format!("{} not used: drop one at a time.", units::counted(left_out, "image"))];
+            let details = vec![tr!("app-images-not-used", count = left_out)];
             match &mut self.state.messages.notice {
                 Some(notice) => notice.details.extend(details),
-                None => self.state.messages.say("Only the first image is used".to_owned(), details),
+                None => self.state.messages.say(tr!("app-first-image-used"), details),
             }
         }
     }
@@ -459,9 +462,9 @@ impl SluiceApp {
                 if self.state.takes_clips() {
                     self.use_as_clip(path, FrameRange::default(), false);
                 } else {
-                    let message = format!("{} contains no settings", file_name(&path));
-                    let advice = "Choose a model that changes or extends clips to use it as the input clip.";
-                    self.fail("This clip cannot be used", message, Some(advice.to_owned()));
+                    let message = tr!("app-no-settings", name = file_name(&path));
+                    let advice = tr!("app-clip-unusable-advice");
+                    self.fail(&tr!("app-clip-unusable"), message, Some(advice));
                 }
             }
             FileEvent::Dropped { path, settings: None, .. } => self.use_as_input(path),
@@ -484,9 +487,9 @@ impl SluiceApp {
                 self.state.images.recents.remove(&path);
                 self.reading = None;
                 self.state.images.show_newest();
-                self.state.messages.fail("This image cannot be shown", failure);
+                self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
             }
-            FileEvent::Failed { title, failure } => self.state.messages.fail(title, failure),
+            FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
             FileEvent::LibraryFolderChosen(path) => self.add_library_folder(path),
             FileEvent::AdapterChosen(path) => self.state.add_adapter(path),
@@ -502,7 +505,7 @@ impl SluiceApp {
             FileEvent::OutputFolderChosen(folder) => self.save_into(folder),
             FileEvent::Report(text) => {
                 self.copied = Some(text);
-                self.state.messages.say("The report was copied to the clipboard".to_owned(), Vec::new());
+                self.state.messages.say(tr!("app-report-copied"), Vec::new());
             }
             FileEvent::DownloadFolderChosen(folder) => self.act_in_get(GetAction::Folder(Some(folder))),
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),

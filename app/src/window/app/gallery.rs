@@ -10,6 +10,7 @@ use egui::Context;
 use sluice_engine::{output::StillFormat, request::FrameRange};
 
 use super::SluiceApp;
+use crate::language::tr;
 use crate::window::{
     action::Action,
     files::{FileEvent, Task, is_video},
@@ -70,7 +71,7 @@ impl SluiceApp {
                 let facts = shelf.item(&path).and_then(|item| item.facts.as_ref());
                 if let Some(facts) = facts {
                     ctx.copy_text(facts.prompt.clone());
-                    shelf.say("Copied the prompt".to_owned());
+                    shelf.say(tr!("app-prompt-copied"));
                 }
             }
             Step::AskExport => self.ask_export(),
@@ -99,7 +100,7 @@ impl SluiceApp {
                 Ok(worker) => self.gallery.worker = Some(worker),
                 Err(error) => {
                     self.gallery.is_open = false;
-                    return self.fail("The gallery could not be opened", error.to_string(), None);
+                    return self.fail(&tr!("app-gallery-failed"), error.to_string(), None);
                 }
             }
         }
@@ -121,8 +122,8 @@ impl SluiceApp {
 
     fn work(&mut self, task: Work) {
         if self.gallery.worker.as_ref().is_some_and(|worker| !worker.request(task)) {
-            let advice = Some("Try again in a moment.".to_owned());
-            self.fail("Too much at once", "The gallery is still busy.".to_owned(), advice);
+            let advice = Some(tr!("app-try-again"));
+            self.fail(&tr!("app-too-much"), tr!("app-gallery-busy"), advice);
         }
     }
 
@@ -204,7 +205,7 @@ impl SluiceApp {
         let [a, b] = self.gallery.shelf.selected() else { return };
         let paths = [a.path.clone(), b.path.clone()];
         if a.broken.is_some() || b.broken.is_some() || a.clip.is_some() != b.clip.is_some() {
-            return self.gallery.shelf.say("Two images or two clips can be compared".to_owned());
+            return self.gallery.shelf.say(tr!("app-compare-two"));
         }
         self.close_gallery();
         // Both through the thread for files, which keeps their order.
@@ -236,7 +237,7 @@ impl SluiceApp {
                 self.restore_settings(&path, settings);
             }
             Err(reason) => {
-                let text = format!("{} has no settings: {reason}", file_name(&path));
+                let text = tr!("app-settings-unreadable", name = file_name(&path), reason = reason);
                 self.gallery.shelf.say(text);
             }
         }
@@ -244,13 +245,13 @@ impl SluiceApp {
 
     /// Replaces the settings by those of a file.
     pub(super) fn restore_settings(&mut self, path: &Path, settings: ImageSettings) {
-        let text = format!("Settings of {}", file_name(path));
+        let text = tr!("app-settings-of", name = file_name(path));
         let mut draft = Draft::from_request(&settings.request);
         let mut notes = settings.notes;
         if !settings.model_known {
             draft.request.model = self.state.chosen_model().clone();
             if !settings.model_name.is_empty() {
-                notes.push(format!("It was made with {}. The current model is kept.", settings.model_name));
+                notes.push(tr!("app-model-kept", model = &settings.model_name));
             }
         }
         let load = self.state.restore(draft, text, notes);

@@ -16,6 +16,7 @@ use crate::{
     downloads::{
         Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Token, catalogue::catalogue,
     },
+    language::tr,
     window::{
         get::{DownloadOptions, GetAction, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
@@ -123,7 +124,7 @@ impl SluiceApp {
             GetAction::Token(text) => {
                 let token = text.as_deref().map(Token::new);
                 if token == Some(None) {
-                    self.state.downloads.token = TokenState::Failed("This is not a token.".to_owned());
+                    self.state.downloads.token = TokenState::Failed(tr!("app-no-token"));
                 } else {
                     getting.worker.request(GetTask::KeepToken(token.flatten()));
                 }
@@ -248,8 +249,8 @@ impl SluiceApp {
             let has_arrived = !new.is_empty();
             if has_arrived && !is_seen {
                 let titles: Vec<&str> = new.iter().map(|one| one.title.as_str()).collect();
-                let details = vec!["Open it under Get models… in the menu at the top left.".to_owned()];
-                self.state.messages.say(format!("Downloaded {}", titles.join(", ")), details);
+                let details = vec![tr!("app-downloaded-details")];
+                self.state.messages.say(tr!("app-downloaded", models = titles.join(", ")), details);
             }
             self.state.downloads.list = list;
             if has_arrived {

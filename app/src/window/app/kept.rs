@@ -9,6 +9,7 @@ use sluice_engine::{
 
 use super::SluiceApp;
 use crate::{
+    language::tr,
     presets::{NamedPreset, Preset},
     window::{
         files::{PresetTask, Task},
@@ -53,8 +54,8 @@ impl SluiceApp {
             Some(folder) => self.request(Task::Presets(folder, task)),
             None if task == PresetTask::List => {}
             None => {
-                let message = "This user has no folder for data.".to_owned();
-                self.fail("Presets cannot be kept", message, None);
+                let message = tr!("app-no-data-folder");
+                self.fail(&tr!("app-presets-not-kept"), message, None);
             }
         }
     }
@@ -68,7 +69,7 @@ impl SluiceApp {
         let before = self.state.draft();
         let request = preset.given_to(before.request.clone());
         let draft = Draft { request, switched_off: Default::default(), ..before.clone() };
-        let load = self.state.restore(draft, format!("Preset {name}"), Vec::new());
+        let load = self.state.restore(draft, tr!("app-preset", name = name), Vec::new());
         self.send(load);
     }
 
@@ -94,7 +95,7 @@ impl SluiceApp {
         if let Some(own) = self.state.settings.library.defaults_of(&summary.source) {
             draft.request = own.given_to(std::mem::take(&mut draft.request));
         }
-        let load = self.state.restore(draft, "The model's defaults".to_owned(), Vec::new());
+        let load = self.state.restore(draft, tr!("app-model-defaults"), Vec::new());
         self.send(load);
     }
 
@@ -114,7 +115,7 @@ impl SluiceApp {
     pub(super) fn take_styles(&mut self, styles: Vec<Style>, errors: Vec<StyleError>) {
         self.state.styles = styles;
         if let Some(error) = errors.into_iter().next() {
-            self.fail("A file of styles cannot be read", error.to_string(), None);
+            self.fail(&tr!("app-styles-unreadable"), error.to_string(), None);
         }
     }
 }

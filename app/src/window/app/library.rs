@@ -10,6 +10,7 @@ use sluice_engine::{
 };
 
 use super::SluiceApp;
+use crate::language::tr;
 use crate::window::{
     library::{LibraryAction, LibraryEvent, LibraryTask, is_due},
     settings::OwnDefaults,
@@ -125,7 +126,7 @@ impl SluiceApp {
             let mut draft = self.state.draft().clone();
             draft.adopt(&defaults);
             draft.request = Request { negative_prompt: String::new(), ..draft.request };
-            let load = self.state.restore(draft, "The model's own settings".to_owned(), Vec::new());
+            let load = self.state.restore(draft, tr!("app-model-settings"), Vec::new());
             self.send(load);
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::SluiceApp;
 use crate::{
     input_folder::InputFolder,
-    units,
+    language::tr,
     window::{
         files::Task,
         making::Making,
@@ -19,14 +19,13 @@ impl SluiceApp {
             Making::AskGrid(shown) => self.grid.is_open = shown,
             Making::Grid(grid) => match self.state.generate_grid(&grid, self.new_seed) {
                 Ok(commands) if commands.is_empty() => {
-                    let message = "There is no folder to save its images in, or the settings need a change.";
-                    self.fail("The grid cannot be generated", message.to_owned(), None);
+                    self.fail(&tr!("app-grid-failed"), tr!("app-grid-failed-why"), None);
                 }
                 Ok(commands) => {
                     self.grid.is_open = false;
                     self.send(commands);
                 }
-                Err(error) => self.fail("The grid cannot be generated", error.to_string(), None),
+                Err(error) => self.fail(&tr!("app-grid-failed"), error.to_string(), None),
             },
             Making::CancelGroup(job) => {
                 let commands = self.state.jobs.cancel_group(job);
@@ -58,22 +57,22 @@ impl SluiceApp {
         let InputFolder { images, done } = found;
         if images.is_empty() {
             let message = match done {
-                0 => format!("{name} contains no images."),
-                _ => format!("All images of {name} are done: see {}.", results.display()),
+                0 => tr!("app-folder-empty", name = &name),
+                _ => tr!("app-folder-done", name = &name, folder = results.display()),
             };
-            return self.fail("Nothing to generate", message, None);
+            return self.fail(&tr!("app-nothing-to-generate"), message, None);
         }
         let count = images.len();
         let commands = self.state.generate_from_folder(images, self.new_seed);
         if commands.is_empty() {
-            return self.fail("Nothing can be generated now", "Check the settings first.".to_owned(), None);
+            return self.fail(&tr!("app-cannot-generate"), tr!("app-check-settings"), None);
         }
         self.send(commands);
-        let mut details = vec![format!("The results are saved in {}.", results.display())];
+        let mut details = vec![tr!("app-folder-results", folder = results.display())];
         if done > 0 {
-            details.push(format!("{} left out: done before.", units::counted(done, "image")));
+            details.push(tr!("app-folder-left-out", count = done));
         }
-        let text = format!("{} of {name} queued", units::counted(count, "image"));
+        let text = tr!("app-folder-queued", count = count, name = &name);
         self.state.messages.notice = Some(Notice { text, details, undo: None });
     }
 

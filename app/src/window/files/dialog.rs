@@ -10,6 +10,7 @@ use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
     STYLE_EXTENSIONS, has_extension,
 };
+use crate::language::{text, tr};
 
 /// A kind of dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,34 +71,34 @@ const SOON: Duration = Duration::from_millis(150);
 
 impl Dialog {
     /// Its title.
-    pub fn title(self) -> &'static str {
+    pub fn title(self) -> String {
         match self {
-            Self::ModelFile => "Open a model file",
-            Self::ModelFolder => "Open a model folder",
-            Self::LibraryFolder => "Add a folder of models",
-            Self::InputImage => "Choose an input image",
-            Self::Styles => "Open a file of styles",
-            Self::InputFolder => "Choose a folder of input images",
-            Self::LastImage => "Choose an end image",
-            Self::Keyframe => "Add a keyframe",
-            Self::Reference => "Add a reference image",
-            Self::ControlClip => "Choose a control clip",
-            Self::ControlMask => "Choose a mask for the control clip",
-            Self::InputClip => "Choose an input clip",
-            Self::Mask => "Open a mask",
-            Self::Adapter => "Add a LoRA",
-            Self::Refiner => "Open a refiner",
-            Self::Redux => "Open a Redux model",
-            Self::GalleryFolder => "Add a folder to the gallery",
-            Self::ExportFolder | Self::OutputFolder => "Choose a folder",
-            Self::DownloadFolder => "Choose a folder for models",
+            Self::ModelFile => tr!("files-model-file"),
+            Self::ModelFolder => tr!("files-model-folder"),
+            Self::LibraryFolder => tr!("files-library-folder"),
+            Self::InputImage => tr!("files-input-image"),
+            Self::Styles => tr!("files-styles"),
+            Self::InputFolder => tr!("files-input-folder"),
+            Self::LastImage => tr!("files-last-image"),
+            Self::Keyframe => tr!("files-keyframe"),
+            Self::Reference => tr!("files-reference"),
+            Self::ControlClip => tr!("files-control-clip"),
+            Self::ControlMask => tr!("files-control-mask"),
+            Self::InputClip => tr!("files-input-clip"),
+            Self::Mask => tr!("files-mask"),
+            Self::Adapter => tr!("files-adapter"),
+            Self::Refiner => tr!("files-refiner"),
+            Self::Redux => tr!("files-redux"),
+            Self::GalleryFolder => tr!("files-gallery-folder"),
+            Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
+            Self::DownloadFolder => tr!("files-download-folder"),
         }
     }
 
-    /// What it asks for, with the extensions of such files; `None` for folders.
+    /// The key of what it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner | Self::Redux => Some(("Models", &MODEL_EXTENSIONS)),
+            Self::ModelFile | Self::Refiner | Self::Redux => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
             | Self::LibraryFolder
             | Self::GalleryFolder
@@ -106,12 +107,12 @@ impl Dialog {
             | Self::DownloadFolder
             | Self::InputFolder => None,
             Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
-                Some(("Images", &IMAGE_EXTENSIONS))
+                Some(("files-kind-images", &IMAGE_EXTENSIONS))
             }
-            Self::InputClip | Self::ControlClip => Some(("Videos", &CLIP_EXTENSIONS)),
-            Self::ControlMask => Some(("Videos and images", &MASK_EXTENSIONS)),
-            Self::Adapter => Some(("LoRAs", &ADAPTER_EXTENSIONS)),
-            Self::Styles => Some(("Styles", &STYLE_EXTENSIONS)),
+            Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
+            Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
+            Self::Adapter => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
+            Self::Styles => Some(("files-kind-styles", &STYLE_EXTENSIONS)),
         }
     }
 
@@ -148,9 +149,10 @@ impl Dialog {
             native = native.set_directory(folder);
         }
         let answer = match self.filter() {
-            Some((name, extensions)) => {
-                native.add_filter(name, extensions).add_filter("All files", &["*"]).pick_file()
-            }
+            Some((name, extensions)) => native
+                .add_filter(text(name), extensions)
+                .add_filter(tr!("files-kind-all"), &["*"])
+                .pick_file(),
             None => native.pick_folder(),
         };
         match answer {

@@ -21,6 +21,7 @@ use sluice_engine::{
 };
 
 use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
+use crate::language::tr;
 use crate::window::{
     image_settings::{ImageSettings, read_image_settings},
     state::{ClipLength, Pixels, Recents, color_image, is_clip, thumbnail},
@@ -137,7 +138,7 @@ pub(super) fn is_animation(path: &Path) -> bool {
 pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
     match read_pixels(&path) {
         Ok(pixels) => FileEvent::Dropped { settings: settings_inside(&path), path, pixels },
-        Err(failure) => FileEvent::Failed { title: "This clip cannot be used", failure },
+        Err(failure) => FileEvent::Failed { title: tr!("app-clip-unusable"), failure },
     }
 }
 
@@ -156,8 +157,8 @@ fn video(path: &Path, end: Option<u32>) -> Result<Clip, Failure> {
     match is_clip(&clip) {
         true => Ok(clip),
         false => Err(Failure {
-            message: format!("{} has no frames", path.display()),
-            advice: Some("Choose another file.".to_owned()),
+            message: tr!("files-no-frames", path = path.display()),
+            advice: Some(tr!("files-no-frames-advice")),
         }),
     }
 }
@@ -165,8 +166,8 @@ fn video(path: &Path, end: Option<u32>) -> Result<Clip, Failure> {
 fn video_info(path: &Path) -> Result<ClipInfo, Failure> {
     let info = ClipInfo::open(path).map_err(|error| explained(&error))?;
     info.ok_or_else(|| Failure {
-        message: format!("{} is not an MP4 file", path.display()),
-        advice: Some("Choose an MP4 file.".to_owned()),
+        message: tr!("files-no-mp4", path = path.display()),
+        advice: Some(tr!("files-no-mp4-advice")),
     })
 }
 
@@ -176,8 +177,8 @@ fn explained(error: &ClipError) -> Failure {
 
 fn failure(path: &Path, error: &ImageError) -> Failure {
     Failure {
-        message: format!("{} cannot be read: {error}", path.display()),
-        advice: Some("Check that the file still exists and is a complete PNG image.".to_owned()),
+        message: tr!("files-unreadable", path = path.display(), error = error.to_string()),
+        advice: Some(tr!("files-unreadable-advice")),
     }
 }
 

@@ -14,7 +14,10 @@ use sluice_engine::{
 };
 
 use super::Well;
-use crate::window::state::{color_image, file_name};
+use crate::{
+    language::tr,
+    window::state::{color_image, file_name},
+};
 
 /// A kind of file for clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +37,12 @@ impl ClipFormat {
     pub const ALL: [Self; 4] = [Self::Mp4, Self::WebP, Self::Gif, Self::Frames];
 
     /// Its name in menus.
-    pub fn title(self) -> &'static str {
+    pub fn title(self) -> String {
         match self {
-            Self::Mp4 => "MP4 video",
-            Self::WebP => "Animated WebP",
-            Self::Gif => "Animated GIF",
-            Self::Frames => "Folder of PNG images",
+            Self::Mp4 => tr!("files-format-mp4"),
+            Self::WebP => tr!("files-format-webp"),
+            Self::Gif => tr!("files-format-gif"),
+            Self::Frames => tr!("files-format-frames"),
         }
     }
 
@@ -95,7 +98,7 @@ pub struct SavedFrame {
 /// Writes a part of a clip under a new name, with the settings of the clip.
 pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
     let Export { clip, range: (first, last), format, folder, name, original, request } = export;
-    let advice = || Some("Free some disk space, or start Sluice with another output folder.".to_owned());
+    let advice = || Some(tr!("files-not-saved-advice"));
     fs::create_dir_all(folder)
         .map_err(|error| Failure { message: format!("{}: {error}", folder.display()), advice: advice() })?;
     let part = clip.frames.get(*first as usize..=*last as usize).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Writes copies of images for other programs.
 
+use crate::language::tr;
 use std::{
     collections::VecDeque,
     fs, io,
@@ -118,21 +119,21 @@ impl Running {
 }
 
 fn write(options: &ExportOptions, item: &Item, number: usize, count: usize) -> Result<(), Failure> {
-    let advice = "Choose another folder, or free some disk space.";
+    let advice = tr!("gallery-export-advice");
     let failed = |message: String, advice: &str| Failure { message, advice: Some(advice.to_owned()) };
     let folder = &options.folder;
-    let named = |error: NameError| failed(error.to_string(), "Change the file name.");
+    let named = |error: NameError| failed(error.to_string(), &tr!("gallery-export-name-advice"));
     let name = options.name(item, number, count).map_err(named)?;
-    fs::create_dir_all(folder).map_err(|error| failed(format!("{}: {error}", folder.display()), advice))?;
+    fs::create_dir_all(folder).map_err(|error| failed(format!("{}: {error}", folder.display()), &advice))?;
     let image = source::read(&item.path).map_err(|error| failed(error.to_string(), error.advice()))?;
     let settings = match options.with_settings {
         true => read_settings(&item.path).ok().map(|restored| restored.settings),
         false => None,
     };
     let path = free_name(folder, &name, options.format.extension())
-        .map_err(|error| failed(format!("{}: {error}", folder.display()), advice))?;
+        .map_err(|error| failed(format!("{}: {error}", folder.display()), &advice))?;
     export_image(&path, &image, options.format, options.quality, settings.as_ref())
-        .map_err(|error| failed(error.to_string(), error.advice().unwrap_or(advice)))
+        .map_err(|error| failed(error.to_string(), error.advice().unwrap_or(&advice)))
 }
 
 /// A path that does not exist yet.

@@ -5,7 +5,7 @@ use sluice_engine::output::{NAME_FIELDS, StillFormat};
 
 use super::{Export, ExportOptions, Gallery, Step};
 use crate::{
-    units,
+    language::tr,
     window::{
         action::Action,
         files::Dialog,
@@ -46,29 +46,31 @@ fn contents(
 ) {
     let images: Vec<_> = items.iter().filter(|item| item.clip.is_none()).collect();
     let count = images.len();
-    let words = format!("Export {}", units::counted(count, "image"));
+    let words = tr!("gallery-export-images", count = count);
     ui.label(RichText::new(words).font(font::semibold(font::HEADING)).color(Palette::of(ui).text));
     if count < items.len() {
-        let clips = units::counted(items.len() - count, "clip");
-        widgets::hint(ui, format!("{clips} left out. Export clips from the viewer."));
+        widgets::hint(ui, tr!("gallery-export-clips", count = items.len() - count));
     }
-    widgets::field_label(ui, "Format");
+    widgets::field_label(ui, &tr!("gallery-export-format"));
     let formats = StillFormat::ALL.map(|format| (format, format.title()));
     if let Some(format) = widgets::segmented(ui, options.format, &formats) {
         options.format = format;
     }
     if options.format.is_lossy() {
-        widgets::slider_row(ui, "Quality", &mut options.quality, 50..=100, 1..=100, 1.0)
-            .on_hover_text("Higher is closer to the image, and larger.");
+        widgets::slider_row(ui, &tr!("gallery-export-quality"), &mut options.quality, 50..=100, 1..=100, 1.0)
+            .on_hover_text(tr!("gallery-export-quality-tip"));
     }
-    ui.checkbox(&mut options.with_settings, "Include settings").on_hover_text(
-        "Whether the files say how they were made. Without settings, nobody can read the prompt from them.",
-    );
-    let label = widgets::field_label(ui, "File name");
+    ui.checkbox(&mut options.with_settings, tr!("gallery-export-settings"))
+        .on_hover_text(tr!("gallery-export-settings-tip"));
+    let label = widgets::field_label(ui, &tr!("gallery-export-name"));
     let field = egui::TextEdit::singleline(&mut options.template)
         .id_salt("export name")
         .margin(Margin::symmetric(10, 6));
-    let fields = NAME_FIELDS.map(|(field, meaning)| format!("{{{field}}} is {meaning}.")).join("\n");
+    let fields = NAME_FIELDS
+        .map(|(field, meaning)| {
+            tr!("gallery-export-field", field = format!("{{{field}}}"), meaning = meaning)
+        })
+        .join("\n");
     ui.add_sized(vec2(ui.available_width(), size::CONTROL), field)
         .labelled_by(label.id)
         .on_hover_text(fields);
@@ -76,7 +78,7 @@ fn contents(
     match &name {
         Some(Ok(name)) => {
             let path = options.folder.join(format!("{name}.{}", options.format.extension()));
-            widgets::hint(ui, format!("For example {}", path.display()));
+            widgets::hint(ui, tr!("gallery-export-example", path = path.display()));
         }
         Some(Err(error)) => widgets::mistake(ui, &error.to_string()),
         None => {}
@@ -85,19 +87,22 @@ fn contents(
     ui.horizontal(|ui| {
         let can = matches!(name, Some(Ok(_)));
         let export = ui.add_enabled_ui(can, |ui| {
-            widgets::button(ui, Some(icons::DOWNLOAD), "Export", Weight::Primary)
-                .on_hover_text("Write the files; those that exist stay.")
+            widgets::button(ui, Some(icons::DOWNLOAD), &tr!("gallery-export"), Weight::Primary)
+                .on_hover_text(tr!("gallery-export-tip"))
         });
         if export.inner.clicked() {
             actions.push(
                 Step::Export(Box::new(Export { items: items.clone(), options: options.clone() })).into(),
             );
         }
-        let folder = widgets::button(ui, Some(icons::FOLDER), "Choose a folder…", Weight::Plain);
-        if folder.on_hover_text("Where the files are written.").clicked() {
+        let folder = widgets::button(ui, Some(icons::FOLDER), &tr!("gallery-export-folder"), Weight::Plain);
+        if folder.on_hover_text(tr!("gallery-export-folder-tip")).clicked() {
             actions.push(Action::OpenDialog(Dialog::ExportFolder));
         }
-        if widgets::button(ui, None, "Cancel", Weight::Plain).on_hover_text("Key: Esc").clicked() {
+        if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
+            .on_hover_text(tr!("gallery-export-cancel-tip"))
+            .clicked()
+        {
             actions.push(Step::CloseExport.into());
         }
     });

@@ -7,6 +7,7 @@ use egui::{
 
 use super::{Around, Change, Gallery, How, Item, Query, Step, menu, textures::Thumbnail};
 use crate::{
+    language::tr,
     units,
     window::{
         action::Action,
@@ -94,7 +95,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
     }
     let area = ui.max_rect();
     let grid = ui.interact(area, grid_id(), Sense::FOCUSABLE);
-    grid.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, "Thumbnails"));
+    grid.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, tr!("gallery-thumbnails")));
     if grid.has_focus() {
         let arrows = EventFilter { horizontal_arrows: true, vertical_arrows: true, ..EventFilter::default() };
         ui.memory_mut(|memory| memory.set_focus_lock_filter(grid.id, arrows));
@@ -198,7 +199,7 @@ fn click(ui: &Ui, response: &Response, index: usize, item: &Item, actions: &mut 
 fn tip(item: &Item, name: &str) -> String {
     let prompt = item.facts.as_ref().map(|facts| facts.prompt.trim()).filter(|prompt| !prompt.is_empty());
     match (&item.broken, prompt) {
-        (Some(reason), _) => format!("{name}\nThis file cannot be shown: {reason}"),
+        (Some(reason), _) => format!("{name}\n{}", tr!("gallery-broken", reason = reason)),
         (None, Some(prompt)) => {
             let mut words: String = prompt.chars().take(300).collect();
             if words.len() < prompt.len() {
@@ -261,7 +262,10 @@ fn star(
     let corner = tile.right_top() + vec2(-STAR - space::XS, space::XS);
     let rect = Rect::from_min_size(corner, Vec2::splat(STAR));
     let button = ui.interact(rect, response.id.with("star"), Sense::CLICK);
-    let words = if is_starred { format!("Remove the star of {name}") } else { format!("Star {name}") };
+    let (words, tip) = match is_starred {
+        true => (tr!("gallery-unstar-spoken", name = name), tr!("gallery-unstar-tip")),
+        false => (tr!("gallery-star-spoken", name = name), tr!("gallery-star-here-tip")),
+    };
     button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &words));
     let palette = Palette::of(ui);
     ui.painter().rect_filled(rect, CornerRadius::same(radius::M), Color32::from_black_alpha(150));
@@ -273,7 +277,7 @@ fn star(
     let place = rect.center();
     ui.painter().text(place, Align2::CENTER_CENTER, icons::STAR, font::icons(font::ICON - 1.0), color);
     let clicked = button.clicked();
-    button.on_hover_text(if is_starred { "Remove the star." } else { "Mark with a star. Key: S" });
+    button.on_hover_text(tip);
     if clicked {
         actions.push(Step::MarkOne(item.path.clone(), Change::Star(!is_starred)).into());
     }
@@ -288,20 +292,18 @@ fn empty(ui: &mut Ui, gallery: &Gallery, around: Around<'_>, actions: &mut Vec<A
     let place = Rect::from_center_size(area.center(), vec2(width, 170.0_f32.min(area.height())));
     let shelf = &gallery.shelf;
     let (icon, title, words) = match shelf.unread {
-        None | Some(1..) => {
-            (icons::LAYOUT_GRID, "Reading your images…", "They appear as soon as they are read.".to_owned())
-        }
-        Some(0) if shelf.count() > 0 => {
-            let left_out = units::counted(shelf.count(), "file");
-            (icons::SEARCH, "Nothing found", format!("The search and the filters leave out {left_out}."))
-        }
+        None | Some(1..) => (icons::LAYOUT_GRID, tr!("gallery-reading"), tr!("gallery-reading-tip")),
+        Some(0) if shelf.count() > 0 => (
+            icons::SEARCH,
+            tr!("gallery-nothing-found"),
+            tr!("gallery-nothing-found-tip", count = shelf.count()),
+        ),
         Some(0) => {
-            let folder = around.output.map(|folder| folder.display().to_string());
-            let words = match folder {
-                Some(folder) => format!("What you generate is saved in {folder} and appears here."),
-                None => "Images are not saved, because there is no output folder.".to_owned(),
+            let words = match around.output {
+                Some(folder) => tr!("gallery-empty-tip", folder = folder.display()),
+                None => tr!("gallery-empty-without-folder"),
             };
-            (icons::IMAGE, "No images yet", words)
+            (icons::IMAGE, tr!("gallery-empty"), words)
         }
     };
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
@@ -312,9 +314,8 @@ fn empty(ui: &mut Ui, gallery: &Gallery, around: Around<'_>, actions: &mut Vec<A
             ui.label(RichText::new(words).color(palette.text_muted));
             if shelf.unread == Some(0) && shelf.count() > 0 {
                 ui.add_space(space::S);
-                let clear =
-                    widgets::button(ui, Some(icons::X), "Clear the search and filters", Weight::Plain);
-                if clear.on_hover_text("Show everything again.").clicked() {
+                let clear = widgets::button(ui, Some(icons::X), &tr!("gallery-clear-search"), Weight::Plain);
+                if clear.on_hover_text(tr!("gallery-clear-search-tip")).clicked() {
                     let sort = shelf.query().sort;
                     actions.push(Step::Search(Query { sort, ..Query::default() }).into());
                 }

@@ -6,7 +6,7 @@ use egui::{Align, ComboBox, Id, Layout, Margin, Popup, PopupCloseBehavior, RichT
 
 use super::{Around, Gallery, Kind, Query, Sort, Step, When};
 use crate::{
-    units,
+    language::tr,
     window::{
         action::Action,
         files::Dialog,
@@ -27,12 +27,12 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
     ui.spacing_mut().item_spacing = vec2(space::S, space::S);
     let mut query = gallery.shelf.query().clone();
     ui.horizontal(|ui| {
-        let title = RichText::new("Gallery").font(font::semibold(font::HEADING));
+        let title = RichText::new(tr!("gallery-title")).font(font::semibold(font::HEADING));
         ui.label(title.color(Palette::of(ui).text));
         ui.add_space(space::S);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let close = widgets::icon_button(ui, icons::X, "Close the gallery");
-            if close.on_hover_text("Back to the image. Key: Esc").clicked() {
+            let close = widgets::icon_button(ui, icons::X, &tr!("gallery-close"));
+            if close.on_hover_text(tr!("gallery-close-tip")).clicked() {
                 actions.push(Step::Open(false).into());
             }
             folders(ui, around, actions);
@@ -46,7 +46,9 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
         let slider =
             Slider::new(&mut gallery.tile, size::SMALLEST_TILE..=size::LARGEST_TILE).show_value(false);
         let slider = ui.add(slider);
-        slider.accessible_name("Thumbnail size").on_hover_text("How large the thumbnails are.");
+        slider
+            .accessible_name(tr!("gallery-thumbnail-size"))
+            .on_hover_text(tr!("gallery-thumbnail-size-tip"));
     });
     if query != *gallery.shelf.query() {
         actions.push(Step::Search(query).into());
@@ -60,125 +62,123 @@ fn search(ui: &mut Ui, gallery: &mut Gallery, text: &mut String) {
     let id = Id::unique("gallery search");
     let field = egui::TextEdit::singleline(text)
         .id(id)
-        .hint_text("Search prompts, models, LoRAs, seeds, tags")
+        .hint_text(tr!("gallery-search-hint"))
         .margin(Margin::symmetric(10, 6))
         .desired_width(width);
-    let field = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name("Search");
+    let field = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(tr!("gallery-search"));
     if std::mem::take(&mut gallery.focuses_search) {
         field.request_focus();
     }
-    field.on_hover_text(
-        "All words must be there. -word leaves out, \"two words\" stay together, and model: prompt: negative: lora: \
-         seed: tag: name: date: from: to: say where to look. Key: Ctrl+F",
-    );
+    field.on_hover_text(tr!("gallery-search-tip"));
 }
 
 /// How many are shown of how many.
 fn count(ui: &mut Ui, gallery: &Gallery) {
     let shelf = &gallery.shelf;
     let (shown, all) = (shelf.shown().len(), shelf.count());
-    let mut words = match shown == all {
-        true => units::counted(all, "file"),
-        false => format!("{shown} of {}", units::counted(all, "file")),
+    let words = match (shown == all, shelf.unread) {
+        (true, None | Some(0)) => tr!("gallery-files", count = all),
+        (false, None | Some(0)) => tr!("gallery-files-shown", shown = shown, count = all),
+        (true, Some(unread)) => tr!("gallery-files-reading", count = all, unread = unread),
+        (false, Some(unread)) => {
+            tr!("gallery-files-shown-reading", shown = shown, count = all, unread = unread)
+        }
     };
-    if let Some(unread @ 1..) = shelf.unread {
-        words = format!("{words}, reading {unread} more…");
-    }
     ui.label(RichText::new(words).small().color(Palette::of(ui).text_muted));
 }
 
 fn filters(ui: &mut Ui, gallery: &Gallery, query: &mut Query) {
     let shelf = &gallery.shelf;
     let kinds = [
-        (Kind::All, "All", "Show images and clips."),
-        (Kind::Images, "Images", "Show images only."),
-        (Kind::Clips, "Clips", "Show clips only."),
+        (Kind::All, tr!("gallery-kind-all"), tr!("gallery-kind-all-tip")),
+        (Kind::Images, tr!("gallery-kind-images"), tr!("gallery-kind-images-tip")),
+        (Kind::Clips, tr!("gallery-kind-clips"), tr!("gallery-kind-clips-tip")),
     ];
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         for (kind, name, tip) in kinds {
             let weight = if query.kind == kind { Weight::Selected } else { Weight::Ghost };
-            if widgets::button(ui, None, name, weight).on_hover_text(tip).clicked() {
+            if widgets::button(ui, None, &name, weight).on_hover_text(tip).clicked() {
                 query.kind = kind;
             }
         }
     });
-    if widgets::icon_toggle(ui, icons::STAR, "Starred only", query.starred)
-        .on_hover_text("Show only what has a star.")
+    if widgets::icon_toggle(ui, icons::STAR, &tr!("gallery-starred-only"), query.starred)
+        .on_hover_text(tr!("gallery-starred-only-tip"))
         .clicked()
     {
         query.starred = !query.starred;
     }
     if !shelf.models.is_empty() || query.model.is_some() {
-        let tip = "Show only what this model made.";
-        named(ui, "Model", "All models", tip, &shelf.models, &mut query.model);
+        let words = [tr!("gallery-model"), tr!("gallery-model-all"), tr!("gallery-model-tip")];
+        named(ui, "model", words, &shelf.models, &mut query.model);
     }
     if !shelf.tags.is_empty() || query.tag.is_some() {
-        named(ui, "Tag", "All tags", "Show only what has this tag.", &shelf.tags, &mut query.tag);
+        let words = [tr!("gallery-tag"), tr!("gallery-tag-all"), tr!("gallery-tag-tip")];
+        named(ui, "tag", words, &shelf.tags, &mut query.tag);
     }
-    list(ui, "Date", "Show only what was made in this time.", When::ALL, When::title, &mut query.when);
-    list(ui, "Order", "In which order the images are shown.", Sort::ALL, Sort::title, &mut query.sort);
+    let words = [tr!("gallery-date"), tr!("gallery-date-tip")];
+    list(ui, "date", words, When::ALL, When::title, &mut query.when);
+    let words = [tr!("gallery-order"), tr!("gallery-order-tip")];
+    list(ui, "order", words, Sort::ALL, Sort::title, &mut query.sort);
 }
 
 fn list<T: Copy + PartialEq, const N: usize>(
     ui: &mut Ui,
-    label: &str,
-    tip: &str,
+    id: &str,
+    [label, tip]: [String; 2],
     all: [T; N],
-    title: impl Fn(T) -> &'static str,
+    title: impl Fn(T) -> String,
     value: &mut T,
 ) {
-    let list = ComboBox::from_id_salt(label)
-        .width(SHORT_LIST)
-        .truncate()
-        .selected_text(title(*value))
-        .show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt(id).width(SHORT_LIST).truncate().selected_text(title(*value)).show_ui(
+        ui,
+        |ui| {
             for choice in all {
                 ui.selectable_value(value, choice, title(choice));
             }
-        });
+        },
+    );
     list.response.accessible_name(label).on_hover_text(tip);
 }
 
 fn named(
     ui: &mut Ui,
-    label: &str,
-    all: &str,
-    tip: &str,
+    id: &str,
+    [label, all, tip]: [String; 3],
     names: &BTreeMap<String, usize>,
     value: &mut Option<String>,
 ) {
-    let selected = value.clone().unwrap_or_else(|| all.to_owned());
-    let list =
-        ComboBox::from_id_salt(label).width(LIST).truncate().selected_text(selected).show_ui(ui, |ui| {
-            ui.set_max_width(size::POPUP);
-            ui.selectable_value(value, None, all);
-            for (name, count) in names {
-                let is_chosen = value.as_ref() == Some(name);
-                let row = egui::Button::selectable(is_chosen, format!("{name}  ·  {count}")).truncate();
-                if ui.add(row).clicked() {
-                    *value = Some(name.clone());
-                }
+    let selected = value.clone().unwrap_or_else(|| all.clone());
+    let list = ComboBox::from_id_salt(id).width(LIST).truncate().selected_text(selected).show_ui(ui, |ui| {
+        ui.set_max_width(size::POPUP);
+        ui.selectable_value(value, None, all);
+        for (name, count) in names {
+            let is_chosen = value.as_ref() == Some(name);
+            let row = egui::Button::selectable(is_chosen, format!("{name}  ·  {count}")).truncate();
+            if ui.add(row).clicked() {
+                *value = Some(name.clone());
             }
-        });
+        }
+    });
     list.response.accessible_name(label).on_hover_text(tip);
 }
 
 /// The folders that are shown.
 fn folders(ui: &mut Ui, around: Around<'_>, actions: &mut Vec<Action>) {
-    let button = widgets::icon_button(ui, icons::FOLDER, "Folders");
+    let button = widgets::icon_button(ui, icons::FOLDER, &tr!("gallery-folders"));
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Folders of the gallery")
+        .accessible_name(tr!("gallery-folders-spoken"))
         .width(size::POPUP)
         .show(|ui| {
             ui.set_min_width(size::POPUP);
             ui.spacing_mut().item_spacing.y = space::XS;
-            widgets::field_label(ui, "Folders");
+            widgets::field_label(ui, &tr!("gallery-folders"));
             if let Some(folder) = around.output {
                 let path = folder.display().to_string();
-                if widgets::file_button(ui, icons::FOLDER_OPEN, "Output folder", &path, false)
-                    .on_hover_text("Open this folder.")
+                if widgets::file_button(ui, icons::FOLDER_OPEN, &tr!("gallery-output-folder"), &path, false)
+                    .on_hover_text(tr!("gallery-output-folder-tip"))
                     .clicked()
                 {
                     actions.push(Action::OpenFolder(folder.clone()));
@@ -188,13 +188,13 @@ fn folders(ui: &mut Ui, around: Around<'_>, actions: &mut Vec<Action>) {
                 let path = folder.display().to_string();
                 ui.horizontal(|ui| {
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        let remove = format!("Remove {path} from the gallery");
+                        let remove = tr!("gallery-folder-remove", path = path.as_str());
                         if widgets::icon_button(ui, icons::X, &remove).clicked() {
                             actions.push(Step::RemoveFolder(folder.clone()).into());
                         }
                         let name = crate::window::state::file_name(folder);
                         if widgets::file_button(ui, icons::FOLDER, &name, &path, false)
-                            .on_hover_text(format!("Open {path}"))
+                            .on_hover_text(tr!("gallery-folder-open", path = path.as_str()))
                             .clicked()
                         {
                             actions.push(Action::OpenFolder(folder.clone()));
@@ -203,15 +203,15 @@ fn folders(ui: &mut Ui, around: Around<'_>, actions: &mut Vec<Action>) {
                 });
             }
             ui.separator();
-            if widgets::row_button(ui, icons::FOLDER, "Add a folder…", "", false)
-                .on_hover_text("Show the images of another folder too, such as that of another program.")
+            if widgets::row_button(ui, icons::FOLDER, &tr!("gallery-folder-add"), "", false)
+                .on_hover_text(tr!("gallery-folder-add-tip"))
                 .clicked()
             {
                 actions.push(Action::OpenDialog(Dialog::GalleryFolder));
                 ui.close();
             }
-            if widgets::row_button(ui, icons::RESTORE, "Read the folders again", "", false)
-                .on_hover_text("Find what other programs have changed. Key: F5")
+            if widgets::row_button(ui, icons::RESTORE, &tr!("gallery-folders-read"), "", false)
+                .on_hover_text(tr!("gallery-folders-read-tip"))
                 .clicked()
             {
                 actions.push(Step::Rescan.into());

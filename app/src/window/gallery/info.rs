@@ -11,6 +11,7 @@ use super::{
     shelf::Shelf,
 };
 use crate::{
+    language::tr,
     units,
     window::{
         action::Action,
@@ -41,11 +42,8 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>
 }
 
 fn nothing(ui: &mut Ui) {
-    title(ui, "Nothing selected");
-    for words in [
-        "Click an image to see its settings, and double-click to open it.",
-        "Ctrl or Shift with a click selects several. A right click shows what can be done.",
-    ] {
+    title(ui, &tr!("gallery-nothing-selected"));
+    for words in [tr!("gallery-nothing-selected-click"), tr!("gallery-nothing-selected-several")] {
         widgets::hint(ui, words);
     }
 }
@@ -64,7 +62,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
     title(ui, &item.name());
     ui.label(RichText::new(summary(item)).small().color(Palette::of(ui).text_muted));
     if let Some(reason) = &item.broken {
-        widgets::mistake(ui, &format!("This file cannot be shown: {reason}"));
+        widgets::mistake(ui, &tr!("gallery-broken", reason = reason));
     }
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.is_starred(&item.path);
@@ -81,7 +79,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
     ui.separator();
     match (gallery.shelf.details_of(&item.path), &item.facts) {
         (Some(details), _) => settings(ui, item, details),
-        (None, Some(facts)) => text(ui, "Prompt", &facts.prompt),
+        (None, Some(facts)) => text(ui, &tr!("gallery-prompt"), &facts.prompt),
         (None, None) => {}
     }
 }
@@ -103,21 +101,23 @@ fn summary(item: &Item) -> String {
 }
 
 fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
-    let (name, weight) = if is_starred { ("Starred", Weight::Selected) } else { ("Star", Weight::Plain) };
-    let tip = if is_starred { "Remove the star. Key: S" } else { "Mark it, to find it again. Key: S" };
-    if widgets::button(ui, Some(icons::STAR), name, weight).on_hover_text(tip).clicked() {
+    let (name, tip, weight) = match is_starred {
+        true => (tr!("gallery-starred"), tr!("gallery-starred-key-tip"), Weight::Selected),
+        false => (tr!("gallery-star"), tr!("gallery-star-key-tip"), Weight::Plain),
+    };
+    if widgets::button(ui, Some(icons::STAR), &name, weight).on_hover_text(tip).clicked() {
         actions.push(Step::Mark(Change::Star(!is_starred)).into());
     }
 }
 
 fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>) {
-    if widgets::button(ui, Some(icon), name, Weight::Plain).on_hover_text(tip).clicked() {
+    if widgets::button(ui, Some(icon), &name, Weight::Plain).on_hover_text(tip).clicked() {
         actions.push(action);
     }
 }
 
 fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut Vec<Action>) {
-    title(ui, &format!("{} selected", many.len()));
+    title(ui, &tr!("gallery-selected", count = many.len()));
     let bytes = many.iter().map(|item| item.stamp.bytes).sum();
     ui.label(RichText::new(units::bytes(bytes)).small().color(Palette::of(ui).text_muted));
     ui.add_space(space::XS);
@@ -128,18 +128,18 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
             && b.broken.is_none()
             && a.clip.is_some() == b.clip.is_some()
         {
-            let tip = "Compare both in the viewer, with a divider or side by side. Key: C";
+            let tip = tr!("gallery-compare-tip");
             let action = Step::Compare.into();
-            button(ui, Offer { icon: icons::COLUMNS, name: "Compare", tip, action }, actions);
+            button(ui, Offer { icon: icons::COLUMNS, name: tr!("gallery-compare"), tip, action }, actions);
         }
         star(ui, is_starred, actions);
         let has_images = many.iter().any(|item| item.clip.is_none() && item.broken.is_none());
         for offer in menu::offers_for_all(has_images) {
             button(ui, offer, actions);
         }
-        let tip = "Keep all of them, and select none.";
+        let tip = tr!("gallery-deselect-tip");
         let action = Step::SelectNothing.into();
-        button(ui, Offer { icon: icons::X, name: "Deselect", tip, action }, actions);
+        button(ui, Offer { icon: icons::X, name: tr!("gallery-deselect"), tip, action }, actions);
     });
     tags(ui, gallery, many, actions);
 }
@@ -147,12 +147,12 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
 /// The tags that all have, and a field for another one.
 fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut Vec<Action>) {
     ui.add_space(space::XS);
-    let label = widgets::field_label(ui, "Tags");
+    let label = widgets::field_label(ui, &tr!("gallery-tags"));
     let common = common_tags(&gallery.shelf, items);
     if !common.is_empty() {
         ui.horizontal_wrapped(|ui| {
             for tag in common {
-                if widgets::tag(ui, icons::TAG, &tag, &format!("Remove the tag {tag}")) {
+                if widgets::tag(ui, icons::TAG, &tag, &tr!("gallery-tag-remove", tag = tag.as_str())) {
                     actions.push(Step::Mark(Change::Untag(tag)).into());
                 }
             }
@@ -161,7 +161,7 @@ fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut V
     let typed = &mut gallery.tag;
     let field = egui::TextEdit::singleline(typed)
         .id_salt("gallery tag")
-        .hint_text("Add a tag")
+        .hint_text(tr!("gallery-tag-add"))
         .char_limit(LONGEST_TAG)
         .margin(Margin::symmetric(10, 6))
         .desired_width(f32::INFINITY);
@@ -172,7 +172,7 @@ fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut V
         typed.clear();
         field.request_focus();
     }
-    field.on_hover_text("A word to find these images by. Enter adds it.");
+    field.on_hover_text(tr!("gallery-tag-add-tip"));
 }
 
 fn common_tags(shelf: &Shelf, items: &[Arc<Item>]) -> Vec<String> {
@@ -195,20 +195,22 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
             return;
         }
     };
-    text(ui, "Prompt", &settings.request.prompt);
+    text(ui, &tr!("gallery-prompt"), &settings.request.prompt);
     if !settings.request.negative_prompt.is_empty() {
-        text(ui, "Negative prompt", &settings.request.negative_prompt);
+        text(ui, &tr!("gallery-negative-prompt"), &settings.request.negative_prompt);
     }
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
-        let program = [("Made with", (*program).to_owned())];
-        for (name, value) in pairs.iter().chain(&program).filter(|(_, value)| !value.is_empty()) {
+        for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
             pair(ui, name, value);
+        }
+        if !program.is_empty() {
+            pair(ui, &tr!("gallery-made-with"), program);
         }
     });
     if !settings.notes.is_empty() {
         ui.add_space(space::XS);
-        widgets::field_label(ui, "Cannot be taken over exactly");
+        widgets::field_label(ui, &tr!("gallery-not-taken-over"));
         for note in &settings.notes {
             widgets::hint(ui, note);
         }
@@ -234,8 +236,8 @@ fn text(ui: &mut Ui, name: &str, words: &str) {
     widgets::field_label(ui, name);
     let palette = Palette::of(ui);
     let (words, color) = match words.trim() {
-        "" => ("None", palette.text_faint),
-        words => (words, palette.text),
+        "" => (tr!("gallery-none"), palette.text_faint),
+        words => (words.to_owned(), palette.text),
     };
     ui.add(Label::new(RichText::new(words).color(color)).wrap().selectable(true));
     ui.add_space(space::XS);

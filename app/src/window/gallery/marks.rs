@@ -1,5 +1,6 @@
 //! Stars and tags. Nothing else has them, so they are in a file of their own, and not in the index.
 
+use crate::language::tr;
 use std::{
     collections::{HashMap, HashSet},
     fs, io,
@@ -130,7 +131,7 @@ impl Marks {
         };
         let Stored { version, marks } = serde_json::from_slice(&bytes)?;
         if version > VERSION {
-            return Err(io::Error::other("a newer version of Sluice wrote it"));
+            return Err(io::Error::other(tr!("gallery-marks-newer")));
         }
         let mark =
             |StoredMark { path, stamp, starred, tags }| (PathBuf::from(path), Mark { starred, tags, stamp });

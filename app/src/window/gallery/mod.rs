@@ -171,7 +171,7 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
     let bar = |name: &str| Panel::bottom(name).resizable(false).frame(frame(space::L, space::S));
     if let Some(card) = around.failure {
         let FailureCard { title, failure } = card;
-        let notice = Notice::failed(title, failure.clone());
+        let notice = Notice::failed(title.clone(), failure.clone());
         bar("gallery failure")
             .show(ui, |ui| notice::show(ui, &notice, Action::Dismiss(Message::Failure), actions));
     }

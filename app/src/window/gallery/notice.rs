@@ -3,11 +3,14 @@
 use egui::{Align, Layout, RichText, Ui};
 
 use super::{Notice, Step};
-use crate::window::{
-    action::Action,
-    icons,
-    tokens::{Palette, font, size, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        tokens::{Palette, font, size, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws it in one line.
@@ -17,18 +20,19 @@ pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut 
         ui.set_min_height(size::CONTROL);
         ui.spacing_mut().item_spacing.x = space::S;
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::icon_button(ui, icons::X, "Dismiss the message").clicked() {
+            if widgets::icon_button(ui, icons::X, &tr!("gallery-dismiss")).clicked() {
                 actions.push(dismiss);
             }
             if !notice.undo.is_empty() {
-                let undo = widgets::button(ui, Some(icons::RESTORE), "Undo", Weight::Plain);
-                if undo.on_hover_text("Take the files back from the trash. Key: Ctrl+Z").clicked() {
+                let undo = widgets::button(ui, Some(icons::RESTORE), &tr!("gallery-undo"), Weight::Plain);
+                if undo.on_hover_text(tr!("gallery-undo-tip")).clicked() {
                     actions.push(Step::TakeBack.into());
                 }
             }
             if let Some(folder) = &notice.folder {
-                let open = widgets::button(ui, Some(icons::FOLDER_OPEN), "Open folder", Weight::Plain);
-                if open.on_hover_text("Show the exported files.").clicked() {
+                let open =
+                    widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("common-open-folder"), Weight::Plain);
+                if open.on_hover_text(tr!("gallery-exported-folder-tip")).clicked() {
                     actions.push(Action::OpenFolder(folder.clone()));
                 }
             }

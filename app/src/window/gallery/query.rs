@@ -1,5 +1,6 @@
 //! What is searched for: words, filters and the order.
 
+use crate::language::tr;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
@@ -44,13 +45,13 @@ impl When {
     pub const ALL: [Self; 5] = [Self::Always, Self::Today, Self::Week, Self::Month, Self::Year];
 
     /// Its name in the list.
-    pub fn title(self) -> &'static str {
+    pub fn title(self) -> String {
         match self {
-            Self::Always => "Any time",
-            Self::Today => "Today",
-            Self::Week => "Last 7 days",
-            Self::Month => "Last 30 days",
-            Self::Year => "Last year",
+            Self::Always => tr!("gallery-when-always"),
+            Self::Today => tr!("gallery-when-today"),
+            Self::Week => tr!("gallery-when-week"),
+            Self::Month => tr!("gallery-when-month"),
+            Self::Year => tr!("gallery-when-year"),
         }
     }
 
@@ -88,13 +89,13 @@ impl Sort {
     pub const ALL: [Self; 5] = [Self::Newest, Self::Oldest, Self::Name, Self::Model, Self::Size];
 
     /// Its name in the list.
-    pub fn title(self) -> &'static str {
+    pub fn title(self) -> String {
         match self {
-            Self::Newest => "Newest first",
-            Self::Oldest => "Oldest first",
-            Self::Name => "By name",
-            Self::Model => "By model",
-            Self::Size => "Largest file first",
+            Self::Newest => tr!("gallery-sort-newest"),
+            Self::Oldest => tr!("gallery-sort-oldest"),
+            Self::Name => tr!("gallery-sort-name"),
+            Self::Model => tr!("gallery-sort-model"),
+            Self::Size => tr!("gallery-sort-size"),
         }
     }
 }

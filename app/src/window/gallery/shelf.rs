@@ -17,7 +17,7 @@ use super::{
     trash::{TAKES_BACK, Trashed},
     worker::{Details, Report},
 };
-use crate::{units, window::state::file_name};
+use crate::{language::tr, window::state::file_name};
 
 /// What was just done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,9 +35,9 @@ pub struct Notice {
 }
 
 impl Notice {
-    pub(super) fn failed(title: &str, failure: Failure) -> Self {
+    pub(super) fn failed(title: String, failure: Failure) -> Self {
         let detail = std::iter::once(failure.message).chain(failure.advice).collect::<Vec<_>>().join(" ");
-        Self { text: title.to_owned(), detail, is_failure: true, ..Self::default() }
+        Self { text: title, detail, is_failure: true, ..Self::default() }
     }
 }
 
@@ -201,10 +201,12 @@ impl Shelf {
             Report::Details(path, details) => self.details = Some((path, details)),
             Report::Trashed(files, failure) => self.trashed(files, failure),
             Report::Back(paths, failure) => {
-                self.notice =
-                    failure.map(|failure| Notice::failed("Not everything could be restored", failure));
+                self.notice = failure.map(|failure| Notice::failed(tr!("gallery-not-restored"), failure));
                 if self.notice.is_none() {
-                    self.say(format!("Restored {}", named(&paths)));
+                    self.say(match paths.as_slice() {
+                        [one] => tr!("gallery-restored-one", name = file_name(one)),
+                        all => tr!("gallery-restored", count = all.len()),
+                    });
                 }
                 self.selection.set(paths);
                 self.settle();
@@ -255,15 +257,17 @@ impl Shelf {
         self.selection.set(next.flatten().into_iter().collect());
         self.notice = match failure {
             Some(failure) => {
-                let notice = Notice::failed("Not everything could be moved to the trash", failure);
+                let notice = Notice::failed(tr!("gallery-not-trashed"), failure);
                 Some(Notice { undo: if TAKES_BACK { files } else { Vec::new() }, ..notice })
             }
             None => {
-                let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-                let text = format!("{} moved to the trash", named(&paths));
-                let detail = if TAKES_BACK { "" } else { "Put Back in the Trash restores it." };
+                let text = match files.as_slice() {
+                    [one] => tr!("gallery-trashed-one", name = file_name(&one.path)),
+                    all => tr!("gallery-trashed", count = all.len()),
+                };
+                let detail = if TAKES_BACK { String::new() } else { tr!("gallery-trashed-tip") };
                 let undo = if TAKES_BACK { files } else { Vec::new() };
-                Some(Notice { text, detail: detail.to_owned(), undo, ..Notice::default() })
+                Some(Notice { text, detail, undo, ..Notice::default() })
             }
         };
         self.count_again();
@@ -272,19 +276,18 @@ impl Shelf {
     fn exported(&mut self, progress: export::Progress) {
         let export::Progress { written, count, clips, failed, failure, folder, is_done } = progress;
         if !is_done {
-            return self.say(format!("Exporting {} of {count}…", (written + failed + 1).min(count)));
+            return self.say(tr!(
+                "gallery-exporting",
+                number = (written + failed + 1).min(count),
+                count = count
+            ));
         }
         let mut notice = match failure {
-            Some(failure) => {
-                Notice::failed(&format!("{} could not be exported", units::counted(failed, "image")), failure)
-            }
-            None => {
-                Notice { text: format!("Exported {}", units::counted(written, "image")), ..Notice::default() }
-            }
+            Some(failure) => Notice::failed(tr!("gallery-not-exported", count = failed), failure),
+            None => Notice { text: tr!("gallery-exported", count = written), ..Notice::default() },
         };
         if clips > 0 {
-            let left_out =
-                format!("{} left out. Export clips from the viewer.", units::counted(clips, "clip"));
+            let left_out = tr!("gallery-export-clips", count = clips);
             notice.detail = format!("{} {left_out}", notice.detail).trim().to_owned();
         }
         notice.folder = (written > 0).then_some(folder);
@@ -294,13 +297,5 @@ impl Shelf {
     /// Says something without a way back.
     pub fn say(&mut self, text: String) {
         self.notice = Some(Notice { text, ..Notice::default() });
-    }
-}
-
-/// The name of a file, or how many there are.
-fn named(paths: &[PathBuf]) -> String {
-    match paths {
-        [one] => file_name(one),
-        all => units::counted(all.len(), "file"),
     }
 }

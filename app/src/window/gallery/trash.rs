@@ -1,5 +1,6 @@
 //! The system's trash.
 
+use crate::language::tr;
 use std::path::{Path, PathBuf};
 
 use sluice_engine::session::Failure;
@@ -40,7 +41,7 @@ pub(super) fn take_back(files: &[Trashed]) -> Result<Vec<PathBuf>, Failure> {
         let last =
             all.iter().filter(|item| item.original_path() == *real).max_by_key(|item| item.time_deleted);
         let Some(item) = last else {
-            return Err(failure(path, "it is no longer in the trash"));
+            return Err(failure(path, &tr!("gallery-trash-gone")));
         };
         restore_all([item.clone()]).map_err(|error| failure(path, &error.to_string()))?;
         back.push(path.clone());
@@ -51,11 +52,11 @@ pub(super) fn take_back(files: &[Trashed]) -> Result<Vec<PathBuf>, Failure> {
 #[cfg(target_os = "macos")]
 pub(super) fn take_back(files: &[Trashed]) -> Result<Vec<PathBuf>, Failure> {
     let first = files.first().map_or(Path::new(""), |file| &file.path);
-    Err(failure(first, "choose Put Back in the Trash"))
+    Err(failure(first, &tr!("gallery-trash-put-back")))
 }
 
 fn failure(path: &Path, reason: &str) -> Failure {
-    let advice = "Use your file manager for this file.".to_owned();
+    let advice = tr!("gallery-trash-advice");
     Failure { message: format!("{}: {reason}", path.display()), advice: Some(advice) }
 }
 

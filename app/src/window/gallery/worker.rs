@@ -22,7 +22,10 @@ use super::{
     thumbnails,
     trash::{self, Trashed},
 };
-use crate::window::{files::Wake, image_settings::ImageSettings};
+use crate::{
+    language::tr,
+    window::{files::Wake, image_settings::ImageSettings},
+};
 
 /// Most waiting tasks, thumbnails and reports. Further tasks are rejected; further reports wait.
 const TASKS: usize = 64;
@@ -106,7 +109,7 @@ pub enum Report {
     /// An export goes on, or has ended.
     Exported(export::Progress),
     /// Something failed.
-    Failed(&'static str, Failure),
+    Failed(String, Failure),
     /// A thumbnail, or why there is none.
     Thumbnail(PathBuf, Stamp, Result<ColorImage, String>),
 }
@@ -350,9 +353,8 @@ impl Keeper {
             }
             Err(error) => {
                 let message = format!("{}: {error}", file.display());
-                let advice = "Repair or delete this file. Until then, stars and tags cannot be changed.";
-                let failure = Failure { message, advice: Some(advice.to_owned()) };
-                self.reporter.say(Report::Failed("Stars and tags cannot be read", failure))
+                let failure = Failure { message, advice: Some(tr!("gallery-marks-unreadable-advice")) };
+                self.reporter.say(Report::Failed(tr!("gallery-marks-unreadable"), failure))
             }
         }
     }
@@ -378,9 +380,9 @@ impl Keeper {
             Ok(()) => Ok(()),
             Err(error) => {
                 let message = format!("{}: {error}", file.display());
-                let advice = Some("Free some disk space, then try again.".to_owned());
+                let advice = Some(tr!("gallery-marks-unsaved-advice"));
                 let failure = Failure { message, advice };
-                self.reporter.say(Report::Failed("Stars and tags could not be saved", failure))
+                self.reporter.say(Report::Failed(tr!("gallery-marks-unsaved"), failure))
             }
         }
     }

@@ -5,6 +5,7 @@ use egui::{Align, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText
 use super::{GetAction, GetPlace, Kind, heading, paragraph};
 use crate::{
     downloads::{Listed, Phase, Version, catalogue::catalogue},
+    language::tr,
     units,
     window::{
         action::Action,
@@ -24,21 +25,28 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
     let suggested = state.first_models();
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
-        heading(ui, "Catalogue");
-        for (kind, name) in [(Kind::All, "All"), (Kind::Images, "Images"), (Kind::Clips, "Clips")] {
-            if widgets::toggle_button(ui, name, place.kind == kind).clicked() {
+        heading(ui, &tr!("get-catalogue"));
+        for (kind, name) in [
+            (Kind::All, tr!("get-kind-all")),
+            (Kind::Images, tr!("get-kind-images")),
+            (Kind::Clips, tr!("get-kind-clips")),
+        ] {
+            if widgets::toggle_button(ui, &name, place.kind == kind).clicked() {
                 place.kind = kind;
             }
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| free_space(ui, state));
     });
     if !suggested.is_empty() && place.kind != Kind::Clips {
-        let device = state.library.fits.device().filter(|device| *device != "CPU").unwrap_or("this computer");
-        group(ui, &format!("Suits {device}"));
+        let title = match state.library.fits.device().filter(|device| *device != "CPU") {
+            Some(device) => tr!("get-suits-device", device = device),
+            None => tr!("get-suits-computer"),
+        };
+        group(ui, &title);
         for listed in &suggested {
             row(ui, state, place, listed, actions);
         }
-        group(ui, "All models");
+        group(ui, &tr!("get-all-models"));
     }
     for listed in &catalogue().models {
         let is_clip = makes_clips(state, listed);
@@ -53,12 +61,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
         }
     }
     let date = &catalogue().date;
-    paragraph(
-        ui,
-        &format!(
-            "Names and sizes as of {date}. The fit is that of the weights in 16 bits; versions with fewer bits need less."
-        ),
-    );
+    paragraph(ui, &tr!("get-catalogue-date", date = date));
     ui.add_space(space::L);
 }
 
@@ -74,9 +77,9 @@ fn makes_clips(state: &State, listed: &Listed) -> bool {
 
 fn free_space(ui: &mut Ui, state: &State) {
     if let Some(free) = state.downloads.free {
-        let words = format!("{} free", units::memory(free));
+        let words = tr!("get-free", memory = units::memory(free));
         ui.label(RichText::new(words).small().color(Palette::of(ui).text_muted))
-            .on_hover_text("On the disk with the folder for models.");
+            .on_hover_text(tr!("get-free-tip"));
     }
 }
 
@@ -88,7 +91,7 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     let palette = Palette::of(ui);
     let version = chosen(state, place, listed);
     let detail = detail(listed, version);
-    let fit = state.fit_of(listed).map_or_else(|| "checking the fit".to_owned(), Fit::words);
+    let fit = state.fit_of(listed).map_or_else(|| tr!("get-checking-fit"), Fit::words);
     response.widget_info(|| {
         egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {detail}, {fit}", listed.name))
     });
@@ -126,9 +129,9 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
 fn detail(listed: &Listed, version: Option<&Version>) -> String {
     let mut parts = Vec::new();
     parts.extend(version.and_then(|version| listed.bytes(version)).map(units::memory));
-    parts.push(listed.licence.clone().unwrap_or_else(|| "Licence: see its page".to_owned()));
+    parts.push(listed.licence.clone().unwrap_or_else(|| tr!("get-licence-on-page")));
     if version.is_some_and(|version| version.is_gated) {
-        parts.push("needs a token".to_owned());
+        parts.push(tr!("get-needs-token"));
     }
     parts.push(listed.repository.clone());
     parts.join(" · ")
@@ -160,8 +163,8 @@ fn formats(ui: &mut Ui, place: &mut GetPlace, listed: &Listed, version: &Version
             }
         })
         .response
-        .accessible_name(format!("Version of {}", listed.name))
-        .on_hover_text("Fewer bits are smaller and faster to load, with a little less quality.");
+        .accessible_name(tr!("get-version-of", name = &listed.name))
+        .on_hover_text(tr!("get-version-tip"));
     if format != version.format {
         place.formats.insert(listed.id.clone(), format);
     }
@@ -175,26 +178,41 @@ pub fn start_button(
     version: &Version,
     actions: &mut Vec<Action>,
 ) {
+    let name = &listed.name;
     let is_here = || {
         let known = state.library.known(&EntryId::Known(listed.id.clone()));
         known.is_some_and(|known| state.library.is_here(known))
     };
     match state.downloads.of(listed).map(|download| (&download.phase, download)) {
         Some((Phase::Done { opens, .. }, _)) => {
-            if button(ui, icons::FOLDER_OPEN, "Open", &listed.name, Weight::Primary)
-                .on_hover_text("Generates with this model from now on.")
-                .clicked()
+            if button(
+                ui,
+                icons::FOLDER_OPEN,
+                [tr!("get-open"), tr!("get-open-named", name = name)],
+                Weight::Primary,
+            )
+            .on_hover_text(tr!("get-open-tip"))
+            .clicked()
             {
                 actions.push(GetAction::Open(opens.clone()).into());
             }
         }
         Some((Phase::Failed(_), download)) => {
-            if button(ui, icons::RESTORE, "Try again", &listed.name, Weight::Plain).clicked() {
+            if button(
+                ui,
+                icons::RESTORE,
+                [tr!("get-try-again"), tr!("get-try-again-named", name = name)],
+                Weight::Plain,
+            )
+            .clicked()
+            {
                 actions.push(GetAction::Resume(download.id).into());
             }
         }
         Some((Phase::Paused, download)) => {
-            if button(ui, icons::PLAY, "Go on", &listed.name, Weight::Plain).clicked() {
+            if button(ui, icons::PLAY, [tr!("get-go-on"), tr!("get-go-on-named", name = name)], Weight::Plain)
+                .clicked()
+            {
                 actions.push(GetAction::Resume(download.id).into());
             }
         }
@@ -205,22 +223,21 @@ pub fn start_button(
         }
         None => {
             let weight = if is_here() { Weight::Ghost } else { Weight::Plain };
-            let words = if is_here() { "Again" } else { "Download" };
-            let tip = if is_here() {
-                "A model of this name is on this computer already."
-            } else {
-                "Downloads it into the folder for models."
+            let (words, tip) = match is_here() {
+                true => ([tr!("get-again"), tr!("get-again-named", name = name)], tr!("get-again-tip")),
+                false => {
+                    ([tr!("get-download"), tr!("get-download-named", name = name)], tr!("get-download-tip"))
+                }
             };
-            if button(ui, icons::DOWNLOAD, words, &listed.name, weight).on_hover_text(tip).clicked() {
+            if button(ui, icons::DOWNLOAD, words, weight).on_hover_text(tip).clicked() {
                 actions.push(GetAction::Start(listed.id.clone(), version.format.clone()).into());
             }
         }
     }
 }
 
-fn button(ui: &mut Ui, icon: &str, label: &str, of: &str, weight: Weight) -> egui::Response {
-    let response = widgets::button(ui, Some(icon), label, weight);
-    let name = format!("{label} {of}");
+fn button(ui: &mut Ui, icon: &str, [label, name]: [String; 2], weight: Weight) -> egui::Response {
+    let response = widgets::button(ui, Some(icon), &label, weight);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
     response
 }
@@ -229,9 +246,9 @@ fn button(ui: &mut Ui, icon: &str, label: &str, of: &str, weight: Weight) -> egu
 pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed) {
     let palette = Palette::of(ui);
     let (words, dot, tip) = match (listed.known, state.fit_of(listed)) {
-        (None, _) => ("Fit not predicted".to_owned(), palette.line_strong, String::new()),
+        (None, _) => (tr!("get-fit-unknown"), palette.line_strong, String::new()),
         (Some(_), Some(fit)) => (fit.words(), fit_color(palette, fit), fit.sentence()),
-        (Some(_), None) => ("Checking…".to_owned(), palette.line_strong, String::new()),
+        (Some(_), None) => (tr!("get-checking"), palette.line_strong, String::new()),
     };
     let frame = Frame::new().inner_margin(Margin::symmetric(space::XS as i8, 0));
     let response = frame.show(ui, |ui| {

@@ -3,6 +3,7 @@
 use egui::{Margin, TextEdit, Ui, vec2};
 
 use super::{GetAction, paragraph};
+use crate::language::tr;
 use crate::window::{
     action::Action,
     state::{State, TokenState},
@@ -22,67 +23,45 @@ pub struct Connection {
 /// Draws the section.
 pub fn show(ui: &mut Ui, state: &State, connection: &mut Connection, actions: &mut Vec<Action>) {
     let Connection { is_open, typed, token } = connection;
-    widgets::fold(ui, "Connection", is_open, |ui| {
+    widgets::fold(ui, &tr!("get-connection"), is_open, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         let saved = &state.settings.library.downloads;
         let saved = [saved.endpoint.clone(), saved.proxy.clone()];
         let own = typed.get_or_insert_with(|| saved.clone());
         let [endpoint, proxy] = own;
-        line(
-            ui,
-            "Mirror",
-            endpoint,
-            "https://huggingface.co",
-            false,
-            "A mirror of Hugging Face. Empty: HF_ENDPOINT, or Hugging Face itself.",
-        );
-        line(
-            ui,
-            "Proxy",
-            proxy,
-            "http://host:port",
-            false,
-            "Empty: that of the environment, such as HTTPS_PROXY.",
-        );
+        line(ui, &tr!("get-mirror"), endpoint, "https://huggingface.co", false, &tr!("get-mirror-tip"));
+        line(ui, &tr!("get-proxy"), proxy, "http://host:port", false, &tr!("get-proxy-tip"));
         let is_new = *own != saved;
-        let use_it = ui.add_enabled_ui(is_new, |ui| widgets::button(ui, None, "Use", Weight::Plain));
-        if use_it.inner.on_hover_text("For what starts from now on.").clicked() {
+        let use_it =
+            ui.add_enabled_ui(is_new, |ui| widgets::button(ui, None, &tr!("get-use"), Weight::Plain));
+        if use_it.inner.on_hover_text(tr!("get-use-tip")).clicked() {
             let [endpoint, proxy] = own.clone();
             actions.push(GetAction::Connection { endpoint, proxy }.into());
             *typed = None;
         }
         ui.add_space(space::S);
-        line(
-            ui,
-            "Hugging Face token",
-            token,
-            "hf_…",
-            true,
-            "For models whose conditions have to be accepted.",
-        );
+        line(ui, &tr!("get-token"), token, "hf_…", true, &tr!("get-token-tip"));
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             let is_empty = token.trim().is_empty();
-            let keep = ui
-                .add_enabled_ui(!is_empty, |ui| widgets::button(ui, None, "Keep in keyring", Weight::Plain));
-            if keep.inner.on_hover_text("Keeps it in the system's keyring, and nowhere else.").clicked() {
+            let keep = ui.add_enabled_ui(!is_empty, |ui| {
+                widgets::button(ui, None, &tr!("get-token-keep"), Weight::Plain)
+            });
+            if keep.inner.on_hover_text(tr!("get-token-keep-tip")).clicked() {
                 actions.push(GetAction::Token(Some(std::mem::take(token))).into());
             }
             if state.downloads.token == TokenState::Kept
-                && widgets::button(ui, None, "Remove", Weight::Ghost)
-                    .on_hover_text("Removes it from the keyring.")
+                && widgets::button(ui, None, &tr!("get-token-remove"), Weight::Ghost)
+                    .on_hover_text(tr!("get-token-remove-tip"))
                     .clicked()
             {
                 actions.push(GetAction::Token(None).into());
             }
         });
         match &state.downloads.token {
-            TokenState::Kept => paragraph(ui, "A token is in the keyring."),
+            TokenState::Kept => paragraph(ui, &tr!("get-token-kept")),
             TokenState::Failed(why) => widgets::mistake(ui, why),
-            TokenState::None | TokenState::Unknown => paragraph(
-                ui,
-                "Without one here, HF_TOKEN and the one of `hf auth login` are used. It is shown only to the server above, and only if that asks.",
-            ),
+            TokenState::None | TokenState::Unknown => paragraph(ui, &tr!("get-token-hint")),
         }
     });
 }

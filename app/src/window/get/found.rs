@@ -5,6 +5,7 @@ use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 use super::{GetAction, heading, paragraph, sentence};
 use crate::{
     downloads::{Found, Offer},
+    language::tr,
     units,
     window::{
         action::Action,
@@ -22,20 +23,20 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         Asked::Waiting(what) => {
             ui.horizontal(|ui| {
                 ui.spinner();
-                paragraph(ui, &format!("Looking for “{what}”…"));
+                paragraph(ui, &tr!("get-looking", what = what));
             });
         }
         Asked::Offer(offer) => offered(ui, state, offer, actions),
         Asked::Found(words, found) => results(ui, words, found, actions),
         Asked::Failed { what, failure, is_offline } => {
-            heading(ui, if *is_offline { "No connection" } else { "This was not found" });
+            heading(ui, &if *is_offline { tr!("get-offline") } else { tr!("get-not-found") });
             let ink = if *is_offline { Palette::of(ui).text } else { Palette::of(ui).danger };
             let message = RichText::new(sentence(&failure.message)).color(ink);
             ui.add(Label::new(message).wrap().selectable(true));
             if let Some(advice) = &failure.advice {
                 paragraph(ui, advice);
             }
-            if widgets::button(ui, Some(icons::RESTORE), "Try again", Weight::Plain).clicked() {
+            if widgets::button(ui, Some(icons::RESTORE), &tr!("get-try-again"), Weight::Plain).clicked() {
                 actions.push(GetAction::Ask(what.clone()).into());
             }
         }
@@ -45,17 +46,17 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 fn offered(ui: &mut Ui, state: &State, offer: &Offer, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     heading(ui, &offer.title);
-    let licence = offer.licence.as_ref().map_or_else(|| "see its page".to_owned(), Clone::clone);
-    paragraph(ui, &format!("Licence: {licence}"));
+    let licence = match &offer.licence {
+        Some(licence) => tr!("get-licence", licence = licence),
+        None => tr!("get-licence-on-page"),
+    };
+    paragraph(ui, &licence);
     if offer.is_gated {
-        paragraph(
-            ui,
-            "Its conditions have to be accepted on its page first, with the account of your token (see Connection on the right).",
-        );
+        paragraph(ui, &tr!("get-gated"));
     }
     if let Some(page) = &offer.page
-        && widgets::button(ui, None, "Open its page", Weight::Ghost)
-            .on_hover_text("Opens the page in the browser.")
+        && widgets::button(ui, None, &tr!("get-open-page"), Weight::Ghost)
+            .on_hover_text(tr!("get-open-page-tip"))
             .clicked()
     {
         ui.ctx().open_url(egui::OpenUrl::new_tab(page));
@@ -63,21 +64,21 @@ fn offered(ui: &mut Ui, state: &State, offer: &Offer, actions: &mut Vec<Action>)
     for (index, choice) in offer.choices.iter().enumerate() {
         framed(ui, |ui| {
             let weight = if index == 0 { Weight::Primary } else { Weight::Plain };
-            let button = widgets::button(ui, Some(icons::DOWNLOAD), "Download", weight);
-            let name = format!("Download {}", choice.name);
+            let button = widgets::button(ui, Some(icons::DOWNLOAD), &tr!("get-download"), weight);
+            let name = tr!("get-download-named", name = &choice.name);
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-            if button.on_hover_text("Downloads it into the folder for models.").clicked() {
+            if button.on_hover_text(tr!("get-download-tip")).clicked() {
                 actions.push(GetAction::Choose(index).into());
             }
             let bytes = choice.bytes();
             let is_too_big = bytes.zip(state.downloads.free).is_some_and(|(bytes, free)| bytes > free);
             let ink = if is_too_big { palette.danger } else { palette.text_muted };
-            let size = bytes.map_or_else(|| "unknown size".to_owned(), units::memory);
+            let size = bytes.map_or_else(|| tr!("get-unknown-size"), units::memory);
             ui.label(RichText::new(size).small().color(ink));
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let files = match choice.files.len() {
                     1 => choice.name.clone(),
-                    count => format!("{} · {count} files", choice.name),
+                    count => tr!("get-files", name = &choice.name, count = count),
                 };
                 let words = RichText::new(&files).font(font::medium(font::BODY)).color(palette.text);
                 ui.add(Label::new(words).truncate()).on_hover_text(files);
@@ -89,15 +90,15 @@ fn offered(ui: &mut Ui, state: &State, offer: &Offer, actions: &mut Vec<Action>)
 
 fn results(ui: &mut Ui, words: &str, found: &[Found], actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
-    heading(ui, &format!("“{words}” on Hugging Face"));
+    heading(ui, &tr!("get-results", words = words));
     if found.is_empty() {
-        paragraph(ui, "Nothing was found. Fewer words find more.");
+        paragraph(ui, &tr!("get-no-results"));
         return;
     }
     for result in found {
         framed(ui, |ui| {
-            let button = widgets::button(ui, None, "Show files", Weight::Plain);
-            let name = format!("Show files of {}", result.repository);
+            let button = widgets::button(ui, None, &tr!("get-show-files"), Weight::Plain);
+            let name = tr!("get-show-files-of", name = &result.repository);
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
             if button.clicked() {
                 actions.push(GetAction::Ask(result.repository.clone()).into());
@@ -114,20 +115,17 @@ fn results(ui: &mut Ui, words: &str, found: &[Found], actions: &mut Vec<Action>)
             });
         });
     }
-    paragraph(
-        ui,
-        "Sluice generates with some families only; a file of another one is named as such after its download.",
-    );
+    paragraph(ui, &tr!("get-families"));
     ui.add_space(space::L);
 }
 
 fn detail(found: &Found) -> String {
     let mut parts = Vec::new();
-    parts.extend(found.downloads.map(|count| format!("{} downloads a month", units::count(count))));
-    parts.extend(found.likes.map(|count| units::counted(count as usize, "like")));
+    parts.extend(found.downloads.map(|count| tr!("get-downloads-a-month", count = units::count(count))));
+    parts.extend(found.likes.map(|count| tr!("get-likes", count = count)));
     parts.extend(found.licence.clone());
     if found.is_gated {
-        parts.push("needs a token".to_owned());
+        parts.push(tr!("get-needs-token"));
     }
     parts.join(" · ")
 }

@@ -18,7 +18,10 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::downloads::{DownloadId, Network};
+use crate::{
+    downloads::{DownloadId, Network},
+    language::tr,
+};
 pub use catalogue::{fit_badge, start_button};
 use connection::Connection;
 pub use worker::{GetEvent, GetTask, GetWorker};
@@ -149,35 +152,31 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
 fn ask_field(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        let words = "Search Hugging Face, or paste a link";
+        let words = tr!("get-search");
         let button = 75.0;
         let width = (ui.available_width() - button - space::S).max(160.0);
         let field = TextEdit::singleline(&mut place.text)
-            .hint_text(words)
+            .hint_text(&words)
             .margin(Margin::symmetric(10, 6))
             .desired_width(width);
         let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(words);
-        let response = response.on_hover_text(
-            "A link of a file or repository on Hugging Face or a model on Civitai, or owner/name. Other words are searched.",
-        );
+        let response = response.on_hover_text(tr!("get-search-tip"));
         if place.is_new {
             response.request_focus();
         }
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
         let is_empty = place.text.trim().is_empty();
-        let find = ui.add_enabled_ui(!is_empty, |ui| widgets::button(ui, Some(icons::SEARCH), "Find", Weight::Plain));
-        if (find.inner.on_hover_text("Looks up the link, or searches.").clicked() || entered) && !is_empty {
+        let find = ui.add_enabled_ui(!is_empty, |ui| {
+            widgets::button(ui, Some(icons::SEARCH), &tr!("get-find"), Weight::Plain)
+        });
+        if (find.inner.on_hover_text(tr!("get-find-tip")).clicked() || entered) && !is_empty {
             actions.push(GetAction::Ask(place.text.trim().to_owned()).into());
         }
     });
     if state.downloads.asked == Asked::Nothing {
-        ui.label(
-            RichText::new("Civitai, other mirrors and files elsewhere work by their links.")
-                .small()
-                .color(palette.text_faint),
-        );
-    } else if widgets::button(ui, Some(icons::X), "Back to the catalogue", Weight::Ghost)
-        .on_hover_text("Shows the models of the catalogue again.")
+        ui.label(RichText::new(tr!("get-links-hint")).small().color(palette.text_faint));
+    } else if widgets::button(ui, Some(icons::X), &tr!("get-back"), Weight::Ghost)
+        .on_hover_text(tr!("get-back-tip"))
         .clicked()
     {
         place.text.clear();

@@ -5,6 +5,7 @@ use egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
 use super::{GetAction, heading, paragraph, sentence};
 use crate::{
     downloads::{Download, Phase},
+    language::{self, tr},
     units,
     window::{
         action::Action,
@@ -18,12 +19,9 @@ use crate::{
 
 /// Draws the list, and where models go.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    heading(ui, "Downloads");
+    heading(ui, &tr!("get-downloads"));
     if state.downloads.list.is_empty() {
-        widgets::hint(
-            ui,
-            "Nothing is being downloaded. What is paused or interrupted goes on later from where it was.",
-        );
+        widgets::hint(ui, tr!("get-downloads-none"));
     }
     for download in state.downloads.list.iter().rev() {
         ui.push_id(download.id, |ui| one(ui, download, actions));
@@ -65,20 +63,20 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
         }
         Phase::Done { opens, is_verified } => {
             let bytes = units::memory(download.done);
-            let how = if *is_verified {
-                "verified"
-            } else {
-                "size checked; nobody says what its SHA-256 should be"
+            let words = match is_verified {
+                true => tr!("get-verified", size = bytes),
+                false => tr!("get-size-checked", size = bytes),
             };
-            paragraph(ui, &format!("{bytes}, {how}"));
+            paragraph(ui, &words);
             ui.horizontal(|ui| {
                 ui.spacing_mut().item_spacing.x = space::XS;
-                let open = widgets::button(ui, Some(icons::FOLDER_OPEN), "Open this model", Weight::Primary);
-                if open.on_hover_text("Generates with this model from now on.").clicked() {
+                let open =
+                    widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("get-open-this"), Weight::Primary);
+                if open.on_hover_text(tr!("get-open-tip")).clicked() {
                     actions.push(GetAction::Open(opens.clone()).into());
                 }
                 if let Some(folder) = opens.parent()
-                    && widgets::button(ui, None, "Show in folder", Weight::Ghost).clicked()
+                    && widgets::button(ui, None, &tr!("get-show-in-folder"), Weight::Ghost).clicked()
                 {
                     actions.push(Action::OpenFolder(folder.to_owned()));
                 }
@@ -91,20 +89,20 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
 /// How far it is, in words.
 fn words(download: &Download) -> String {
     let so_far = match download.bytes {
-        Some(bytes) => units::memory_of(download.done, bytes),
+        Some(bytes) => language::memory_of(download.done, bytes),
         None => units::memory(download.done),
     };
     let state = match &download.phase {
-        Phase::Waiting => "waiting for others".to_owned(),
+        Phase::Waiting => tr!("get-phase-waiting"),
         Phase::Running if download.speed > 0.0 => {
-            let left = download.seconds_left().map(|left| format!(", {}", units::time_left(left)));
+            let left = download.seconds_left().map(|left| format!(", {}", language::time_left(left)));
             format!("{}{}", units::speed(download.speed), left.unwrap_or_default())
         }
-        Phase::Running => "connecting".to_owned(),
-        Phase::Checking => "reading what is here".to_owned(),
-        Phase::Retrying { why } => format!("{why}; it is tried again"),
-        Phase::Offline { why } => format!("{why}; it goes on when there is one"),
-        Phase::Paused => "paused".to_owned(),
+        Phase::Running => tr!("get-phase-connecting"),
+        Phase::Checking => tr!("get-phase-checking"),
+        Phase::Retrying { why } => tr!("get-phase-retrying", why = why),
+        Phase::Offline { why } => tr!("get-phase-offline", why = why),
+        Phase::Paused => tr!("get-phase-paused"),
         Phase::Failed(_) | Phase::Done { .. } => String::new(),
     };
     format!("{so_far} · {state}")
@@ -114,18 +112,18 @@ fn buttons(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
     let (id, title) = (download.id, &download.title);
     let is_over = !download.is_unfinished();
     let cancel = match download.phase {
-        Phase::Done { .. } => format!("Take {title} off the list"),
-        _ => format!("Cancel {title} and remove what is here of it"),
+        Phase::Done { .. } => tr!("get-take-off", title = title),
+        _ => tr!("get-cancel", title = title),
     };
     if widgets::icon_button(ui, icons::X, &cancel).clicked() {
         actions.push(GetAction::Cancel(id).into());
     }
     let offered = match download.phase {
         Phase::Paused | Phase::Offline { .. } => {
-            Some((icons::PLAY, format!("Go on with {title}"), GetAction::Resume(id)))
+            Some((icons::PLAY, tr!("get-resume", title = title), GetAction::Resume(id)))
         }
-        Phase::Failed(_) => Some((icons::RESTORE, format!("Try {title} again"), GetAction::Resume(id))),
-        _ if !is_over => Some((icons::PAUSE, format!("Pause {title}"), GetAction::Pause(id))),
+        Phase::Failed(_) => Some((icons::RESTORE, tr!("get-retry", title = title), GetAction::Resume(id))),
+        _ if !is_over => Some((icons::PAUSE, tr!("get-pause", title = title), GetAction::Pause(id))),
         _ => None,
     };
     if let Some((icon, label, action)) = offered
@@ -139,23 +137,23 @@ fn buttons(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
 fn folder(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(folder) = &state.downloads.folder else { return };
     let palette = Palette::of(ui);
-    widgets::field_label(ui, "Folder for models");
+    widgets::field_label(ui, &tr!("get-folder"));
     let words = folder.display().to_string();
     ui.add(Label::new(RichText::new(&words).small().color(palette.text)).truncate()).on_hover_text(words);
     if let Some(free) = state.downloads.free {
-        paragraph(ui, &format!("{} free on this disk", units::memory(free)));
+        paragraph(ui, &tr!("get-free-on-disk", memory = units::memory(free)));
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
-        if widgets::button(ui, Some(icons::FOLDER), "Another folder…", Weight::Plain)
-            .on_hover_text("For example the models folder of ComfyUI: files go into its own folders inside.")
+        if widgets::button(ui, Some(icons::FOLDER), &tr!("get-another-folder"), Weight::Plain)
+            .on_hover_text(tr!("get-another-folder-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::DownloadFolder));
         }
         if state.settings.library.downloads.folder.is_some()
-            && widgets::button(ui, None, "Reset", Weight::Ghost)
-                .on_hover_text("Uses Sluice's own folder again.")
+            && widgets::button(ui, None, &tr!("get-reset"), Weight::Ghost)
+                .on_hover_text(tr!("get-reset-tip"))
                 .clicked()
         {
             actions.push(GetAction::Folder(None).into());

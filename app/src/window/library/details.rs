@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     downloads::catalogue::catalogue,
+    language::tr,
     units,
     window::{
         action::Action,
@@ -38,7 +39,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut 
     let frame = Frame::new().inner_margin(Margin::same(space::L as i8));
     let LibraryPlace { selected, previews, note, .. } = place;
     let Some(id) = selected.clone() else {
-        frame.show(ui, |ui| widgets::hint(ui, "Select a model to see what is known about it."));
+        frame.show(ui, |ui| widgets::hint(ui, tr!("library-nothing-selected")));
         return;
     };
     ScrollArea::vertical().id_salt(&id).auto_shrink(false).show(ui, |ui| {
@@ -51,7 +52,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut 
                     built_in(ui, state, &id, source, actions);
                 }
                 _ => {
-                    widgets::hint(ui, "This file is no longer there.");
+                    widgets::hint(ui, tr!("library-file-gone"));
                     return;
                 }
             }
@@ -90,7 +91,7 @@ fn item_details(
     let content = match &item.content {
         Finding::Content(content) => content,
         Finding::Error(error) => {
-            section(ui, "Cannot be opened");
+            section(ui, &tr!("library-cannot-be-opened"));
             widgets::mistake(ui, &sentence(error));
             return;
         }
@@ -104,10 +105,10 @@ fn item_details(
         }
         Kind::Adapter => adapter(ui, state, item, content, actions),
         Kind::Part => {
-            paragraph(ui, "Models that need this part find it here by themselves.");
+            paragraph(ui, &tr!("library-part-tip"));
         }
         Kind::Other => {
-            widgets::hint(ui, "Sluice does not generate with this file.");
+            widgets::hint(ui, tr!("library-not-used-tip"));
         }
     }
     facts(ui, content);
@@ -119,7 +120,7 @@ fn item_details(
 fn preview(ui: &mut Ui, item: &Item, previews: &mut Previews) {
     let Some(path) = item.about.preview.as_deref() else { return };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), IMAGE), egui::Sense::hover());
-    let name = format!("Preview of {}", title(item));
+    let name = tr!("library-preview", name = title(item));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
     ui.painter().rect_filled(rect, f32::from(radius::M), Palette::of(ui).field);
     let Some(texture) = previews.get(path, LARGE) else { return };
@@ -134,10 +135,10 @@ fn path_line(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            if widgets::icon_button(ui, icons::COPY, "Copy the path").clicked() {
+            if widgets::icon_button(ui, icons::COPY, &tr!("library-copy-path")).clicked() {
                 actions.push(Action::CopyText(path.display().to_string()));
             }
-            if widgets::icon_button(ui, icons::FOLDER_OPEN, "Open its folder").clicked() {
+            if widgets::icon_button(ui, icons::FOLDER_OPEN, &tr!("library-open-folder")).clicked() {
                 let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
                 actions.push(Action::OpenFolder(folder.to_owned()));
             }
@@ -155,23 +156,21 @@ fn open_buttons(ui: &mut Ui, state: &State, source: &ModelSource, actions: &mut 
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
         if is_open {
-            if widgets::button(ui, None, "Use current settings as defaults", Weight::Plain)
-                .on_hover_text(
-                    "This model starts with the size, steps, guidance, sampler and negative prompt that are set now.",
-                )
+            if widgets::button(ui, None, &tr!("library-keep-defaults"), Weight::Plain)
+                .on_hover_text(tr!("library-keep-defaults-tip"))
                 .clicked()
             {
                 actions.push(Action::Library(LibraryAction::KeepDefaults));
             }
-        } else if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open this model", Weight::Primary)
-            .on_hover_text("Generates with this model from now on.")
+        } else if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("library-open-model"), Weight::Primary)
+            .on_hover_text(tr!("library-open-model-tip"))
             .clicked()
         {
             actions.push(Action::Library(LibraryAction::Open(EntryId::Source(source.clone()))));
         }
         if state.settings.library.defaults_of(source).is_some()
-            && widgets::button(ui, Some(icons::RESTORE), "Reset defaults", Weight::Ghost)
-                .on_hover_text("The model starts with its own size, steps and guidance again.")
+            && widgets::button(ui, Some(icons::RESTORE), &tr!("library-reset-defaults"), Weight::Ghost)
+                .on_hover_text(tr!("library-reset-defaults-tip"))
                 .clicked()
         {
             actions.push(Action::Library(LibraryAction::ResetDefaults(source.clone())));
@@ -182,10 +181,13 @@ fn open_buttons(ui: &mut Ui, state: &State, source: &ModelSource, actions: &mut 
 /// How a model fits, with the sentence of its plan.
 fn fit(ui: &mut Ui, state: &State, id: &EntryId) {
     let palette = Palette::of(ui);
-    let device = state.library.fits.device().map_or_else(String::new, |device| format!(" on {device}"));
-    section(ui, &format!("Fit{device}"));
+    let title = match state.library.fits.device() {
+        Some(device) => tr!("library-fit-on", device = device),
+        None => tr!("library-fit"),
+    };
+    section(ui, &title);
     let Some(fit) = state.library.fits.of(id) else {
-        widgets::hint(ui, "Checking…");
+        widgets::hint(ui, tr!("library-checking"));
         return;
     };
     ui.horizontal(|ui| {
@@ -203,7 +205,7 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
         None => return,
         Some(Ok(summary)) => summary,
         Some(Err(Failure { message, advice })) => {
-            section(ui, "Something is missing");
+            section(ui, &tr!("library-something-missing"));
             widgets::mistake(ui, &sentence(message));
             if let Some(advice) = advice {
                 paragraph(ui, advice);
@@ -211,7 +213,7 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
             return;
         }
     };
-    section(ui, "Parts");
+    section(ui, &tr!("library-parts"));
     ui.spacing_mut().interact_size.y = font::BODY;
     ui.spacing_mut().item_spacing.y = 2.0;
     for component in &summary.components {
@@ -225,10 +227,11 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
             ui.add(Label::new(RichText::new(words).small().color(palette.text_muted)).truncate());
         });
         if let Some(file) = component.files.first().filter(|file| !is_within(file, source)) {
-            let more = component.files.len() - 1;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let words =
-                RichText::new(format!("from {}{more}", file_name(file))).small().color(palette.text_faint);
+            let words = match component.files.len() - 1 {
+                0 => tr!("library-part-from", name = file_name(file)),
+                more => tr!("library-part-from-more", name = file_name(file), count = more),
+            };
+            let words = RichText::new(words).small().color(palette.text_faint);
             ui.add(Label::new(words).truncate()).on_hover_text(file.display().to_string());
         }
     }
@@ -243,13 +246,13 @@ fn is_within(file: &Path, source: &ModelSource) -> bool {
 
 fn facts(ui: &mut Ui, content: &Content) {
     let palette = Palette::of(ui);
-    section(ui, "File");
+    section(ui, &tr!("library-file"));
     let rows = [
-        ("What", content.what.clone()),
-        ("Size", units::memory(content.bytes)),
-        ("Weights", units::count(content.parameters)),
-        ("Stored as", content.stored_as()),
-        ("Format", content.format.clone()),
+        (tr!("library-fact-what"), content.what.clone()),
+        (tr!("library-fact-size"), units::memory(content.bytes)),
+        (tr!("library-fact-weights"), units::count(content.parameters)),
+        (tr!("library-fact-stored-as"), content.stored_as()),
+        (tr!("library-fact-format"), content.format.clone()),
     ];
     Grid::new("facts").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
         for (name, value) in rows {
@@ -264,10 +267,10 @@ fn adapter(ui: &mut Ui, state: &State, item: &Item, content: &Content, actions: 
     let used = state.draft().request.adapters.iter().any(|used| used.path == item.path);
     ui.horizontal(|ui| {
         let pressed = match used {
-            true => widgets::button(ui, Some(icons::X), "Remove from the next image", Weight::Plain),
-            false => widgets::button(ui, Some(icons::LAYERS), "Add to the next image", Weight::Primary),
+            true => widgets::button(ui, Some(icons::X), &tr!("library-lora-remove"), Weight::Plain),
+            false => widgets::button(ui, Some(icons::LAYERS), &tr!("library-lora-add"), Weight::Primary),
         };
-        if pressed.on_hover_text("Uses the LoRA with weight 1; change that under LoRA.").clicked() {
+        if pressed.on_hover_text(tr!("library-lora-add-tip")).clicked() {
             let path = item.path.clone();
             actions.push(if used { Action::RemoveAdapter(path) } else { Action::AddAdapter(path) });
         }
@@ -275,19 +278,22 @@ fn adapter(ui: &mut Ui, state: &State, item: &Item, content: &Content, actions: 
     if let (Some(summary), Some(family)) = (state.summary(), &content.family)
         && sluice_engine::models::adapter_fits(Some(family), &summary.family_name) == Some(false)
     {
-        widgets::mistake(ui, &format!("Made for {family}, but the opened model is {}.", summary.family_name));
+        widgets::mistake(
+            ui,
+            &tr!("library-lora-unfit", family = family, model = summary.family_name.as_str()),
+        );
     }
     let words = trigger_words(state, item);
     if words.is_empty() {
         return;
     }
-    section(ui, "Trigger words");
+    section(ui, &tr!("library-trigger-words"));
     for word in words {
         ui.horizontal(|ui| {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let name = format!("Add {word} to the prompt");
-                let tip = "Adds these words to the end of the prompt.";
-                let button = widgets::button(ui, None, "Add", Weight::Plain);
+                let name = tr!("library-trigger-add-spoken", words = word);
+                let tip = tr!("library-trigger-add-tip");
+                let button = widgets::button(ui, None, &tr!("library-trigger-add"), Weight::Plain);
                 button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
                 if button.on_hover_text(tip).clicked() {
                     actions.push(Action::Library(LibraryAction::AddToPrompt(word.clone())));
@@ -308,21 +314,21 @@ fn trigger_words<'a>(state: &'a State, item: &'a Item) -> &'a [String] {
 
 fn duplicate(ui: &mut Ui, state: &State, item: &Item, actions: &mut Vec<Action>) {
     let Some(other) = &item.same_as else { return };
-    section(ui, "Duplicate");
-    paragraph(ui, &format!("Same size, header and samples as {}.", other.display()));
+    section(ui, &tr!("library-duplicate"));
+    paragraph(ui, &tr!("library-duplicate-of", path = other.display()));
     let files: [PathBuf; 2] = [item.path.clone(), other.clone()];
     match state.library.comparison.as_ref().filter(|comparison| comparison.files == files) {
         Some(Comparison { result: None, .. }) => {
-            widgets::hint(ui, "Comparing every byte…");
+            widgets::hint(ui, tr!("library-comparing"));
         }
         Some(Comparison { result: Some(Ok(true)), .. }) => {
-            paragraph(ui, "Every byte is the same: one of the files can be deleted.");
+            paragraph(ui, &tr!("library-files-same"));
         }
-        Some(Comparison { result: Some(Ok(false)), .. }) => paragraph(ui, "The files differ."),
+        Some(Comparison { result: Some(Ok(false)), .. }) => paragraph(ui, &tr!("library-files-differ")),
         Some(Comparison { result: Some(Err(error)), .. }) => widgets::mistake(ui, error),
         None => {
-            if widgets::button(ui, None, "Compare every byte", Weight::Plain)
-                .on_hover_text("Reads both files completely, which takes a while.")
+            if widgets::button(ui, None, &tr!("library-compare"), Weight::Plain)
+                .on_hover_text(tr!("library-compare-tip"))
                 .clicked()
             {
                 actions.push(Action::Library(LibraryAction::Compare(files)));
@@ -335,15 +341,15 @@ fn duplicate(ui: &mut Ui, state: &State, item: &Item, actions: &mut Vec<Action>)
 fn about(ui: &mut Ui, item: &Item) {
     let about = &item.about;
     if let Some(base) = &about.base {
-        section(ui, "Based on");
+        section(ui, &tr!("library-based-on"));
         paragraph(ui, base);
     }
     if !about.tags.is_empty() {
-        section(ui, "Tags");
+        section(ui, &tr!("library-tags"));
         paragraph(ui, &about.tags.iter().take(TAGS).cloned().collect::<Vec<_>>().join(", "));
     }
     if let Some(notes) = &about.notes {
-        section(ui, "Description");
+        section(ui, &tr!("library-description"));
         paragraph(ui, notes);
     }
 }
@@ -351,13 +357,13 @@ fn about(ui: &mut Ui, item: &Item) {
 fn known_details(ui: &mut Ui, state: &State, id: &EntryId, known: &KnownEntry, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     heading(ui, &known.name);
-    paragraph(ui, "Not on this computer.");
+    paragraph(ui, &tr!("library-not-on-computer"));
     fit(ui, state, id);
-    section(ui, "Download");
+    section(ui, &tr!("library-download"));
     let rows = [
-        ("Repository", known.hub.clone()),
-        ("Licence", known.licence.clone().unwrap_or_else(|| "See the repository".to_owned())),
-        ("Size", format!("{} in 16 bits", units::memory(known.bytes))),
+        (tr!("library-repository"), known.hub.clone()),
+        (tr!("library-licence"), known.licence.clone().unwrap_or_else(|| tr!("library-licence-unknown"))),
+        (tr!("library-fact-size"), tr!("library-size-in-16-bits", size = units::memory(known.bytes))),
     ];
     Grid::new("download").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
         for (name, value) in rows {
@@ -377,37 +383,32 @@ fn known_details(ui: &mut Ui, state: &State, id: &EntryId, known: &KnownEntry, a
             ui.label(RichText::new(words).small().color(palette.text_muted));
         });
         if version.is_gated {
-            paragraph(
-                ui,
-                "Accept the conditions on its page first, and give Sluice your token under Get models, Connection.",
-            );
+            paragraph(ui, &tr!("library-gated"));
         }
     }
     let link = format!("https://huggingface.co/{}", known.hub);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
-        if widgets::button(ui, None, "Open its page", Weight::Plain)
-            .on_hover_text("Opens the repository in the browser.")
+        if widgets::button(ui, None, &tr!("library-open-page"), Weight::Plain)
+            .on_hover_text(tr!("library-open-page-tip"))
             .clicked()
         {
             ui.ctx().open_url(egui::OpenUrl::new_tab(&link));
         }
-        if widgets::button(ui, Some(icons::COPY), "Copy link", Weight::Ghost)
-            .on_hover_text("Copies the address of the repository.")
+        if widgets::button(ui, Some(icons::COPY), &tr!("library-copy-link"), Weight::Ghost)
+            .on_hover_text(tr!("library-copy-link-tip"))
             .clicked()
         {
             actions.push(Action::CopyText(link.clone()));
         }
     });
-    paragraph(
-        ui,
-        "Files that you download yourself into one of the folders that are searched appear here, too.",
-    );
+    paragraph(ui, &tr!("library-download-yourself"));
 }
 
 fn built_in(ui: &mut Ui, state: &State, id: &EntryId, source: &ModelSource, actions: &mut Vec<Action>) {
-    heading(ui, if *source == ModelSource::StarterClip { "Clip starter" } else { "Starter" });
-    paragraph(ui, "Comes with Sluice, so the first results need no download.");
+    let is_clip = *source == ModelSource::StarterClip;
+    heading(ui, &if is_clip { tr!("library-clip-starter") } else { tr!("library-starter") });
+    paragraph(ui, &tr!("library-starter-tip"));
     open_buttons(ui, state, source, actions);
     fit(ui, state, id);
     ui.scope(|ui| parts(ui, state, source));
@@ -422,14 +423,15 @@ fn own_note(
     actions: &mut Vec<Action>,
 ) {
     ui.add_space(space::XS);
-    let label = widgets::field_label(ui, "Your note");
+    let label = widgets::field_label(ui, &tr!("library-note"));
     let saved = state.settings.library.notes.get(&id.key());
     let text = match note {
         Some((of, text)) if of == id => text,
         note => &mut note.insert((id.clone(), saved.cloned().unwrap_or_default())).1,
     };
-    let field = widgets::text_area(ui, Id::unique("library note"), text, label.id, "Only you see it", (2, 8));
-    let field = field.on_hover_text("Kept on this computer; the search finds its words.");
+    let field =
+        widgets::text_area(ui, Id::unique("library note"), text, label.id, &tr!("library-note-hint"), (2, 8));
+    let field = field.on_hover_text(tr!("library-note-tip"));
     if field.changed() {
         actions.push(Action::Library(LibraryAction::Note(id.clone(), text.clone())));
     }

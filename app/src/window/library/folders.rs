@@ -4,7 +4,7 @@ use egui::{Align, Frame, Label, Layout, Margin, Popup, PopupCloseBehavior, RichT
 
 use super::LibraryAction;
 use crate::{
-    units,
+    language::tr,
     window::{
         action::Action,
         files::Dialog,
@@ -17,18 +17,18 @@ use crate::{
 
 /// Draws the button with its list.
 pub fn show(ui: &mut Ui, library: &Library, actions: &mut Vec<Action>) {
-    let button = widgets::button(ui, Some(icons::FOLDER), "Folders", Weight::Plain)
-        .on_hover_text("Shows where models are searched for.");
+    let button = widgets::button(ui, Some(icons::FOLDER), &tr!("library-folders"), Weight::Plain)
+        .on_hover_text(tr!("library-folders-tip"));
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .accessible_name("Folders")
+        .accessible_name(tr!("library-folders"))
         .frame(Frame::popup(ui.style()).inner_margin(Margin::same(space::M as i8)))
         .width(size::CARD)
         .show(|ui| {
             ui.set_width(size::CARD);
             ui.spacing_mut().item_spacing.y = space::XS;
             if library.folders.is_empty() {
-                widgets::hint(ui, "No folder of another program was found on this computer.");
+                widgets::hint(ui, tr!("library-folders-nothing"));
             }
             ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
                 for folder in &library.folders {
@@ -38,8 +38,8 @@ pub fn show(ui: &mut Ui, library: &Library, actions: &mut Vec<Action>) {
             ui.separator();
             ui.horizontal(|ui| {
                 add(ui, Weight::Plain, actions);
-                if widgets::button(ui, Some(icons::RESTORE), "Look again", Weight::Ghost)
-                    .on_hover_text("Searches the folders now. They are also searched when this place opens.")
+                if widgets::button(ui, Some(icons::RESTORE), &tr!("library-search-folders"), Weight::Ghost)
+                    .on_hover_text(tr!("library-search-folders-tip"))
                     .clicked()
                 {
                     actions.push(Action::Library(LibraryAction::Search));
@@ -50,8 +50,8 @@ pub fn show(ui: &mut Ui, library: &Library, actions: &mut Vec<Action>) {
 
 /// The button that adds a folder.
 pub fn add(ui: &mut Ui, weight: Weight, actions: &mut Vec<Action>) {
-    if widgets::button(ui, Some(icons::FOLDER_OPEN), "Add a folder…", weight)
-        .on_hover_text("Searches another folder and its subfolders. Nothing in it is moved or changed.")
+    if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("library-folder-add"), weight)
+        .on_hover_text(tr!("library-folder-add-tip"))
         .clicked()
     {
         actions.push(Action::OpenDialog(Dialog::LibraryFolder));
@@ -63,24 +63,31 @@ fn row(ui: &mut Ui, library: &Library, folder: &SearchedFolder, actions: &mut Ve
     let path = folder.path();
     let inside = library.inventory.items.iter().filter(|item| item.path.starts_with(path)).count();
     let whose = match folder {
-        SearchedFolder::Found(place) => place.program,
-        SearchedFolder::Named(_) => "Named at the start",
-        SearchedFolder::Added(_) => "Added",
+        SearchedFolder::Found(place) => place.program.to_owned(),
+        SearchedFolder::Named(_) => tr!("library-folder-named"),
+        SearchedFolder::Added(_) => tr!("library-folder-added"),
     };
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let SearchedFolder::Added(path) = folder
-                && widgets::icon_button(ui, icons::X, &format!("Remove {}", path.display())).clicked()
+                && widgets::icon_button(ui, icons::X, &tr!("library-folder-remove", path = path.display()))
+                    .clicked()
             {
                 actions.push(Action::Library(LibraryAction::RemoveFolder(path.clone())));
             }
-            if widgets::icon_button(ui, icons::FOLDER_OPEN, &format!("Open {}", path.display())).clicked() {
+            if widgets::icon_button(
+                ui,
+                icons::FOLDER_OPEN,
+                &tr!("library-folder-open", path = path.display()),
+            )
+            .clicked()
+            {
                 actions.push(Action::OpenFolder(path.clone()));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 ui.vertical(|ui| {
                     ui.spacing_mut().item_spacing.y = 1.0;
-                    let words = format!("{whose} · {}", units::counted(inside, "model file"));
+                    let words = format!("{whose} · {}", tr!("library-model-files", count = inside));
                     ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
                     let path = path.display().to_string();
                     let words = RichText::new(&path).small().color(palette.text_muted);

@@ -5,9 +5,12 @@ use sluice_engine::{
     request::ModelSource,
 };
 
-use crate::window::{
-    settings::LibrarySettings,
-    state::{EntryId, KnownEntry, Library, State},
+use crate::{
+    language::tr,
+    window::{
+        settings::LibrarySettings,
+        state::{EntryId, KnownEntry, Library, State},
+    },
 };
 
 /// What the list shows.
@@ -36,10 +39,58 @@ pub struct Filter {
 /// A line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A title, and the number of rows under it.
-    Heading(String, usize),
+    /// A heading, and the number of rows under it.
+    Heading(Heading, usize),
     /// A row.
     Row(EntryId),
+}
+
+/// What the rows under a heading have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Heading {
+    /// They have a star.
+    Favourites,
+    /// They come with Sluice.
+    BuiltIn,
+    /// They are not on this computer and suit its device.
+    Suited(Option<String>),
+    /// They are models of a family, if it is known.
+    Family(Option<String>),
+    /// They cannot be opened.
+    Broken,
+    /// They are not on this computer.
+    Elsewhere,
+    /// They are LoRAs for the family of the opened model.
+    Fitting(String),
+    /// They are LoRAs that do not say for which family.
+    PerhapsFitting,
+    /// They are LoRAs for another family, if it is known.
+    For(Option<String>),
+    /// They are parts of models.
+    Parts,
+    /// They are files that Sluice does not use.
+    Unused,
+}
+
+impl Heading {
+    /// The words of the heading.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Favourites => tr!("library-favourites"),
+            Self::BuiltIn => tr!("library-built-in"),
+            Self::Suited(Some(device)) => tr!("library-suited", device = device),
+            Self::Suited(None) => tr!("library-suited-here"),
+            Self::Family(family) => family.clone().unwrap_or_default(),
+            Self::Broken => tr!("library-cannot-be-opened"),
+            Self::Elsewhere => tr!("library-not-here"),
+            Self::Fitting(family) => tr!("library-loras-fitting", family = family),
+            Self::PerhapsFitting => tr!("library-loras-perhaps-fitting"),
+            Self::For(Some(family)) => tr!("library-loras-for", family = family),
+            Self::For(None) => tr!("library-loras-for-unknown"),
+            Self::Parts => tr!("library-parts-of-models"),
+            Self::Unused => tr!("library-not-used"),
+        }
+    }
 }
 
 /// The lines that a filter leaves.
@@ -51,8 +102,8 @@ pub fn lines(state: &State, filter: &Filter) -> Vec<Line> {
         Tab::Others => others(&state.library, &sought),
     };
     let mut lines = Vec::new();
-    for (title, rows) in groups.into_iter().filter(|(_, rows)| !rows.is_empty()) {
-        lines.push(Line::Heading(title, rows.len()));
+    for (heading, rows) in groups.into_iter().filter(|(_, rows)| !rows.is_empty()) {
+        lines.push(Line::Heading(heading, rows.len()));
         lines.extend(rows.into_iter().map(Line::Row));
     }
     lines
@@ -72,7 +123,7 @@ pub fn counts(library: &Library) -> [usize; 3] {
     counts
 }
 
-type Group = (String, Vec<EntryId>);
+type Group = (Heading, Vec<EntryId>);
 
 struct Sought<'a> {
     words: Vec<String>,
@@ -128,13 +179,13 @@ pub fn title(item: &Item) -> &str {
 fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     let library = &state.library;
     let built_in = [
-        (ModelSource::Starter, ["Starter", "built in Z-Image images"]),
-        (ModelSource::StarterClip, ["Clip starter", "built in Wan clips"]),
+        (ModelSource::Starter, tr!("library-starter"), "Starter built in Z-Image images"),
+        (ModelSource::StarterClip, tr!("library-clip-starter"), "Clip starter built in Wan clips"),
     ];
     let built_in: Vec<EntryId> = built_in
         .into_iter()
-        .map(|(source, texts)| (EntryId::Source(source), texts))
-        .filter(|(id, texts)| sought.keeps(id, texts))
+        .map(|(source, name, words)| (EntryId::Source(source), [name, words.to_owned()]))
+        .filter(|(id, [name, words])| sought.keeps(id, &[name, words]))
         .map(|(id, _)| id)
         .collect();
     let here = |item: &&Item| item.half_of.is_none() && sought.keeps_item(item);
@@ -149,7 +200,7 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     items.sort_by_cached_key(|(item, content)| (content.family.clone(), title(item).to_lowercase()));
     let mut groups: Vec<Group> = Vec::new();
     for (item, content) in items {
-        let family = content.family.clone().unwrap_or_default();
+        let family = Heading::Family(content.family.clone());
         if groups.last().is_none_or(|(last, _)| *last != family) {
             groups.push((family, Vec::new()));
         }
@@ -166,13 +217,11 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     let suggested: Vec<&KnownEntry> =
         library.suggested().into_iter().filter(|known| sought.keeps_known(known)).collect();
     known.retain(|known| suggested.iter().all(|other| other.id != known.id));
-    let device = library.fits.device().unwrap_or("this computer");
-    let suits = format!("Suits {device}, to download");
+    let suited = Heading::Suited(library.fits.device().map(str::to_owned));
     let suggested = suggested.into_iter().map(|known| EntryId::Known(known.id.clone())).collect();
     let known = known.into_iter().map(|known| EntryId::Known(known.id.clone())).collect();
-    let first =
-        [("Favourites".to_owned(), favourites), ("Built in".to_owned(), built_in), (suits, suggested)];
-    let last = [("Cannot be opened".to_owned(), broken), ("Not here".to_owned(), known)];
+    let first = [(Heading::Favourites, favourites), (Heading::BuiltIn, built_in), (suited, suggested)];
+    let last = [(Heading::Broken, broken), (Heading::Elsewhere, known)];
     first.into_iter().chain(groups).chain(last).collect()
 }
 
@@ -206,28 +255,26 @@ fn loras(state: &State, sought: &Sought<'_>) -> Vec<Group> {
         .filter(|(item, content)| content.kind == Kind::Adapter && sought.keeps_item(item))
         .collect();
     items.sort_by_cached_key(|(item, _)| title(item).to_lowercase());
-    let (mut fitting, mut unknown, mut others): (Vec<_>, Vec<_>, Vec<(String, EntryId)>) = Default::default();
+    let (mut fitting, mut unknown, mut others): (Vec<_>, Vec<_>, Vec<(Option<String>, EntryId)>) =
+        Default::default();
     for (item, content) in items {
         let id = EntryId::path(&item.path);
         match family.and_then(|family| adapter_fits(content.family.as_deref(), family)) {
             Some(true) => fitting.push(id),
             None if family.is_some() => unknown.push(id),
-            _ => others.push((content.family.clone().unwrap_or_else(|| "Unknown".to_owned()), id)),
+            _ => others.push((content.family.clone(), id)),
         }
     }
-    let starred = favourites(&mut [(String::new(), fitting.clone())], sought.settings);
+    let starred = favourites(&mut [(Heading::PerhapsFitting, fitting.clone())], sought.settings);
     fitting.retain(|id| !starred.contains(id));
-    others.sort_by(|one, other| one.0.cmp(&other.0));
-    let fits = family.map_or_else(String::new, |family| format!("Fit {family}"));
-    let mut groups = vec![
-        ("Favourites".to_owned(), starred),
-        (fits, fitting),
-        ("May fit: made for an unknown model".to_owned(), unknown),
-    ];
+    others.sort_by(|(one, _), (other, _)| (one.is_none(), one).cmp(&(other.is_none(), other)));
+    let fits = Heading::Fitting(family.unwrap_or_default().to_owned());
+    let mut groups =
+        vec![(Heading::Favourites, starred), (fits, fitting), (Heading::PerhapsFitting, unknown)];
     for (family, id) in others {
-        let title = format!("For {family}");
-        if groups.last().is_none_or(|(last, _)| *last != title) {
-            groups.push((title, Vec::new()));
+        let heading = Heading::For(family);
+        if groups.last().is_none_or(|(last, _)| *last != heading) {
+            groups.push((heading, Vec::new()));
         }
         if let Some((_, rows)) = groups.last_mut() {
             rows.push(id);
@@ -245,8 +292,5 @@ fn others(library: &Library, sought: &Sought<'_>) -> Vec<Group> {
         items.sort_by_cached_key(|item| title(item).to_lowercase());
         items.into_iter().map(|item| EntryId::path(&item.path)).collect::<Vec<_>>()
     };
-    vec![
-        ("Text encoders and autoencoders".to_owned(), of(Kind::Part)),
-        ("Not used by Sluice".to_owned(), of(Kind::Other)),
-    ]
+    vec![(Heading::Parts, of(Kind::Part)), (Heading::Unused, of(Kind::Other))]
 }

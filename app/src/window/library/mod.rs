@@ -24,9 +24,9 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::units;
+use crate::language::tr;
 pub use details::capitalised;
-use lines::{Filter, Line, Tab, counts, lines};
+use lines::{Filter, Heading, Line, Tab, counts, lines};
 use previews::Previews;
 pub use row::color as fit_color;
 use row::{HEADING, ROW, Row};
@@ -248,34 +248,39 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
     }
     search(ui, place);
     let counts = counts(&state.library);
-    let tabs = [(Tab::Models, "Models"), (Tab::Loras, "LoRAs"), (Tab::Others, "Other files")];
-    for (tab, name) in tabs {
-        let count = counts[tab as usize];
-        let words = if count == 0 { name.to_owned() } else { format!("{name} {count}") };
-        let tip = match tab {
-            Tab::Models => "Models on this computer, and well-known ones.",
-            Tab::Loras => "LoRAs, those for the opened model first.",
-            Tab::Others => "Text encoders, autoencoders, and files that Sluice does not use.",
+    for tab in [Tab::Models, Tab::Loras, Tab::Others] {
+        let (name, tip) = match tab {
+            Tab::Models => (tr!("library-models"), tr!("library-models-tip")),
+            Tab::Loras => (tr!("library-loras"), tr!("library-loras-tip")),
+            Tab::Others => (tr!("library-others"), tr!("library-others-tip")),
         };
+        let count = counts[tab as usize];
+        let words = if count == 0 { name } else { format!("{name} {count}") };
         if widgets::toggle_button(ui, &words, place.filter.tab == tab).on_hover_text(tip).clicked() {
             place.filter.tab = tab;
         }
     }
     let mut only = place.filter.only_favourites;
-    if ui.checkbox(&mut only, "Favourites").on_hover_text("Shows only what has a star.").changed() {
+    if ui
+        .checkbox(&mut only, tr!("library-favourites"))
+        .on_hover_text(tr!("library-favourites-tip"))
+        .changed()
+    {
         place.filter.only_favourites = only;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if widgets::icon_button(ui, icons::X, "Close models").clicked() {
+        if widgets::icon_button(ui, icons::X, &tr!("library-close")).clicked() {
             actions.push(Action::Library(LibraryAction::Show(false)));
         }
         if state.downloads.is_there {
             let words = match state.downloads.at_a_glance() {
-                Some((_, share)) => format!("Get models… {:.0} %", share * 100.0),
-                None => "Get models…".to_owned(),
+                Some((_, share)) => {
+                    tr!("library-get-models-share", percent = format!("{:.0}", share * 100.0))
+                }
+                None => tr!("library-get-models-ask"),
             };
             if widgets::button(ui, Some(icons::DOWNLOAD), &words, Weight::Plain)
-                .on_hover_text("Downloads models: a catalogue, links, and Hugging Face.")
+                .on_hover_text(tr!("library-get-models-tip"))
                 .clicked()
             {
                 actions.push(GetAction::Show(true).into());
@@ -284,9 +289,9 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
         folders::show(ui, &state.library, actions);
         let found = state.library.inventory.items.len();
         let words = match state.library.search {
-            Search::Running(Some((read, of))) => format!("Reading {read} of {of} files…"),
-            Search::Never | Search::Running(None) if found == 0 => "Looking for models…".to_owned(),
-            Search::Never | Search::Running(None) | Search::Ended(_) => units::counted(found, "file"),
+            Search::Running(Some((read, of))) => tr!("library-reading", read = read, count = of),
+            Search::Never | Search::Running(None) if found == 0 => tr!("library-looking"),
+            Search::Never | Search::Running(None) | Search::Ended(_) => tr!("library-files", count = found),
         };
         let label = RichText::new(words).small().color(Palette::of(ui).text_faint);
         ui.add(Label::new(label).truncate());
@@ -295,16 +300,16 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
 
 /// The bar while models are downloaded.
 fn get_head(ui: &mut Ui, actions: &mut Vec<Action>) {
-    if widgets::button(ui, Some(icons::LAYERS), "All models", Weight::Ghost)
-        .on_hover_text("Back to the models on this computer.")
+    if widgets::button(ui, Some(icons::LAYERS), &tr!("library-all-models"), Weight::Ghost)
+        .on_hover_text(tr!("library-all-models-tip"))
         .clicked()
     {
         actions.push(GetAction::Show(false).into());
     }
     let ink = Palette::of(ui).text;
-    ui.label(RichText::new("Get models").font(font::semibold(font::HEADING)).color(ink));
+    ui.label(RichText::new(tr!("library-get-models")).font(font::semibold(font::HEADING)).color(ink));
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-        if widgets::icon_button(ui, icons::X, "Close models").clicked() {
+        if widgets::icon_button(ui, icons::X, &tr!("library-close")).clicked() {
             actions.push(Action::Library(LibraryAction::Show(false)));
         }
     });
@@ -313,13 +318,12 @@ fn get_head(ui: &mut Ui, actions: &mut Vec<Action>) {
 fn search(ui: &mut Ui, place: &mut LibraryPlace) {
     let field = TextEdit::singleline(&mut place.filter.words)
         .id(search_id())
-        .hint_text("Search models")
+        .hint_text(tr!("library-search"))
         .margin(Margin::symmetric(10, 6))
         .desired_width(SEARCH);
     let had_focus = ui.memory(|memory| memory.has_focus(search_id()));
-    let response = ui.add_sized(vec2(SEARCH, size::CONTROL), field).accessible_name("Search models");
-    let response =
-        response.on_hover_text("Finds words in names, descriptions, trigger words, tags and notes.");
+    let response = ui.add_sized(vec2(SEARCH, size::CONTROL), field).accessible_name(tr!("library-search"));
+    let response = response.on_hover_text(tr!("library-search-tip"));
     if place.is_new {
         response.request_focus();
     }
@@ -339,15 +343,16 @@ fn nothing(ui: &mut Ui, place: &mut LibraryPlace) {
     ui.vertical_centered(|ui| {
         ui.add_space(ui.available_height() * 0.3);
         let words = match (place.filter.words.trim(), place.filter.tab) {
-            ("", Tab::Models) => "Nothing has a star yet.".to_owned(),
-            ("", Tab::Loras) => "No LoRAs here. Add the folder in which they are.".to_owned(),
-            ("", Tab::Others) => "No other files.".to_owned(),
-            (words, _) => format!("Nothing matches “{words}”."),
+            ("", Tab::Models) => tr!("library-nothing-starred"),
+            ("", Tab::Loras) => tr!("library-nothing-loras"),
+            ("", Tab::Others) => tr!("library-nothing-others"),
+            (words, _) => tr!("library-nothing-found", words = words),
         };
         ui.label(RichText::new(words).color(palette.text_muted));
         ui.add_space(space::S);
         let is_filtered = !place.filter.words.is_empty() || place.filter.only_favourites;
-        if is_filtered && widgets::button(ui, None, "Show everything", Weight::Plain).clicked() {
+        if is_filtered && widgets::button(ui, None, &tr!("library-show-everything"), Weight::Plain).clicked()
+        {
             place.filter.words.clear();
             place.filter.only_favourites = false;
         }
@@ -422,26 +427,26 @@ fn list(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
     place.scrolls_to_selected = false;
 }
 
-fn heading(ui: &mut Ui, rect: Rect, title: &str, count: usize, is_first: bool) {
+fn heading(ui: &mut Ui, rect: Rect, heading: &Heading, count: usize, is_first: bool) {
     let palette = Palette::of(ui);
+    let title = heading.words();
     if !is_first {
         let line = egui::Stroke::new(1.0, palette.line);
         ui.painter().hline(rect.x_range(), rect.top() + 5.0, line);
     }
     let place = rect.left_bottom() + vec2(space::S, -space::S);
-    let title_galley =
-        ui.painter().layout_no_wrap(title.to_owned(), font::semibold(font::BODY), palette.text);
+    let title_galley = ui.painter().layout_no_wrap(title.clone(), font::semibold(font::BODY), palette.text);
     let width = title_galley.size().x;
     ui.painter().galley(place - vec2(0.0, title_galley.size().y), title_galley, palette.text);
     let font = egui::FontId::proportional(font::SMALL);
     let place = place + vec2(width + space::S, -1.0);
     ui.painter().text(place, egui::Align2::LEFT_BOTTOM, count.to_string(), font, palette.text_faint);
-    let response = ui.interact(rect, Id::unique(("library heading", title)), egui::Sense::hover());
+    let response = ui.interact(rect, Id::unique(("library heading", heading)), egui::Sense::hover());
     response.widget_info(|| {
         egui::WidgetInfo::labeled(
             egui::Role::Label,
             true,
-            format!("{title}, {}", units::counted(count, "row")),
+            tr!("library-heading-spoken", title = title.as_str(), count = count),
         )
     });
 }

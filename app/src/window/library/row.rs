@@ -17,6 +17,7 @@ use super::{
     previews::{Previews, SMALL},
 };
 use crate::{
+    language::tr,
     units,
     window::{
         icons,
@@ -79,9 +80,10 @@ impl<'a> Row<'a> {
             EntryId::Source(ModelSource::Path(_)) => Some(Self::item(base, state, state.library.item(id)?)),
             EntryId::Source(source) => {
                 let is_clip = *source == ModelSource::StarterClip;
-                let title = if is_clip { "Clip starter" } else { "Starter" }.to_owned();
-                let what = if is_clip { "Short clips" } else { "Small images" };
-                let detail = format!("{what}, for trying things out");
+                let (title, detail) = match is_clip {
+                    true => (tr!("library-clip-starter"), tr!("library-clip-starter-detail")),
+                    false => (tr!("library-starter"), tr!("library-starter-detail")),
+                };
                 let is_open = state.chosen_model() == source;
                 Some(Self { title, detail, fit: Some(state.library.fits.of(id)), is_open, ..base })
             }
@@ -89,7 +91,7 @@ impl<'a> Row<'a> {
     }
 
     fn known(base: Self, state: &'a State, known: &KnownEntry) -> Self {
-        let mut parts = vec!["Not here".to_owned(), known.hub.clone()];
+        let mut parts = vec![tr!("library-not-here"), known.hub.clone()];
         parts.extend(known.licence.clone());
         parts.push(units::memory(known.bytes));
         let fit = Some(state.library.fits.of(base.id));
@@ -114,7 +116,7 @@ impl<'a> Row<'a> {
         parts.push(units::memory(content.bytes));
         parts.push(content.stored_as());
         if item.same_as.is_some() {
-            parts.push("duplicate".to_owned());
+            parts.push(tr!("library-row-duplicate"));
         }
         let source = ModelSource::Path(item.path.clone());
         let mut is_broken = false;
@@ -142,10 +144,10 @@ impl<'a> Row<'a> {
     fn spoken(&self) -> String {
         let mut parts = vec![self.title.clone(), self.detail.clone()];
         if let Some(fit) = self.fit {
-            parts.push(fit.map_or_else(|| "Checking the fit".to_owned(), Fit::words));
+            parts.push(fit.map_or_else(|| tr!("library-row-checking-spoken"), Fit::words));
         }
         if self.is_open {
-            parts.push("opened".to_owned());
+            parts.push(tr!("library-row-opened-spoken"));
         }
         parts.join(", ")
     }
@@ -191,12 +193,18 @@ pub fn show(ui: &mut Ui, rect: Rect, row: &Row<'_>, selected: bool, previews: &m
     inner.spacing_mut().item_spacing.x = space::XS;
     let starred = star(&mut inner, row, response.hovered() || selected);
     let toggled = row.used.is_some_and(|used| {
-        let (words, weight) = if used { ("Added", Weight::Selected) } else { ("Add", Weight::Plain) };
-        let button = widgets::button(&mut inner, None, words, weight);
-        let name = if used { format!("Remove {}", row.title) } else { format!("Add {}", row.title) };
+        let (words, weight) = match used {
+            true => (tr!("library-row-added"), Weight::Selected),
+            false => (tr!("library-row-add"), Weight::Plain),
+        };
+        let button = widgets::button(&mut inner, None, &words, weight);
+        let (name, tip) = match used {
+            true => {
+                (tr!("library-row-remove-spoken", name = row.title.as_str()), tr!("library-row-remove-tip"))
+            }
+            false => (tr!("library-row-add-spoken", name = row.title.as_str()), tr!("library-row-add-tip")),
+        };
         button.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
-        let tip =
-            if used { "Takes the LoRA out of the next image." } else { "Uses the LoRA for the next image." };
         button.on_hover_text(tip).clicked()
     });
     let mut right = inner.min_rect().left() - space::M;
@@ -211,7 +219,11 @@ pub fn show(ui: &mut Ui, rect: Rect, row: &Row<'_>, selected: bool, previews: &m
 fn texts(ui: &Ui, middle: egui::Pos2, width: f32, row: &Row<'_>) {
     let palette = Palette::of(ui);
     let mark = row.is_open.then(|| {
-        ui.painter().layout_no_wrap("Opened".to_owned(), FontId::proportional(font::TINY), palette.accent)
+        ui.painter().layout_no_wrap(
+            tr!("library-row-opened"),
+            FontId::proportional(font::TINY),
+            palette.accent,
+        )
     });
     let mark_width = mark.as_ref().map_or(0.0, |mark| mark.size().x + 2.0 * space::S);
     let title = widgets::elided(ui, &row.title, font::medium(font::BODY), palette.text, width - mark_width);
@@ -267,7 +279,7 @@ fn badge(ui: &Ui, right: egui::Pos2, fit: Option<&Fit>) -> f32 {
     let palette = Palette::of(ui);
     let (words, ink, dot) = match fit {
         Some(fit) => (fit.words(), palette.text, color(palette, fit)),
-        None => ("Checking…".to_owned(), palette.text_faint, palette.line_strong),
+        None => (tr!("library-checking"), palette.text_faint, palette.line_strong),
     };
     let words = ui.painter().layout_no_wrap(words, FontId::proportional(font::SMALL), ink);
     let left = right.x - words.size().x;
@@ -280,7 +292,7 @@ fn badge(ui: &Ui, right: egui::Pos2, fit: Option<&Fit>) -> f32 {
 fn star(ui: &mut Ui, row: &Row<'_>, is_near: bool) -> bool {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
-    let name = format!("Favourite {}", row.title);
+    let name = tr!("library-favourite-spoken", name = row.title.as_str());
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), row.is_favourite, &name));
     let is_lit = response.hovered() || response.has_focus();
     let points: Vec<egui::Pos2> = (0..10)
@@ -311,6 +323,6 @@ fn star(ui: &mut Ui, row: &Row<'_>, is_near: bool) -> bool {
         let stroke = Stroke::new(1.0, palette.accent);
         ui.painter().rect_stroke(rect, CornerRadius::same(radius::M), stroke, StrokeKind::Inside);
     }
-    let tip = if row.is_favourite { "Takes the star away." } else { "Gives it a star, to list it first." };
+    let tip = if row.is_favourite { tr!("library-unstar-tip") } else { tr!("library-star-tip") };
     response.on_hover_text(tip).clicked()
 }

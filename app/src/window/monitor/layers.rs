@@ -9,6 +9,7 @@ use sluice_engine::{
 
 use super::row::named;
 use crate::{
+    language::{text_with, tr},
     units,
     window::{
         history::{BlockHistory, BlockState, History},
@@ -26,7 +27,7 @@ struct Shown<'a> {
 
 /// Draws the strip of the current stage, or of the denoiser if none is running.
 pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
-    let place = named(ui, row, "Layers");
+    let place = named(ui, row, &tr!("monitor-layers"));
     let palette = Palette::of(ui);
     let shown = components(&run.history);
     let count: usize = shown.iter().map(|shown| shown.mark.blocks.len()).sum();
@@ -121,7 +122,7 @@ fn blend(from: Color32, to: Color32, part: f32) -> Color32 {
 
 fn summary(shown: &[Shown<'_>]) -> String {
     if shown.is_empty() {
-        return "Layers, none known yet".to_owned();
+        return tr!("monitor-layers-none");
     }
     let parts = shown.iter().map(|shown| {
         let stay = shown.mark.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
@@ -130,16 +131,25 @@ fn summary(shown: &[Shown<'_>]) -> String {
             .states
             .iter()
             .position(|state| matches!(state, BlockState::Computing | BlockState::Waiting));
-        let now = now.map_or_else(String::new, |index| format!(", now {}", shown.mark.blocks[index].name));
-        format!("Layers of the {}, {stay} resident, {pass} streamed{now}", part_name(shown.mark.role))
+        let part = part_name(shown.mark.role);
+        match now {
+            Some(index) => tr!(
+                "monitor-layers-now",
+                part = part,
+                resident = stay,
+                streamed = pass,
+                block = &shown.mark.blocks[index].name,
+            ),
+            None => tr!("monitor-layers-summary", part = part, resident = stay, streamed = pass),
+        }
     });
     parts.collect::<Vec<_>>().join(". ")
 }
 
-/// The display name of a component.
-pub fn part_name(part: Part) -> &'static str {
+/// A component as the texts name it.
+fn part_name(part: Part) -> &'static str {
     match part {
-        Part::TextEncoder => "text encoder",
+        Part::TextEncoder => "text-encoder",
         Part::Denoiser => "denoiser",
         Part::Autoencoder => "autoencoder",
     }
@@ -149,42 +159,44 @@ fn figures(ui: &mut Ui, shown: &Shown<'_>, index: usize, state: BlockState, at_r
     let BlockMark { name, bytes, placement } = &shown.mark.blocks[index];
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.strong(name);
-    ui.small(format!("Block {} of the {}", index + 1, part_name(shown.mark.role)));
-    let how = match placement {
-        Placement::Resident => "resident during its stage",
-        Placement::Streamed => "streamed",
-        Placement::Leaves | Placement::SharedLeaves => "streamed tensor by tensor",
-    };
-    ui.small(format!("{}, {how}", units::memory(*bytes)));
+    ui.small(tr!("monitor-block", number = index + 1, part = part_name(shown.mark.role)));
+    let memory = units::memory(*bytes);
+    ui.small(match placement {
+        Placement::Resident => tr!("monitor-block-resident", memory = memory),
+        Placement::Streamed => tr!("monitor-block-streamed", memory = memory),
+        Placement::Leaves | Placement::SharedLeaves => tr!("monitor-block-leaves", memory = memory),
+    });
     if !at_rest {
         ui.small(match state {
-            BlockState::Resident => "Now on the device",
-            BlockState::InFlight => "Now loading or in a slot",
-            BlockState::Waiting => "Now waiting for weights",
-            BlockState::Computing => "Now computing",
-            BlockState::Idle => "Now not on the device",
+            BlockState::Resident => tr!("monitor-now-resident"),
+            BlockState::InFlight => tr!("monitor-now-in-flight"),
+            BlockState::Waiting => tr!("monitor-now-waiting"),
+            BlockState::Computing => tr!("monitor-now-computing"),
+            BlockState::Idle => tr!("monitor-now-idle"),
         });
     }
     let Some(BlockHistory { latest: Some(latest), totals }) = shown.blocks.get(index) else {
-        ui.small("Not used yet");
+        ui.small(tr!("monitor-not-used"));
         return;
     };
     let from = match latest.tier {
-        Tier::Disk => "from disk",
-        Tier::Host => "from RAM",
-        Tier::Device => "already there",
+        Tier::Disk => tr!("monitor-from-disk"),
+        Tier::Host => tr!("monitor-from-ram"),
+        Tier::Device => tr!("monitor-from-device"),
     };
-    let slot = latest.slot.map_or_else(String::new, |slot| format!(", slot {}", slot + 1));
-    ui.small(format!("Last use: {from}{slot}"));
-    for (what, last, all) in [
-        ("waiting", latest.wait, totals.wait),
-        ("loading", latest.load, totals.load),
-        ("computing", latest.compute, totals.compute),
-        ("evict", latest.evict, totals.evict),
+    ui.small(match latest.slot {
+        Some(slot) => tr!("monitor-last-use-slot", from = from, slot = slot + 1),
+        None => tr!("monitor-last-use", from = from),
+    });
+    for (key, last, all) in [
+        ("monitor-time-waiting", latest.wait, totals.wait),
+        ("monitor-time-loading", latest.load, totals.load),
+        ("monitor-time-computing", latest.compute, totals.compute),
+        ("monitor-time-evict", latest.evict, totals.evict),
     ] {
         if all > 0 {
             let mean = units::micros(all / totals.uses.max(1));
-            ui.small(format!("{what} {}, on average {mean}", units::micros(last)));
+            ui.small(text_with(key, [("time", units::micros(last).into()), ("mean", mean.into())]));
         }
     }
 }

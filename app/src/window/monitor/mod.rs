@@ -19,6 +19,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
+use crate::language::tr;
 use row::unit_of;
 use timeline::Timeline;
 
@@ -44,7 +45,7 @@ pub fn show(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec
             Some(run) => tracks(ui, run, monitor),
             None => {
                 ui.centered_and_justified(|ui| {
-                    widgets::hint(ui, "The timeline shows memory use while an image is generated.");
+                    widgets::hint(ui, tr!("monitor-empty"));
                 });
             }
         }
@@ -58,21 +59,18 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
         Layout::left_to_right(Align::Center),
         |ui| {
             ui.spacing_mut().interact_size.y = HEADER;
-            let unit = state
-                .watches
-                .run
-                .as_ref()
-                .map_or_else(String::new, |run| format!(" ({})", unit_of(run).name()));
-            ui.label(
-                RichText::new(format!("Memory{unit}")).font(font::semibold(font::BODY)).color(palette.text),
-            );
+            let title = match &state.watches.run {
+                Some(run) => tr!("monitor-title-unit", unit = unit_of(run).name()),
+                None => tr!("monitor-title"),
+            };
+            ui.label(RichText::new(title).font(font::semibold(font::BODY)).color(palette.text));
             if let Some(run) = state.watches.run.as_ref().filter(|_| ui.available_width() > 240.0) {
-                let which = if run.over { "in the last run" } else { "in this run" };
+                let which = if run.over { tr!("monitor-last-run") } else { tr!("monitor-this-run") };
                 ui.label(RichText::new(which).small().color(palette.text_faint));
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = space::XS;
-                if widgets::icon_button(ui, icons::CHEVRON_DOWN, "Close the timeline").clicked() {
+                if widgets::icon_button(ui, icons::CHEVRON_DOWN, &tr!("monitor-close")).clicked() {
                     actions.push(Action::Set(Setting::TimelineOpen(false)));
                 }
                 if let Some(run) = &state.watches.run {
@@ -90,17 +88,15 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
 /// Laid out from right to left.
 fn controls(ui: &mut Ui, run: &Watch, timeline: &mut Timeline) {
     if !run.over || timeline.is_paused() {
-        let (words, on) = (if timeline.is_paused() { "Resume" } else { "Pause" }, timeline.is_paused());
-        if widgets::toggle_button(ui, words, on)
-            .on_hover_text("Freezes the timeline; the run continues.")
-            .clicked()
-        {
+        let on = timeline.is_paused();
+        let words = if on { tr!("monitor-resume") } else { tr!("monitor-pause") };
+        if widgets::toggle_button(ui, &words, on).on_hover_text(tr!("monitor-pause-tip")).clicked() {
             timeline.pause(!on, &run.history);
         }
     }
     if timeline.is_zoomed()
-        && widgets::button(ui, None, "Whole run", Weight::Ghost)
-            .on_hover_text("Shows the whole run again. Or double-click the timeline.")
+        && widgets::button(ui, None, &tr!("monitor-whole"), Weight::Ghost)
+            .on_hover_text(tr!("monitor-whole-tip"))
             .clicked()
     {
         timeline.whole();
@@ -124,19 +120,19 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
     ui.spacing_mut().item_spacing.x = space::XS;
     // Entries that do not fit are omitted, least important first; the tooltip of the tracks has all of them.
     for (name, bytes, color) in [
-        ("weights", sample.weights, palette.weights),
-        ("activations", sample.activations, palette.activations),
-        ("others", sample.others, palette.others),
-        ("free", free, palette.free),
+        (tr!("monitor-weights"), sample.weights, palette.weights),
+        (tr!("monitor-activations"), sample.activations, palette.activations),
+        (tr!("monitor-others"), sample.others, palette.others),
+        (tr!("monitor-free"), free, palette.free),
     ] {
-        let Some(rect) = entry(ui, name, unit.number(bytes)) else { return };
+        let Some(rect) = entry(ui, &name, unit.number(bytes)) else { return };
         let square = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
         let line = Stroke::new(1.0, palette.line_strong);
         ui.painter().rect(square, 2.0, color, line, StrokeKind::Inside);
     }
-    let Some(rect) = entry(ui, "predicted", unit.number(predicted)) else { return };
+    let Some(rect) = entry(ui, &tr!("monitor-predicted"), unit.number(predicted)) else { return };
     ui.painter().hline(rect.x_range(), rect.center().y, Stroke::new(2.0, palette.text));
-    let Some(rect) = entry(ui, "allowed", unit.number(plan.device_budget)) else { return };
+    let Some(rect) = entry(ui, &tr!("monitor-allowed"), unit.number(plan.device_budget)) else { return };
     let line = [rect.left_center(), rect.right_center()];
     ui.painter().extend(Shape::dashed_line(&line, Stroke::new(1.0, palette.text_muted), 3.0, 2.0));
 }

@@ -5,6 +5,7 @@ use sluice_engine::telemetry::StepRecord;
 
 use super::row::named;
 use crate::{
+    language::tr,
     units,
     window::{state::Watch, tokens::Palette},
 };
@@ -16,7 +17,7 @@ const WIDEST: f32 = 48.0;
 
 /// Draws the bars.
 pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
-    let place = named(ui, row, "Steps");
+    let place = named(ui, row, &tr!("monitor-steps"));
     let palette = Palette::of(ui);
     let steps = run.history.steps();
     let response = ui.interact(place, Id::unique("sluice steps"), Sense::hover());
@@ -58,13 +59,16 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
     if let Some(step) = under {
         response.on_hover_ui_at_pointer(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.strong(format!("Step {} of {}", step.step, step.steps));
-            ui.small(format!("{} in all", units::micros(step.took)));
-            ui.small(format!("{} computing", units::micros(step.took.saturating_sub(step.wait))));
-            ui.small(format!("{} waiting for weights", units::micros(step.wait)));
-            ui.small(format!("{} copied", units::memory(step.bytes)));
+            ui.strong(tr!("status-bar-step", step = step.step, steps = step.steps));
+            ui.small(tr!("monitor-step-took", time = units::micros(step.took)));
+            ui.small(tr!(
+                "monitor-step-computing",
+                time = units::micros(step.took.saturating_sub(step.wait))
+            ));
+            ui.small(tr!("monitor-step-waiting", time = units::micros(step.wait)));
+            ui.small(tr!("monitor-step-copied", memory = units::memory(step.bytes)));
             if step.reused > 0 {
-                ui.small("Skipped by the step cache");
+                ui.small(tr!("monitor-step-skipped"));
             }
         });
     }
@@ -73,11 +77,11 @@ pub fn show(ui: &mut Ui, row: Rect, run: &Watch) {
 fn summary(steps: &[StepRecord]) -> String {
     let (took, wait) = steps.iter().fold((0, 0), |(took, wait), step| (took + step.took, wait + step.wait));
     match steps.len() {
-        0 => "Steps, none done yet".to_owned(),
+        0 => tr!("monitor-steps-none"),
         count => {
             let mean = units::micros(took / count as u64);
             let waited = units::percent(wait as f64 / took.max(1) as f64);
-            format!("Steps, {count} done, {mean} on average, {waited} waiting")
+            tr!("monitor-steps-summary", count = count, time = mean, share = waited)
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     track::{GB, Kind, Level, Track},
 };
 use crate::{
+    language::{self, tr},
     units::{self, MemoryUnit},
     window::{
         history::History,
@@ -127,10 +128,8 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     scale(ui, vram, &transform, highest, unit);
     bands(ui, run, &transform);
     response.widget_info(|| {
-        let words = format!(
-            "VRAM over time, {} measured at its peak",
-            units::memory_of(peaks.device, run.history.plan().map_or(0, |plan| plan.device_total))
-        );
+        let all = run.history.plan().map_or(0, |plan| plan.device_total);
+        let words = tr!("monitor-vram", memory = language::memory_of(peaks.device, all));
         WidgetInfo::labeled(Role::Image, true, words)
     });
 
@@ -147,7 +146,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
         .with_starts(&timeline.starts, palette.line_strong);
     let (below, _) = plot(ui, place, "timeline of the machine", part, most as f64 * 1.1 / GB, track);
     below.widget_info(|| {
-        let words = format!("RAM over time, {} at its peak", units::memory(most));
+        let words = tr!("monitor-ram", memory = units::memory(most));
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let tiny = FontId::proportional(font::TINY - 1.0);
@@ -345,14 +344,18 @@ fn readings(ui: &mut Ui, seconds: f64, column: &Column, total: u64) {
     ui.spacing_mut().interact_size.y = 0.0;
     ui.strong(format!("{seconds:.2} s"));
     let free = total.saturating_sub(column.device());
-    let pinned = if pinned > 0 { format!(" ({} pinned)", units::memory(pinned)) } else { String::new() };
+    let memory = units::memory;
+    let in_ram = match pinned {
+        0 => tr!("monitor-sample-host", memory = memory(host)),
+        _ => tr!("monitor-sample-host-pinned", memory = memory(host), pinned = memory(pinned)),
+    };
     for (color, words) in [
-        (palette.weights, format!("Weights {}", units::memory(weights))),
-        (palette.activations, format!("Activations {}", units::memory(activations))),
-        (palette.others, format!("Other programs {}", units::memory(others))),
-        (palette.free, format!("Free {}", units::memory(free))),
-        (palette.weights, format!("Weights in RAM {}{pinned}", units::memory(host))),
-        (palette.line_strong, format!("Sluice in RAM {}", units::memory(process))),
+        (palette.weights, tr!("monitor-sample-weights", memory = memory(weights))),
+        (palette.activations, tr!("monitor-sample-activations", memory = memory(activations))),
+        (palette.others, tr!("monitor-sample-others", memory = memory(others))),
+        (palette.free, tr!("monitor-sample-free", memory = memory(free))),
+        (palette.weights, in_ram),
+        (palette.line_strong, tr!("monitor-sample-process", memory = memory(process))),
     ] {
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
+use crate::language::tr;
 use egui::{Response, Ui};
 use sluice_engine::{
     memory::{Attention, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
@@ -32,90 +33,94 @@ pub struct Open {
 /// Draws the section.
 pub fn show(ui: &mut Ui, state: &State, open: &mut Open, preferences: &mut MemoryPreferences) {
     let Open { section, parts } = open;
-    widgets::fold(ui, "Advanced", section, |ui| opened(ui, state, parts, preferences));
+    widgets::fold(ui, &tr!("plan-advanced"), section, |ui| opened(ui, state, parts, preferences));
 }
 
 fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut MemoryPreferences) {
     let modes = OffloadMode::ALL.iter().copied();
-    widgets::choice_row(ui, "Mode", &mut preferences.mode, modes, mode_name)
-        .on_hover_text("Which parts of the model stay on the GPU.");
+    widgets::choice_row(ui, &tr!("plan-mode"), &mut preferences.mode, modes, mode_name)
+        .on_hover_text(tr!("plan-mode-tip"));
     let automatic = preferences.mode == OffloadMode::Auto;
     ui.add_enabled_ui(automatic, |ui| {
         let wishes = Wish::ALL.iter().copied();
-        widgets::choice_row(ui, "Optimize for", &mut preferences.wish, wishes, wish_name)
-            .on_hover_text("What the automatic mode prefers.");
+        widgets::choice_row(ui, &tr!("plan-wish"), &mut preferences.wish, wishes, wish_name)
+            .on_hover_text(tr!("plan-wish-tip"));
     });
-    residence(ui, "Text encoder", &mut preferences.text_encoder);
-    residence(ui, "Denoiser", &mut preferences.denoiser);
-    residence(ui, "Autoencoder", &mut preferences.autoencoder);
-    precision(ui, "Denoiser weights", &mut preferences.denoiser_precision);
-    precision(ui, "Text encoder weights", &mut preferences.text_precision);
+    residence(ui, &tr!("plan-text-encoder"), &mut preferences.text_encoder);
+    residence(ui, &tr!("plan-denoiser"), &mut preferences.denoiser);
+    residence(ui, &tr!("plan-autoencoder"), &mut preferences.autoencoder);
+    precision(ui, &tr!("plan-denoiser-weights"), &mut preferences.denoiser_precision);
+    precision(ui, &tr!("plan-text-encoder-weights"), &mut preferences.text_precision);
     ui.add_enabled_ui(automatic, |ui| {
-        ui.checkbox(&mut preferences.may_use_8_bit, "May use 8-bit weights").on_hover_text(
-            "The automatic mode may hold weights in 8 bits where nothing else fits, or where that makes the run \
-             notably faster or smaller. This changes the image slightly.",
-        );
+        ui.checkbox(&mut preferences.may_use_8_bit, tr!("plan-eight-bit"))
+            .on_hover_text(tr!("plan-eight-bit-tip"));
     });
     let keeps = Keep::ALL.iter().copied();
-    widgets::choice_row(ui, "Keep loaded", &mut preferences.keep, keeps, keep_name)
-        .on_hover_text("What stays in memory after a run, so that the next one starts sooner.");
+    widgets::choice_row(ui, &tr!("plan-keep"), &mut preferences.keep, keeps, keep_name)
+        .on_hover_text(tr!("plan-keep-tip"));
     if let Some(summary) = state.summary() {
-        widgets::fold(ui, "Each part", parts, |ui| {
+        widgets::fold(ui, &tr!("plan-each-part"), parts, |ui| {
             for part in &summary.components {
                 ui.push_id(&part.name, |ui| single_part(ui, part, &mut preferences.parts));
             }
         });
     }
     let estimates = Estimate::ALL.iter().copied();
-    widgets::choice_row(ui, "Estimate", &mut preferences.estimate, estimates, |estimate| match estimate {
-        Estimate::Formula => "Calculated",
-        Estimate::Dryrun => "Dry run",
+    widgets::choice_row(ui, &tr!("plan-estimate"), &mut preferences.estimate, estimates, |estimate| {
+        match estimate {
+            Estimate::Formula => tr!("plan-estimate-formula"),
+            Estimate::Dryrun => tr!("plan-estimate-dry-run"),
+        }
     })
-    .on_hover_text("How memory and time are predicted. A dry run also tries every function at its real size first, which takes longer.");
+    .on_hover_text(tr!("plan-estimate-tip"));
     let tiles = std::iter::once(None).chain(TILES.map(Some));
-    widgets::choice_row(ui, "Decoder tiles", &mut preferences.tile, tiles, |tile| match tile {
-        None => "Automatic".to_owned(),
-        Some(side) => format!("{side} latents"),
+    widgets::choice_row(ui, &tr!("plan-tiles"), &mut preferences.tile, tiles, |tile| match tile {
+        None => tr!("plan-automatic"),
+        Some(side) => tr!("plan-tile", side = side),
     })
-    .on_hover_text("Decodes the image in tiles of this size. Smaller tiles need less memory.");
+    .on_hover_text(tr!("plan-tiles-tip"));
     if let Some(bytes) = state.planning.forecast().map(|forecast| forecast.attention)
         && bytes.on_gpu.is_some()
     {
         let ways = Attention::ALL.iter().copied();
-        widgets::choice_row(ui, "Attention", &mut preferences.attention, ways, |way| match way {
-            Attention::Math => format!("Math, {}", units::memory_needed(bytes.math)),
-            Attention::Tiled => format!("Tiled, {}", units::memory_needed(bytes.tiled)),
+        widgets::choice_row(ui, &tr!("plan-attention"), &mut preferences.attention, ways, |way| match way {
+            Attention::Math => tr!("plan-attention-math", memory = units::memory_needed(bytes.math)),
+            Attention::Tiled => tr!("plan-attention-tiled", memory = units::memory_needed(bytes.tiled)),
         })
-        .on_hover_text(
-            "How the GPU computes attention, and the most memory that takes at a time. Tiled uses a kernel on \
-             tensor cores in 16 bits that no GPU has run yet. The choice changes the last digits of the image.",
-        );
+        .on_hover_text(tr!("plan-attention-tip"));
     }
     ui.add_space(space::XS);
     let mut prefetch = preferences.prefetch.map(f64::from);
-    widgets::optional_row(ui, "Prefetch", &mut prefetch, 1.0, 0.0..=16.0, (0.05, " blocks"))
-        .on_hover_text("How many blocks are copied to the GPU ahead of the computation.");
+    widgets::optional_row(
+        ui,
+        &tr!("plan-prefetch"),
+        &mut prefetch,
+        1.0,
+        0.0..=16.0,
+        (0.05, &format!(" {}", tr!("plan-blocks"))),
+    )
+    .on_hover_text(tr!("plan-prefetch-tip"));
     preferences.prefetch = prefetch.map(|blocks| blocks.round() as u32);
     let device = state.planning.forecast().map(|forecast| &forecast.machine);
     let vram = device.map_or(8.0, |machine| machine.device_budget as f64 / GB);
-    gigabytes(ui, "VRAM limit", &mut preferences.vram_budget, vram, 0.001..=MOST_GB)
-        .on_hover_text("The most VRAM that Sluice may use.");
+    gigabytes(ui, &tr!("plan-vram-limit"), &mut preferences.vram_budget, vram, 0.001..=MOST_GB)
+        .on_hover_text(tr!("plan-vram-limit-tip"));
     let hardware = state.engine.hardware.as_ref();
     let ram = hardware.map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
-    gigabytes(ui, "RAM limit", &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
-        .on_hover_text("The most RAM that Sluice may use for weights.");
+    gigabytes(ui, &tr!("plan-ram-limit"), &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
+        .on_hover_text(tr!("plan-ram-limit-tip"));
     let shown = preferences.min_free_vram as f64 / GB;
     let mut free = shown;
-    widgets::number_row(ui, "Reserve VRAM", &mut free, 0.0..=MOST_GB, (0.1, " GB"))
-        .on_hover_text("VRAM that is left to the desktop and other programs.");
+    widgets::number_row(ui, &tr!("plan-reserve"), &mut free, 0.0..=MOST_GB, (0.1, " GB"))
+        .on_hover_text(tr!("plan-reserve-tip"));
     if free != shown {
         preferences.min_free_vram = (free * GB).round() as u64;
     }
     ui.add_space(space::XS);
     let plain = MemoryPreferences { device: preferences.device.clone(), ..MemoryPreferences::default() };
     ui.add_enabled_ui(*preferences != plain, |ui| {
-        if widgets::button(ui, Some(icons::RESTORE), "Reset", Weight::Plain)
-            .on_hover_text("Set everything here back to automatic.")
+        if widgets::button(ui, Some(icons::RESTORE), &tr!("plan-reset"), Weight::Plain)
+            .on_hover_text(tr!("plan-reset-tip"))
             .clicked()
         {
             *preferences = plain;
@@ -147,9 +152,11 @@ fn single_part(ui: &mut Ui, part: &ComponentSummary, choices: &mut BTreeMap<Stri
     let mut choice = before;
     residence(ui, &part.architecture, &mut choice.residence);
     let keeps = std::iter::once(None).chain(Keep::ALL.iter().copied().map(Some));
-    let title = format!("Keep {}", part.architecture);
-    widgets::choice_row(ui, &title, &mut choice.keep, keeps, |keep| keep.map_or("Default", keep_name))
-        .on_hover_text("What stays of it in memory after a run.");
+    let title = tr!("plan-keep-part", name = &part.architecture);
+    widgets::choice_row(ui, &title, &mut choice.keep, keeps, |keep| {
+        keep.map_or_else(|| tr!("plan-default"), keep_name)
+    })
+    .on_hover_text(tr!("plan-keep-part-tip"));
     if choice == PartChoice::default() {
         choices.remove(&part.name);
     } else if choice != before {
@@ -160,49 +167,49 @@ fn single_part(ui: &mut Ui, part: &ComponentSummary, choices: &mut BTreeMap<Stri
 fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {
     let all = std::iter::once(None).chain(Residence::ALL.iter().copied().map(Some));
     widgets::choice_row(ui, text, value, all, |residence| match residence {
-        None => "Default",
-        Some(Residence::Resident) => "Always loaded",
-        Some(Residence::Staged) => "Loaded when needed",
-        Some(Residence::Streamed) => "Streamed from RAM",
-        Some(Residence::OnDemand) => "Streamed from disk",
+        None => tr!("plan-default"),
+        Some(Residence::Resident) => tr!("plan-resident"),
+        Some(Residence::Staged) => tr!("plan-staged"),
+        Some(Residence::Streamed) => tr!("plan-streamed"),
+        Some(Residence::OnDemand) => tr!("plan-on-demand"),
     })
-    .on_hover_text("Where its weights are. Default leaves that to the mode.");
+    .on_hover_text(tr!("plan-residence-tip"));
 }
 
 /// The weight type, which changes the image.
 fn precision(ui: &mut Ui, text: &str, value: &mut Storage) {
     widgets::choice_row(ui, text, value, Storage::ALL.iter().copied(), |storage| match storage {
-        Storage::Stored => "Original",
-        storage => storage.title(),
+        Storage::Stored => tr!("plan-stored"),
+        storage => storage.title().to_owned(),
     })
-    .on_hover_text("Fewer bits need less memory and change the image.");
+    .on_hover_text(tr!("plan-precision-tip"));
 }
 
 /// The display name of a mode.
-fn mode_name(mode: OffloadMode) -> &'static str {
+fn mode_name(mode: OffloadMode) -> String {
     match mode {
-        OffloadMode::Auto => "Automatic",
-        OffloadMode::None => "Everything on GPU",
-        OffloadMode::CondOnly => "Offload text encoder",
-        OffloadMode::CondDiffusion => "Only the autoencoder",
-        OffloadMode::Aggressive => "Only what is in use",
-        OffloadMode::LayerStreaming => "Layer streaming",
+        OffloadMode::Auto => tr!("plan-automatic"),
+        OffloadMode::None => tr!("plan-mode-none"),
+        OffloadMode::CondOnly => tr!("plan-mode-cond-only"),
+        OffloadMode::CondDiffusion => tr!("plan-mode-cond-diffusion"),
+        OffloadMode::Aggressive => tr!("plan-mode-aggressive"),
+        OffloadMode::LayerStreaming => tr!("plan-mode-layer-streaming"),
     }
 }
 
-fn wish_name(wish: Wish) -> &'static str {
+fn wish_name(wish: Wish) -> String {
     match wish {
-        Wish::Balanced => "Balanced",
-        Wish::Quality => "Quality",
-        Wish::Speed => "Speed",
-        Wish::Memory => "Least memory",
+        Wish::Balanced => tr!("plan-wish-balanced"),
+        Wish::Quality => tr!("plan-wish-quality"),
+        Wish::Speed => tr!("plan-wish-speed"),
+        Wish::Memory => tr!("plan-wish-memory"),
     }
 }
 
-fn keep_name(keep: Keep) -> &'static str {
+fn keep_name(keep: Keep) -> String {
     match keep {
-        Keep::Auto => "Automatic",
-        Keep::None => "Nothing",
-        Keep::All => "Everything that fits",
+        Keep::Auto => tr!("plan-automatic"),
+        Keep::None => tr!("plan-keep-none"),
+        Keep::All => tr!("plan-keep-all"),
     }
 }

@@ -9,6 +9,7 @@ use egui::{
 use sluice_engine::memory::{Alternative, Forecast, Machine, MemoryPreferences, Quality};
 
 use crate::{
+    language::tr,
     units,
     window::{
         tokens::{Palette, font, radius, space},
@@ -43,7 +44,7 @@ pub fn choices(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPrefere
 }
 
 /// How close the next image is to that of the stored weights, in a word or two, if it is one of the rows.
-pub fn quality_in_force(forecast: &Forecast, preferences: &MemoryPreferences) -> Option<&'static str> {
+pub fn quality_in_force(forecast: &Forecast, preferences: &MemoryPreferences) -> Option<String> {
     let mut rows = forecast.choices.iter().chain(&forecast.alternatives);
     rows.find(|row| row.available && row.preferences.as_ref() == Some(preferences)).map(quality)
 }
@@ -58,7 +59,7 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences:
     let (first, too_large): (Vec<_>, Vec<_>) =
         possible.into_iter().partition(|row| fits(row) || chosen == Some(row.id.as_str()));
     ui.spacing_mut().item_spacing.y = 2.0;
-    heading(ui, "Memory strategies", &forecast.machine);
+    heading(ui, &tr!("plan-strategies"), &forecast.machine);
     let mut clicked = None;
     let mut rows = |ui: &mut Ui, alternatives: &[&Alternative]| {
         for alternative in alternatives {
@@ -70,11 +71,11 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences:
     };
     rows(ui, &first);
     if !too_large.is_empty() {
-        let title = format!("Does not fit ({})", too_large.len());
+        let title = tr!("plan-does-not-fit", count = too_large.len());
         widgets::fold(ui, &title, &mut open.too_large, |ui| rows(ui, &too_large));
     }
     if !others.is_empty() {
-        let title = format!("For comparison ({})", others.len());
+        let title = tr!("plan-for-comparison", count = others.len());
         widgets::fold(ui, &title, &mut open.comparison, |ui| rows(ui, &others));
     }
     if let Some(wanted) = clicked {
@@ -103,7 +104,7 @@ fn heading(ui: &mut Ui, text: &str, machine: &Machine) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), Sense::hover());
     let (left, right) = (rect.left_center(), rect.right_center() - vec2(space::S, 0.0));
     ui.painter().text(left, Align2::LEFT_CENTER, text, font::medium(font::SMALL), palette.text_muted);
-    let what = if machine.unified { "memory" } else { "VRAM, RAM" };
+    let what = if machine.unified { tr!("plan-column-memory") } else { tr!("plan-column-vram-ram") };
     let tiny = FontId::proportional(font::TINY);
     ui.painter().text(right, Align2::RIGHT_CENTER, what, tiny, palette.text_faint);
 }
@@ -177,8 +178,8 @@ fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
     let quality = quality(alternative);
     match short {
         Some(short) if alternative.available => (short, palette.danger),
-        Some(short) => (format!("{MISSING} · {short}"), palette.text_faint),
-        None if !alternative.available => (format!("{MISSING} · {time}"), palette.text_faint),
+        Some(short) => (format!("{} · {short}", missing()), palette.text_faint),
+        None if !alternative.available => (format!("{} · {time}", missing()), palette.text_faint),
         None => (format!("{time} · {quality}"), palette.text_muted),
     }
 }
@@ -187,76 +188,73 @@ fn short(alternative: &Alternative) -> Option<String> {
     let parts: Vec<_> = [(alternative.device_short, "VRAM"), (alternative.host_short, "RAM")]
         .into_iter()
         .filter(|&(bytes, _)| bytes > 0)
-        .map(|(bytes, name)| format!("{} {name} too much", units::memory_needed(bytes)))
+        .map(|(bytes, name)| tr!("plan-too-much", amount = units::memory_needed(bytes), memory = name))
         .collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Why a row cannot be selected, in a word or two.
-const MISSING: &str = "diffusers only";
+fn missing() -> String {
+    tr!("plan-diffusers-only")
+}
 
 /// How close the image is to that of the stored weights, in a word or two.
-fn quality(alternative: &Alternative) -> &'static str {
+fn quality(alternative: &Alternative) -> String {
     match alternative.quality {
-        Quality::Exact => "identical image",
-        Quality::Blended => "nearly identical",
-        Quality::EightBit => "slightly different (8-bit)",
-        Quality::FourBit => "lower quality (4-bit)",
+        Quality::Exact => tr!("plan-quality-exact"),
+        Quality::Blended => tr!("plan-quality-blended"),
+        Quality::EightBit => tr!("plan-quality-eight-bit"),
+        Quality::FourBit => tr!("plan-quality-four-bit"),
     }
 }
 
 fn spoken(alternative: &Alternative, machine: &Machine) -> String {
     let mut parts = vec![alternative.name.clone(), units::memory(alternative.device)];
     if !machine.unified {
-        parts.push(format!("{} of RAM", units::memory(alternative.host)));
+        parts.push(tr!("plan-of-ram", memory = units::memory(alternative.host)));
     }
-    parts.push(format!("{} per image", units::seconds(alternative.seconds_per_image)));
-    parts.push(quality(alternative).to_owned());
+    parts.push(tr!("plan-per-image", time = units::seconds(alternative.seconds_per_image)));
+    parts.push(quality(alternative));
     match short(alternative) {
         Some(short) => parts.push(short),
-        None => parts.push("fits".to_owned()),
+        None => parts.push(tr!("plan-fits-word")),
     }
     if alternative.recommended {
-        parts.push("recommended".to_owned());
+        parts.push(tr!("plan-recommended"));
     }
     if !alternative.available {
-        parts.push(MISSING.to_owned());
+        parts.push(missing());
     }
     parts.join(", ")
 }
 
 fn explained(alternative: &Alternative, machine: &Machine) -> String {
     let quality = match alternative.quality {
-        Quality::Exact => "The image is identical, to the last byte",
-        Quality::Blended => "The image is decoded in tiles that blend into each other",
-        Quality::EightBit => "8-bit weights: differences are hard to see",
-        Quality::FourBit => "4-bit weights: differences can be seen",
+        Quality::Exact => tr!("plan-exact-explained"),
+        Quality::Blended => tr!("plan-blended-explained"),
+        Quality::EightBit => tr!("plan-eight-bit-explained"),
+        Quality::FourBit => tr!("plan-four-bit-explained"),
     };
     let mut lines = vec![
         alternative.name.clone(),
-        format!(
-            "{} per step, {} per image",
-            units::seconds(alternative.seconds_per_step),
-            units::seconds(alternative.seconds_per_image)
+        tr!(
+            "plan-per-step-and-image",
+            step = units::seconds(alternative.seconds_per_step),
+            image = units::seconds(alternative.seconds_per_image),
         ),
-        format!(
-            "{} of {}",
-            units::memory(alternative.device),
-            if machine.unified { "memory" } else { "VRAM" }
-        ),
+        match machine.unified {
+            true => tr!("plan-of-memory", memory = units::memory(alternative.device)),
+            false => tr!("plan-of-vram", memory = units::memory(alternative.device)),
+        },
     ];
     if !machine.unified {
-        lines.push(format!("{} of RAM", units::memory(alternative.host)));
+        lines.push(tr!("plan-of-ram", memory = units::memory(alternative.host)));
     }
-    lines.push(quality.to_owned());
-    lines.extend(
-        alternative
-            .error
-            .map(|error| format!("Weights are {} off, measured on a sample of them", units::percent(error))),
-    );
+    lines.push(quality);
+    lines.extend(alternative.error.map(|error| tr!("plan-weights-off", share = units::percent(error))));
     lines.extend(short(alternative));
     if !alternative.available {
-        lines.push("What diffusers does, for comparison".to_owned());
+        lines.push(tr!("plan-diffusers-explained"));
     }
     lines.join("\n")
 }

@@ -7,7 +7,9 @@ use sluice_engine::{
 };
 
 use crate::{
-    engines, units,
+    engines,
+    language::{self, tr},
+    units,
     window::{icons, state::State, tokens::Palette, widgets},
 };
 
@@ -25,26 +27,25 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
         .show_ui(ui, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
         .response
         .labelled_by(label.id)
-        .on_hover_text("What the plan is made for. Choose another GPU to see how it would do.");
+        .on_hover_text(tr!("plan-gpu-tip"));
     if let Some(forecast) = state.planning.forecast() {
         widgets::hint(ui, allowed(&forecast.machine));
     }
     if let Some(budget) = preferences.vram_budget {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().interact_size.y = 0.0;
-            widgets::hint(ui, format!("Limited to {}.", units::memory(budget)));
-            if widgets::disclosure(ui, "Remove limit", icons::X, false).clicked() {
+            widgets::hint(ui, tr!("plan-limited", memory = units::memory(budget)));
+            if widgets::disclosure(ui, &tr!("plan-remove-limit"), icons::X, false).clicked() {
                 preferences.vram_budget = None;
             }
         });
     }
     if matches!(preferences.device, DeviceChoice::Simulated(_)) {
-        widgets::hint(ui, "Simulated: this GPU's memory and link, at this computer's speed.");
+        widgets::hint(ui, tr!("plan-simulated-hint"));
     }
     if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = instead_of.advice.as_deref().unwrap_or_default();
-        widgets::hint(ui, "CUDA is not available.")
-            .on_hover_text(format!("{}\n{advice}", instead_of.message));
+        widgets::hint(ui, tr!("plan-no-cuda")).on_hover_text(format!("{}\n{advice}", instead_of.message));
     }
 }
 
@@ -63,26 +64,27 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
         offer(ui, DeviceChoice::Processor);
     }
     for gpu in gpus.iter().filter(|_| !of_cards) {
-        let found = format!("{} {} (found)", short_name(&gpu.name), units::memory(gpu.vram_total));
+        let found =
+            tr!("plan-gpu-found", name = short_name(&gpu.name), memory = units::memory(gpu.vram_total));
         match profile(gpu) {
             Some(profile) => {
                 let choice = DeviceChoice::Simulated(profile.id.clone());
                 // The selected device is listed once, among the simulated ones.
-                let tip = "This version of Sluice computes on the CPU. It can simulate this GPU.";
+                let tip = tr!("plan-gpu-can-simulate");
                 if ui.selectable_label(false, found).on_hover_text(tip).clicked() {
                     *device = choice;
                 }
             }
             None => {
                 ui.add_enabled_ui(false, |ui| {
-                    let tip = "This version of Sluice computes on the CPU and cannot simulate this GPU.";
+                    let tip = tr!("plan-gpu-cannot-simulate");
                     ui.selectable_label(false, found).on_disabled_hover_text(tip);
                 });
             }
         }
     }
     ui.separator();
-    ui.label(RichText::new("Simulate another GPU").small().color(palette.text_faint));
+    ui.label(RichText::new(tr!("plan-simulate-another")).small().color(palette.text_faint));
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
         let words = name(&choice, of_cards, gpus);
@@ -93,24 +95,24 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
 /// The display name of a device; `of_cards` is whether the engine computes on GPUs, and `gpus` are this machine's.
 pub fn name(device: &DeviceChoice, of_cards: bool, gpus: &[GpuSample]) -> String {
     match device {
-        DeviceChoice::Auto if of_cards => "This computer (GPU)".to_owned(),
-        DeviceChoice::Auto | DeviceChoice::Processor => "This computer (CPU)".to_owned(),
+        DeviceChoice::Auto if of_cards => tr!("plan-this-gpu"),
+        DeviceChoice::Auto | DeviceChoice::Processor => tr!("plan-this-cpu"),
         DeviceChoice::Gpu(number) => match gpus.get(*number as usize) {
             Some(gpu) => format!("GPU {number}, {} {}", short_name(&gpu.name), units::memory(gpu.vram_total)),
             None => format!("GPU {number}"),
         },
         DeviceChoice::Simulated(id) => {
-            format!("{} (simulated)", card(id).map_or(id.as_str(), |card| card.name.as_str()))
+            tr!("plan-simulated", name = card(id).map_or(id.as_str(), |card| card.name.as_str()))
         }
     }
 }
 
 fn allowed(machine: &Machine) -> String {
-    let device = units::memory_of(machine.device_budget, machine.device_total);
+    let device = language::memory_of(machine.device_budget, machine.device_total);
     if machine.unified {
-        format!("Up to {device}")
+        tr!("plan-up-to", memory = device)
     } else {
-        format!("Up to {device} of VRAM and {} of RAM", units::memory(machine.host_budget))
+        tr!("plan-up-to-vram-and-ram", vram = device, ram = units::memory(machine.host_budget))
     }
 }
 

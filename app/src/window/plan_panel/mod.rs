@@ -19,7 +19,10 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
 };
-use crate::units;
+use crate::{
+    language::{self, tr},
+    units,
+};
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
@@ -45,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 Some(Answer::Forecast(forecast)) => {
                     answer(ui, forecast, state, &mut preferences);
                     ui.add_space(space::S);
-                    widgets::fold(ui, "Details", &mut panel.details, |ui| {
+                    widgets::fold(ui, &tr!("plan-details"), &mut panel.details, |ui| {
                         details(ui, forecast, state, &mut panel.lists, &mut preferences);
                     });
                 }
@@ -56,11 +59,11 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     }
                 }
                 None if state.planning.is_asking() => {
-                    widgets::hint(ui, "Planning…");
+                    widgets::hint(ui, tr!("plan-planning"));
                 }
                 None => {
                     let mistake = state.mistake().map(|error| sentence(&error));
-                    let why = mistake.unwrap_or("Load a model to see how it fits into memory.".to_owned());
+                    let why = mistake.unwrap_or_else(|| tr!("plan-no-model"));
                     widgets::hint(ui, why);
                 }
             }
@@ -77,9 +80,11 @@ fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
     let margin = Margin { left: space::L as i8, right: space::S as i8, top: 8, bottom: 4 };
     Frame::new().inner_margin(margin).show(ui, |ui| {
         ui.horizontal(|ui| {
-            ui.label(RichText::new("Memory plan").font(font::semibold(font::HEADING)).color(palette.text));
+            ui.label(
+                RichText::new(tr!("plan-title")).font(font::semibold(font::HEADING)).color(palette.text),
+            );
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if widgets::icon_button(ui, icons::CHEVRON_RIGHT, "Close the plan").clicked() {
+                if widgets::icon_button(ui, icons::CHEVRON_RIGHT, &tr!("plan-close")).clicked() {
                     actions.push(Action::Set(Setting::PlanOpen(false)));
                 }
             });
@@ -98,7 +103,7 @@ fn answer(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &mut Mem
             let parts = [(*needed, Palette::of(ui).weights)];
             let total = shown_total(machine);
             let bar = MemoryBar { parts: &parts, total, limit: Some(*budget), faded: false };
-            measured(ui, device_name(machine), *needed, total, bar);
+            measured(ui, &device_name(machine), *needed, total, bar);
         }
         Err(PlanError::Host { needed, budget }) => {
             let parts = [(*needed, Palette::of(ui).weights)];
@@ -116,14 +121,17 @@ fn at_a_glance(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &Me
     let (words, color) = match &forecast.plan {
         Ok(plan) => {
             let quality = alternatives::quality_in_force(forecast, preferences);
-            let time = format!("about {}", units::seconds(plan.seconds));
-            let parts = ["Fits".to_owned(), time].into_iter().chain(quality.map(str::to_owned));
+            let time = units::seconds(plan.seconds);
+            let words = match quality {
+                Some(quality) => tr!("plan-fits-quality", time = time, quality = quality),
+                None => tr!("plan-fits", time = time),
+            };
             let is_old = state.planning.is_asking();
-            (parts.collect::<Vec<_>>().join(" · "), if is_old { palette.text_muted } else { palette.good })
+            (words, if is_old { palette.text_muted } else { palette.good })
         }
         Err(PlanError::Device { needed, budget, .. } | PlanError::Host { needed, budget }) => {
             let (needed, allowed) = (units::memory_needed(*needed), units::memory(*budget));
-            (format!("Does not fit · needs {needed}, {allowed} allowed"), palette.danger)
+            (tr!("plan-too-large", needed = needed, allowed = allowed), palette.danger)
         }
     };
     ui.add(
@@ -164,8 +172,8 @@ fn shown_total(machine: &Machine) -> u64 {
 }
 
 /// The name of the device's memory.
-fn device_name(machine: &Machine) -> &'static str {
-    if machine.unified { "Memory" } else { "VRAM" }
+fn device_name(machine: &Machine) -> String {
+    if machine.unified { tr!("plan-memory") } else { "VRAM".to_owned() }
 }
 
 fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
@@ -175,30 +183,29 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
     let parts = [(weights, palette.weights), (activations, palette.activations)];
     let total = shown_total(machine);
     let bar = MemoryBar { parts: &parts, total, limit: Some(machine.device_budget), faded: false };
-    let row = measured(ui, device_name(machine), plan.peak_device(), total, bar);
+    let row = measured(ui, &device_name(machine), plan.peak_device(), total, bar);
     row.on_hover_ui(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for stage in &plan.stages {
             stage_figures(ui, stage);
         }
-        ui.small(format!("{} allowed", units::memory(machine.device_budget)));
+        ui.small(tr!("plan-allowed", memory = units::memory(machine.device_budget)));
     });
     if !machine.unified {
         let host = plan.peak_host();
         let parts = [(host, palette.weights)];
         let bar = MemoryBar { parts: &parts, total: machine.host_budget, limit: None, faded: false };
-        measured(ui, "RAM", host, machine.host_budget, bar)
-            .on_hover_text("Copies of weights, and buffers that weights are read through.");
+        measured(ui, "RAM", host, machine.host_budget, bar).on_hover_text(tr!("plan-ram-tip"));
     }
 }
 
 fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
-    ui.small(format!(
-        "{}: {} of weights, {} of activations, {}",
-        stage.stage.name,
-        units::memory(stage.weights),
-        units::memory(stage.activations),
-        units::seconds(stage.seconds),
+    ui.small(tr!(
+        "plan-stage",
+        stage = &stage.stage.name,
+        weights = units::memory(stage.weights),
+        activations = units::memory(stage.activations),
+        time = units::seconds(stage.seconds),
     ));
 }
 
@@ -217,7 +224,7 @@ fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) 
             ui.painter().text(left, egui::Align2::LEFT_CENTER, name, small, palette.text_muted);
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 let amount =
-                    ui.label(RichText::new(units::memory_of(part, whole)).small().color(palette.text));
+                    ui.label(RichText::new(language::memory_of(part, whole)).small().color(palette.text));
                 let (rect, response) =
                     ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
                 let place = egui::Rect::from_center_size(rect.center(), vec2(rect.width(), size::BAR));
@@ -231,15 +238,17 @@ fn measured(ui: &mut Ui, name: &str, part: u64, whole: u64, bar: MemoryBar<'_>) 
 }
 
 fn pace(ui: &mut Ui, plan: &Plan) {
-    let bound = plan.first_of(StageKind::Denoise).map(|stage| match stage.bound {
-        Bound::Compute => "limited by compute",
-        Bound::Link => "limited by the link",
-        Bound::Disk => "limited by the disk",
-    });
     let step = units::seconds(plan.seconds_per_step);
     let all = units::seconds(plan.seconds);
-    let bound = bound.map_or_else(String::new, |bound| format!(" · {bound}"));
-    widgets::hint(ui, format!("{step} per step · {all} per run{bound}"));
+    widgets::hint(
+        ui,
+        match plan.first_of(StageKind::Denoise).map(|stage| stage.bound) {
+            Some(Bound::Compute) => tr!("plan-pace-compute", step = step, run = all),
+            Some(Bound::Link) => tr!("plan-pace-link", step = step, run = all),
+            Some(Bound::Disk) => tr!("plan-pace-disk", step = step, run = all),
+            None => tr!("plan-pace", step = step, run = all),
+        },
+    );
 }
 
 /// Prediction and measurement of the last run. Omits what was not measured.
@@ -248,12 +257,13 @@ fn last_run(ui: &mut Ui, outcome: &Outcome) {
     let mut lines = Vec::new();
     if outcome.measured_device > 0 {
         let predicted = units::memory(outcome.predicted_device);
-        lines.push(format!("predicted {predicted}, measured {}", units::memory(outcome.measured_device)));
+        let measured = units::memory(outcome.measured_device);
+        lines.push(tr!("plan-last-memory", predicted = predicted, measured = measured));
     }
     if outcome.measured_step_seconds > 0.0 {
         let predicted = units::seconds(outcome.predicted_step_seconds);
         let measured = units::seconds(outcome.measured_step_seconds);
-        lines.push(format!("predicted {predicted}, measured {measured} per step"));
+        lines.push(tr!("plan-last-step", predicted = predicted, measured = measured));
     }
     if lines.is_empty() {
         return;
@@ -263,7 +273,7 @@ fn last_run(ui: &mut Ui, outcome: &Outcome) {
         |ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
             ui.set_width(ui.available_width());
-            widgets::field_label(ui, "Last run");
+            widgets::field_label(ui, &tr!("plan-last-run"));
             for words in lines {
                 ui.label(RichText::new(words).small().color(palette.text));
             }

@@ -1,5 +1,6 @@
 //! One-click presets for GPUs of common sizes.
 
+use crate::language::tr;
 use egui::{Align2, FontId, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 use sluice_engine::memory::{CardPreset, MemoryPreferences, card_presets};
 
@@ -16,7 +17,7 @@ pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
     }
     let chosen = presets.iter().find(|preset| applied(preset, preferences) == *preferences);
     ui.add_space(2.0);
-    widgets::field_label(ui, "Presets by VRAM");
+    widgets::field_label(ui, &tr!("plan-presets"));
     let mut wanted = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
@@ -45,7 +46,7 @@ fn applied(preset: &CardPreset, preferences: &MemoryPreferences) -> MemoryPrefer
 fn segment(ui: &mut Ui, name: &str, width: f32, on: bool) -> egui::Response {
     let palette = Palette::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL - 2.0), Sense::click());
-    let spoken = format!("Preset for {name}");
+    let spoken = tr!("plan-preset-for", name = name);
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, &spoken));
     let over = response.hovered();
     let (fill, line) = match (on, over) {

@@ -2,9 +2,10 @@
 
 use egui::{Label, RichText, Ui};
 
-use super::{Report, SettingsPage};
+use super::SettingsPage;
 use crate::{
     folders::{cache_folder, data_folder},
+    language::tr,
     logs,
     window::{
         action::Action,
@@ -20,19 +21,22 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
     let palette = Palette::of(ui);
     let version = format!("Sluice {}", env!("CARGO_PKG_VERSION"));
     ui.label(RichText::new(version).font(font::medium(font::BODY)).color(palette.text));
-    let licence = format!("Licence: {}. It listens on no port, and asks no server for updates.", licence());
+    let licence = tr!("settings-licence", licence = licence());
     widgets::hint(ui, licence);
-    widgets::hint(ui, Report::engine(state));
+    let engine = match &state.engine.serving {
+        Some(serving) => tr!("settings-engine", engine = &serving.engine),
+        None => tr!("settings-engine-within"),
+    };
+    widgets::hint(ui, engine);
     let folders = [
-        ("Past runs, stars and tags", data_folder()),
-        ("Thumbnails and what else can be made again", cache_folder()),
-        ("Logs of the last days", logs::folder()),
+        (tr!("settings-data"), tr!("settings-data-open"), data_folder()),
+        (tr!("settings-cache"), tr!("settings-cache-open"), cache_folder()),
+        (tr!("settings-logs"), tr!("settings-logs-open"), logs::folder()),
     ];
-    for (words, folder) in folders {
+    for (words, open, folder) in folders {
         let Some(folder) = folder else { continue };
-        widgets::field_label(ui, words);
+        widgets::field_label(ui, &words);
         ui.horizontal(|ui| {
-            let open = format!("Open the folder of {}", words.to_lowercase());
             if widgets::icon_button(ui, icons::FOLDER_OPEN, &open).clicked() {
                 actions.push(Action::OpenFolder(folder.clone()));
             }
@@ -41,12 +45,11 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
         });
     }
     ui.add_space(space::S);
-    widgets::field_label(ui, "Report a problem");
-    let words = "Copies the machine, the model, the settings, the last messages and the end of the log.";
-    widgets::hint(ui, words);
-    ui.checkbox(&mut page.tells_all, "With paths and prompts")
-        .on_hover_text("Otherwise the report has neither prompts nor names of your files and folders.");
-    if widgets::button(ui, Some(icons::COPY), "Copy report", Weight::Plain).clicked() {
+    widgets::field_label(ui, &tr!("settings-report"));
+    widgets::hint(ui, tr!("settings-report-hint"));
+    ui.checkbox(&mut page.tells_all, tr!("settings-report-all"))
+        .on_hover_text(tr!("settings-report-all-tip"));
+    if widgets::button(ui, Some(icons::COPY), &tr!("settings-report-copy"), Weight::Plain).clicked() {
         actions.push(Action::CopyReport { tells_all: page.tells_all });
     }
 }

@@ -1,6 +1,7 @@
 //! All settings in one place, with a search, opened with Ctrl+Comma.
 
 mod about;
+mod language;
 mod report;
 mod rows;
 
@@ -12,6 +13,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
+use crate::language::{text, tr};
 pub use report::Report;
 use rows::{ROWS, Row};
 
@@ -56,15 +58,17 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
 fn head(ui: &mut Ui, page: &mut SettingsPage, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Settings").font(font::semibold(font::HEADING)).color(palette.text));
+        ui.label(
+            RichText::new(tr!("settings-title")).font(font::semibold(font::HEADING)).color(palette.text),
+        );
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if widgets::button(ui, None, "Close", Weight::Plain).clicked() {
+            if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
                 actions.push(Action::ShowSettings(false));
             }
-            let field = TextEdit::singleline(&mut page.search)
-                .hint_text("Search settings")
-                .margin(Margin::symmetric(10, 6));
-            let field = ui.add_sized(vec2(220.0, size::CONTROL), field).accessible_name("Search settings");
+            let search = tr!("settings-search");
+            let field =
+                TextEdit::singleline(&mut page.search).hint_text(&search).margin(Margin::symmetric(10, 6));
+            let field = ui.add_sized(vec2(220.0, size::CONTROL), field).accessible_name(search);
             if !std::mem::replace(&mut page.was_shown, true) {
                 field.request_focus();
             }
@@ -76,7 +80,7 @@ fn head(ui: &mut Ui, page: &mut SettingsPage, actions: &mut Vec<Action>) {
 fn list(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
     let found: Vec<&Row> = ROWS.iter().filter(|row| row.matches(&page.search)).collect();
     if found.is_empty() {
-        widgets::hint(ui, format!("No setting is about “{}”.", page.search.trim()));
+        widgets::hint(ui, tr!("settings-nothing-found", search = page.search.trim()));
         return;
     }
     let mut section = "";
@@ -84,7 +88,9 @@ fn list(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<A
         if row.section != section {
             section = row.section;
             ui.add_space(space::S);
-            ui.label(RichText::new(section).font(font::semibold(font::BODY)).color(Palette::of(ui).text));
+            ui.label(
+                RichText::new(text(section)).font(font::semibold(font::BODY)).color(Palette::of(ui).text),
+            );
             ui.separator();
         }
         (row.show)(ui, state, page, actions);

@@ -3,7 +3,8 @@
 use egui::{Label, RichText, TextEdit, Ui};
 use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
-use super::{SettingsPage, about};
+use super::{SettingsPage, about, language};
+use crate::language::{text, tr};
 use crate::window::{
     action::Action,
     files::Dialog,
@@ -16,9 +17,9 @@ use crate::window::{
 
 /// A setting, or a few that belong together.
 pub struct Row {
-    /// The title above it.
+    /// The key of the title above it.
     pub section: &'static str,
-    /// Words by which it is found, beside the section.
+    /// The key of the words by which it is found, beside the section.
     words: &'static str,
     /// Draws it.
     pub show: fn(&mut Ui, &State, &mut SettingsPage, &mut Vec<Action>),
@@ -27,39 +28,39 @@ pub struct Row {
 impl Row {
     /// Whether it has every word of a search.
     pub fn matches(&self, search: &str) -> bool {
-        let own = format!("{} {}", self.section, self.words).to_lowercase();
+        let own = format!("{} {}", text(self.section), text(self.words)).to_lowercase();
         search.to_lowercase().split_whitespace().all(|word| own.contains(word))
     }
 }
 
-const LOOK: &str = "Look";
-const SAVING: &str = "Saving";
-const FOLDERS: &str = "Folders";
-const ABOUT: &str = "About";
+const LOOK: &str = "settings-section-look";
+const SAVING: &str = "settings-section-saving";
+const FOLDERS: &str = "settings-section-folders";
+const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 11] = [
-    Row { section: LOOK, words: "theme dark light system colours", show: theme },
-    Row { section: LOOK, words: "size of the contents scale zoom font ui", show: scale },
-    Row { section: LOOK, words: "reduced motion animation accessibility", show: motion },
-    Row { section: LOOK, words: "live preview while generating", show: previews },
-    Row { section: LOOK, words: "sound mute clips", show: sound },
-    Row { section: LOOK, words: "app rendering gpu adapter integrated dedicated vram", show: render_gpu },
-    Row { section: SAVING, words: "output folder images clips where", show: output_folder },
-    Row { section: SAVING, words: "image format png jpeg webp", show: format },
-    Row { section: SAVING, words: "file names template date seed prompt", show: names },
-    Row { section: FOLDERS, words: "models loras checkpoints gallery", show: folders },
-    Row {
-        section: ABOUT,
-        words: "version licence license engine data logs report problem support privacy update",
-        show: about::show,
-    },
+pub const ROWS: [Row; 12] = [
+    Row { section: LOOK, words: "settings-words-language", show: language::show },
+    Row { section: LOOK, words: "settings-words-theme", show: theme },
+    Row { section: LOOK, words: "settings-words-scale", show: scale },
+    Row { section: LOOK, words: "settings-words-motion", show: motion },
+    Row { section: LOOK, words: "settings-words-previews", show: previews },
+    Row { section: LOOK, words: "settings-words-sound", show: sound },
+    Row { section: LOOK, words: "settings-words-rendering", show: render_gpu },
+    Row { section: SAVING, words: "settings-words-output", show: output_folder },
+    Row { section: SAVING, words: "settings-words-format", show: format },
+    Row { section: SAVING, words: "settings-words-names", show: names },
+    Row { section: FOLDERS, words: "settings-words-folders", show: folders },
+    Row { section: ABOUT, words: "settings-words-about", show: about::show },
 ];
 
 fn theme(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
-    widgets::field_label(ui, "Theme");
-    let choices =
-        [(ThemeChoice::System, "System"), (ThemeChoice::Dark, "Dark"), (ThemeChoice::Light, "Light")];
+    widgets::field_label(ui, &tr!("settings-theme"));
+    let choices = [
+        (ThemeChoice::System, tr!("settings-theme-system")),
+        (ThemeChoice::Dark, tr!("settings-theme-dark")),
+        (ThemeChoice::Light, tr!("settings-theme-light")),
+    ];
     if let Some(chosen) = widgets::segmented(ui, state.settings.theme, &choices) {
         actions.push(Action::Set(Setting::Theme(chosen)));
     }
@@ -69,8 +70,8 @@ fn scale(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Act
     let percent = |scale: f32| (100.0 * scale).round();
     let mut chosen = percent(state.settings.scale);
     let all = SCALES.map(percent);
-    widgets::choice_row(ui, "Size of the contents", &mut chosen, all, |percent| format!("{percent}%"))
-        .on_hover_text("Scales text and controls. Keys: Ctrl+Plus and Ctrl+Minus");
+    widgets::choice_row(ui, &tr!("settings-scale"), &mut chosen, all, |percent| format!("{percent}%"))
+        .on_hover_text(tr!("settings-scale-tip"));
     if chosen != percent(state.settings.scale) {
         actions.push(Action::Set(Setting::Scale(chosen / 100.0)));
     }
@@ -78,55 +79,59 @@ fn scale(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Act
 
 fn motion(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let mut reduced = state.settings.reduced_motion;
-    let switch = ui.checkbox(&mut reduced, "Reduced motion");
-    if switch.on_hover_text("Panels and popups appear at once instead of fading.").changed() {
+    let switch = ui.checkbox(&mut reduced, tr!("settings-motion"));
+    if switch.on_hover_text(tr!("settings-motion-tip")).changed() {
         actions.push(Action::Set(Setting::ReducedMotion(reduced)));
     }
 }
 
 fn previews(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let mut previews = state.settings.previews;
-    let switch = ui.checkbox(&mut previews, "Live preview");
-    if switch.on_hover_text("Shows the image while it is generated.").changed() {
+    let switch = ui.checkbox(&mut previews, tr!("settings-previews"));
+    if switch.on_hover_text(tr!("settings-previews-tip")).changed() {
         actions.push(Action::Set(Setting::Previews(previews)));
     }
 }
 
 fn sound(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let mut muted = state.settings.muted;
-    let switch = ui.checkbox(&mut muted, "Mute clips");
-    if switch.on_hover_text("Plays clips without their sound. Key: M").changed() {
+    let switch = ui.checkbox(&mut muted, tr!("settings-mute"));
+    if switch.on_hover_text(tr!("settings-mute-tip")).changed() {
         actions.push(Action::Set(Setting::Muted(muted)));
     }
 }
 
 fn render_gpu(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
-    widgets::field_label(ui, "App rendering GPU");
-    let choices = [(RenderGpu::Integrated, "Integrated"), (RenderGpu::Dedicated, "Dedicated")];
+    widgets::field_label(ui, &tr!("settings-rendering"));
+    let choices = [
+        (RenderGpu::Integrated, tr!("settings-rendering-integrated")),
+        (RenderGpu::Dedicated, tr!("settings-rendering-dedicated")),
+    ];
     if let Some(chosen) = widgets::segmented(ui, state.settings.startup.render_gpu, &choices) {
         actions.push(Action::Set(Setting::RenderGpu(chosen)));
     }
-    let gpu = state.surroundings.gpu.as_ref();
-    let now = gpu.map_or_else(String::new, |gpu| format!(" Current: {gpu}."));
-    let words =
-        "The integrated GPU leaves all VRAM of the dedicated one to models. Takes effect after restart.";
-    widgets::hint(ui, format!("{words}{now}"));
+    let words = match &state.surroundings.gpu {
+        Some(gpu) => tr!("settings-rendering-hint-now", gpu = gpu),
+        None => tr!("settings-rendering-hint"),
+    };
+    widgets::hint(ui, words);
 }
 
 fn output_folder(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
-    widgets::field_label(ui, "Output folder");
+    widgets::field_label(ui, &tr!("settings-output"));
     let Some(folder) = &state.surroundings.output_folder else {
-        widgets::hint(ui, "Nothing is saved: this user has no folder for images.");
+        widgets::hint(ui, tr!("settings-output-none"));
         return;
     };
     let path = folder.display().to_string();
     ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        if widgets::button(ui, Some(icons::FOLDER), "Choose…", Weight::Plain).clicked() {
+        if widgets::button(ui, Some(icons::FOLDER), &tr!("settings-output-choose"), Weight::Plain).clicked() {
             actions.push(Action::OpenDialog(Dialog::OutputFolder));
         }
-        if widgets::button(ui, Some(icons::FOLDER_OPEN), "Open folder", Weight::Plain).clicked() {
+        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("common-open-folder"), Weight::Plain).clicked()
+        {
             actions.push(Action::OpenFolder(folder.clone()));
         }
     });
@@ -134,18 +139,17 @@ fn output_folder(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut
 
 fn format(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let output = &state.settings.output;
-    widgets::field_label(ui, "Image format");
+    widgets::field_label(ui, &tr!("settings-format"));
     let choices = StillFormat::ALL.map(|format| (format, format.title()));
     if let Some(format) = widgets::segmented(ui, output.format, &choices) {
         set_output(actions, OutputSettings { format, ..output.clone() });
     }
-    let words = "PNG keeps every pixel. JPEG and WebP are smaller and lose a little. All keep the settings.";
-    widgets::hint(ui, words);
+    widgets::hint(ui, tr!("settings-format-hint"));
 }
 
 fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
     let output = &state.settings.output;
-    let label = widgets::field_label(ui, "File names");
+    let label = widgets::field_label(ui, &tr!("settings-names"));
     let mut typed = page.names.clone().unwrap_or_else(|| output.names.clone());
     let field = TextEdit::singleline(&mut typed)
         .hint_text(OutputSettings::USUAL_NAMES)
@@ -170,12 +174,31 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
         }
     }
     match made {
-        Ok(name) => drop(widgets::hint(ui, format!("For example {name}.{}", output.format.extension()))),
+        Ok(name) => drop(widgets::hint(
+            ui,
+            tr!("settings-names-example", name = format!("{name}.{}", output.format.extension())),
+        )),
         Err(error) => widgets::mistake(ui, &error.to_string()),
     }
-    let fields: Vec<String> =
-        NAME_FIELDS.iter().map(|(field, words)| format!("{{{field}}} is {words}")).collect();
-    widgets::hint(ui, fields.join(", ") + ".");
+    let fields = NAME_FIELDS.iter().map(|(field, words)| {
+        tr!("settings-field", field = format!("{{{field}}}"), meaning = meaning(field, words))
+    });
+    widgets::hint(ui, fields.collect::<Vec<_>>().join(", ") + ".");
+}
+
+/// What a field of a template becomes; the words of the engine, if it is new.
+fn meaning(field: &str, words: &str) -> String {
+    match field {
+        "name" => tr!("settings-field-name"),
+        "number" => tr!("settings-field-number"),
+        "date" => tr!("settings-field-date"),
+        "seed" => tr!("settings-field-seed"),
+        "model" => tr!("settings-field-model"),
+        "prompt" => tr!("settings-field-prompt"),
+        "width" => tr!("settings-field-width"),
+        "height" => tr!("settings-field-height"),
+        _ => words.to_owned(),
+    }
 }
 
 fn set_output(actions: &mut Vec<Action>, output: OutputSettings) {
@@ -185,11 +208,13 @@ fn set_output(actions: &mut Vec<Action>, output: OutputSettings) {
 fn folders(ui: &mut Ui, _: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        if widgets::button(ui, Some(icons::LAYERS), "Folders of models…", Weight::Plain).clicked() {
+        if widgets::button(ui, Some(icons::LAYERS), &tr!("settings-folders-models"), Weight::Plain).clicked()
+        {
             actions.push(Action::ShowSettings(false));
             actions.push(Action::Library(crate::window::library::LibraryAction::Show(true)));
         }
-        if widgets::button(ui, Some(icons::LAYOUT_GRID), "Folders of the gallery…", Weight::Plain).clicked()
+        if widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("settings-folders-gallery"), Weight::Plain)
+            .clicked()
         {
             actions.push(Action::ShowSettings(false));
             actions.push(crate::window::gallery::Step::Open(true).into());

@@ -6,13 +6,16 @@ use egui::{Align, Layout, Popup, ScrollArea, Ui};
 use sluice_engine::{adapters::AdapterReport, request::AdapterUse};
 
 use super::parts::Parts;
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    state::{Draft, State},
-    tokens::size,
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::{Draft, State},
+        tokens::size,
+        widgets::{self, Weight},
+    },
 };
 
 /// View state of the list; not saved.
@@ -24,7 +27,7 @@ pub struct AdapterList {
 /// Draws the list, collapsed by default.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut AdapterList) {
     let used = parts.draft.to_send().adapters.len();
-    let title = if used == 0 { "LoRA".to_owned() } else { format!("LoRA ({used})") };
+    let title = if used == 0 { tr!("side-panel-loras") } else { tr!("side-panel-loras-used", count = used) };
     let pressed = widgets::fold(ui, &title, &mut list.open, |ui| opened(ui, parts));
     if pressed && list.open {
         parts.actions.push(Action::ListAdapters);
@@ -40,8 +43,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
         row(ui, draft, &path, [report, half], actions);
     }
     ui.horizontal(|ui| {
-        if widgets::button(ui, Some(icons::FILE_UP), "Add LoRA…", Weight::Plain)
-            .on_hover_text("Choose a LoRA file, or drop one on the window.")
+        if widgets::button(ui, Some(icons::FILE_UP), &tr!("side-panel-lora-add"), Weight::Plain)
+            .on_hover_text(tr!("side-panel-lora-add-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::Adapter));
@@ -66,20 +69,29 @@ fn row(
             actions.push(if on { Action::AddAdapter(path) } else { Action::SwitchAdapterOff(path) });
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::icon_button(ui, icons::X, &format!("Remove {name}")).clicked() {
+            if widgets::icon_button(ui, icons::X, &tr!("side-panel-lora-remove", name = name.as_str()))
+                .clicked()
+            {
                 actions.push(Action::RemoveAdapter(path.to_owned()));
             }
         });
     });
     let adapter = draft.request.adapters.iter_mut().find(|adapter| adapter.path == path);
     if let Some(AdapterUse { weight, .. }) = adapter.filter(|_| on) {
-        widgets::slider_row(ui, &format!("Weight of {name}"), weight, -1.0..=2.0, -10.0..=10.0, 0.05)
-            .on_hover_text("How strongly the LoRA is applied. 1 is as trained, below 0 is the opposite.");
+        widgets::slider_row(
+            ui,
+            &tr!("side-panel-lora-weight", name = name.as_str()),
+            weight,
+            -1.0..=2.0,
+            -10.0..=10.0,
+            0.05,
+        )
+        .on_hover_text(tr!("side-panel-lora-weight-tip"));
         if let Some(sentence) = report.and_then(AdapterReport::sentence) {
             widgets::hint(ui, sentence);
         }
         if let Some(half) = half {
-            widgets::hint(ui, format!("{} is used with it.", stem(&half.path)));
+            widgets::hint(ui, tr!("side-panel-lora-half", name = stem(&half.path)));
         }
     }
 }
@@ -95,8 +107,8 @@ fn beside_the_model(ui: &mut Ui, state: &State, draft: &Draft, actions: &mut Vec
     if found.is_empty() {
         return;
     }
-    let button = widgets::disclosure(ui, "Found near model", icons::CHEVRON_DOWN, false);
-    Popup::menu(&button).accessible_name("LoRAs found near the model").width(size::POPUP).show(|ui| {
+    let button = widgets::disclosure(ui, &tr!("side-panel-loras-near"), icons::CHEVRON_DOWN, false);
+    Popup::menu(&button).accessible_name(tr!("side-panel-loras-near-spoken")).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {
             for path in found {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();

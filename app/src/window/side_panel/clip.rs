@@ -4,10 +4,13 @@ use egui::{DragValue, Ui};
 use sluice_engine::request::{RequestError, Windows};
 
 use super::parts::{Parts, gap, sentence};
-use crate::window::{
-    action::Action,
-    state::{clip_words, frames_of, snap_frames},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        state::{clip_words, frames_of, snap_frames},
+        widgets,
+    },
 };
 
 /// The longest clip that the slider offers, in seconds.
@@ -19,7 +22,11 @@ const MOST_FRAMES: u32 = 1025;
 pub fn switch(ui: &mut Ui, parts: &mut Parts<'_>) {
     let is_video = parts.state.makes_clips();
     let [image, video] = parts.state.model_of_each_kind();
-    if let Some(wants_video) = widgets::segmented(ui, is_video, &[(false, "Image"), (true, "Video")]) {
+    if let Some(wants_video) = widgets::segmented(
+        ui,
+        is_video,
+        &[(false, &tr!("side-panel-kind-image")), (true, &tr!("side-panel-kind-video"))],
+    ) {
         parts.actions.push(Action::ChooseModel(if wants_video { video } else { image }));
     }
     gap(ui);
@@ -34,19 +41,24 @@ pub fn length(ui: &mut Ui, parts: &mut Parts<'_>) {
     let offered = 0..=((frames_of(LONGEST, rate, multiple) - 1) / multiple).max(step);
     let typed = 0..=(MOST_FRAMES - 1) / multiple;
     let format = in_words(rate, multiple);
-    let row = widgets::slider_row_with(ui, "Duration", &mut step, offered, typed, 1.0, format);
+    let row =
+        widgets::slider_row_with(ui, &tr!("side-panel-duration"), &mut step, offered, typed, 1.0, format);
     let tip = match multiple {
-        1 => "Length of the clip. Type seconds, or a number of frames such as 33 frames.".to_owned(),
-        _ => {
-            format!("Length of the clip: 1 frame and a multiple of {multiple} more. Type seconds or frames.")
-        }
+        1 => tr!("side-panel-duration-tip"),
+        _ => tr!("side-panel-duration-multiple-tip", multiple = multiple),
     };
     if row.on_hover_text(tip).changed() || step != (request.frames.max(1) - 1) / multiple {
         request.frames = 1 + step * multiple;
     }
-    widgets::slider_row(ui, "Frame rate", &mut request.frame_rate, 4.0..=30.0, 1.0..=60.0, 1.0).on_hover_text(
-        "Frames per second. The same frames play faster or slower; models follow the rate they were trained for.",
-    );
+    widgets::slider_row(
+        ui,
+        &tr!("side-panel-frame-rate"),
+        &mut request.frame_rate,
+        4.0..=30.0,
+        1.0..=60.0,
+        1.0,
+    )
+    .on_hover_text(tr!("side-panel-frame-rate-tip"));
     windows(ui, parts, multiple);
     if let Some(error @ (RequestError::FrameRate(_) | RequestError::NoFrames | RequestError::Windows(_))) =
         parts.mistake
@@ -64,10 +76,8 @@ fn windows(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
         return;
     }
     let mut on = request.windows.is_some();
-    let changed = ui.checkbox(&mut on, "Generate in windows").on_hover_text(
-        "Generates a long clip in windows of frames that overlap. It takes the memory of one window, and the model \
-         sees no more frames at once than it was trained for.",
-    );
+    let changed =
+        ui.checkbox(&mut on, tr!("side-panel-windows")).on_hover_text(tr!("side-panel-windows-tip"));
     if changed.changed() {
         request.windows = on.then(|| Windows::of(usual.min(request.frames)));
     }
@@ -75,18 +85,31 @@ fn windows(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
     let (rate, longest) = (request.frame_rate, (request.frames.max(usual) - 1) / multiple);
     let mut step = (snap_frames(windows.frames, multiple) - 1) / multiple;
     let format = in_words(rate, multiple);
-    if widgets::slider_row_with(ui, "Window", &mut step, 1..=longest.max(1), 1..=longest.max(1), 1.0, format)
-        .on_hover_text("Frames that are generated together.")
-        .changed()
+    if widgets::slider_row_with(
+        ui,
+        &tr!("side-panel-window"),
+        &mut step,
+        1..=longest.max(1),
+        1..=longest.max(1),
+        1.0,
+        format,
+    )
+    .on_hover_text(tr!("side-panel-window-tip"))
+    .changed()
     {
         windows.frames = 1 + step * multiple;
         windows.overlap = windows.overlap.min(windows.frames - 1);
     }
     let most = windows.frames.saturating_sub(1);
-    widgets::slider_row(ui, "Overlap", &mut windows.overlap, 0..=most.min(48), 0..=most, f64::from(multiple))
-        .on_hover_text(
-            "Frames that a window shares with the one before it. More blend better and take longer.",
-        );
+    widgets::slider_row(
+        ui,
+        &tr!("side-panel-overlap"),
+        &mut windows.overlap,
+        0..=most.min(48),
+        0..=most,
+        f64::from(multiple),
+    )
+    .on_hover_text(tr!("side-panel-overlap-tip"));
 }
 
 /// Shows and reads a number of steps as a length.
@@ -100,13 +123,15 @@ fn in_words(rate: f32, multiple: u32) -> impl FnOnce(DragValue<'_>) -> DragValue
     }
 }
 
-/// What was typed: seconds, or frames if it says so.
+/// What was typed: seconds, or frames if another word than one for seconds or minutes follows, in any language.
 fn typed_frames(text: &str, rate: f32, multiple: u32) -> Option<u32> {
     let text = text.trim();
-    let number = text.split(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse::<f32>().ok()?;
-    match text.contains("frame") && !text.contains(',') {
-        true => Some(snap_frames(number as u32, multiple)),
-        false => Some(frames_of(number, rate, multiple)),
+    let (number, unit) =
+        text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let number = number.parse::<f32>().ok()?;
+    match unit.trim_start().chars().next().map(|letter| letter.to_ascii_lowercase()) {
+        None | Some('s' | 'm' | '秒' | ',') => Some(frames_of(number, rate, multiple)),
+        Some(_) => Some(snap_frames(number as u32, multiple)),
     }
 }
 
@@ -122,6 +147,11 @@ mod tests {
             (" 2.0 s, 33 frames ", 33),
             ("33 frames", 33),
             ("34 frames", 33),
+            ("33 Bilder", 33),
+            ("33フレーム", 33),
+            ("2 Sekunden", 33),
+            ("2.0 秒", 33),
+            ("2.0 s, 33 帧", 33),
             ("1 frame", 1),
             ("0", 1),
         ] {

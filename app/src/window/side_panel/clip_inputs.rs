@@ -7,17 +7,20 @@ use sluice_engine::request::{Fit, FrameRange, Mode, Request, RequestError, Sourc
 
 use super::{
     control,
-    input_image::file_row,
+    input_image::{file_row, fit_name},
     keyframes,
     parts::{Parts, sentence},
 };
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    state::{InputFiles, shortened},
-    textures::Textures,
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::{InputFiles, shortened},
+        textures::Textures,
+        widgets::{self, Weight},
+    },
 };
 
 /// The last frame that the fields for a range offer if the length of the clip is not known.
@@ -83,7 +86,10 @@ pub(super) fn empty_well(
     ui.horizontal(|ui| {
         widgets::field_label(ui, label);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::button(ui, Some(icon), "Choose…", Weight::Ghost).on_hover_text(tip).clicked() {
+            if widgets::button(ui, Some(icon), &tr!("side-panel-choose"), Weight::Ghost)
+                .on_hover_text(tip)
+                .clicked()
+            {
                 actions.push(Action::OpenDialog(dialog));
             }
         });
@@ -98,12 +104,19 @@ fn start_image(
     actions: &mut Vec<Action>,
 ) {
     let Some(source) = &mut request.source else {
-        let tip = "The clip begins with this image. You can also drop one on the window, or paste it.";
-        return empty_well(ui, "Start image", icons::IMAGE, tip, Dialog::InputImage, actions);
+        let tip = tr!("side-panel-start-image-tip");
+        return empty_well(
+            ui,
+            &tr!("side-panel-start-image"),
+            icons::IMAGE,
+            &tip,
+            Dialog::InputImage,
+            actions,
+        );
     };
-    widgets::field_label(ui, "Start image");
+    widgets::field_label(ui, &tr!("side-panel-start-image"));
     let mut is_removed = false;
-    file_row(ui, files, textures, &source.path, "Remove start image", || is_removed = true);
+    file_row(ui, files, textures, &source.path, &tr!("side-panel-start-image-remove"), || is_removed = true);
     source.mask = None;
     if is_removed {
         request.source = None;
@@ -118,12 +131,12 @@ fn end_image(
     actions: &mut Vec<Action>,
 ) {
     let Some(path) = last else {
-        let tip = "The clip ends with this image.";
-        return empty_well(ui, "End image", icons::IMAGE, tip, Dialog::LastImage, actions);
+        let tip = tr!("side-panel-end-image-tip");
+        return empty_well(ui, &tr!("side-panel-end-image"), icons::IMAGE, &tip, Dialog::LastImage, actions);
     };
-    widgets::field_label(ui, "End image");
+    widgets::field_label(ui, &tr!("side-panel-end-image"));
     let mut is_removed = false;
-    file_row(ui, files, textures, path, "Remove end image", || is_removed = true);
+    file_row(ui, files, textures, path, &tr!("side-panel-end-image-remove"), || is_removed = true);
     if is_removed {
         *last = None;
     }
@@ -140,14 +153,15 @@ fn input_clip(
 ) {
     let rate = request.frame_rate;
     let Some(clip) = &mut request.clip else {
-        let tip = "Change a clip, or continue it. You can also drop one on the window.";
-        return empty_well(ui, "Input clip", icons::FILM, tip, Dialog::InputClip, actions);
+        let tip = tr!("side-panel-input-clip-tip");
+        return empty_well(ui, &tr!("side-panel-input-clip"), icons::FILM, &tip, Dialog::InputClip, actions);
     };
-    widgets::field_label(ui, "Input clip");
+    widgets::field_label(ui, &tr!("side-panel-input-clip"));
     let mut is_removed = false;
-    file_row(ui, files, textures, &clip.path, "Remove input clip", || is_removed = true);
+    file_row(ui, files, textures, &clip.path, &tr!("side-panel-input-clip-remove"), || is_removed = true);
     if modes.contains(&Mode::VideoToVideo) && modes.contains(&Mode::Extend) {
-        let choices = [(false, "Change"), (true, "Extend")];
+        let [change, extend] = [tr!("side-panel-clip-change"), tr!("side-panel-clip-extend")];
+        let choices = [(false, change.as_str()), (true, extend.as_str())];
         if let Some(extends) = widgets::segmented(ui, clip.extends, &choices) {
             clip.extends = extends;
         }
@@ -156,11 +170,18 @@ fn input_clip(
     range(ui, clip, last.unwrap_or(LAST_FRAME).max(1) - 1);
     if clip.extends {
         if let Some(overlap) = overlap {
-            widgets::hint(ui, format!("Continues from its last {overlap} frames."));
+            widgets::hint(ui, tr!("side-panel-clip-continues", frames = overlap));
         }
     } else {
-        widgets::slider_row(ui, "Denoising strength", &mut clip.strength, 0.05..=1.0, 0.01..=1.0, 0.01)
-            .on_hover_text("How much the clip changes. 1 keeps nothing of it.");
+        widgets::slider_row(
+            ui,
+            &tr!("side-panel-denoising-strength"),
+            &mut clip.strength,
+            0.05..=1.0,
+            0.01..=1.0,
+            0.01,
+        )
+        .on_hover_text(tr!("side-panel-denoising-strength-clip-tip"));
     }
     if is_removed {
         request.clip = None;
@@ -173,9 +194,11 @@ fn range(ui: &mut Ui, clip: &mut SourceClip, most: u32) {
     let (mut first, mut last) = (start + 1, end.unwrap_or(most + 1).max(1));
     let numbers = || 1..=most + 1;
     let all = || 1..=u32::MAX / 2;
-    let tip = "Counted at the frame rate of the result.";
-    let from = widgets::slider_row(ui, "First frame", &mut first, numbers(), all(), 1.0).on_hover_text(tip);
-    let to = widgets::slider_row(ui, "Last frame", &mut last, numbers(), all(), 1.0).on_hover_text(tip);
+    let tip = tr!("side-panel-range-tip");
+    let from = widgets::slider_row(ui, &tr!("side-panel-first-frame"), &mut first, numbers(), all(), 1.0)
+        .on_hover_text(&tip);
+    let to = widgets::slider_row(ui, &tr!("side-panel-last-frame"), &mut last, numbers(), all(), 1.0)
+        .on_hover_text(tip);
     if from.changed() || first != start + 1 {
         clip.range.start = first - 1;
     }
@@ -197,7 +220,7 @@ fn fit(ui: &mut Ui, request: &mut Request, files: &InputFiles) {
         width as u64 * wanted[1] != height as u64 * wanted[0]
     });
     if is_of_another_shape {
-        widgets::choice_row(ui, "Fit", fit, Fit::ALL, Fit::title)
-            .on_hover_text("How the input is brought to the size of the clip.");
+        widgets::choice_row(ui, &tr!("side-panel-fit"), fit, Fit::ALL, fit_name)
+            .on_hover_text(tr!("side-panel-fit-clip-tip"));
     }
 }

@@ -4,7 +4,7 @@ use egui::Ui;
 use sluice_engine::request::LARGEST_CLIP_SKIP;
 
 use super::parts::Parts;
-use crate::window::widgets;
+use crate::{language::tr, window::widgets};
 
 /// Draws the setting, enabled if it has an effect.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -14,13 +14,13 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let mut shown = (*chosen).max(1);
     ui.add_enabled_ui(without_effect.is_none(), |ui| {
         let range = 1..=LARGEST_CLIP_SKIP;
-        widgets::slider_row(ui, "Clip skip", &mut shown, range.clone(), range, 1.0)
-            .on_hover_text("Takes the prompt from an earlier layer of CLIP. 1 is the last layer.");
+        widgets::slider_row(ui, &tr!("side-panel-clip-skip"), &mut shown, range.clone(), range, 1.0)
+            .on_hover_text(tr!("side-panel-clip-skip-tip"));
     });
     if shown != (*chosen).max(1) {
         *chosen = shown;
     }
     if let Some(summary) = without_effect {
-        widgets::hint(ui, format!("Clip skip has no effect on {}.", summary.family_name));
+        widgets::hint(ui, tr!("side-panel-clip-skip-without-effect", family = summary.family_name.as_str()));
     }
 }

@@ -10,6 +10,7 @@ use egui::{
 use sluice_engine::models::Kind;
 
 use crate::{
+    language::tr,
     tags::completions,
     window::{
         icons,
@@ -162,7 +163,7 @@ fn offers(text: &str, cursor: usize, state: &State) -> Option<Offers> {
         Offer {
             name: tag.name.clone(),
             text: format!("{escaped}, "),
-            detail: format!("{} images", tag.count),
+            detail: tr!("side-panel-tag-images", count = tag.count),
         }
     });
     let list: Vec<Offer> = found.collect();

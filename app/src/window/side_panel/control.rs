@@ -4,13 +4,16 @@ use egui::{Align, Layout, Ui};
 use sluice_engine::request::{Control, Request, STRONGEST_CONTROL};
 
 use super::{clip_inputs::empty_well, input_image::file_row};
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    state::InputFiles,
-    textures::Textures,
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::InputFiles,
+        textures::Textures,
+        widgets::{self, Weight},
+    },
 };
 
 /// The largest strength on the slider; larger ones can be typed.
@@ -27,32 +30,34 @@ pub fn show(
 ) {
     let Some(control) = &mut request.control else {
         if is_taken {
-            let tip = "A clip of depths, poses or lines that the result follows, or one of which a mask shows what changes.";
-            empty_well(ui, "Control clip", icons::FILM, tip, Dialog::ControlClip, actions);
+            let tip = tr!("side-panel-control-clip-tip");
+            empty_well(ui, &tr!("side-panel-control-clip"), icons::FILM, &tip, Dialog::ControlClip, actions);
         }
         return;
     };
     let mut is_removed = false;
     match &control.video {
         Some(video) => {
-            widgets::field_label(ui, "Control clip");
-            file_row(ui, files, textures, video, "Remove control clip", || is_removed = true);
+            widgets::field_label(ui, &tr!("side-panel-control-clip"));
+            file_row(ui, files, textures, video, &tr!("side-panel-control-clip-remove"), || {
+                is_removed = true
+            });
             mask(ui, control, files, textures, actions);
         }
         None => {
             ui.horizontal(|ui| {
-                widgets::field_label(ui, "Control");
+                widgets::field_label(ui, &tr!("side-panel-control"));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    let button = widgets::button(ui, Some(icons::X), "Remove control", Weight::Ghost);
+                    let button =
+                        widgets::button(ui, Some(icons::X), &tr!("side-panel-control-remove"), Weight::Ghost);
                     is_removed = button.clicked();
                 });
             });
         }
     }
     let (slider, typed) = (0.0..=STRONG, 0.0..=STRONGEST_CONTROL);
-    widgets::slider_row(ui, "Control strength", &mut control.strength, slider, typed, 0.01).on_hover_text(
-        "How closely the result follows the control clip and the references. 1 is as trained.",
-    );
+    widgets::slider_row(ui, &tr!("side-panel-control-strength"), &mut control.strength, slider, typed, 0.01)
+        .on_hover_text(tr!("side-panel-control-strength-tip"));
     if is_removed {
         request.control = None;
     }
@@ -66,13 +71,19 @@ fn mask(
     actions: &mut Vec<Action>,
 ) {
     let Some(path) = &control.mask else {
-        let tip =
-            "White is generated, black stays as in the control clip. A clip, or an image for all frames.";
-        return empty_well(ui, "Control mask", icons::LAYERS, tip, Dialog::ControlMask, actions);
+        let tip = tr!("side-panel-control-mask-tip");
+        return empty_well(
+            ui,
+            &tr!("side-panel-control-mask"),
+            icons::LAYERS,
+            &tip,
+            Dialog::ControlMask,
+            actions,
+        );
     };
-    widgets::field_label(ui, "Control mask");
+    widgets::field_label(ui, &tr!("side-panel-control-mask"));
     let mut is_removed = false;
-    file_row(ui, files, textures, path, "Remove control mask", || is_removed = true);
+    file_row(ui, files, textures, path, &tr!("side-panel-control-mask-remove"), || is_removed = true);
     if is_removed {
         control.mask = None;
     }

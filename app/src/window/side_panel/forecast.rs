@@ -6,6 +6,7 @@ use sluice_engine::memory::{
 };
 
 use crate::{
+    language::tr,
     units,
     window::{
         action::Action,
@@ -24,7 +25,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let asking = state.planning.is_asking();
     match state.planning.answer() {
         None if asking => {
-            widgets::hint(ui, "Planning…");
+            widgets::hint(ui, tr!("side-panel-planning"));
         }
         None => {}
         Some(Answer::Failure(failure)) => {
@@ -46,23 +47,27 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
     let is_simulated = matches!(state.settings.memory.preferences.device, DeviceChoice::Simulated(_));
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
-    let near = if is_upper_bound { "up to" } else { "about" };
     let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
-    let there = if is_simulated { " on that GPU" } else { "" };
-    let words = format!("Fits · {memory} · {near} {time}{there}");
-    let spoken = format!("Forecast, fits, {memory}, {near} {time}");
+    let (memory, time) = (memory.as_str(), time.as_str());
+    let words = match (is_upper_bound, is_simulated) {
+        (false, false) => tr!("side-panel-fits-about", memory = memory, time = time),
+        (true, false) => tr!("side-panel-fits-up-to", memory = memory, time = time),
+        (false, true) => tr!("side-panel-fits-about-there", memory = memory, time = time),
+        (true, true) => tr!("side-panel-fits-up-to-there", memory = memory, time = time),
+    };
+    let spoken = match is_upper_bound {
+        false => tr!("side-panel-fits-about-spoken", memory = memory, time = time),
+        true => tr!("side-panel-fits-up-to-spoken", memory = memory, time = time),
+    };
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
     if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     if is_simulated {
-        widgets::hint(ui, "Simulated: takes longer here, on the CPU.");
+        widgets::hint(ui, tr!("side-panel-fits-simulated"));
     }
     if let Some(accuracy) = &forecast.accuracy {
-        widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(
-            "How far earlier predictions for this model, in this precision and on this device, were off. Each run \
-             improves the next prediction.",
-        );
+        widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(tr!("side-panel-accuracy-tip"));
     }
 }
 
@@ -75,23 +80,27 @@ fn does_not_fit(
 ) {
     let palette = Palette::of(ui);
     let preferences = &state.settings.memory.preferences;
-    let (needed, budget, of, limit) = match error {
-        PlanError::Device { needed, budget, .. } => (*needed, *budget, "", preferences.vram_budget),
-        PlanError::Host { needed, budget } => (*needed, *budget, " of RAM", preferences.ram_budget),
+    let (needed, budget, is_ram, limit) = match error {
+        PlanError::Device { needed, budget, .. } => (*needed, *budget, false, preferences.vram_budget),
+        PlanError::Host { needed, budget } => (*needed, *budget, true, preferences.ram_budget),
     };
     let (needed, allowed) = (units::memory_needed(needed), units::memory(budget));
-    let words = match limit {
-        Some(_) => format!("Needs {needed}{of}, your limit is {allowed}"),
-        None => format!("Needs {needed}{of}, {allowed} allowed"),
+    let words = match (is_ram, limit) {
+        (false, Some(_)) => tr!("side-panel-needs-limit", needed = needed, allowed = allowed),
+        (false, None) => tr!("side-panel-needs", needed = needed, allowed = allowed),
+        (true, Some(_)) => tr!("side-panel-needs-ram-limit", needed = needed, allowed = allowed),
+        (true, None) => tr!("side-panel-needs-ram", needed = needed, allowed = allowed),
     };
-    let spoken = format!("Forecast, does not fit, {words}");
+    let spoken = tr!("side-panel-needs-spoken", reason = words.as_str());
     let pressed = line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger);
     if pressed.on_hover_text(&forecast.sentence).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
-        if limit.is_some() && widgets::button(ui, None, "Remove my limit", Weight::Plain).clicked() {
+        if limit.is_some()
+            && widgets::button(ui, None, &tr!("side-panel-remove-limit"), Weight::Plain).clicked()
+        {
             let mut without = preferences.clone();
             match error {
                 PlanError::Device { .. } => without.vram_budget = None,
@@ -102,11 +111,11 @@ fn does_not_fit(
         let ways = ways_out(forecast);
         for (alternative, preferences) in &ways {
             let words = match (alternative.quality, alternative.recommended) {
-                (Quality::Exact, true) => "Use recommended settings".to_owned(),
-                (Quality::Exact, false) => format!("Use {}", in_a_sentence(&alternative.name)),
-                (Quality::Blended, _) => "Tile the decode".to_owned(),
-                (Quality::EightBit, _) => "8-bit weights".to_owned(),
-                (Quality::FourBit, _) => "4-bit weights".to_owned(),
+                (Quality::Exact, true) => tr!("side-panel-use-recommended"),
+                (Quality::Exact, false) => tr!("side-panel-use-way", way = in_a_sentence(&alternative.name)),
+                (Quality::Blended, _) => tr!("side-panel-use-tiles"),
+                (Quality::EightBit, _) => tr!("side-panel-use-8-bit"),
+                (Quality::FourBit, _) => tr!("side-panel-use-4-bit"),
             };
             let tip = format!(
                 "{}: {}, {}",
@@ -133,8 +142,8 @@ fn smaller(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     if (width, height) == (request.width, request.height) {
         return;
     }
-    if widgets::button(ui, None, &format!("Use {width} × {height}"), Weight::Plain)
-        .on_hover_text("Generate a smaller image.")
+    if widgets::button(ui, None, &tr!("side-panel-use-size", width = width, height = height), Weight::Plain)
+        .on_hover_text(tr!("side-panel-use-size-smaller-tip"))
         .clicked()
     {
         let mut draft = state.draft().clone();
@@ -178,9 +187,13 @@ fn in_a_sentence(name: &str) -> String {
 /// The largest error of earlier predictions as text.
 pub fn accuracy_of(accuracy: &Accuracy) -> String {
     let Accuracy { runs, memory, time } = *accuracy;
-    let runs = units::counted(runs as usize, "run");
-    let time = time.map_or_else(String::new, |time| format!(", {} time", units::percent(time.worst)));
-    format!("Off by at most {} memory{time} in {runs}", units::percent(memory.worst))
+    let memory = units::percent(memory.worst);
+    match time {
+        Some(time) => {
+            tr!("side-panel-accuracy", memory = memory, time = units::percent(time.worst), count = runs)
+        }
+        None => tr!("side-panel-accuracy-of-memory", memory = memory, count = runs),
+    }
 }
 
 /// A line to click for details.

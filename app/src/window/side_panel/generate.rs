@@ -4,13 +4,16 @@ use egui::{Label, RichText, Ui};
 use sluice_engine::request::RequestError;
 
 use super::{forecast, in_force, notice, parts::sentence};
-use crate::window::{
-    action::Action,
-    commands, icons,
-    making::Making,
-    state::{ModelStatus, State},
-    tokens::{Palette, size, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        commands, icons,
+        making::Making,
+        state::{ModelStatus, State},
+        tokens::{Palette, size, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Height of what is below Generate, so that Generate stays where it is when that changes.
@@ -29,13 +32,13 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         let width = ui.available_width() - cancel_width - grid_width;
         let shortcut = ui.ctx().format_shortcut(&commands::GENERATE);
         ui.add_enabled_ui(can_generate, |ui| {
-            if widgets::primary_button(ui, "Generate", &shortcut, width).clicked() {
+            if widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width).clicked() {
                 actions.push(Action::Generate);
             }
         });
         ui.add_enabled_ui(can_generate, |ui| {
-            if widgets::tall_icon_button(ui, icons::LAYOUT_GRID, "Grid…")
-                .on_hover_text("Grid: vary up to three settings, and compose the images into one.")
+            if widgets::tall_icon_button(ui, icons::LAYOUT_GRID, &tr!("side-panel-grid"))
+                .on_hover_text(tr!("side-panel-grid-tip"))
                 .clicked()
             {
                 actions.push(Making::AskGrid(true).into());
@@ -43,18 +46,18 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         });
         if is_running {
             ui.add_enabled_ui(!cancelling, |ui| {
-                if widgets::wide_button(ui, "Cancel", "Esc", 96.0, Weight::Plain).clicked() {
+                if widgets::wide_button(ui, &tr!("common-cancel"), "Esc", 96.0, Weight::Plain).clicked() {
                     actions.push(Action::CancelRunning);
                 }
             });
         }
     });
     let words = match (&state.model.status, mistake) {
-        _ if state.engine.ended => Some("The engine has stopped. Restart Sluice.".to_owned()),
-        (ModelStatus::Loading, _) => Some("Loading the model…".to_owned()),
-        (ModelStatus::Failed, _) => Some("Choose a model first.".to_owned()),
+        _ if state.engine.ended => Some(tr!("side-panel-engine-stopped")),
+        (ModelStatus::Loading, _) => Some(tr!("side-panel-model-loading")),
+        (ModelStatus::Failed, _) => Some(tr!("side-panel-model-missing")),
         (ModelStatus::Ready(_), Some(mistake)) => Some(sentence(mistake)),
-        (ModelStatus::Ready(_), None) if cancelling => Some("Cancelling…".to_owned()),
+        (ModelStatus::Ready(_), None) if cancelling => Some(tr!("side-panel-cancelling")),
         (ModelStatus::Ready(_), None) => None,
     };
     ui.scope(|ui| {

@@ -7,6 +7,7 @@ use egui::Ui;
 use sluice_engine::request::Variation;
 
 use crate::{
+    language::tr,
     units,
     window::{
         action::Action,
@@ -45,10 +46,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 
 fn list(draft: &Draft) -> Vec<InForce> {
     let mut all = Vec::new();
-    let mut add = |icon, text: String, what: &str, change: &dyn Fn(&mut Draft)| {
+    let mut add = |icon, text: String, remove: String, change: &dyn Fn(&mut Draft)| {
         let mut without = draft.clone();
         change(&mut without);
-        let remove = format!("Do not use {what}");
         all.push(InForce { icon, text, remove, action: Action::Edit(Box::new(without)) });
     };
     let request = &draft.request;
@@ -58,62 +58,65 @@ fn list(draft: &Draft) -> Vec<InForce> {
             1 => format!("{} · {strength}", file_name(&source.path)),
             _ => file_name(&source.path),
         };
-        add(icons::IMAGE, text, "the input image", &|draft| {
+        add(icons::IMAGE, text, tr!("side-panel-without-input-image"), &|draft| {
             draft.request.source = None;
             draft.request.last_image = None;
         });
         if source.mask.is_some() {
-            add(icons::LAYERS, "Mask".to_owned(), "the mask", &|draft| {
+            add(icons::LAYERS, tr!("side-panel-in-force-mask"), tr!("side-panel-without-mask"), &|draft| {
                 draft.request.source.iter_mut().for_each(|source| source.mask = None);
             });
         }
     }
     if let Some(last) = &request.last_image {
-        let text = format!("End: {}", file_name(last));
-        add(icons::IMAGE, text, "the end image", &|draft| draft.request.last_image = None);
+        let text = tr!("side-panel-in-force-end-image", name = file_name(last));
+        add(icons::IMAGE, text, tr!("side-panel-without-end-image"), &|draft| {
+            draft.request.last_image = None;
+        });
     }
     for key in &request.keyframes {
         let (name, frame) = (file_name(&key.path), key.frame);
-        let text = format!("Frame {}: {name}", frame + 1);
-        add(icons::IMAGE, text, &format!("the keyframe {name}"), &|draft| {
+        let text = tr!("side-panel-in-force-keyframe", frame = frame + 1, name = name.as_str());
+        add(icons::IMAGE, text, tr!("side-panel-without-keyframe", name = name), &|draft| {
             draft.request.keyframes.retain(|other| other.frame != frame);
         });
     }
     if let Some(clip) = &request.clip {
-        add(icons::FILM, file_name(&clip.path), "the input clip", &|draft| draft.request.clip = None);
+        let remove = tr!("side-panel-without-input-clip");
+        add(icons::FILM, file_name(&clip.path), remove, &|draft| draft.request.clip = None);
     }
     for path in &request.references {
         let name = file_name(path);
-        let text = format!("Reference: {name}");
-        add(icons::IMAGE, text, &format!("the reference {name}"), &|draft| {
+        let text = tr!("side-panel-in-force-reference", name = name.as_str());
+        add(icons::IMAGE, text, tr!("side-panel-without-reference", name = name), &|draft| {
             draft.request.references.retain(|other| other != path);
         });
     }
     if let Some(control) = &request.control {
         let text = match &control.video {
-            Some(video) => format!("Control: {}", file_name(video)),
-            None => format!("Control strength {}", units::number(control.strength)),
+            Some(video) => tr!("side-panel-in-force-control", name = file_name(video)),
+            None => tr!("side-panel-in-force-control-strength", strength = units::number(control.strength)),
         };
-        add(icons::FILM, text, "what controls the clip", &|draft| draft.request.control = None);
+        add(icons::FILM, text, tr!("side-panel-without-control"), &|draft| draft.request.control = None);
     }
     if draft.seed_locked {
-        let text = format!("Seed {}", request.seed);
-        add(icons::LOCK, text, "the same seed again", &|draft| draft.seed_locked = false);
+        let text = tr!("side-panel-in-force-seed", seed = request.seed.to_string());
+        add(icons::LOCK, text, tr!("side-panel-without-seed"), &|draft| draft.seed_locked = false);
     }
     for style in &request.styles {
-        let text = format!("Style: {}", style.name);
-        add(icons::TAG, text, &format!("the style {}", style.name), &|draft| {
+        let text = tr!("side-panel-in-force-style", name = style.name.as_str());
+        add(icons::TAG, text, tr!("side-panel-without-style", name = style.name.as_str()), &|draft| {
             draft.request.styles.retain(|other| other.name != style.name);
         });
     }
     if let Some(variation) = request.variation.filter(Variation::is_felt) {
-        let text = format!("Variation {}", units::percent(variation.strength.into()));
-        add(icons::DICES, text, "the variation", &|draft| draft.request.variation = None);
+        let text = tr!("side-panel-in-force-variation", strength = units::percent(variation.strength.into()));
+        add(icons::DICES, text, tr!("side-panel-without-variation"), &|draft| draft.request.variation = None);
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);
         let text = format!("{name} {}", units::number(adapter.weight));
-        let remove = format!("Do not use the LoRA {name}");
+        let remove = tr!("side-panel-without-lora", name = name);
         InForce { icon: icons::SPARKLES, text, remove, action: Action::RemoveAdapter(adapter.path.clone()) }
     }));
     all

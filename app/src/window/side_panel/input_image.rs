@@ -6,14 +6,17 @@ use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText,
 use sluice_engine::request::{Fit, SourceImage, WIDEST_BLUR};
 
 use super::parts::Parts;
-use crate::window::{
-    action::{Action, Message},
-    files::Dialog,
-    icons,
-    state::{Dropped, FileState, InputFiles, Pixels, file_name},
-    textures::Textures,
-    tokens::{Palette, font, radius, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, Message},
+        files::Dialog,
+        icons,
+        state::{Dropped, FileState, InputFiles, Pixels, file_name},
+        textures::Textures,
+        tokens::{Palette, font, radius, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// The side of a thumbnail.
@@ -29,28 +32,47 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if widgets::icon_button(ui, icons::X, "Dismiss the dropped image").clicked() {
+                    if widgets::icon_button(ui, icons::X, &tr!("side-panel-dropped-dismiss")).clicked() {
                         actions.push(Action::Dismiss(Message::Dropped));
                     }
                     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                         let name = file_name(&dropped.path);
-                        ui.add(egui::Label::new(format!("{name} contains settings")).truncate());
+                        ui.add(egui::Label::new(tr!("side-panel-dropped", name = name)).truncate());
                     });
                 });
             });
             ui.horizontal(|ui| {
-                if widgets::button(ui, Some(icons::RESTORE), "Use settings", Weight::Plain).clicked() {
+                if widgets::button(
+                    ui,
+                    Some(icons::RESTORE),
+                    &tr!("side-panel-dropped-use-settings"),
+                    Weight::Plain,
+                )
+                .clicked()
+                {
                     actions.push(Action::UseDroppedSettings);
                 }
                 let is_image = matches!(dropped.pixels, Pixels::Image(_));
                 if !is_image
                     && takes_clips
-                    && widgets::button(ui, Some(icons::FILM), "Use as input clip", Weight::Plain).clicked()
+                    && widgets::button(
+                        ui,
+                        Some(icons::FILM),
+                        &tr!("side-panel-dropped-use-clip"),
+                        Weight::Plain,
+                    )
+                    .clicked()
                 {
                     actions.push(Action::UseAsClip(dropped.path.clone()));
                 }
                 if is_image
-                    && widgets::button(ui, Some(icons::IMAGE), "Use as input image", Weight::Plain).clicked()
+                    && widgets::button(
+                        ui,
+                        Some(icons::IMAGE),
+                        &tr!("side-panel-dropped-use-image"),
+                        Weight::Plain,
+                    )
+                    .clicked()
                 {
                     actions.push(Action::UseAsInput(dropped.path.clone()));
                 }
@@ -65,19 +87,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let wanted = [u64::from(request.width), u64::from(request.height)];
     let Some(source) = &mut request.source else {
         ui.horizontal(|ui| {
-            widgets::field_label(ui, "Image to image");
+            widgets::field_label(ui, &tr!("side-panel-image-to-image"));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if widgets::button(ui, Some(icons::IMAGE), "Choose…", Weight::Ghost)
-                    .on_hover_text("Start from an image. You can also drop one on the window, or paste it.")
+                if widgets::button(ui, Some(icons::IMAGE), &tr!("side-panel-choose"), Weight::Ghost)
+                    .on_hover_text(tr!("side-panel-input-image-tip"))
                     .clicked()
                 {
                     actions.push(Action::OpenDialog(Dialog::InputImage));
                 }
-                if widgets::button(ui, Some(icons::FOLDER), "Folder…", Weight::Ghost)
-                    .on_hover_text(
-                        "Generate from each image of a folder, with these settings. Results have the names of the \
-                         images, and what is done is left out.",
-                    )
+                if widgets::button(ui, Some(icons::FOLDER), &tr!("side-panel-input-folder"), Weight::Ghost)
+                    .on_hover_text(tr!("side-panel-input-folder-tip"))
                     .clicked()
                 {
                     actions.push(Action::OpenDialog(Dialog::InputFolder));
@@ -86,18 +105,32 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         });
         return;
     };
-    widgets::field_label(ui, "Image to image");
+    widgets::field_label(ui, &tr!("side-panel-image-to-image"));
     let mut is_removed = false;
-    let shape = file_row(ui, &state.input.files, textures, &source.path, "Remove input image", || {
-        is_removed = true;
-    });
-    widgets::slider_row(ui, "Denoising strength", &mut source.strength, 0.05..=1.0, 0.01..=1.0, 0.01)
-        .on_hover_text("How much the input image changes. 1 keeps nothing of it.");
+    let shape = file_row(
+        ui,
+        &state.input.files,
+        textures,
+        &source.path,
+        &tr!("side-panel-input-image-remove"),
+        || {
+            is_removed = true;
+        },
+    );
+    widgets::slider_row(
+        ui,
+        &tr!("side-panel-denoising-strength"),
+        &mut source.strength,
+        0.05..=1.0,
+        0.01..=1.0,
+        0.01,
+    )
+    .on_hover_text(tr!("side-panel-denoising-strength-tip"));
     let is_of_another_shape =
         |[width, height]: [usize; 2]| width as u64 * wanted[1] != height as u64 * wanted[0];
     if shape.is_some_and(is_of_another_shape) {
-        widgets::choice_row(ui, "Fit", &mut source.fit, Fit::ALL, Fit::title)
-            .on_hover_text("How the input image is brought to the size of the new image.");
+        widgets::choice_row(ui, &tr!("side-panel-fit"), &mut source.fit, Fit::ALL, fit_name)
+            .on_hover_text(tr!("side-panel-fit-tip"));
     }
     mask(ui, source, &state.input.files, textures, actions);
     if is_removed {
@@ -114,17 +147,17 @@ fn mask(
 ) {
     let is_read = files.pixels(&source.path).is_some();
     ui.horizontal(|ui| {
-        widgets::field_label(ui, "Inpaint mask");
+        widgets::field_label(ui, &tr!("side-panel-mask"));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::button(ui, None, "Open…", Weight::Ghost)
-                .on_hover_text("Open an image that is white where the input image should change.")
+            if widgets::button(ui, None, &tr!("side-panel-mask-open"), Weight::Ghost)
+                .on_hover_text(tr!("side-panel-mask-open-tip"))
                 .clicked()
             {
                 actions.push(Action::OpenDialog(Dialog::Mask));
             }
             ui.add_enabled_ui(is_read, |ui| {
-                if widgets::button(ui, None, "Paint…", Weight::Ghost)
-                    .on_hover_text("Paint over the area that should change.")
+                if widgets::button(ui, None, &tr!("side-panel-mask-paint"), Weight::Ghost)
+                    .on_hover_text(tr!("side-panel-mask-paint-tip"))
                     .clicked()
                 {
                     actions.push(Action::PaintMask);
@@ -134,15 +167,31 @@ fn mask(
     });
     let Some(mask) = &mut source.mask else { return };
     let mut is_removed = false;
-    file_row(ui, files, textures, &mask.path, "Remove mask", || is_removed = true);
-    ui.checkbox(&mut mask.keeps_the_rest, RichText::new("Keep unmasked area unchanged").small())
-        .on_hover_text("Copies the pixels outside the mask from the input image.");
+    file_row(ui, files, textures, &mask.path, &tr!("side-panel-mask-remove"), || is_removed = true);
+    ui.checkbox(&mut mask.keeps_the_rest, RichText::new(tr!("side-panel-mask-keep")).small())
+        .on_hover_text(tr!("side-panel-mask-keep-tip"));
     if mask.keeps_the_rest {
-        widgets::slider_row(ui, "Mask feather (px)", &mut mask.blur, 0..=64, 0..=WIDEST_BLUR, 1.0)
-            .on_hover_text("How wide the edge of the mask blends into the input image.");
+        widgets::slider_row(
+            ui,
+            &tr!("side-panel-mask-feather"),
+            &mut mask.blur,
+            0..=64,
+            0..=WIDEST_BLUR,
+            1.0,
+        )
+        .on_hover_text(tr!("side-panel-mask-feather-tip"));
     }
     if is_removed {
         source.mask = None;
+    }
+}
+
+/// What a way to bring an input to the size of the result is called.
+pub fn fit_name(fit: Fit) -> String {
+    match fit {
+        Fit::Crop => tr!("side-panel-fit-crop"),
+        Fit::Stretch => tr!("side-panel-fit-stretch"),
+        Fit::Pad => tr!("side-panel-fit-pad"),
     }
 }
 
@@ -202,7 +251,7 @@ pub fn file_row(
                         }
                         Some(FileState::Unreadable(message)) => widgets::mistake(ui, message),
                         Some(FileState::Reading) | None => {
-                            widgets::hint(ui, "Reading…");
+                            widgets::hint(ui, tr!("side-panel-reading"));
                         }
                     }
                 });

@@ -4,13 +4,16 @@ use egui::Ui;
 use sluice_engine::request::Request;
 
 use super::{clip_inputs::empty_well, input_image::file_row};
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    state::{InputFiles, file_name},
-    textures::Textures,
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::{InputFiles, file_name},
+        textures::Textures,
+        widgets,
+    },
 };
 
 /// Draws the keyframes, each with its frame, counted from 1 as in the player, and for models that take them a button to add
@@ -27,21 +30,21 @@ pub fn show(
         return;
     }
     if is_taken {
-        let tip = "The clip shows this image at a frame that you choose.";
-        empty_well(ui, "Keyframes", icons::IMAGE, tip, Dialog::Keyframe, actions);
+        let tip = tr!("side-panel-keyframes-tip");
+        empty_well(ui, &tr!("side-panel-keyframes"), icons::IMAGE, &tip, Dialog::Keyframe, actions);
     } else {
-        widgets::field_label(ui, "Keyframes");
+        widgets::field_label(ui, &tr!("side-panel-keyframes"));
     }
     let last = request.frames.max(2);
     let mut removed = None;
     for (index, keyframe) in request.keyframes.iter_mut().enumerate() {
         ui.push_id(("keyframe", index), |ui| {
             let name = file_name(&keyframe.path);
-            let remove = format!("Remove keyframe {name}");
+            let remove = tr!("side-panel-keyframe-remove", name = name);
             file_row(ui, files, textures, &keyframe.path, &remove, || removed = Some(index));
             let mut number = keyframe.frame + 1;
-            widgets::slider_row(ui, "Frame", &mut number, 2..=last, 2..=last, 1.0)
-                .on_hover_text("The frame at which the image is shown.");
+            widgets::slider_row(ui, &tr!("side-panel-frame"), &mut number, 2..=last, 2..=last, 1.0)
+                .on_hover_text(tr!("side-panel-frame-tip"));
             keyframe.frame = number - 1;
         });
     }

@@ -28,6 +28,7 @@ mod styles;
 mod variation;
 mod weights;
 
+use crate::language::tr;
 use egui::{Frame, Margin, ScrollArea, Ui};
 use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
 
@@ -119,24 +120,23 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
 
 fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
     let (request, mistake) = (&mut parts.draft.request, parts.mistake);
-    widgets::slider_row(ui, "Steps", &mut request.steps, 1..=50, 1..=1000, 1.0)
-        .on_hover_text("Denoising steps: more take longer and refine the image, up to a point.");
+    widgets::slider_row(ui, &tr!("side-panel-steps"), &mut request.steps, 1..=50, 1..=1000, 1.0)
+        .on_hover_text(tr!("side-panel-steps-tip"));
     if let Some(error @ (RequestError::NoSteps | RequestError::TooManySteps(_))) = mistake {
         widgets::mistake(ui, &sentence(error));
     }
-    widgets::slider_row(ui, "Guidance", &mut request.guidance, 0.0..=10.0, 0.0..=30.0, 0.1)
-        .on_hover_text("How closely the image follows the prompt (CFG scale).");
+    widgets::slider_row(ui, &tr!("side-panel-guidance"), &mut request.guidance, 0.0..=10.0, 0.0..=30.0, 0.1)
+        .on_hover_text(tr!("side-panel-guidance-tip"));
     if let Some(error @ RequestError::Guidance(_)) = mistake {
         widgets::mistake(ui, &sentence(error));
     }
     let most = Draft::MAX_BATCH;
-    widgets::slider_row(ui, "Batch size", &mut request.batch, 1..=most, 1..=64, 1.0)
-        .on_hover_text("Images generated together. More need more memory.");
+    widgets::slider_row(ui, &tr!("side-panel-batch-size"), &mut request.batch, 1..=most, 1..=64, 1.0)
+        .on_hover_text(tr!("side-panel-batch-size-tip"));
     if request.batch > 1 {
         let mut on = parts.state.settings.batch_grid;
-        let text = egui::RichText::new("Batch as grid").small();
-        if ui.checkbox(&mut on, text).on_hover_text("Compose the images of a batch into one, too.").changed()
-        {
+        let text = egui::RichText::new(tr!("side-panel-batch-as-grid")).small();
+        if ui.checkbox(&mut on, text).on_hover_text(tr!("side-panel-batch-as-grid-tip")).changed() {
             parts.actions.push(Action::Set(Setting::BatchGrid(on)));
         }
     }
@@ -147,12 +147,24 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
     let SidePanel { more, guidance, .. } = panel;
-    widgets::fold(ui, "More settings", more, |ui| {
+    widgets::fold(ui, &tr!("side-panel-more"), more, |ui| {
         let request = &mut parts.draft.request;
-        widgets::choice_row(ui, "Sampler", &mut request.sampler, Sampler::ALL, Sampler::title)
-            .on_hover_text("The method that turns noise into an image.");
-        widgets::choice_row(ui, "Schedule", &mut request.schedule, Schedule::ALL, Schedule::title)
-            .on_hover_text("How the noise levels of the steps are spaced.");
+        widgets::choice_row(
+            ui,
+            &tr!("side-panel-sampler"),
+            &mut request.sampler,
+            Sampler::ALL,
+            Sampler::title,
+        )
+        .on_hover_text(tr!("side-panel-sampler-tip"));
+        widgets::choice_row(
+            ui,
+            &tr!("side-panel-schedule"),
+            &mut request.schedule,
+            Schedule::ALL,
+            Schedule::title,
+        )
+        .on_hover_text(tr!("side-panel-schedule-tip"));
         shift::show(ui, parts);
         variation::show(ui, parts);
         precision(ui, parts);
@@ -167,13 +179,13 @@ fn precision(ui: &mut Ui, parts: &mut Parts<'_>) {
     let chosen = &mut parts.draft.request.dtype;
     let planned = parts.state.planning.forecast().map(|forecast| forecast.dtype).filter(|_| chosen.is_none());
     let name = |dtype: Option<ComputeDtype>| match (dtype, planned) {
-        (Some(ComputeDtype::F32), _) => "32-bit".to_owned(),
-        (Some(ComputeDtype::Bf16), _) => "16-bit (bf16)".to_owned(),
-        (Some(ComputeDtype::F16), _) => "16-bit (f16)".to_owned(),
-        (None, Some(planned)) => format!("Automatic ({})", planned.name()),
-        (None, None) => "Automatic".to_owned(),
+        (Some(ComputeDtype::F32), _) => tr!("side-panel-precision-32-bit"),
+        (Some(ComputeDtype::Bf16), _) => tr!("side-panel-precision-16-bit", format = "bf16"),
+        (Some(ComputeDtype::F16), _) => tr!("side-panel-precision-16-bit", format = "f16"),
+        (None, Some(planned)) => tr!("side-panel-precision-automatic-planned", format = planned.name()),
+        (None, None) => tr!("side-panel-precision-automatic"),
     };
     let choices = [None].into_iter().chain(ComputeDtype::ALL.map(Some));
-    widgets::choice_row(ui, "Precision", chosen, choices, name)
-        .on_hover_text("Number format of the computation. 16-bit needs less memory.");
+    widgets::choice_row(ui, &tr!("side-panel-precision"), chosen, choices, name)
+        .on_hover_text(tr!("side-panel-precision-tip"));
 }

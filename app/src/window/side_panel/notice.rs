@@ -2,12 +2,15 @@
 
 use egui::{Align, Frame, Layout, Margin, Ui};
 
-use crate::window::{
-    action::{Action, Message},
-    icons,
-    state::{State, Undo},
-    tokens::{Palette, radius, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, Message},
+        icons,
+        state::{State, Undo},
+        tokens::{Palette, radius, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws it.
@@ -21,16 +24,18 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         .show(ui, |ui| {
             ui.horizontal(|ui| {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if widgets::icon_button(ui, icons::X, "Dismiss the notice").clicked() {
+                    if widgets::icon_button(ui, icons::X, &tr!("side-panel-notice-dismiss")).clicked() {
                         actions.push(Action::Dismiss(Message::Notice));
                     }
                     let undo = match notice.undo {
-                        Some(Undo::Settings(_)) => Some(("Undo", "Go back to the settings you had before.")),
-                        Some(Undo::Cancelled(_)) => Some(("Resume", "Continue where it was cancelled.")),
+                        Some(Undo::Settings(_)) => Some((tr!("side-panel-undo"), tr!("side-panel-undo-tip"))),
+                        Some(Undo::Cancelled(_)) => {
+                            Some((tr!("side-panel-resume"), tr!("side-panel-resume-tip")))
+                        }
                         None => None,
                     };
                     if let Some((name, tip)) = undo
-                        && widgets::button(ui, Some(icons::RESTORE), name, Weight::Ghost)
+                        && widgets::button(ui, Some(icons::RESTORE), &name, Weight::Ghost)
                             .on_hover_text(tip)
                             .clicked()
                     {

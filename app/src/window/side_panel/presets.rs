@@ -4,6 +4,7 @@ use egui::{Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, TextEdit, U
 
 use super::parts::Parts;
 use crate::{
+    language::tr,
     presets::NamedPreset,
     window::{
         action::Action,
@@ -32,15 +33,15 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, menu: &mut PresetMenu) {
     let Parts { state, actions, .. } = parts;
     ui.horizontal(|ui| {
         ui.set_height(font::SMALL + 2.0 * space::XS);
-        widgets::field_label(ui, "Saved settings");
+        widgets::field_label(ui, &tr!("side-panel-saved-settings"));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let button = widgets::disclosure(ui, "Presets", icons::CHEVRON_DOWN, false)
-                .on_hover_text("Keep the settings under a name, and use them again.");
+            let button = widgets::disclosure(ui, &tr!("side-panel-presets"), icons::CHEVRON_DOWN, false)
+                .on_hover_text(tr!("side-panel-presets-tip"));
             if button.clicked() {
                 actions.push(Keeping::List.into());
             }
             Popup::menu(&button)
-                .accessible_name("Presets")
+                .accessible_name(tr!("side-panel-presets"))
                 .width(size::POPUP)
                 .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
                 .show(|ui| contents(ui, state, menu, actions));
@@ -51,7 +52,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, menu: &mut PresetMenu) {
 fn contents(ui: &mut Ui, state: &State, menu: &mut PresetMenu, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = space::XS;
     if state.presets.is_empty() {
-        widgets::hint(ui, "Nothing is kept yet. Presets hold everything but prompt, seed and input images.");
+        widgets::hint(ui, tr!("side-panel-presets-nothing"));
     }
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for preset in &state.presets {
@@ -62,8 +63,8 @@ fn contents(ui: &mut Ui, state: &State, menu: &mut PresetMenu, actions: &mut Vec
     save(ui, menu, actions);
     ui.separator();
     ui.add_enabled_ui(state.summary().is_some(), |ui| {
-        if widgets::row_button(ui, icons::RESTORE, "Reset to the model's defaults", "", false)
-            .on_hover_text("Everything but prompts, seed and input images.")
+        if widgets::row_button(ui, icons::RESTORE, &tr!("side-panel-reset"), "", false)
+            .on_hover_text(tr!("side-panel-reset-tip"))
             .clicked()
         {
             actions.push(Keeping::Reset.into());
@@ -79,7 +80,13 @@ fn row(
     actions: &mut Vec<Action>,
 ) {
     if let Some((_, new)) = renamed.as_mut().filter(|(old, _)| old == name) {
-        let is_done = name_field(ui, new, &format!("New name of {name}"), "Rename");
+        let is_done = name_field(
+            ui,
+            name,
+            new,
+            &tr!("side-panel-preset-new-name", name = name),
+            &tr!("side-panel-rename"),
+        );
         if is_done {
             actions.push(Keeping::Rename(name.clone(), new.trim().to_owned()).into());
         }
@@ -91,10 +98,11 @@ fn row(
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            if widgets::icon_button(ui, icons::TRASH, &format!("Delete {name}")).clicked() {
+            if widgets::icon_button(ui, icons::TRASH, &tr!("side-panel-preset-delete", name = name)).clicked()
+            {
                 actions.push(Keeping::Delete(name.clone()).into());
             }
-            if widgets::icon_button(ui, icons::TAG, &format!("Rename {name}")).clicked() {
+            if widgets::icon_button(ui, icons::TAG, &tr!("side-panel-preset-rename", name = name)).clicked() {
                 *renamed = Some((name.clone(), name.clone()));
             }
             let detail = match preset {
@@ -103,7 +111,7 @@ fn row(
             };
             ui.add_enabled_ui(preset.is_ok(), |ui| {
                 let row = widgets::row_button(ui, icons::SETTINGS, name, &detail, false);
-                if row.on_hover_text(format!("Use these settings: {detail}")).clicked() {
+                if row.on_hover_text(tr!("side-panel-preset-use", settings = detail.as_str())).clicked() {
                     actions.push(Keeping::Apply(name.clone()).into());
                     ui.close();
                 }
@@ -113,31 +121,32 @@ fn row(
 }
 
 fn save(ui: &mut Ui, menu: &mut PresetMenu, actions: &mut Vec<Action>) {
-    if name_field(ui, &mut menu.name, "Name of a preset", "Save") {
+    if name_field(ui, "", &mut menu.name, &tr!("side-panel-preset-name"), &tr!("side-panel-save")) {
         let name = std::mem::take(&mut menu.name).trim().to_owned();
         actions.push(Keeping::Save { name, with_model: menu.with_model }.into());
     }
-    ui.checkbox(&mut menu.with_model, "With the model").on_hover_text("The preset also opens this model.");
+    ui.checkbox(&mut menu.with_model, tr!("side-panel-preset-with-model"))
+        .on_hover_text(tr!("side-panel-preset-with-model-tip"));
 }
 
-/// A field for a name with a button. Returns whether the name is to be used.
-fn name_field(ui: &mut Ui, name: &mut String, label: &str, button: &str) -> bool {
+/// A field for the name of a new preset, or for a new name in place of an old one, with a button. Returns whether the
+/// name is to be used.
+fn name_field(ui: &mut Ui, old: &str, name: &mut String, label: &str, button: &str) -> bool {
     ui.horizontal(|ui| {
         let width = ui.available_width() - 84.0;
         let field = TextEdit::singleline(name)
-            .id(Id::unique(("preset name", label)))
+            .id(Id::unique(("preset name", old)))
             .hint_text(label)
             .char_limit(80)
             .margin(egui::Margin::symmetric(10, 6));
-        let response = ui.add_sized(vec2(width, size::CONTROL), field).on_hover_text(
-            "The name of its file in the folder for data. A preset of the same name is replaced.",
-        );
+        let response =
+            ui.add_sized(vec2(width, size::CONTROL), field).on_hover_text(tr!("side-panel-preset-name-tip"));
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, label));
         let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let can = !name.trim().is_empty();
         let pressed = ui.add_enabled_ui(can, |ui| {
             widgets::button(ui, None, button, Weight::Plain)
-                .on_hover_text("Keep it under this name.")
+                .on_hover_text(tr!("side-panel-preset-save-tip"))
                 .clicked()
         });
         can && (is_entered || pressed.inner)

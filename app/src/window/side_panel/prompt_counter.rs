@@ -3,9 +3,12 @@
 use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
 use sluice_engine::session::Reading;
 
-use crate::window::{
-    tokens::{Palette, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        tokens::{Palette, space},
+        widgets,
+    },
 };
 
 /// Draws it to the right of the prompt's label: `43 / 75`, or `118 / 150, 2 chunks`. Draws nothing while the
@@ -13,13 +16,14 @@ use crate::window::{
 pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
     let Some(reading) = leading(readings) else { return };
     let extent = reading.extent;
-    let mut words = format!("{} / {}", extent.tokens, extent.room);
-    if extent.chunks > 1 {
-        words.push_str(&format!(", {} chunks", extent.chunks));
-    }
+    let (tokens, room, chunks) = (extent.tokens, extent.room, extent.chunks);
+    let words = match chunks {
+        ..=1 => tr!("side-panel-tokens", tokens = tokens, room = room),
+        _ => tr!("side-panel-tokens-in-chunks", tokens = tokens, room = room, chunks = chunks),
+    };
     let palette = Palette::of(ui);
     let color = if extent.cut > 0 { palette.danger } else { palette.text_faint };
-    let spoken = format!("{name}, {} of {} tokens", extent.tokens, extent.room);
+    let spoken = tr!("side-panel-tokens-spoken", prompt = name, tokens = tokens, room = room);
     let corner = pos2(ui.max_rect().right(), beside.rect.bottom());
     let place = Rect::from_min_max(pos2(beside.rect.right() + space::S, beside.rect.top()), corner);
     let layout = Layout::left_to_right(Align::Center);

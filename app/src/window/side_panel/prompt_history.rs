@@ -6,11 +6,14 @@ use egui::{
     text_edit::TextEditState,
 };
 
-use crate::window::{
-    action::Action,
-    icons,
-    tokens::{size, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        tokens::{size, space},
+        widgets,
+    },
 };
 
 /// Height of the list.
@@ -26,10 +29,10 @@ pub fn menu(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
     if prompts.is_empty() {
         return;
     }
-    let button = widgets::disclosure(ui, "History", icons::CHEVRON_DOWN, false)
-        .on_hover_text("Prompts that you used before. ↑ in an empty field brings the last one back.");
+    let button = widgets::disclosure(ui, &tr!("side-panel-history"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("side-panel-history-tip"));
     Popup::menu(&button)
-        .accessible_name("History")
+        .accessible_name(tr!("side-panel-history"))
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| list(ui, prompts, actions));
@@ -38,14 +41,18 @@ pub fn menu(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
 fn list(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
     let id = Id::unique("sluice prompt search");
     let mut search = ui.data_mut(|data| data.get_temp::<String>(id)).unwrap_or_default();
-    let field =
-        TextEdit::singleline(&mut search).id(id).hint_text("Search prompts").desired_width(f32::INFINITY);
-    ui.add(field).widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search prompts"));
+    let field = TextEdit::singleline(&mut search)
+        .id(id)
+        .hint_text(tr!("side-panel-history-search"))
+        .desired_width(f32::INFINITY);
+    ui.add(field).widget_info(|| {
+        egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("side-panel-history-search"))
+    });
     ui.add_space(space::XS);
     let wanted = search.to_lowercase();
     let mut found = prompts.iter().filter(|prompt| prompt.to_lowercase().contains(&wanted)).peekable();
     if found.peek().is_none() {
-        widgets::hint(ui, "No prompt contains this.");
+        widgets::hint(ui, tr!("side-panel-history-nothing"));
     }
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for prompt in found.take(MOST) {

@@ -7,12 +7,15 @@ use super::{
     parts::{Parts, gap},
     prompt_counter, prompt_history, styles, weights,
 };
-use crate::window::{
-    action::Action,
-    icons,
-    state::State,
-    tokens::{font, size, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        state::State,
+        tokens::{font, size, space},
+        widgets,
+    },
 };
 
 /// Draws both.
@@ -22,7 +25,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let label = ui
         .horizontal(|ui| {
             ui.set_height(font::SMALL + 2.0 * space::XS);
-            let label = widgets::field_label(ui, "Prompt");
+            let label = widgets::field_label(ui, &tr!("side-panel-prompt"));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 examples(ui, state, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, parts.actions);
@@ -32,34 +35,35 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         })
         .inner;
     let draft = &mut *parts.draft;
-    prompt_counter::show(ui, &label, "Prompt", readings[0]);
-    let hint = if state.makes_clips() { "Describe your clip" } else { "Describe your image" };
+    prompt_counter::show(ui, &label, &tr!("side-panel-prompt"), readings[0]);
+    let hint =
+        if state.makes_clips() { tr!("side-panel-describe-clip") } else { tr!("side-panel-describe-image") };
     let id = Id::unique("sluice prompt");
     weights::keys(ui, id, &mut draft.request.prompt);
     let offers = completion::keys(ui, id, &mut draft.request.prompt, state);
     prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);
-    let field = widgets::text_area(ui, id, &mut draft.request.prompt, label.id, hint, (4, 10));
+    let field = widgets::text_area(ui, id, &mut draft.request.prompt, label.id, &hint, (4, 10));
     completion::show(ui, id, &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
     gap(ui);
-    let label = widgets::field_label(ui, "Negative prompt");
-    prompt_counter::show(ui, &label, "Negative prompt", readings[1]);
-    let (id, hint) = (Id::unique("sluice negative"), "What to avoid");
+    let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
+    prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), readings[1]);
+    let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
     let text = &mut draft.request.negative_prompt;
     weights::keys(ui, id, text);
     let offers = completion::keys(ui, id, text, state);
-    let field = widgets::text_area(ui, id, text, label.id, hint, (2, 5));
+    let field = widgets::text_area(ui, id, text, label.id, &hint, (2, 5));
     completion::show(ui, id, text, offers, &field);
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
-        widgets::hint(ui, "Not used while guidance is 0.");
+        widgets::hint(ui, tr!("side-panel-negative-unused"));
     }
 }
 
 fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::disclosure(ui, "Examples", icons::CHEVRON_DOWN, false);
-    Popup::menu(&button).accessible_name("Examples").width(size::POPUP).show(|ui| {
+    let button = widgets::disclosure(ui, &tr!("side-panel-examples"), icons::CHEVRON_DOWN, false);
+    Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
         for example in &summary.examples {
             if widgets::row_button(ui, icons::SPARKLES, example, "", false).clicked() {
                 actions.push(Action::UsePrompt(example.clone()));

@@ -7,14 +7,17 @@ use super::{
     input_image::thumbnail,
     parts::{Parts, gap, sentence},
 };
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    state::{FileState, InputFiles, file_name},
-    textures::Textures,
-    tokens::space,
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::{FileState, InputFiles, file_name},
+        textures::Textures,
+        tokens::space,
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws the section for models that take references, and as long as there are any.
@@ -49,21 +52,24 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
 fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut Vec<Action>) {
     let most = takes.map_or(0, |takes| takes.most);
     ui.horizontal(|ui| {
-        widgets::field_label(ui, if most == 1 { "Reference image" } else { "Reference images" });
+        widgets::field_label(ui, &tr!("side-panel-references", most = most));
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if given >= most {
                 return;
             }
             let tip = match takes {
                 Some(References { edits: true, .. }) => {
-                    "The prompt says how this image changes. You can also drop one on the window, or paste it."
+                    tr!("side-panel-reference-edits-tip")
                 }
                 Some(References { sizes: ReferenceSizes::Seen, .. }) => {
-                    "The result looks like it; how strongly, is set below."
+                    tr!("side-panel-reference-seen-tip")
                 }
-                _ => "Something that appears in the clip.",
+                _ => tr!("side-panel-reference-clip-tip"),
             };
-            if widgets::button(ui, Some(icons::IMAGE), "Add…", Weight::Ghost).on_hover_text(tip).clicked() {
+            if widgets::button(ui, Some(icons::IMAGE), &tr!("side-panel-reference-add"), Weight::Ghost)
+                .on_hover_text(tip)
+                .clicked()
+            {
                 actions.push(Action::OpenDialog(Dialog::Reference));
             }
         });
@@ -87,15 +93,21 @@ fn row(ui: &mut Ui, request: &mut Request, files: &InputFiles, textures: &mut Te
                 let about = match files.get(path) {
                     Some(FileState::Read(image)) => format!("{} × {}", image.width(), image.height()),
                     Some(FileState::Unreadable(message)) => message.clone(),
-                    Some(FileState::Reading) | None => "Reading…".to_owned(),
+                    Some(FileState::Reading) | None => tr!("side-panel-reading"),
                 };
                 response.on_hover_text(format!("{number}: {name}\n{about}"));
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 0.0;
-                    if widgets::icon_button(ui, icons::X, &format!("Remove reference {number}")).clicked() {
+                    if widgets::icon_button(
+                        ui,
+                        icons::X,
+                        &tr!("side-panel-reference-remove", number = number),
+                    )
+                    .clicked()
+                    {
                         change = Some(Change::Remove(index));
                     }
-                    let swap = format!("Swap references {index} and {number}");
+                    let swap = tr!("side-panel-references-swap", first = index, second = number);
                     if index > 0 && widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, &swap).clicked() {
                         change = Some(Change::Move { from: index, to: index - 1 });
                     }

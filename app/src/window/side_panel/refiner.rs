@@ -4,11 +4,14 @@ use egui::{Align, Layout, Ui};
 use sluice_engine::request::{Refiner, RequestError};
 
 use super::parts::{Parts, sentence};
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws the setting, for models that take a refiner.
@@ -21,17 +24,17 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         Some(Refiner { path, switch }) => {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             ui.horizontal(|ui| {
-                ui.label(format!("Refiner {name}")).on_hover_text(path.display().to_string());
+                ui.label(tr!("side-panel-refiner", name = name)).on_hover_text(path.display().to_string());
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    removed = widgets::icon_button(ui, icons::X, "Remove the refiner").clicked();
+                    removed = widgets::icon_button(ui, icons::X, &tr!("side-panel-refiner-remove")).clicked();
                 });
             });
-            widgets::slider_row(ui, "Refiner switch", switch, 0.1..=0.95, 0.01..=0.99, 0.01)
-                .on_hover_text("The refiner takes over after this fraction of the noise schedule.");
+            widgets::slider_row(ui, &tr!("side-panel-refiner-switch"), switch, 0.1..=0.95, 0.01..=0.99, 0.01)
+                .on_hover_text(tr!("side-panel-refiner-switch-tip"));
         }
         None => {
-            if widgets::button(ui, Some(icons::FILE_UP), "Add refiner…", Weight::Plain)
-                .on_hover_text("Choose a second model that does the last steps and adds detail.")
+            if widgets::button(ui, Some(icons::FILE_UP), &tr!("side-panel-refiner-add"), Weight::Plain)
+                .on_hover_text(tr!("side-panel-refiner-add-tip"))
                 .clicked()
             {
                 parts.actions.push(Action::OpenDialog(Dialog::Refiner));

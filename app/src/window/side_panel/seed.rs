@@ -3,17 +3,20 @@
 use egui::{Id, Margin, TextEdit, Ui, vec2};
 
 use super::parts::Parts;
-use crate::window::{
-    action::Action,
-    icons,
-    tokens::{size, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        tokens::{size, space},
+        widgets,
+    },
 };
 
 /// Draws the seed; `text` is the text being typed.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, text: &mut String) {
     let draft = &mut *parts.draft;
-    let label = widgets::field_label(ui, "Seed");
+    let label = widgets::field_label(ui, &tr!("side-panel-seed"));
     let id = Id::unique("sluice seed");
     if !ui.memory(|memory| memory.has_focus(id)) {
         *text = draft.request.seed.to_string();
@@ -29,7 +32,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, text: &mut String) {
         let response = ui
             .add_sized(vec2(width, size::CONTROL), field)
             .labelled_by(label.id)
-            .on_hover_text("The same seed and settings give the same image again.");
+            .on_hover_text(tr!("side-panel-seed-tip"));
         if response.changed() {
             text.retain(|character| character.is_ascii_digit());
             if let Ok(seed) = text.parse() {
@@ -38,12 +41,15 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, text: &mut String) {
             }
         }
         let icon = if draft.seed_locked { icons::LOCK } else { icons::LOCK_OPEN };
-        if widgets::icon_toggle(ui, icon, "Lock seed", draft.seed_locked).clicked() {
+        if widgets::icon_toggle(ui, icon, &tr!("side-panel-seed-lock"), draft.seed_locked).clicked() {
             draft.seed_locked = !draft.seed_locked;
         }
-        if widgets::icon_button(ui, icons::DICES, "Randomize seed").clicked() {
+        if widgets::icon_button(ui, icons::DICES, &tr!("side-panel-seed-randomize")).clicked() {
             parts.actions.push(Action::RandomizeSeed);
         }
     });
-    widgets::hint(ui, if draft.seed_locked { "Seed locked" } else { "Random seed each time" });
+    widgets::hint(
+        ui,
+        if draft.seed_locked { tr!("side-panel-seed-locked") } else { tr!("side-panel-seed-random") },
+    );
 }

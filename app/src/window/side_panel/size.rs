@@ -9,11 +9,14 @@ use sluice_engine::{
 };
 
 use super::parts::{Parts, sentence};
-use crate::window::{
-    icons,
-    state::{Aspect, MAX_SIDE, snap},
-    tokens::{Palette, size, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        icons,
+        state::{Aspect, MAX_SIDE, snap},
+        tokens::{Palette, size, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// The numbers of pixels that models generate well, as shares of what they were trained for.
@@ -22,7 +25,7 @@ const USUAL: RangeInclusive<f64> = 0.25..=2.3;
 /// Draws the aspect ratios and the sides.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let Parts { state, mistake, draft, .. } = parts;
-    widgets::field_label(ui, "Size");
+    widgets::field_label(ui, &tr!("side-panel-size"));
     let multiple = state.size_multiple();
     let request = &mut draft.request;
     let area = state.summary().map_or(u64::from(request.width) * u64::from(request.height), |summary| {
@@ -45,16 +48,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     });
     ui.horizontal(|ui| {
         let width = (ui.available_width() - size::CONTROL - 2.0 * space::S) / 2.0;
-        side(ui, "Width", &mut request.width, multiple, width);
-        if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, "Swap width and height").clicked() {
+        side(ui, &tr!("side-panel-width"), &mut request.width, multiple, width);
+        if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, &tr!("side-panel-swap-sides")).clicked() {
             std::mem::swap(&mut request.width, &mut request.height);
         }
-        side(ui, "Height", &mut request.height, multiple, width);
+        side(ui, &tr!("side-panel-height"), &mut request.height, multiple, width);
     });
     if let Some(error @ (RequestError::SizeNotMultiple { .. } | RequestError::SideTooLong { .. })) = mistake {
         widgets::mistake(ui, &sentence(error));
-        if widgets::button(ui, None, "Round the size", Weight::Plain)
-            .on_hover_text("Use the nearest size that the model can generate.")
+        if widgets::button(ui, None, &tr!("side-panel-round-size"), Weight::Plain)
+            .on_hover_text(tr!("side-panel-round-size-tip"))
             .clicked()
         {
             draft.snap_size(multiple);
@@ -70,15 +73,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
 fn trained_for(ui: &mut Ui, defaults: &Defaults, request: &mut Request, multiple: u32) {
     let Some(is_larger) = outside(defaults, request) else { return };
     let area = u64::from(defaults.width) * u64::from(defaults.height);
-    let what = if is_larger { "Larger images repeat themselves." } else { "Smaller images lack detail." };
-    widgets::hint(
-        ui,
-        format!("The model was trained for about {} × {}. {what}", defaults.width, defaults.height),
-    );
+    let Defaults { width, height, .. } = *defaults;
+    let words = match is_larger {
+        true => tr!("side-panel-size-larger", width = width, height = height),
+        false => tr!("side-panel-size-smaller", width = width, height = height),
+    };
+    widgets::hint(ui, words);
     let aspect = Aspect { width: request.width.max(1), height: request.height.max(1) };
     let (width, height) = aspect.size(area, multiple);
-    if widgets::button(ui, None, &format!("Use {width} × {height}"), Weight::Plain)
-        .on_hover_text("The nearest size that the model was trained for.")
+    if widgets::button(ui, None, &tr!("side-panel-use-size", width = width, height = height), Weight::Plain)
+        .on_hover_text(tr!("side-panel-use-size-trained-tip"))
         .clicked()
     {
         (request.width, request.height) = (width, height);
@@ -101,7 +105,7 @@ fn side(ui: &mut Ui, name: &str, value: &mut u32, multiple: u32, width: f32) {
         .update_while_editing(false)
         .prefix(prefix);
     let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(name);
-    if response.on_hover_text(format!("In pixels, a multiple of {multiple}.")).changed() {
+    if response.on_hover_text(tr!("side-panel-side-tip", multiple = multiple)).changed() {
         *value = snap(*value, multiple);
     }
 }

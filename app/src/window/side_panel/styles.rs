@@ -3,13 +3,16 @@
 use egui::{Id, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
 
 use super::parts::Parts;
-use crate::window::{
-    action::Action,
-    files::Dialog,
-    icons,
-    kept::Keeping,
-    tokens::{size, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        kept::Keeping,
+        tokens::{size, space},
+        widgets,
+    },
 };
 
 /// Height of the list.
@@ -19,13 +22,13 @@ const MOST: usize = 80;
 
 /// Draws the button with the list.
 pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>) {
-    let button = widgets::disclosure(ui, "Styles", icons::CHEVRON_DOWN, false)
-        .on_hover_text("Named parts that are added to the prompts, from files of A1111 and Fooocus.");
+    let button = widgets::disclosure(ui, &tr!("side-panel-styles"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("side-panel-styles-tip"));
     if button.clicked() {
         parts.actions.push(Keeping::ListStyles.into());
     }
     Popup::menu(&button)
-        .accessible_name("Styles")
+        .accessible_name(tr!("side-panel-styles"))
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .show(|ui| list(ui, parts));
@@ -37,15 +40,15 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
     let id = Id::unique("sluice style search");
     let mut search = ui.data_mut(|data| data.get_temp::<String>(id)).unwrap_or_default();
     if !state.styles.is_empty() {
-        let field =
-            TextEdit::singleline(&mut search).id(id).hint_text("Search styles").desired_width(f32::INFINITY);
-        ui.add(field).widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Search styles"));
+        let field = TextEdit::singleline(&mut search)
+            .id(id)
+            .hint_text(tr!("side-panel-styles-search"))
+            .desired_width(f32::INFINITY);
+        ui.add(field).widget_info(|| {
+            egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("side-panel-styles-search"))
+        });
     } else {
-        widgets::hint(
-            ui,
-            "No styles yet. A1111's styles.csv and Fooocus' sdxl_styles are found above the model's folder; or open a \
-             file.",
-        );
+        widgets::hint(ui, tr!("side-panel-styles-nothing"));
     }
     let wanted = search.to_lowercase();
     let chosen = &mut draft.request.styles;
@@ -60,11 +63,12 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for style in all.into_iter().take(MOST) {
             let is_used = chosen.iter().any(|used| used.name == style.name);
-            let negative = match style.negative_prompt.as_str() {
-                "" => String::new(),
-                negative => format!("\nNegative prompt: {negative}"),
+            let tip = match style.negative_prompt.as_str() {
+                "" => style.prompt.clone(),
+                negative => {
+                    format!("{}\n{}", style.prompt, tr!("side-panel-style-negative", prompt = negative))
+                }
             };
-            let tip = format!("{}{negative}", style.prompt);
             if widgets::row_button(ui, icons::TAG, &style.name, "", is_used).on_hover_text(tip).clicked() {
                 match is_used {
                     true => chosen.retain(|used| used.name != style.name),
@@ -74,8 +78,8 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
         }
     });
     ui.separator();
-    if widgets::row_button(ui, icons::FILE, "Open a file of styles…", "", false)
-        .on_hover_text("A1111's CSV, or JSON of Fooocus.")
+    if widgets::row_button(ui, icons::FILE, &tr!("side-panel-styles-open"), "", false)
+        .on_hover_text(tr!("side-panel-styles-open-tip"))
         .clicked()
     {
         actions.push(Action::OpenDialog(Dialog::Styles));

@@ -3,7 +3,7 @@
 use sluice_engine::request::Request;
 
 use super::InputFiles;
-use crate::units;
+use crate::{language::tr, units};
 
 /// The nearest number of frames that a model can generate.
 pub fn snap_frames(frames: u32, multiple: u32) -> u32 {
@@ -31,10 +31,10 @@ pub fn shortened(request: &Request, files: &InputFiles, multiple: u32) -> u32 {
 /// A length: `2.0 s, 33 frames`.
 pub fn clip_words(frames: u32, rate: f32) -> String {
     match frames {
-        0 | 1 => "Still image".to_owned(),
+        0 | 1 => tr!("state-still-image"),
         _ => {
             let seconds = f64::from(frames - 1) / f64::from(rate);
-            format!("{}, {frames} frames", units::seconds(seconds))
+            tr!("state-clip-length", duration = units::seconds(seconds), count = frames)
         }
     }
 }

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use sluice_engine::session::Failure;
 
 use super::{EntryId, Fit, State};
-use crate::downloads::{Catalogue, Download, Found, Listed, Offer, Phase, Version, catalogue::catalogue};
+use crate::{
+    downloads::{Catalogue, Download, Found, Listed, Offer, Phase, Version, catalogue::catalogue},
+    language::tr,
+};
 
 /// Models that are suggested at the first start.
 const SUGGESTED: usize = 3;
@@ -111,8 +114,10 @@ impl State {
             Some(gpu) => format!("{}, {}", gpu.name, crate::units::memory(gpu.vram_total)),
             None => {
                 let ram = crate::units::memory(hardware.ram_total);
-                let cpu = if hardware.cpu.is_empty() { "This computer" } else { &hardware.cpu };
-                format!("{cpu}, {ram} of RAM, no NVIDIA GPU")
+                match hardware.cpu.as_str() {
+                    "" => tr!("state-device-without-name", ram = ram),
+                    cpu => tr!("state-device", cpu = cpu, ram = ram),
+                }
             }
         })
     }

@@ -1,6 +1,7 @@
 //! LoRAs that bring settings: added ones set what they are made for, and the model's own settings come back with their
 //! end.
 
+use crate::language::tr;
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{adapters::FewSteps, request::Request};
@@ -14,7 +15,7 @@ impl State {
         draft.add_adapter(path.clone());
         let Some(few) = FewSteps::of(&path) else {
             if draft != self.settings.draft {
-                self.adopt(draft, format!("Added the LoRA {}", name_of(&path)), Vec::new());
+                self.adopt(draft, tr!("state-lora-added", name = name_of(&path)), Vec::new());
             }
             return;
         };
@@ -22,7 +23,7 @@ impl State {
             draft.weigh(&path, few.weight);
         }
         draft.request = few.given_to(draft.request);
-        self.adopt(draft, few.in_words(), vec![format!("{} is made for these settings.", name_of(&path))]);
+        self.adopt(draft, few.in_words(), vec![tr!("state-lora-made-for", name = name_of(&path))]);
     }
 
     /// Switches an adapter off or removes it. The model's own settings come back if it brought the current ones.
@@ -42,7 +43,7 @@ impl State {
         let Request { width, height, frames, frame_rate, .. } = draft.request;
         let usual = defaults.given_to(draft.request);
         draft.request = Request { width, height, frames, frame_rate, ..usual };
-        self.adopt(draft, "The model's own steps and guidance".to_owned(), Vec::new());
+        self.adopt(draft, tr!("state-model-own-steps"), Vec::new());
     }
 
     /// The model stays the same, so there is nothing to load.

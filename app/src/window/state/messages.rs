@@ -1,5 +1,6 @@
 //! Messages for the user.
 
+use crate::language::tr;
 use sluice_engine::session::{Failure, Job};
 
 use super::{draft::Draft, jobs::QueuedJob};
@@ -59,15 +60,15 @@ impl Messages {
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
     pub(super) fn cancelled(&mut self, job: QueuedJob) {
         let at = job.progress.filter(|progress| progress.step > 0);
-        let at = at.map(|progress| format!("Step {} of {} was done.", progress.step, progress.steps));
+        let at = at.map(|progress| tr!("state-cancelled-at", step = progress.step, steps = progress.steps));
         let mut jobs = match self.notice.take() {
             Some(Notice { undo: Some(Undo::Cancelled(jobs)), .. }) => jobs,
             _ => Vec::new(),
         };
         jobs.push(job.job);
         let (text, details) = match jobs.len() {
-            1 => ("Cancelled".to_owned(), at.into_iter().collect()),
-            count => (format!("{count} jobs cancelled"), Vec::new()),
+            1 => (tr!("state-cancelled"), at.into_iter().collect()),
+            count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
         };
         self.notice = Some(Notice { text, details, undo: Some(Undo::Cancelled(jobs)) });
     }

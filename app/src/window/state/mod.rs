@@ -32,7 +32,11 @@ use sluice_engine::{
 };
 
 use super::settings::{LastModels, Settings};
-use crate::{presets::NamedPreset, tags::Tag};
+use crate::{
+    language::{self, Language, tr},
+    presets::NamedPreset,
+    tags::Tag,
+};
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
@@ -117,6 +121,8 @@ pub struct Surroundings {
     pub output_folder: Option<PathBuf>,
     /// The GPU that renders the window.
     pub gpu: Option<String>,
+    /// The locales that the user prefers, the first one most.
+    pub locales: Vec<String>,
 }
 
 /// The complete state of the window.
@@ -162,6 +168,13 @@ impl State {
     /// The contents of the settings panel.
     pub fn draft(&self) -> &Draft {
         &self.settings.draft
+    }
+
+    /// The language of the window, if it can be drawn.
+    pub fn language(&self) -> &'static Language {
+        let chosen = self.settings.language.as_deref().and_then(language::find);
+        let system = || language::of_system(&self.surroundings.locales);
+        chosen.or_else(system).unwrap_or_else(language::english)
     }
 
     /// The selected model.
@@ -377,10 +390,10 @@ impl State {
         self.jobs.queue.clear();
         self.leave_live();
         let failure = Failure {
-            message: "Nothing can be generated until Sluice is restarted.".to_owned(),
-            advice: Some("Your settings are kept.".to_owned()),
+            message: tr!("state-engine-stopped-message"),
+            advice: Some(tr!("state-engine-stopped-advice")),
         };
-        self.messages.fail("The engine has stopped", failure);
+        self.messages.fail(&tr!("state-engine-stopped"), failure);
     }
 
     /// Applies an event. `now` is the window's clock in seconds.
@@ -425,7 +438,7 @@ impl State {
                 progress.preview_version += 1;
             }),
             Event::NotSaved { failure, .. } => {
-                self.messages.fail("The image was not saved to the output folder", failure);
+                self.messages.fail(&tr!("state-not-saved"), failure);
             }
             Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
             Event::Cancelled { job } => {
@@ -507,8 +520,7 @@ impl State {
     /// The engine's process has ended and is being restarted.
     fn restarting(&mut self, failure: Failure) {
         let details = std::iter::once(failure.message).chain(failure.advice).collect();
-        self.messages.notice =
-            Some(Notice { text: "Engine restarted, resuming".to_owned(), details, undo: None });
+        self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
     }
 
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {
@@ -560,15 +572,15 @@ impl State {
                 self.end(id);
                 self.jobs.groups.ended(id);
                 self.leave_live();
-                "Generation failed"
+                tr!("state-generation-failed")
             }
             None if self.model.status == ModelStatus::Loading => {
                 self.not_opened();
-                "This model could not be opened"
+                tr!("state-model-not-opened")
             }
-            None => "Something went wrong",
+            None => tr!("state-went-wrong"),
         };
-        self.messages.fail(title, failure);
+        self.messages.fail(&title, failure);
     }
 
     /// Goes back to the model before the one that could not be opened.

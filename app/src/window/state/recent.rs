@@ -1,5 +1,6 @@
 //! Finished images and clips, from this session and from the output folder, and what the viewer shows.
 
+use crate::language::tr;
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
@@ -43,8 +44,17 @@ impl Recent {
     pub fn name(&self) -> String {
         match (&self.path, &self.request) {
             (Some(path), _) => file_name(path),
-            (None, Some(request)) => format!("{} with seed {}", self.kind(), request.seed),
-            (None, None) => format!("{} {}", self.kind(), self.id.0),
+            (None, Some(request)) => {
+                let seed = request.seed.to_string();
+                match self.length {
+                    Some(_) => tr!("state-clip-of-seed", seed = seed),
+                    None => tr!("state-image-of-seed", seed = seed),
+                }
+            }
+            (None, None) => match self.length {
+                Some(_) => tr!("state-clip-of-number", number = self.id.0),
+                None => tr!("state-image-of-number", number = self.id.0),
+            },
         }
     }
 
@@ -54,10 +64,6 @@ impl Recent {
             Some(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             None => self.name(),
         }
-    }
-
-    fn kind(&self) -> &'static str {
-        if self.length.is_some() { "Clip" } else { "Image" }
     }
 
     /// The frames of a clip, while they are in memory.

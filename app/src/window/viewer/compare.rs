@@ -10,13 +10,16 @@ use super::{
     canvas::{self, View},
     player::repaint_at_next_frame,
 };
-use crate::window::{
-    action::Action,
-    icons,
-    state::{Control, Pixels, Recent, State},
-    textures::{Side, Textures},
-    tokens::{Palette, font, radius, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        state::{Control, Pixels, Recent, State},
+        textures::{Side, Textures},
+        tokens::{Palette, font, radius, space},
+        widgets,
+    },
 };
 
 /// The view state of a comparison; not saved.
@@ -136,7 +139,7 @@ fn divider(ui: &Ui, area: Rect, place: Rect, share: &mut f32) -> f32 {
     let x_of = |share: f32| (place.left() + share * place.width()).clamp(area.left(), area.right());
     let grip = Rect::from_x_y_ranges(x_of(*share) - 8.0..=x_of(*share) + 8.0, area.y_range());
     let response = ui.interact(grip, ui.scope_id().with("divider"), Sense::drag() | Sense::FOCUSABLE);
-    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(*share), "Divider"));
+    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(*share), tr!("viewer-divider")));
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
         *share = ((pointer.x - place.left()) / place.width().max(1.0)).clamp(0.0, 1.0);
     }
@@ -147,7 +150,7 @@ fn divider(ui: &Ui, area: Rect, place: Rect, share: &mut f32) -> f32 {
         let steps = presses(Key::ArrowRight) - presses(Key::ArrowLeft);
         *share = (*share + steps * KEY_STEP).clamp(0.0, 1.0);
     }
-    let tip = "Drag to compare, or use the arrow keys.";
+    let tip = tr!("viewer-divider-tip");
     response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text(tip);
     x_of(*share)
 }

@@ -4,6 +4,7 @@ use egui::{Align2, Color32, CornerRadius, FontId, Rect, Ui, Vec2, vec2};
 
 use super::{player::repaint_at_next_frame, toolbar};
 use crate::{
+    language::tr,
     units,
     window::{
         action::Action,
@@ -168,7 +169,7 @@ fn live_tile(
 ) {
     let preview = textures.live(ui.ctx(), job.id, progress).into_iter().next();
     let sides = [job.request().width as usize, job.request().height as usize];
-    let tile = tile(ui, "Live preview, thumbnail", preview, sides, state.images.shown == Shown::Live);
+    let tile = tile(ui, &tr!("viewer-live-thumbnail"), preview, sides, state.images.shown == Shown::Live);
     if is_new && state.images.shown == Shown::Live {
         tile.scroll_to_me(None);
     }

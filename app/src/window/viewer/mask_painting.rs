@@ -8,13 +8,16 @@ use egui::{
 };
 
 use super::canvas::{self, View};
-use crate::window::{
-    action::Action,
-    icons,
-    state::{MaskEdit, MaskPainting},
-    textures::Textures,
-    tokens::{Palette, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        state::{MaskEdit, MaskPainting},
+        textures::Textures,
+        tokens::{Palette, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Range of brush diameters in pixels of the image.
@@ -60,7 +63,7 @@ pub fn canvas(
     let size = vec2(width as f32, height as f32);
     let place = View::default().place(size, area, ui.pixels_per_point());
     let response = ui.interact(area, ui.scope_id().with("mask"), Sense::click_and_drag());
-    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, "Mask over the image"));
+    response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, tr!("viewer-mask")));
     canvas::paint_sheet(ui, area, place);
     let texture = textures.input(ui.ctx(), &painting.image, image);
     canvas::paint_image(ui, area, place, texture, Color32::WHITE);
@@ -108,44 +111,49 @@ fn keys(ui: &Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<A
 pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        let label = widgets::field_label(ui, "Brush");
+        let label = widgets::field_label(ui, &tr!("viewer-brush"));
         ui.spacing_mut().slider_width = (ui.available_width() - BUTTONS).clamp(40.0, 140.0);
         let most = (longest_side(painting) / 2.0).clamp(8.0, *DIAMETERS.end());
         let mut diameter = brush.diameter(painting);
         let slider = Slider::new(&mut diameter, *DIAMETERS.start()..=most).integer().logarithmic(true);
-        if ui.add(slider).labelled_by(label.id).on_hover_text("Brush size in image pixels.").changed() {
+        if ui.add(slider).labelled_by(label.id).on_hover_text(tr!("viewer-brush-tip")).changed() {
             brush.diameter = Some(diameter);
         }
         for (name, erases, tip) in [
-            ("Paint", false, "Mark the area that should change."),
-            ("Erase", true, "Unmark parts of that area."),
+            (tr!("viewer-mask-paint"), false, tr!("viewer-mask-paint-tip")),
+            (tr!("viewer-mask-erase"), true, tr!("viewer-mask-erase-tip")),
         ] {
-            if widgets::toggle_button(ui, name, brush.erases == erases).on_hover_text(tip).clicked() {
+            if widgets::toggle_button(ui, &name, brush.erases == erases).on_hover_text(tip).clicked() {
                 brush.erases = erases;
             }
         }
         ui.add_enabled_ui(painting.can_undo(), |ui| {
-            let tip = "Take back the last stroke. Keys: Ctrl+Z";
-            if widgets::icon_button(ui, icons::RESTORE, "Undo stroke").on_hover_text(tip).clicked() {
+            let tip = tr!("viewer-mask-undo-tip");
+            if widgets::icon_button(ui, icons::RESTORE, &tr!("viewer-mask-undo")).on_hover_text(tip).clicked()
+            {
                 actions.push(Action::EditMask(MaskEdit::Undo));
             }
         });
-        for (icon, name, edit) in
-            [(icons::ARROW_LEFT_RIGHT, "Invert", MaskEdit::Invert), (icons::X, "Clear", MaskEdit::Clear)]
-        {
-            if widgets::icon_button(ui, icon, name).clicked() {
+        for (icon, name, edit) in [
+            (icons::ARROW_LEFT_RIGHT, tr!("viewer-mask-invert"), MaskEdit::Invert),
+            (icons::X, tr!("viewer-mask-clear"), MaskEdit::Clear),
+        ] {
+            if widgets::icon_button(ui, icon, &name).clicked() {
                 actions.push(Action::EditMask(edit));
             }
         }
         keys(ui, painting, brush, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_enabled_ui(!painting.is_empty(), |ui| {
-                if widgets::button(ui, None, "Apply mask", Weight::Primary).clicked() {
+                if widgets::button(ui, None, &tr!("viewer-mask-apply"), Weight::Primary).clicked() {
                     actions.push(Action::ApplyMask);
                 }
             });
-            let tip = "Stop painting and keep the mask that was there before.";
-            if widgets::button(ui, None, "Discard", Weight::Plain).on_hover_text(tip).clicked() {
+            let tip = tr!("viewer-mask-discard-tip");
+            if widgets::button(ui, None, &tr!("viewer-mask-discard"), Weight::Plain)
+                .on_hover_text(tip)
+                .clicked()
+            {
                 actions.push(Action::CancelMask);
             }
         });

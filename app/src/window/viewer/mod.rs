@@ -9,6 +9,7 @@ mod scrub_bar;
 mod toolbar;
 mod unfinished;
 
+use crate::language::tr;
 use egui::{
     Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, RichText, Ui, vec2,
 };
@@ -149,7 +150,7 @@ fn live(
     progress: &Progress,
 ) {
     let size = vec2(job.request().width as f32, job.request().height as f32);
-    let (place, _) = canvas::interact(ui, view, area, size, "Live preview");
+    let (place, _) = canvas::interact(ui, view, area, size, &tr!("viewer-live-preview"));
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
@@ -195,24 +196,27 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
-            let what = if state.makes_clips() { "clip" } else { "image" };
+            let makes_clips = state.makes_clips();
             let (icon, title, words) = match &state.model.status {
                 ModelStatus::Ready(_) if !state.jobs.is_empty() => {
-                    let words = "It appears here as soon as the engine starts.".to_owned();
-                    (icons::SPARKLES, format!("Your {what} is next"), words)
+                    let title = if makes_clips { tr!("viewer-next-clip") } else { tr!("viewer-next-image") };
+                    (icons::SPARKLES, title, tr!("viewer-next-tip"))
                 }
                 ModelStatus::Ready(_) => {
-                    let then =
-                        if examples.is_empty() { "then press Generate" } else { "or start with an example" };
-                    let words = format!("Describe your {what} on the left, {then}.");
-                    (icons::IMAGE, "What would you like to create?".to_owned(), words)
+                    let words = match (makes_clips, examples.is_empty()) {
+                        (false, true) => tr!("viewer-describe-image"),
+                        (false, false) => tr!("viewer-describe-image-or-example"),
+                        (true, true) => tr!("viewer-describe-clip"),
+                        (true, false) => tr!("viewer-describe-clip-or-example"),
+                    };
+                    (icons::IMAGE, tr!("viewer-what-to-create"), words)
                 }
                 ModelStatus::Loading => {
-                    (icons::PACKAGE, "Loading the model…".to_owned(), "This takes a moment.".to_owned())
+                    (icons::PACKAGE, tr!("viewer-model-loading"), tr!("viewer-model-loading-tip"))
                 }
                 ModelStatus::Failed => {
-                    let words = "Choose one above, or open one from your disk.".to_owned();
-                    (icons::PACKAGE, "No model loaded".to_owned(), words)
+                    let words = tr!("viewer-model-missing-tip");
+                    (icons::PACKAGE, tr!("viewer-model-missing"), words)
                 }
             };
             widgets::icon(ui, icon, 34.0, palette.text_faint);
@@ -221,7 +225,8 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
             ui.label(RichText::new(words).color(palette.text_muted));
             ui.add_space(space::M);
             if state.model.status == ModelStatus::Failed {
-                if widgets::button(ui, Some(icons::FILE), "Open a model file…", Weight::Plain).clicked() {
+                if widgets::button(ui, Some(icons::FILE), &tr!("viewer-model-open"), Weight::Plain).clicked()
+                {
                     actions.push(Action::OpenDialog(Dialog::ModelFile));
                 }
             } else if state.jobs.is_empty() {
@@ -266,7 +271,7 @@ fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut V
                     });
                     let words = vec2(width - size::CONTROL - 15.0 - 2.0 * space::S, 0.0);
                     ui.allocate_ui(words, |ui| replan_words(ui, replanned, reason));
-                    if widgets::icon_button(ui, icons::X, "Dismiss the notice of the new plan").clicked() {
+                    if widgets::icon_button(ui, icons::X, &tr!("viewer-replanned-dismiss")).clicked() {
                         actions.push(Action::Dismiss(Message::Replanned));
                     }
                 });
@@ -280,8 +285,8 @@ fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.add_space(5.0);
         let title = match replanned.reasons.len() {
-            1 => "The run continues with a new plan".to_owned(),
-            count => format!("The run continues with a new plan (changed {count} times)"),
+            1 => tr!("viewer-replanned"),
+            count => tr!("viewer-replanned-times", count = count),
         };
         ui.label(RichText::new(title).font(font::medium(font::BODY)).color(palette.text));
         let reason = RichText::new(reason).small().color(palette.text_muted);
@@ -310,16 +315,23 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                     failure_words(ui, card, count);
                     ui.add_space(space::M);
                     ui.horizontal(|ui| {
-                        if widgets::button(ui, None, "Dismiss", Weight::Plain).clicked() {
+                        if widgets::button(ui, None, &tr!("viewer-dismiss"), Weight::Plain).clicked() {
                             actions.push(Action::Dismiss(Message::Failure));
                         }
                         if count > 1
-                            && widgets::button(ui, None, &format!("Dismiss all {count}"), Weight::Ghost)
-                                .clicked()
+                            && widgets::button(
+                                ui,
+                                None,
+                                &tr!("viewer-dismiss-all", count = count),
+                                Weight::Ghost,
+                            )
+                            .clicked()
                         {
                             actions.push(Action::Dismiss(Message::Failures));
                         }
-                        if widgets::button(ui, Some(icons::COPY), "Copy message", Weight::Ghost).clicked() {
+                        if widgets::button(ui, Some(icons::COPY), &tr!("viewer-copy-message"), Weight::Ghost)
+                            .clicked()
+                        {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();
                             let text = format!("{}\n{}\n{advice}", card.title, card.failure.message);
                             actions.push(Action::CopyText(text.trim().to_owned()));
@@ -335,7 +347,11 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
         widgets::icon(ui, icons::TRIANGLE_ALERT, 20.0, palette.danger);
         ui.label(RichText::new(&card.title).font(font::semibold(font::HEADING)).color(palette.text));
         if count > 1 {
-            ui.label(RichText::new(format!("+{} more", count - 1)).small().color(palette.text_faint));
+            ui.label(
+                RichText::new(tr!("viewer-more-failures", count = count - 1))
+                    .small()
+                    .color(palette.text_faint),
+            );
         }
     });
     ui.add_space(space::XS);
@@ -363,11 +379,6 @@ pub fn drop_hint(ui: &Ui, area: Rect) {
         painter.text(card.center() + vec2(0.0, y), Align2::CENTER_CENTER, words, font, color);
     };
     text(-28.0, icons::FILE_UP, font::icons(24.0), palette.accent);
-    text(
-        8.0,
-        "Drop an image to start from it or to use its settings",
-        font::semibold(font::HEADING),
-        palette.text,
-    );
-    text(32.0, "or a model or LoRA to load it", egui::FontId::proportional(font::BODY), palette.text_muted);
+    text(8.0, &tr!("viewer-drop"), font::semibold(font::HEADING), palette.text);
+    text(32.0, &tr!("viewer-drop-model"), egui::FontId::proportional(font::BODY), palette.text_muted);
 }

@@ -9,14 +9,17 @@ use super::{
     canvas::{self, View},
     scrub_bar,
 };
-use crate::window::{
-    action::Action,
-    icons,
-    settings::Setting,
-    state::{Control, Playback, Recent, SPEEDS},
-    textures::{Side, Textures},
-    tokens::{Palette, font, size, space},
-    widgets,
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        icons,
+        settings::Setting,
+        state::{Control, Playback, Recent, SPEEDS},
+        textures::{Side, Textures},
+        tokens::{Palette, font, size, space},
+        widgets,
+    },
 };
 
 /// Added to the time until the next frame, so that a repaint never comes just before it.
@@ -60,37 +63,43 @@ pub fn bar(ui: &mut Ui, playback: &Playback, muted: Option<bool>, now: f64, acti
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let (icon, name) = match playback.is_playing() || playback.resumes() {
-            true => (icons::PAUSE, "Pause"),
-            false => (icons::PLAY, "Play"),
+            true => (icons::PAUSE, tr!("viewer-pause")),
+            false => (icons::PLAY, tr!("viewer-play")),
         };
         for (icon, name, tip, control) in [
-            (icon, name, "Key: Space", Control::Toggle),
-            (icons::STEP_BACK, "Previous frame", "Key: ←", Control::Step(-1)),
-            (icons::STEP_FORWARD, "Next frame", "Key: →", Control::Step(1)),
+            (icon, name, tr!("viewer-play-tip"), Control::Toggle),
+            (
+                icons::STEP_BACK,
+                tr!("viewer-previous-frame"),
+                tr!("viewer-previous-frame-tip"),
+                Control::Step(-1),
+            ),
+            (icons::STEP_FORWARD, tr!("viewer-next-frame"), tr!("viewer-next-frame-tip"), Control::Step(1)),
         ] {
-            press(widgets::icon_button(ui, icon, name), tip, control, actions);
+            press(widgets::icon_button(ui, icon, &name), &tip, control, actions);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             speed(ui, playback, actions);
             if let Some(muted) = muted {
                 let icon = if muted { icons::VOLUME_X } else { icons::VOLUME };
-                let toggle = widgets::icon_toggle(ui, icon, "Mute", muted);
-                let tip = "Play without sound. Sound is heard at normal speed, forwards. Key: M";
+                let toggle = widgets::icon_toggle(ui, icon, &tr!("viewer-mute"), muted);
+                let tip = tr!("viewer-mute-tip");
                 if toggle.on_hover_text(tip).clicked() {
                     actions.push(Action::Set(Setting::Muted(!muted)));
                 }
             }
             let boomerang = playback.boomerang();
-            let toggle = widgets::icon_toggle(ui, icons::MOVE_HORIZONTAL, "Boomerang", boomerang);
-            press(toggle, "Play forwards and backwards in turn.", Control::Boomerang(!boomerang), actions);
+            let toggle =
+                widgets::icon_toggle(ui, icons::MOVE_HORIZONTAL, &tr!("viewer-boomerang"), boomerang);
+            press(toggle, &tr!("viewer-boomerang-tip"), Control::Boomerang(!boomerang), actions);
             if playback.is_trimmed() {
-                let whole = widgets::icon_button(ui, icons::X, "Play the whole clip");
-                press(whole, "Remove the start and the end that you set.", Control::Whole, actions);
+                let whole = widgets::icon_button(ui, icons::X, &tr!("viewer-play-whole"));
+                press(whole, &tr!("viewer-play-whole-tip"), Control::Whole, actions);
             }
-            let end = widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, "End here");
-            press(end, "Play only up to this frame. Key: O", Control::Last(frame), actions);
-            let start = widgets::icon_button(ui, icons::ARROW_RIGHT_FROM_LINE, "Start here");
-            press(start, "Play only from this frame on. Key: I", Control::First(frame), actions);
+            let end = widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, &tr!("viewer-end-here"));
+            press(end, &tr!("viewer-end-here-tip"), Control::Last(frame), actions);
+            let start = widgets::icon_button(ui, icons::ARROW_RIGHT_FROM_LINE, &tr!("viewer-start-here"));
+            press(start, &tr!("viewer-start-here-tip"), Control::First(frame), actions);
             place_in_clip(ui, playback, frame);
             ui.add_space(space::XS);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -120,7 +129,7 @@ fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
                 }
             }
         });
-        shown.response.accessible_name("Speed").on_hover_text("Playback speed.");
+        shown.response.accessible_name(tr!("viewer-speed")).on_hover_text(tr!("viewer-speed-tip"));
     });
 }
 
@@ -140,7 +149,7 @@ fn place_in_clip(ui: &mut Ui, playback: &Playback, frame: u32) {
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, words(frame)));
     let left = egui::pos2(rect.right() - galley.size().x, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(left, galley, color);
-    response.on_hover_text("Frame and time.");
+    response.on_hover_text(tr!("viewer-place-tip"));
 }
 
 /// A place in a clip: `2.06 s`, `1:02.06`.

@@ -8,9 +8,12 @@ use egui::{
 };
 
 use super::player::clock;
-use crate::window::{
-    state::{Control, Playback},
-    tokens::{Palette, size},
+use crate::{
+    language::tr,
+    window::{
+        state::{Control, Playback},
+        tokens::{Palette, size},
+    },
 };
 
 const RAIL: f32 = 4.0;
@@ -25,8 +28,8 @@ pub fn show(ui: &mut Ui, playback: &Playback, frame: u32, press: &mut dyn FnMut(
     let rail = Rail::new(rect, playback.frames());
     scrub(ui, &response, rail, playback, frame, press);
     let (first, last) = playback.range();
-    let start = handle(ui, rail, "Start of the range", first, (0, last));
-    let end = handle(ui, rail, "End of the range", last, (first, playback.frames() - 1));
+    let start = handle(ui, rail, Edge::Start, first, (0, last));
+    let end = handle(ui, rail, Edge::End, last, (first, playback.frames() - 1));
     if let Some(to) = start.to {
         press(Control::First(to));
     }
@@ -37,6 +40,13 @@ pub fn show(ui: &mut Ui, playback: &Playback, frame: u32, press: &mut dyn FnMut(
     for (handle, frame) in [(&start, first), (&end, last)] {
         paint_handle(ui, rail, frame, handle, playback.is_trimmed());
     }
+}
+
+/// An end of the played range.
+#[derive(Debug, Clone, Copy, Hash)]
+enum Edge {
+    Start,
+    End,
 }
 
 /// The places of the frames.
@@ -73,7 +83,7 @@ fn scrub(
     frame: u32,
     press: &mut dyn FnMut(Control),
 ) {
-    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(frame + 1), "Frame"));
+    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(frame + 1), tr!("viewer-frame")));
     let held = response.is_pointer_button_down_on() || response.clicked();
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| held) {
         press(Control::Scrub(rail.frame(pointer)));
@@ -89,7 +99,7 @@ fn scrub(
         let under = rail.frame(pointer);
         let line = Stroke::new(1.0, Palette::of(ui).text_faint);
         ui.painter().vline(rail.x(under), rail.y() - 8.0..=rail.y() + 8.0, line);
-        let tip = format!("Frame {} · {}", under + 1, clock(playback.seconds(under)));
+        let tip = tr!("viewer-frame-at", frame = under + 1, time = clock(playback.seconds(under)));
         response.clone().on_hover_text_at_pointer(tip);
     }
 }
@@ -132,21 +142,24 @@ struct Handle {
     is_lit: bool,
 }
 
-fn handle(ui: &Ui, rail: Rail, name: &str, frame: u32, (least, most): (u32, u32)) -> Handle {
+fn handle(ui: &Ui, rail: Rail, edge: Edge, frame: u32, (least, most): (u32, u32)) -> Handle {
+    let number = frame + 1;
+    let (name, tip) = match edge {
+        Edge::Start => (tr!("viewer-range-start"), tr!("viewer-range-start-tip", frame = number)),
+        Edge::End => (tr!("viewer-range-end"), tr!("viewer-range-end-tip", frame = number)),
+    };
     let top = pos2(rail.x(frame), rail.y() + RAIL);
     let rect =
         Rect::from_min_max(top - vec2(HANDLE.1 + 2.0, 0.0), top + vec2(HANDLE.1 + 2.0, HANDLE.0 + 5.0));
-    let response = ui.interact(rect, ui.scope_id().with(name), Sense::drag());
-    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(frame + 1), name));
+    let response = ui.interact(rect, ui.scope_id().with(edge), Sense::drag());
+    response.widget_info(|| WidgetInfo::slider(ui.is_enabled(), f64::from(number), &name));
     let mut to = moved(ui, response.id, response.has_focus(), (frame + 1, least + 1, most + 1));
     if let Some(pointer) = response.interact_pointer_pos().filter(|_| response.dragged()) {
         let under = rail.frame(pointer).clamp(least, most);
         to = (under != frame).then_some(under + 1);
     }
     let is_lit = response.hovered() || response.dragged() || response.has_focus();
-    response
-        .on_hover_cursor(CursorIcon::ResizeHorizontal)
-        .on_hover_text(format!("{name}, frame {}", frame + 1));
+    response.on_hover_cursor(CursorIcon::ResizeHorizontal).on_hover_text(tip);
     Handle { to: to.map(|number| number - 1), is_lit }
 }
 

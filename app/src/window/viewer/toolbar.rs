@@ -6,6 +6,7 @@ use sluice_engine::request::Mode;
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
+    language::{time_left, tr},
     units,
     window::{
         action::Action,
@@ -89,12 +90,13 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
     let percent = (view.zoom(image, area, density) * 100.0).round();
     let actual = (percent - 100.0).abs() < 0.5 && !view.is_fit();
     let weight = |on| if on { Weight::Selected } else { Weight::Ghost };
-    let tip = "Show one image pixel per screen pixel. Double-click the image to switch.";
+    let tip = tr!("viewer-zoom-actual-tip");
     if widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked() {
         view.actual();
     }
-    let tip = "Show the whole image. Zoom with the wheel, drag to move.";
-    if widgets::button(ui, None, "Fit", weight(view.is_fit())).on_hover_text(tip).clicked() {
+    let tip = tr!("viewer-zoom-fit-tip");
+    if widgets::button(ui, None, &tr!("viewer-zoom-fit"), weight(view.is_fit())).on_hover_text(tip).clicked()
+    {
         view.fit();
     }
     let color = Palette::of(ui).text_faint;
@@ -107,32 +109,32 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
 /// Starts to compare with another image.
 fn compare(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(other) = state.images.comparable() else { return };
-    let tip = "Compare with another image, which you choose in the list below. Key: C";
-    if widgets::icon_button(ui, icons::COLUMNS, "Compare").on_hover_text(tip).clicked() {
+    let tip = tr!("viewer-compare-tip");
+    if widgets::icon_button(ui, icons::COLUMNS, &tr!("viewer-compare")).on_hover_text(tip).clicked() {
         actions.push(Action::Compare(Some(other)));
     }
 }
 
 /// Laid out from right to left.
 fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut Vec<Action>) {
-    if widgets::button(ui, Some(icons::X), "Stop comparing", Weight::Ghost)
-        .on_hover_text("Key: Esc")
+    if widgets::button(ui, Some(icons::X), &tr!("viewer-compare-stop"), Weight::Ghost)
+        .on_hover_text(tr!("viewer-compare-stop-tip"))
         .clicked()
     {
         actions.push(Action::Compare(None));
     }
-    if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, "Swap A and B").clicked() {
+    if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, &tr!("viewer-compare-swap")).clicked() {
         actions.push(Action::SwapCompared);
     }
     let is_on = comparison.is_side_by_side;
-    if widgets::icon_toggle(ui, icons::COLUMNS, "Side by side", is_on)
-        .on_hover_text("Show the images next to each other instead of with a divider.")
+    if widgets::icon_toggle(ui, icons::COLUMNS, &tr!("viewer-compare-side-by-side"), is_on)
+        .on_hover_text(tr!("viewer-compare-side-by-side-tip"))
         .clicked()
     {
         comparison.is_side_by_side = !is_on;
     }
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        let words = "Click an image below to compare with it";
+        let words = tr!("viewer-compare-choose");
         let color = Palette::of(ui).text_muted;
         ui.add(egui::Label::new(RichText::new(words).small().color(color)).truncate());
     });
@@ -141,8 +143,8 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 /// Something that can be done with an image.
 struct Offer {
     icon: &'static str,
-    name: &'static str,
-    tip: &'static str,
+    name: String,
+    tip: String,
     /// Whether its button has words.
     is_worded: bool,
     /// Whether it needs the pixels.
@@ -151,11 +153,11 @@ struct Offer {
 }
 
 impl Offer {
-    fn new(icon: &'static str, name: &'static str, action: Action) -> Self {
-        Self { icon, name, tip: "", is_worded: false, needs_pixels: true, action }
+    fn new(icon: &'static str, name: String, action: Action) -> Self {
+        Self { icon, name, tip: String::new(), is_worded: false, needs_pixels: true, action }
     }
 
-    fn worded(self, tip: &'static str) -> Self {
+    fn worded(self, tip: String) -> Self {
         Self { is_worded: true, tip, ..self }
     }
 
@@ -170,35 +172,37 @@ fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
     let mut all = Vec::new();
     if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent()) {
         let action = Action::OpenFolder(folder.to_owned());
-        all.push(Offer::new(icons::FOLDER_OPEN, "Open containing folder", action).at_once());
+        all.push(Offer::new(icons::FOLDER_OPEN, tr!("viewer-open-folder"), action).at_once());
     }
-    let copy = if is_clip { "Copy frame" } else { "Copy image" };
+    let copy = if is_clip { tr!("viewer-copy-frame") } else { tr!("viewer-copy-image") };
     all.push(Offer::new(icons::COPY, copy, Action::CopyImage(id)));
     if is_clip {
-        all.push(Offer::new(icons::IMAGE_DOWN, "Save frame as PNG", Action::SaveFrame(id)));
-        all.push(Offer::new(icons::IMAGE, "Use frame as input image", Action::UseFrame(id)));
+        all.push(Offer::new(icons::IMAGE_DOWN, tr!("viewer-save-frame"), Action::SaveFrame(id)));
+        all.push(Offer::new(icons::IMAGE, tr!("viewer-use-frame"), Action::UseFrame(id)));
         if state.can(Mode::FirstAndLast) {
             let action = Action::UseFrameAsLast(id);
-            all.push(Offer::new(icons::ARROW_RIGHT_TO_LINE, "Use frame as end image", action));
+            all.push(Offer::new(icons::ARROW_RIGHT_TO_LINE, tr!("viewer-use-frame-as-end"), action));
         }
         if state.can(Mode::Extend) && recent.path.is_some() {
-            let tip = "Continue this clip from the end of the played range.";
-            all.push(Offer::new(icons::FILM, "Extend", Action::Extend(id)).worded(tip));
+            let tip = tr!("viewer-extend-tip");
+            all.push(Offer::new(icons::FILM, tr!("viewer-extend"), Action::Extend(id)).worded(tip));
         }
     } else if let Some(path) = &recent.path {
-        all.push(Offer::new(icons::IMAGE, "Use as input image", Action::UseAsInput(path.clone())).at_once());
+        all.push(
+            Offer::new(icons::IMAGE, tr!("viewer-use-as-input"), Action::UseAsInput(path.clone())).at_once(),
+        );
     }
     if recent.request.is_some() && state.surroundings.output_folder.is_some() {
         let action = Making::Vary(id, Some(NEAR)).into();
-        let tip = "Four images like this one: the same seed, with a little noise of other seeds.";
-        all.push(Offer { tip, ..Offer::new(icons::LAYERS, "Similar ×4", action).at_once() });
-        let tip = "Four images with the same settings and other seeds.";
+        let tip = tr!("viewer-similar-tip");
+        all.push(Offer { tip, ..Offer::new(icons::LAYERS, tr!("viewer-similar"), action).at_once() });
+        let tip = tr!("viewer-variations-tip");
         let action = Making::Vary(id, None).into();
-        all.push(Offer { tip, ..Offer::new(icons::DICES, "Variations ×4", action).at_once() });
+        all.push(Offer { tip, ..Offer::new(icons::DICES, tr!("viewer-variations"), action).at_once() });
     }
     if recent.request.is_some() {
-        let tip = "Load the prompt, seed and all other settings that made this image.";
-        let offer = Offer::new(icons::RESTORE, "Use these settings", Action::UseSettings(id));
+        let tip = tr!("viewer-use-settings-tip");
+        let offer = Offer::new(icons::RESTORE, tr!("viewer-use-settings"), Action::UseSettings(id));
         all.push(offer.worded(tip).at_once());
     }
     all
@@ -221,10 +225,10 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
         ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
             let button = match offer.is_worded {
                 true => {
-                    widgets::button(ui, Some(offer.icon), offer.name, Weight::Ghost).on_hover_text(offer.tip)
+                    widgets::button(ui, Some(offer.icon), &offer.name, Weight::Ghost).on_hover_text(offer.tip)
                 }
-                false if offer.tip.is_empty() => widgets::icon_button(ui, offer.icon, offer.name),
-                false => widgets::icon_button(ui, offer.icon, offer.name).on_hover_text(offer.tip),
+                false if offer.tip.is_empty() => widgets::icon_button(ui, offer.icon, &offer.name),
+                false => widgets::icon_button(ui, offer.icon, &offer.name).on_hover_text(offer.tip),
             };
             if button.clicked() {
                 actions.push(offer.action);
@@ -235,9 +239,9 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
 
 /// The same as a menu.
 fn menu(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
-    let button = widgets::disclosure(ui, "Actions", icons::CHEVRON_DOWN, false);
+    let button = widgets::disclosure(ui, &tr!("viewer-actions"), icons::CHEVRON_DOWN, false);
     Popup::menu(&button)
-        .accessible_name("Actions for the image")
+        .accessible_name(tr!("viewer-actions-spoken"))
         .width(240.0)
         .show(|ui| rows(ui, recent, offers, actions));
 }
@@ -252,7 +256,7 @@ fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Acti
     ui.spacing_mut().item_spacing.y = 2.0;
     for offer in offers.into_iter().rev() {
         ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
-            if widgets::row_button(ui, offer.icon, offer.name, "", false).clicked() {
+            if widgets::row_button(ui, offer.icon, &offer.name, "", false).clicked() {
                 actions.push(offer.action);
                 ui.close();
             }
@@ -260,7 +264,7 @@ fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Acti
     }
     if recent.length.is_some() {
         for format in ClipFormat::ALL {
-            let name = format!("Export as {}", format.title());
+            let name = tr!("viewer-export-as", format = format.title());
             if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
                 actions.push(Action::Export(recent.id, format));
                 ui.close();
@@ -271,8 +275,8 @@ fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Acti
 
 /// A menu of the kinds of files that the played range can be written to.
 fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
-    let button = widgets::icon_button(ui, icons::SCISSORS, "Export the played range");
-    Popup::menu(&button).accessible_name("Export").width(200.0).show(|ui| {
+    let button = widgets::icon_button(ui, icons::SCISSORS, &tr!("viewer-export-range"));
+    Popup::menu(&button).accessible_name(tr!("viewer-export")).width(200.0).show(|ui| {
         for format in ClipFormat::ALL {
             if ui.selectable_label(false, format.title()).clicked() {
                 actions.push(Action::Export(recent.id, format));
@@ -285,7 +289,7 @@ fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
 fn live_caption(progress: &Progress, now: f64) -> String {
     let stage = stage_words(progress.stage, progress.step, progress.steps);
     match progress.seconds_left(now) {
-        Some(seconds) => format!("{stage} · {}", units::time_left(seconds)),
+        Some(seconds) => format!("{stage} · {}", time_left(seconds)),
         None => stage,
     }
 }
@@ -293,18 +297,22 @@ fn live_caption(progress: &Progress, now: f64) -> String {
 fn recent_caption(recent: &Recent, size: Vec2) -> String {
     let mut parts = vec![format!("{} × {}", size.x, size.y)];
     if let Some(length) = recent.length {
-        parts.push(units::counted(length.frames as usize, "frame"));
-        parts.push(format!("{} fps", units::number(length.rate)));
+        parts.push(tr!("viewer-caption-frames", count = length.frames));
+        parts.push(tr!("viewer-caption-rate", rate = units::number(length.rate)));
         parts.push(units::seconds(length.seconds()));
     }
     if let Some(request) = &recent.request {
-        parts.push(format!("seed {}", request.seed));
-        parts.push(units::counted(request.steps as usize, "step"));
-        parts.push(format!("guidance {}", units::number(request.guidance)));
+        parts.push(tr!("viewer-caption-seed", seed = request.seed.to_string()));
+        parts.push(tr!("viewer-caption-steps", count = request.steps));
+        parts.push(tr!("viewer-caption-guidance", guidance = units::number(request.guidance)));
     }
     if let Some(seconds) = recent.seconds {
         let seconds = units::seconds(seconds);
-        parts.push(if recent.length.is_some() { format!("took {seconds}") } else { seconds });
+        parts.push(if recent.length.is_some() {
+            tr!("viewer-caption-took", time = seconds)
+        } else {
+            seconds
+        });
     }
     parts.join(" · ")
 }

@@ -3,10 +3,13 @@
 use egui::{Align2, Area, Frame, Margin, Order, Rect, RichText, Ui, vec2};
 use sluice_engine::session::Job;
 
-use crate::window::{
-    action::Action,
-    tokens::{Palette, font, radius, shadow, size, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        tokens::{Palette, font, radius, shadow, size, space},
+        widgets::{self, Weight},
+    },
 };
 
 /// Draws the offer over the top of the viewer.
@@ -31,13 +34,17 @@ pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
                 .show(ui, |ui| {
                     ui.set_width(width - 2.0 * space::M);
                     ui.label(RichText::new(title(jobs)).font(font::medium(font::BODY)).color(palette.text));
-                    widgets::hint(ui, "Sluice was closed while generating. Resume where it stopped?");
+                    widgets::hint(ui, tr!("viewer-unfinished-question"));
                     ui.add_space(space::S);
                     ui.horizontal(|ui| {
-                        if widgets::button(ui, None, "Resume", Weight::Plain).clicked() {
+                        if widgets::button(ui, None, &tr!("viewer-unfinished-resume"), Weight::Plain)
+                            .clicked()
+                        {
                             actions.push(Action::ResumeUnfinished);
                         }
-                        if widgets::button(ui, None, "Discard", Weight::Ghost).clicked() {
+                        if widgets::button(ui, None, &tr!("viewer-unfinished-discard"), Weight::Ghost)
+                            .clicked()
+                        {
                             actions.push(Action::DiscardUnfinished);
                         }
                     });
@@ -46,8 +53,5 @@ pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
 }
 
 fn title(jobs: &[Job]) -> String {
-    match jobs.iter().map(|job| job.request.batch).sum::<u32>() {
-        1 => "1 unfinished image".to_owned(),
-        count => format!("{count} unfinished images"),
-    }
+    tr!("viewer-unfinished", count = jobs.iter().map(|job| job.request.batch).sum::<u32>())
 }

@@ -9,6 +9,7 @@ use super::{
     cut,
     fields::{elided, file_lines, two_lines},
 };
+use crate::language::tr;
 use crate::window::{
     icons,
     tokens::{Palette, font, radius, size, space},
@@ -261,13 +262,14 @@ pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> bool {
 }
 
 /// A segmented control: a few options side by side, one of them selected.
-pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str)]) -> Option<T> {
+pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, impl AsRef<str>)]) -> Option<T> {
     let mut chosen = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let count = choices.len() as f32;
         let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
         for (choice, label) in choices {
+            let label = label.as_ref();
             let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), Sense::click());
             let on = *choice == value;
             response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), on, label));
@@ -286,7 +288,7 @@ pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, &str
 /// A size preset: an outline of the aspect ratio, and its name.
 pub fn aspect_button(ui: &mut Ui, aspect: (u32, u32), label: &str, selected: bool, width: f32) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(width, 48.0), Sense::click());
-    let full = format!("Aspect {label}");
+    let full = tr!("common-aspect", aspect = label);
     response.widget_info(|| WidgetInfo::selected(Role::RadioButton, ui.is_enabled(), selected, &full));
     let look = look(ui, &response, if selected { Weight::Selected } else { Weight::Ghost });
     paint(ui, rect, &look);

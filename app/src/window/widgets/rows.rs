@@ -5,7 +5,10 @@ use std::ops::RangeInclusive;
 use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 
 use super::field_label;
-use crate::window::tokens::{Palette, size};
+use crate::{
+    language::tr,
+    window::tokens::{Palette, size},
+};
 
 /// Width of the input.
 const CHOICE: f32 = 180.0;
@@ -56,7 +59,7 @@ pub fn optional_row(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| match value {
             Some(number) => field(ui, text, number, range, (speed, unit)),
             None => {
-                ui.label(RichText::new("automatic").small().color(Palette::of(ui).text_faint));
+                ui.label(RichText::new(tr!("common-automatic")).small().color(Palette::of(ui).text_faint));
             }
         });
         switch
@@ -90,6 +93,10 @@ fn field(ui: &mut Ui, text: &str, value: &mut f64, range: RangeInclusive<f64>, (
         .max_decimals(digits)
         .update_while_editing(false)
         .suffix(unit);
-    let named = if unit.trim().is_empty() { text.to_owned() } else { format!("{text} in{unit}") };
+    let named = if unit.trim().is_empty() {
+        text.to_owned()
+    } else {
+        tr!("common-in-unit", name = text, unit = unit.trim())
+    };
     ui.add_sized(vec2(90.0, size::CONTROL - 4.0), field).accessible_name(named);
 }

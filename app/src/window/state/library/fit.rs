@@ -9,7 +9,7 @@ use sluice_engine::{
 };
 
 use super::EntryId;
-use crate::{units, window::state::Answer};
+use crate::{language::tr, units, window::state::Answer};
 
 /// Queries about the next image have smaller numbers.
 const FIRST: u64 = 1 << 48;
@@ -83,19 +83,24 @@ impl Fit {
     pub fn words(&self) -> String {
         match self {
             Self::Runs { way, seconds, is_guess, .. } => {
-                let way = match way {
-                    Way::Well => "Runs well",
-                    Way::Streamed => "Runs, streamed",
-                    Way::Slowly => "Runs slowly",
-                };
-                let about = if *is_guess { "about " } else { "" };
-                format!("{way} · {about}{}", units::seconds(*seconds))
+                let time = units::seconds(*seconds);
+                match (way, is_guess) {
+                    (Way::Well, false) => tr!("state-fit-well", time = time),
+                    (Way::Well, true) => tr!("state-fit-well-about", time = time),
+                    (Way::Streamed, false) => tr!("state-fit-streamed", time = time),
+                    (Way::Streamed, true) => tr!("state-fit-streamed-about", time = time),
+                    (Way::Slowly, false) => tr!("state-fit-slowly", time = time),
+                    (Way::Slowly, true) => tr!("state-fit-slowly-about", time = time),
+                }
             }
             Self::TooBig { needed, of_ram, .. } => {
-                let of = if *of_ram { " of RAM" } else { "" };
-                format!("Too big, needs {}{of}", units::memory_needed(*needed))
+                let needed = units::memory_needed(*needed);
+                match of_ram {
+                    true => tr!("state-fit-too-big-ram", needed = needed),
+                    false => tr!("state-fit-too-big", needed = needed),
+                }
             }
-            Self::Cannot(_) => "Cannot run".to_owned(),
+            Self::Cannot(_) => tr!("state-fit-cannot"),
         }
     }
 

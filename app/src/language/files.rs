@@ -1,0 +1,64 @@
+//! The table of languages. A new one is one entry and a folder of files; a new file is one line.
+
+use std::sync::OnceLock;
+
+use super::Language;
+
+macro_rules! file {
+    ($tag:literal, $name:literal) => {
+        (
+            $name,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../assets/languages/",
+                $tag,
+                "/",
+                $name,
+                ".ftl"
+            )),
+        )
+    };
+}
+
+/// The files of a language, one for each area of the window.
+macro_rules! files {
+    ($tag:literal) => {
+        &[
+            file!($tag, "app"),
+            file!($tag, "commands"),
+            file!($tag, "common"),
+            file!($tag, "files"),
+            file!($tag, "gallery"),
+            file!($tag, "get"),
+            file!($tag, "grid"),
+            file!($tag, "help"),
+            file!($tag, "library"),
+            file!($tag, "monitor"),
+            file!($tag, "palette"),
+            file!($tag, "plan"),
+            file!($tag, "queue"),
+            file!($tag, "settings"),
+            file!($tag, "side-panel"),
+            file!($tag, "start"),
+            file!($tag, "state"),
+            file!($tag, "status-bar"),
+            file!($tag, "top-bar"),
+            file!($tag, "viewer"),
+        ]
+    };
+}
+
+const fn language(
+    tag: &'static str,
+    [name, english]: [&'static str; 2],
+    sample: &'static str,
+    files: &'static [(&'static str, &'static str)],
+) -> Language {
+    Language { tag, name, english, sample, files, bundle: OnceLock::new() }
+}
+
+/// The languages of the window. English comes first: it has every text.
+pub static LANGUAGES: [Language; 2] = [
+    language("en", ["English", "English"], "", files!("en")),
+    language("de", ["Deutsch", "German"], "", files!("de")),
+];

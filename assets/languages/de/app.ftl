@@ -1,0 +1,62 @@
+### Meldungen darüber, was getan wurde oder nicht ging.
+
+app-copied = In die Zwischenablage kopiert
+app-dialog-failed-advice = Die Datei auf das Fenster ziehen oder ihren Pfad eintippen.
+app-dialog-failed = Der Dateidialog konnte nicht geöffnet werden
+app-settings-of = Einstellungen von { $name }
+app-settings-of-job = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
+app-reference = Referenz: { $name }
+app-input-image = Eingabebild: { $name }
+app-extending = { $name } wird verlängert
+app-input-clip = Eingabeclip: { $name }
+app-try-again = In einem Moment noch einmal versuchen.
+app-too-many-files = Zu viele Dateien auf einmal
+app-files-are-read = Andere Dateien werden noch gelesen.
+app-saved = { $name } gespeichert
+app-images-not-used =
+    { $count ->
+        [one] { $count } Bild nicht verwendet: immer nur eines ablegen.
+       *[other] { $count } Bilder nicht verwendet: immer nur eines ablegen.
+    }
+app-first-image-used = Nur das erste Bild wird verwendet
+app-clip-unusable = Dieser Clip kann nicht verwendet werden
+app-no-settings = { $name } enthält keine Einstellungen
+app-clip-unusable-advice = Ein Modell, das Clips verändert oder verlängert, kann ihn als Eingabeclip verwenden.
+app-image-cannot-be-shown = Dieses Bild kann nicht gezeigt werden
+app-report-copied = Der Bericht wurde in die Zwischenablage kopiert
+app-already-open = Sluice ist schon geöffnet
+app-already-open-details = Dieses Fenster speichert weder seine Einstellungen noch seine unfertigen Bilder.
+app-gallery-failed = Die Galerie konnte nicht geöffnet werden
+app-too-much = Zu viel auf einmal
+app-gallery-busy = Die Galerie ist noch beschäftigt.
+app-prompt-copied = Prompt kopiert
+app-compare-two = Zwei Bilder oder zwei Clips können verglichen werden
+app-settings-unreadable = { $name } hat keine Einstellungen: { $reason }
+app-model-kept = Es entstand mit { $model }. Das aktuelle Modell bleibt.
+app-no-token = Das ist kein Token.
+app-downloaded-details = Zu öffnen unter „Modelle holen…“ im Menü oben links.
+app-downloaded = Heruntergeladen: { $models }
+app-no-data-folder = Dieser Benutzer hat keinen Ordner für Daten.
+app-presets-not-kept = Presets können nicht gespeichert werden
+app-preset = Preset { $name }
+app-model-defaults = Die Standardwerte des Modells
+app-styles-unreadable = Eine Datei mit Stilen kann nicht gelesen werden
+app-model-settings = Die eigenen Einstellungen des Modells
+app-grid-failed = Das Raster kann nicht erzeugt werden
+app-grid-failed-why = Es gibt keinen Ordner für seine Bilder, oder die Einstellungen müssen geändert werden.
+app-folder-empty = { $name } enthält keine Bilder.
+app-folder-done = Alle Bilder aus { $name } sind fertig: siehe { $folder }.
+app-nothing-to-generate = Nichts zu erzeugen
+app-cannot-generate = Zurzeit kann nichts erzeugt werden
+app-check-settings = Zuerst die Einstellungen prüfen.
+app-folder-results = Die Ergebnisse werden in { $folder } gespeichert.
+app-folder-left-out =
+    { $count ->
+        [one] { $count } Bild ausgelassen: schon fertig.
+       *[other] { $count } Bilder ausgelassen: schon fertig.
+    }
+app-folder-queued =
+    { $count ->
+        [one] { $count } Bild aus { $name } in der Warteschlange
+       *[other] { $count } Bilder aus { $name } in der Warteschlange
+    }

@@ -1,0 +1,69 @@
+### Dateien und Dialoge.
+
+files-use-folder = Diesen Ordner verwenden
+files-up = Nach oben
+files-up-tip = Der Ordner darüber.
+files-reading = Wird gelesen…
+files-nothing-here = Hier gibt es nichts zu wählen.
+
+## Titel der Dateidialoge
+
+files-model-file = Modelldatei öffnen
+files-model-folder = Modellordner öffnen
+files-library-folder = Ordner mit Modellen hinzufügen
+files-input-image = Eingabebild wählen
+files-styles = Datei mit Stilen öffnen
+files-input-folder = Ordner mit Eingabebildern wählen
+files-last-image = Endbild wählen
+files-keyframe = Keyframe hinzufügen
+files-reference = Referenzbild hinzufügen
+files-control-clip = Steuerclip wählen
+files-control-mask = Maske für den Steuerclip wählen
+files-input-clip = Eingabeclip wählen
+files-mask = Maske öffnen
+files-adapter = LoRA hinzufügen
+files-refiner = Refiner öffnen
+files-redux = Redux-Modell öffnen
+files-gallery-folder = Ordner zur Galerie hinzufügen
+files-export-folder = Ordner wählen
+files-download-folder = Ordner für Modelle wählen
+
+## Arten von Dateien in den Dateidialogen
+
+files-kind-models = Modelle
+files-kind-images = Bilder
+files-kind-videos = Videos
+files-kind-videos-and-images = Videos und Bilder
+files-kind-loras = LoRAs
+files-kind-styles = Stile
+files-kind-all = Alle Dateien
+
+## Was nicht ging
+
+files-file-unusable = Diese Datei kann nicht verwendet werden
+files-mask-not-saved = Die Maske konnte nicht gespeichert werden
+files-pasted-not-saved = Das eingefügte Bild konnte nicht gespeichert werden
+files-frame-not-saved = Der Frame konnte nicht gespeichert werden
+files-clip-not-exported = Der Clip konnte nicht exportiert werden
+files-folder-unusable = Der Ordner kann nicht verwendet werden
+files-folder-unusable-advice = Einen anderen Ordner mit Bildern wählen.
+files-folder-not-opened = Der Ordner konnte nicht geöffnet werden
+files-folder-not-opened-advice = Ihn im Dateimanager öffnen.
+files-setting-not-saved = Die Einstellung konnte nicht gespeichert werden
+files-setting-not-saved-advice = Sie gilt, bis das Fenster geschlossen wird.
+files-preset-not-changed = Das Preset konnte nicht geändert werden
+files-grid-not-saved = Das Raster konnte nicht gespeichert werden
+files-not-saved-advice = Platz auf dem Datenträger schaffen oder Sluice mit einem anderen Ausgabeordner starten.
+files-no-frames = { $path } hat keine Frames
+files-no-frames-advice = Eine andere Datei wählen.
+files-no-mp4 = { $path } ist keine MP4-Datei
+files-no-mp4-advice = Eine MP4-Datei wählen.
+files-unreadable = { $path } kann nicht gelesen werden: { $error }
+files-unreadable-advice = Prüfen, ob die Datei noch da und ein vollständiges PNG-Bild ist.
+
+## Formate von Clips
+
+files-format-mp4 = MP4-Video
+files-format-webp = Animiertes WebP
+files-format-gif = Animiertes GIF
+files-format-frames = Ordner mit PNG-Bildern

@@ -1,0 +1,206 @@
+### Die Galerie.
+
+## Suche und Filter
+
+gallery-title = Galerie
+gallery-close = Galerie schließen
+gallery-close-tip = Zurück zum Bild. Taste: Esc
+gallery-thumbnail-size = Größe der Miniaturen
+gallery-thumbnail-size-tip = Wie groß die Miniaturen sind.
+gallery-search-hint = Prompts, Modelle, LoRAs, Seeds, Tags suchen
+gallery-search = Suche
+gallery-search-tip = Alle Wörter müssen vorkommen. -wort schließt aus, "zwei Wörter" bleiben zusammen, und model: prompt: negative: lora: seed: tag: name: date: from: to: sagen, wo gesucht wird. Taste: Ctrl+F
+gallery-files =
+    { $count ->
+        [one] { $count } Datei
+       *[other] { $count } Dateien
+    }
+gallery-files-shown =
+    { $count ->
+        [one] { $shown } von { $count } Datei
+       *[other] { $shown } von { $count } Dateien
+    }
+gallery-files-reading =
+    { $count ->
+        [one] { $count } Datei, { $unread } weitere werden gelesen…
+       *[other] { $count } Dateien, { $unread } weitere werden gelesen…
+    }
+gallery-files-shown-reading =
+    { $count ->
+        [one] { $shown } von { $count } Datei, { $unread } weitere werden gelesen…
+       *[other] { $shown } von { $count } Dateien, { $unread } weitere werden gelesen…
+    }
+gallery-kind-all = Alle
+gallery-kind-all-tip = Bilder und Clips zeigen.
+gallery-kind-images = Bilder
+gallery-kind-images-tip = Nur Bilder zeigen.
+gallery-kind-clips = Clips
+gallery-kind-clips-tip = Nur Clips zeigen.
+gallery-starred-only = Nur mit Stern
+gallery-starred-only-tip = Nur zeigen, was einen Stern hat.
+gallery-model = Modell
+gallery-model-all = Alle Modelle
+gallery-model-tip = Nur zeigen, was dieses Modell erzeugt hat.
+gallery-tag = Tag
+gallery-tag-all = Alle Tags
+gallery-tag-tip = Nur zeigen, was diesen Tag hat.
+gallery-date = Datum
+gallery-date-tip = Nur zeigen, was in dieser Zeit entstanden ist.
+gallery-order = Reihenfolge
+gallery-order-tip = In welcher Reihenfolge die Bilder stehen.
+gallery-folders = Ordner
+gallery-folders-spoken = Ordner der Galerie
+gallery-output-folder = Ausgabeordner
+gallery-output-folder-tip = Diesen Ordner öffnen.
+gallery-folder-remove = { $path } aus der Galerie entfernen
+gallery-folder-open = { $path } öffnen
+gallery-folder-add = Ordner hinzufügen…
+gallery-folder-add-tip = Auch die Bilder eines anderen Ordners zeigen, etwa die eines anderen Programms.
+gallery-folders-read = Ordner neu lesen
+gallery-folders-read-tip = Findet, was andere Programme geändert haben. Taste: F5
+gallery-when-always = Jederzeit
+gallery-when-today = Heute
+gallery-when-week = Letzte 7 Tage
+gallery-when-month = Letzte 30 Tage
+gallery-when-year = Letztes Jahr
+gallery-sort-newest = Neueste zuerst
+gallery-sort-oldest = Älteste zuerst
+gallery-sort-name = Nach Namen
+gallery-sort-model = Nach Modell
+gallery-sort-size = Größte Datei zuerst
+
+## Die Übersicht
+
+gallery-thumbnails = Miniaturen
+gallery-broken = Diese Datei kann nicht gezeigt werden: { $reason }
+gallery-unstar-spoken = Stern von { $name } entfernen
+gallery-star-spoken = { $name } einen Stern geben
+gallery-unstar-tip = Stern entfernen.
+gallery-star-here-tip = Mit einem Stern markieren. Taste: S
+gallery-reading = Bilder werden gelesen…
+gallery-reading-tip = Sie erscheinen, sobald sie gelesen sind.
+gallery-nothing-found = Nichts gefunden
+gallery-nothing-found-tip =
+    { $count ->
+        [one] Suche und Filter lassen { $count } Datei weg.
+       *[other] Suche und Filter lassen { $count } Dateien weg.
+    }
+gallery-empty-tip = Was erzeugt wird, wird in { $folder } gespeichert und erscheint hier.
+gallery-empty-without-folder = Bilder werden nicht gespeichert, weil es keinen Ausgabeordner gibt.
+gallery-empty = Noch keine Bilder
+gallery-clear-search = Suche und Filter leeren
+gallery-clear-search-tip = Wieder alles zeigen.
+
+## Was mit Bildern getan werden kann
+
+gallery-open = Öffnen
+gallery-open-tip = Im Betrachter zeigen. Taste: Enter
+gallery-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
+gallery-use-settings = Einstellungen verwenden
+gallery-copy-prompt = Prompt kopieren
+gallery-copy-prompt-tip = Den Prompt in die Zwischenablage kopieren.
+gallery-show-in-folder = Im Ordner zeigen
+gallery-show-in-folder-tip = Den Ordner dieser Datei öffnen.
+gallery-use-as-image = Als Eingabebild verwenden
+gallery-use-as-image-tip = Das nächste Bild von diesem aus beginnen.
+gallery-use-as-clip = Als Eingabeclip verwenden
+gallery-use-as-clip-tip = Den nächsten Clip von diesem aus beginnen.
+gallery-export-ask-tip = Kopien als PNG, JPEG oder WebP schreiben, mit oder ohne Einstellungen. Taste: Ctrl+E
+gallery-export-ask = Exportieren…
+gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Del
+gallery-trash = In den Papierkorb
+gallery-unstar = Stern entfernen
+gallery-star = Stern
+gallery-star-tip = Markieren, um es wiederzufinden.
+
+## Was ausgewählt ist
+
+gallery-nothing-selected = Nichts ausgewählt
+gallery-nothing-selected-click = Ein Klick auf ein Bild zeigt seine Einstellungen, ein Doppelklick öffnet es.
+gallery-nothing-selected-several = Ctrl oder Shift mit Klick wählt mehrere aus. Ein Rechtsklick zeigt, was getan werden kann.
+gallery-prompt = Prompt
+gallery-starred = Mit Stern
+gallery-starred-key-tip = Stern entfernen. Taste: S
+gallery-star-key-tip = Markieren, um es wiederzufinden. Taste: S
+gallery-selected = { $count } ausgewählt
+gallery-compare-tip = Beide im Betrachter vergleichen, mit Trennlinie oder nebeneinander. Taste: C
+gallery-compare = Vergleichen
+gallery-deselect-tip = Alle behalten und keines auswählen.
+gallery-deselect = Auswahl aufheben
+gallery-tags = Tags
+gallery-tag-remove = Tag { $tag } entfernen
+gallery-tag-add = Tag hinzufügen
+gallery-tag-add-tip = Ein Wort, mit dem diese Bilder zu finden sind. Enter fügt es hinzu.
+gallery-negative-prompt = Negativer Prompt
+gallery-made-with = Entstanden mit
+gallery-not-taken-over = Nicht genau zu übernehmen
+gallery-none = Keine
+
+## Was gerade getan wurde
+
+gallery-dismiss = Meldung schließen
+gallery-undo = Rückgängig
+gallery-undo-tip = Die Dateien aus dem Papierkorb zurückholen. Taste: Ctrl+Z
+gallery-exported-folder-tip = Die exportierten Dateien zeigen.
+gallery-not-restored = Nicht alles konnte zurückgeholt werden
+gallery-restored-one = { $name } zurückgeholt
+gallery-restored =
+    { $count ->
+        [one] { $count } Datei zurückgeholt
+       *[other] { $count } Dateien zurückgeholt
+    }
+gallery-not-trashed = Nicht alles konnte in den Papierkorb gelegt werden
+gallery-trashed-one = { $name } in den Papierkorb gelegt
+gallery-trashed =
+    { $count ->
+        [one] { $count } Datei in den Papierkorb gelegt
+       *[other] { $count } Dateien in den Papierkorb gelegt
+    }
+gallery-trashed-tip = „Zurücklegen“ im Papierkorb holt sie zurück.
+gallery-exporting = { $number } von { $count } wird exportiert…
+gallery-not-exported =
+    { $count ->
+        [one] { $count } Bild konnte nicht exportiert werden
+       *[other] { $count } Bilder konnten nicht exportiert werden
+    }
+gallery-exported =
+    { $count ->
+        [one] { $count } Bild exportiert
+       *[other] { $count } Bilder exportiert
+    }
+gallery-export-clips =
+    { $count ->
+        [one] { $count } Clip ausgelassen. Clips werden im Betrachter exportiert.
+       *[other] { $count } Clips ausgelassen. Clips werden im Betrachter exportiert.
+    }
+gallery-trash-gone = sie ist nicht mehr im Papierkorb
+gallery-trash-put-back = „Zurücklegen“ im Papierkorb wählen
+gallery-trash-advice = Für diese Datei den Dateimanager verwenden.
+gallery-marks-unreadable-advice = Diese Datei reparieren oder löschen. Bis dahin können Sterne und Tags nicht geändert werden.
+gallery-marks-unreadable = Sterne und Tags können nicht gelesen werden
+gallery-marks-unsaved = Sterne und Tags konnten nicht gespeichert werden
+gallery-marks-unsaved-advice = Platz auf dem Datenträger schaffen und es noch einmal versuchen.
+gallery-marks-newer = eine neuere Version von Sluice hat sie geschrieben
+
+## Export
+
+gallery-export-images =
+    { $count ->
+        [one] { $count } Bild exportieren
+       *[other] { $count } Bilder exportieren
+    }
+gallery-export-format = Format
+gallery-export-quality = Qualität
+gallery-export-quality-tip = Höher ist näher am Bild und größer.
+gallery-export-settings = Mit Einstellungen
+gallery-export-settings-tip = Ob die Dateien sagen, wie sie entstanden sind. Ohne Einstellungen kann niemand den Prompt daraus lesen.
+gallery-export-name = Dateiname
+gallery-export-field = { $field } ist { $meaning }.
+gallery-export-example = Zum Beispiel { $path }
+gallery-export = Exportieren
+gallery-export-tip = Schreibt die Dateien; vorhandene bleiben.
+gallery-export-folder = Ordner wählen…
+gallery-export-folder-tip = Wohin die Dateien geschrieben werden.
+gallery-export-cancel-tip = Taste: Esc
+gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datenträger schaffen.
+gallery-export-name-advice = Den Dateinamen ändern.

@@ -1,0 +1,33 @@
+### Der Dialog für Raster: was sich ändert und wie viele Bilder das ergibt.
+
+grid-title = Raster
+grid-hint = Ein Bild für jede Kombination der Werte und ein Bild aus allen, mit Beschriftung.
+grid-columns = Spalten
+grid-columns-values = Werte der Spalten
+grid-columns-all = Alle Werte für die Spalten
+grid-rows = Zeilen
+grid-rows-values = Werte der Zeilen
+grid-rows-all = Alle Werte für die Zeilen
+grid-tables = Tabellen
+grid-tables-values = Werte der Tabellen
+grid-tables-all = Alle Werte für die Tabellen
+grid-nothing = Nichts
+grid-setting-tip = Was sich hier ändert.
+grid-advice-prompt = Durch Kommas getrennt. Die ersten Wörter werden in beiden Prompts durch jedes der anderen ersetzt. Wörter mit Kommas gehören in Anführungszeichen.
+grid-advice-lora = Durch Kommas getrennt. Bei mehreren LoRAs steht eine davon vorn: ink: 0.5, 1
+grid-advice-names = Durch Kommas getrennt. Zum Beispiel { $example }.
+grid-advice-numbers = Durch Kommas getrennt. 1-5 zählt hoch, 1-10 (+2) in Schritten von 2, und 1-10 [4] ergibt 4 Werte.
+grid-choose = Wählen, was sich ändert.
+grid-generate = Raster erzeugen
+grid-generate-tip = Stellt alle Bilder in die Warteschlange. Taste: Ctrl+Enter
+grid-cancel-tip = Taste: Esc
+grid-summary =
+    { $count ->
+        [one] { $count } Bild · { $sides }
+       *[other] { $count } Bilder · { $sides }
+    }
+grid-summary-time =
+    { $count ->
+        [one] { $count } Bild · { $sides } · etwa { $time }
+       *[other] { $count } Bilder · { $sides } · etwa { $time }
+    }

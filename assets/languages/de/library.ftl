@@ -1,0 +1,151 @@
+### Die Modelle auf diesem Computer, und bekannte.
+
+## Die Leiste
+
+library-models = Modelle
+library-models-tip = Modelle auf diesem Computer, und bekannte.
+library-loras = LoRAs
+library-loras-tip = LoRAs, die für das geöffnete Modell zuerst.
+library-others = Andere Dateien
+library-others-tip = Textencoder, Autoencoder und Dateien, die Sluice nicht benutzt.
+library-favourites = Favoriten
+library-favourites-tip = Zeigt nur, was einen Stern hat.
+library-close = Modelle schließen
+library-get-models-share = Modelle holen… { $percent } %
+library-get-models-ask = Modelle holen…
+library-get-models-tip = Lädt Modelle herunter: ein Katalog, Links und Hugging Face.
+library-reading = { $read } von { $count } Dateien gelesen…
+library-looking = Modelle werden gesucht…
+library-files =
+    { $count ->
+        [one] { $count } Datei
+       *[other] { $count } Dateien
+    }
+library-all-models = Alle Modelle
+library-all-models-tip = Zurück zu den Modellen auf diesem Computer.
+library-get-models = Modelle holen
+library-search = Modelle suchen
+library-search-tip = Findet Wörter in Namen, Beschreibungen, Triggerwörtern, Tags und Notizen.
+library-nothing-starred = Noch nichts hat einen Stern.
+library-nothing-loras = Hier sind keine LoRAs. Den Ordner hinzufügen, in dem sie liegen.
+library-nothing-others = Keine anderen Dateien.
+library-nothing-found = Nichts passt zu „{ $words }“.
+library-show-everything = Alles zeigen
+library-heading-spoken =
+    { $count ->
+        [one] { $title }, { $count } Zeile
+       *[other] { $title }, { $count } Zeilen
+    }
+
+## Die Liste
+
+library-built-in = Eingebaut
+library-suited = Passt zu { $device }, zum Herunterladen
+library-suited-here = Passt zu diesem Computer, zum Herunterladen
+library-cannot-be-opened = Nicht zu öffnen
+library-not-here = Nicht hier
+library-loras-fitting = Passt zu { $family }
+library-loras-perhaps-fitting = Passt vielleicht: für ein unbekanntes Modell
+library-loras-for = Für { $family }
+library-loras-for-unknown = Für Unbekanntes
+library-parts-of-models = Textencoder und Autoencoder
+library-not-used = Von Sluice nicht benutzt
+library-starter = Starter
+library-clip-starter = Clip-Starter
+library-clip-starter-detail = Kurze Clips zum Ausprobieren
+library-starter-detail = Kleine Bilder zum Ausprobieren
+library-row-duplicate = doppelt
+library-row-checking-spoken = Wird geprüft
+library-row-opened-spoken = geöffnet
+library-row-added = Verwendet
+library-row-add = Hinzufügen
+library-row-remove-spoken = { $name } entfernen
+library-row-remove-tip = Nimmt die LoRA aus dem nächsten Bild.
+library-row-add-spoken = { $name } hinzufügen
+library-row-add-tip = Verwendet die LoRA für das nächste Bild.
+library-row-opened = Geöffnet
+library-checking = Wird geprüft…
+library-favourite-spoken = Favorit { $name }
+library-unstar-tip = Nimmt den Stern weg.
+library-star-tip = Gibt einen Stern; dann steht es vorn.
+
+## Die Ordner, in denen gesucht wird
+
+library-folders = Ordner
+library-folders-tip = Zeigt, wo nach Modellen gesucht wird.
+library-folders-nothing = Auf diesem Computer wurde kein Ordner eines anderen Programms gefunden.
+library-search-folders = Neu suchen
+library-search-folders-tip = Durchsucht die Ordner jetzt. Das geschieht auch, wenn diese Übersicht sich öffnet.
+library-folder-add = Ordner hinzufügen…
+library-folder-add-tip = Durchsucht einen weiteren Ordner mit seinen Unterordnern. Darin wird nichts verschoben oder geändert.
+library-folder-named = Beim Start genannt
+library-folder-added = Hinzugefügt
+library-folder-remove = { $path } entfernen
+library-folder-open = { $path } öffnen
+library-model-files =
+    { $count ->
+        [one] { $count } Modelldatei
+       *[other] { $count } Modelldateien
+    }
+
+## Was ausgewählt ist
+
+library-nothing-selected = Ein ausgewähltes Modell zeigt hier, was über es bekannt ist.
+library-file-gone = Diese Datei ist nicht mehr da.
+library-part-tip = Modelle, die diesen Teil brauchen, finden ihn hier von selbst.
+library-not-used-tip = Mit dieser Datei erzeugt Sluice nichts.
+library-preview = Vorschau von { $name }
+library-copy-path = Pfad kopieren
+library-open-folder = Ordner öffnen
+library-keep-defaults = Als Standard übernehmen
+library-keep-defaults-tip = Dieses Modell beginnt mit Größe, Schritten, Guidance, Sampler und negativem Prompt, wie sie jetzt eingestellt sind.
+library-open-model = Dieses Modell öffnen
+library-open-model-tip = Erzeugt von nun an mit diesem Modell.
+library-reset-defaults = Standard zurücksetzen
+library-reset-defaults-tip = Das Modell beginnt wieder mit seiner eigenen Größe, seinen Schritten und seiner Guidance.
+library-fit-on = Wie es auf { $device } läuft
+library-fit = Wie es läuft
+library-something-missing = Etwas fehlt
+library-parts = Teile
+library-part-from = aus { $name }
+library-part-from-more = aus { $name } und { $count } weiteren
+library-file = Datei
+library-fact-what = Was
+library-fact-size = Größe
+library-fact-weights = Gewichte
+library-fact-stored-as = Gespeichert als
+library-fact-format = Format
+library-lora-remove = Aus dem nächsten Bild nehmen
+library-lora-add = Zum nächsten Bild hinzufügen
+library-lora-add-tip = Verwendet die LoRA mit Gewicht 1; das lässt sich unter LoRA ändern.
+library-lora-unfit = Gemacht für { $family }, aber das geöffnete Modell ist { $model }.
+library-trigger-words = Triggerwörter
+library-trigger-add-spoken = { $words } zum Prompt hinzufügen
+library-trigger-add-tip = Hängt diese Wörter an den Prompt an.
+library-trigger-add = Hinzufügen
+library-duplicate = Doppelt
+library-duplicate-of = Gleiche Größe, gleicher Kopf und gleiche Stichproben wie { $path }.
+library-comparing = Jedes Byte wird verglichen…
+library-files-same = Jedes Byte ist gleich: Eine der Dateien kann gelöscht werden.
+library-files-differ = Die Dateien sind verschieden.
+library-compare = Jedes Byte vergleichen
+library-compare-tip = Liest beide Dateien ganz; das dauert eine Weile.
+library-based-on = Beruht auf
+library-tags = Tags
+library-description = Beschreibung
+library-not-on-computer = Nicht auf diesem Computer.
+library-download = Herunterladen
+library-repository = Repository
+library-licence = Lizenz
+library-licence-unknown = Siehe Repository
+library-size-in-16-bits = { $size } in 16 Bit
+library-gated = Zuerst die Bedingungen auf der Seite annehmen und Sluice das Token unter „Modelle holen“, „Verbindung“ geben.
+library-open-page = Seite öffnen
+library-open-page-tip = Öffnet das Repository im Browser.
+library-copy-link = Link kopieren
+library-copy-link-tip = Kopiert die Adresse des Repositorys.
+library-download-yourself = Selbst heruntergeladene Dateien in einem der durchsuchten Ordner erscheinen auch hier.
+library-starter-tip = Kommt mit Sluice, damit die ersten Ergebnisse ohne Download gehen.
+library-note = Eigene Notiz
+library-note-hint = Sieht sonst niemand
+library-note-tip = Bleibt auf diesem Computer; die Suche findet ihre Wörter.

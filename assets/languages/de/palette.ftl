@@ -1,0 +1,12 @@
+### Die Befehlspalette, geöffnet mit Ctrl+K.
+
+palette-hint = Befehle, Modelle, Presets, Stile und Prompts suchen
+palette-search = Befehle suchen
+palette-nothing-found = Nichts hat einen solchen Namen.
+palette-model = Modell
+palette-built-in = Eingebaut.
+palette-lora = LoRA
+palette-preset = Preset
+palette-style = Stil
+palette-style-in-use = Stil, verwendet
+palette-prompt = Prompt

@@ -1,0 +1,33 @@
+### Die Warteschlange in der oberen Leiste: was läuft und was wartet.
+
+queue-title = Warteschlange { $count }
+queue-title-paused = Warteschlange { $count } · Pause
+queue-tip = Aufträge, die laufen oder warten.
+queue-name = Warteschlange
+queue-resume = Fortsetzen
+queue-resume-tip = Macht weiter, wo die Warteschlange angehalten wurde.
+queue-pause = Pause
+queue-pause-tip = Hält nach dem aktuellen Schritt an und gibt den Speicher frei. Fortsetzen macht dort weiter.
+queue-cancel-all = Alle abbrechen
+queue-cancel-all-tip = Bricht ab, was läuft und was wartet.
+queue-no-prompt = Kein Prompt
+queue-size =
+    { $count ->
+        [one] { $size } · { $count } Schritt
+       *[other] { $size } · { $count } Schritte
+    }
+queue-ended = Beendet
+queue-cancelling = Wird abgebrochen…
+queue-waiting = Wartet
+queue-running = Läuft
+queue-actions = Aktionen für Auftrag { $job }
+queue-cancel = Auftrag { $job } abbrechen
+queue-grid-ended = Raster · beendet
+queue-grid-cancelling = Raster · wird abgebrochen…
+queue-grid-done = Raster · { $done } von { $all }
+queue-grid-tip = Die Bilder eines Rasters. Wenn sie fertig sind, werden sie zu einem zusammengesetzt.
+queue-grid-cancel = Raster abbrechen
+queue-run-next = Als Nächstes ausführen
+queue-run-last = Zuletzt ausführen
+queue-duplicate = Mit anderem Seed duplizieren
+queue-edit = Bearbeiten

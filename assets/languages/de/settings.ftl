@@ -1,0 +1,91 @@
+### Die Einstellungen, geöffnet mit Ctrl+Komma.
+
+settings-title = Einstellungen
+settings-search = Einstellungen suchen
+settings-nothing-found = Keine Einstellung passt zu „{ $search }“.
+
+## Abschnitte
+
+settings-section-look = Aussehen
+settings-section-saving = Speichern
+settings-section-folders = Ordner
+settings-section-about = Über Sluice
+
+## Wörter, mit denen eine Einstellung gefunden wird, außer denen, die sie zeigt
+
+settings-words-theme = farbschema theme dunkel hell system farben
+settings-words-scale = größe skalierung zoom schrift oberfläche
+settings-words-motion = bewegung animation barrierefreiheit
+settings-words-previews = vorschau live während des erzeugens
+settings-words-sound = ton stumm clips
+settings-words-rendering = darstellung gpu grafikkarte adapter integriert dediziert vram
+settings-words-output = ausgabeordner ordner bilder clips wohin
+settings-words-format = bildformat png jpeg webp
+settings-words-names = dateinamen vorlage datum seed prompt
+settings-words-folders = modelle loras checkpoints galerie
+settings-words-about = version lizenz engine daten protokolle bericht problem hilfe datenschutz aktualisierung
+settings-words-language = sprache übersetzung language
+
+## Das Fenster
+
+settings-language = Sprache
+settings-language-of-system = Sprache des Systems
+settings-language-without-font = Keine Schrift auf diesem Computer hat die Zeichen von: { $languages }. Noto Sans CJK hat sie.
+settings-theme = Farbschema
+settings-theme-system = System
+settings-theme-dark = Dunkel
+settings-theme-light = Hell
+settings-scale = Größe der Inhalte
+settings-scale-tip = Skaliert Text und Bedienelemente. Tasten: Ctrl+Plus und Ctrl+Minus
+settings-motion = Weniger Bewegung
+settings-motion-tip = Leisten und Menüs erscheinen sofort, ohne Überblendung.
+settings-previews = Live-Vorschau
+settings-previews-tip = Zeigt das Bild, während es erzeugt wird.
+settings-mute = Clips stumm
+settings-mute-tip = Spielt Clips ohne ihren Ton. Taste: M
+settings-rendering = GPU für das Fenster
+settings-rendering-integrated = Integriert
+settings-rendering-dedicated = Dediziert
+settings-rendering-hint = Die integrierte GPU lässt den Modellen das ganze VRAM der dedizierten. Gilt nach einem Neustart.
+settings-rendering-hint-now = Die integrierte GPU lässt den Modellen das ganze VRAM der dedizierten. Gilt nach einem Neustart. Zurzeit: { $gpu }.
+
+## Wo Bilder und Clips gespeichert werden
+
+settings-output = Ausgabeordner
+settings-output-none = Nichts wird gespeichert: Dieser Benutzer hat keinen Ordner für Bilder.
+settings-output-choose = Wählen…
+settings-format = Bildformat
+settings-format-hint = PNG erhält jedes Pixel. JPEG und WebP sind kleiner und verlieren ein wenig. Alle enthalten die Einstellungen.
+settings-names = Dateinamen
+settings-names-example = Zum Beispiel { $name }
+settings-folders-models = Modellordner…
+settings-folders-gallery = Ordner der Galerie…
+
+## Über Sluice
+
+settings-licence = Lizenz: { $licence }. Sluice öffnet keinen Port und fragt keinen Server nach Aktualisierungen.
+settings-data = Frühere Läufe, Sterne und Tags
+settings-data-open = Ordner der früheren Läufe, Sterne und Tags öffnen
+settings-cache = Miniaturen und was sonst neu erzeugt werden kann
+settings-cache-open = Ordner der Miniaturen und dessen, was neu erzeugt werden kann, öffnen
+settings-logs = Protokolle der letzten Tage
+settings-logs-open = Ordner der Protokolle öffnen
+settings-report = Ein Problem melden
+settings-report-hint = Kopiert Computer, Modell, Einstellungen, die letzten Meldungen und das Ende des Protokolls.
+settings-report-all = Mit Pfaden und Prompts
+settings-report-all-tip = Sonst enthält der Bericht weder Prompts noch Namen von Dateien und Ordnern.
+settings-report-copy = Bericht kopieren
+settings-engine = Engine: { $engine }
+settings-engine-within = Engine: läuft nicht in einem eigenen Prozess
+
+## Was aus einem Feld der Vorlage für Namen wird
+
+settings-field-name = der Name der Datei
+settings-field-number = die Stelle im Export, ab 1
+settings-field-date = der Tag der Erzeugung
+settings-field-seed = der Seed
+settings-field-model = das Modell
+settings-field-prompt = der Anfang des Prompts
+settings-field-width = die Pixel einer Zeile
+settings-field-height = die Zeilen
+settings-field = { $field } ist { $meaning }

@@ -1,0 +1,55 @@
+### Hinweise, Fehler und Namen dessen, was erzeugt wurde.
+
+## Längen und Namen
+
+state-still-image = Standbild
+state-clip-length =
+    { $duration }, { $count ->
+        [one] { $count } Frame
+       *[other] { $count } Frames
+    }
+state-clip-of-seed = Clip mit Seed { $seed }
+state-image-of-seed = Bild mit Seed { $seed }
+state-clip-of-number = Clip { $number }
+state-image-of-number = Bild { $number }
+
+## Der Computer
+
+state-device = { $cpu }, { $ram } RAM, keine NVIDIA-GPU
+state-device-without-name = Dieser Computer, { $ram } RAM, keine NVIDIA-GPU
+
+## Wie gut ein Modell läuft
+
+state-fit-well = Läuft gut · { $time }
+state-fit-well-about = Läuft gut · etwa { $time }
+state-fit-streamed = Läuft, gestreamt · { $time }
+state-fit-streamed-about = Läuft, gestreamt · etwa { $time }
+state-fit-slowly = Läuft langsam · { $time }
+state-fit-slowly-about = Läuft langsam · etwa { $time }
+state-fit-too-big-ram = Zu groß, braucht { $needed } RAM
+state-fit-too-big = Zu groß, braucht { $needed }
+state-fit-cannot = Läuft nicht
+
+## Hinweise
+
+state-lora-added = LoRA { $name } hinzugefügt
+state-lora-made-for = { $name } ist für diese Einstellungen gemacht.
+state-model-own-steps = Die eigenen Schritte und die Guidance des Modells
+state-cancelled-at = Schritt { $step } von { $steps } war fertig.
+state-cancelled = Abgebrochen
+state-jobs-cancelled =
+    { $count ->
+        [one] { $count } Auftrag abgebrochen
+       *[other] { $count } Aufträge abgebrochen
+    }
+
+## Fehler
+
+state-engine-stopped-message = Bis Sluice neu gestartet wird, kann nichts erzeugt werden.
+state-engine-stopped-advice = Die Einstellungen bleiben erhalten.
+state-engine-stopped = Die Engine wurde beendet
+state-not-saved = Das Bild wurde nicht im Ausgabeordner gespeichert
+state-engine-restarted = Engine neu gestartet, es geht weiter
+state-generation-failed = Das Erzeugen ist fehlgeschlagen
+state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
+state-went-wrong = Etwas ist schiefgegangen

@@ -1,0 +1,136 @@
+### Das Bild in der Mitte, seine Leisten und die Liste darunter.
+
+## Die Mitte des Fensters
+
+viewer-live-preview = Live-Vorschau
+viewer-next-clip = Der Clip ist als Nächstes dran
+viewer-next-image = Das Bild ist als Nächstes dran
+viewer-next-tip = Es erscheint hier, sobald die Engine beginnt.
+viewer-describe-image = Links das Bild beschreiben, dann auf Erzeugen drücken.
+viewer-describe-image-or-example = Links das Bild beschreiben oder mit einem Beispiel beginnen.
+viewer-describe-clip = Links den Clip beschreiben, dann auf Erzeugen drücken.
+viewer-describe-clip-or-example = Links den Clip beschreiben oder mit einem Beispiel beginnen.
+viewer-what-to-create = Was soll entstehen?
+viewer-model-loading = Modell wird geladen…
+viewer-model-loading-tip = Das dauert einen Moment.
+viewer-model-missing-tip = Oben eines wählen oder eines vom Datenträger öffnen.
+viewer-model-missing = Kein Modell geladen
+viewer-model-open = Modelldatei öffnen…
+viewer-replanned-dismiss = Hinweis auf den neuen Plan schließen
+viewer-replanned = Der Lauf geht mit einem neuen Plan weiter
+viewer-replanned-times =
+    { $count ->
+        [one] Der Lauf geht mit einem neuen Plan weiter ({ $count }-mal geändert)
+       *[other] Der Lauf geht mit einem neuen Plan weiter ({ $count }-mal geändert)
+    }
+viewer-dismiss = Schließen
+viewer-dismiss-all = Alle { $count } schließen
+viewer-copy-message = Meldung kopieren
+viewer-more-failures = +{ $count } weitere
+viewer-drop = Ein Bild ablegen, um davon auszugehen oder seine Einstellungen zu verwenden
+viewer-drop-model = oder ein Modell oder eine LoRA, um sie zu laden
+viewer-unfinished-question = Sluice wurde während des Erzeugens geschlossen. Dort weitermachen?
+viewer-unfinished-resume = Fortsetzen
+viewer-unfinished-discard = Verwerfen
+viewer-unfinished =
+    { $count ->
+        [one] { $count } unfertiges Bild
+       *[other] { $count } unfertige Bilder
+    }
+viewer-live-thumbnail = Live-Vorschau, Miniatur
+
+## Die Leiste unter dem Bild
+
+viewer-zoom-actual-tip = Ein Pixel des Bildes je Pixel des Bildschirms. Doppelklick auf das Bild wechselt.
+viewer-zoom-fit-tip = Das ganze Bild zeigen. Mausrad zoomt, Ziehen verschiebt.
+viewer-zoom-fit = Einpassen
+viewer-compare-tip = Mit einem anderen Bild vergleichen, das in der Liste unten gewählt wird. Taste: C
+viewer-compare = Vergleichen
+viewer-compare-stop = Vergleich beenden
+viewer-compare-stop-tip = Taste: Esc
+viewer-compare-swap = A und B tauschen
+viewer-compare-side-by-side = Nebeneinander
+viewer-compare-side-by-side-tip = Die Bilder nebeneinander zeigen statt mit einer Trennlinie.
+viewer-compare-choose = Zum Vergleichen unten ein Bild anklicken
+viewer-open-folder = Ordner der Datei öffnen
+viewer-copy-frame = Frame kopieren
+viewer-copy-image = Bild kopieren
+viewer-save-frame = Frame als PNG speichern
+viewer-use-frame = Frame als Eingabebild verwenden
+viewer-use-frame-as-end = Frame als Endbild verwenden
+viewer-extend-tip = Diesen Clip ab dem Ende des gespielten Bereichs fortsetzen.
+viewer-extend = Verlängern
+viewer-use-as-input = Als Eingabebild verwenden
+viewer-similar-tip = Vier Bilder wie dieses: derselbe Seed mit etwas Rauschen anderer Seeds.
+viewer-similar = Ähnliche ×4
+viewer-variations-tip = Vier Bilder mit denselben Einstellungen und anderen Seeds.
+viewer-variations = Variationen ×4
+viewer-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
+viewer-use-settings = Einstellungen verwenden
+viewer-actions = Aktionen
+viewer-actions-spoken = Aktionen für das Bild
+viewer-export-as = Als { $format } exportieren
+viewer-export-range = Gespielten Bereich exportieren
+viewer-export = Exportieren
+viewer-caption-frames =
+    { $count ->
+        [one] { $count } Frame
+       *[other] { $count } Frames
+    }
+viewer-caption-rate = { $rate } fps
+viewer-caption-seed = Seed { $seed }
+viewer-caption-steps =
+    { $count ->
+        [one] { $count } Schritt
+       *[other] { $count } Schritte
+    }
+viewer-caption-guidance = Guidance { $guidance }
+viewer-caption-took = in { $time }
+viewer-divider = Trennlinie
+viewer-divider-tip = Zum Vergleichen ziehen oder die Pfeiltasten verwenden.
+
+## Eine Maske malen
+
+viewer-mask = Maske über dem Bild
+viewer-brush = Pinsel
+viewer-brush-tip = Größe des Pinsels in Pixeln des Bildes.
+viewer-mask-paint = Malen
+viewer-mask-paint-tip = Den Bereich markieren, der sich ändern soll.
+viewer-mask-erase = Radieren
+viewer-mask-erase-tip = Teile dieses Bereichs wieder freigeben.
+viewer-mask-undo-tip = Den letzten Strich zurücknehmen. Tasten: Ctrl+Z
+viewer-mask-undo = Strich zurücknehmen
+viewer-mask-invert = Umkehren
+viewer-mask-clear = Leeren
+viewer-mask-apply = Maske anwenden
+viewer-mask-discard-tip = Nicht weitermalen und die Maske von vorher behalten.
+viewer-mask-discard = Verwerfen
+
+## Einen Clip abspielen
+
+viewer-pause = Pause
+viewer-play = Abspielen
+viewer-play-tip = Taste: Space
+viewer-previous-frame = Voriger Frame
+viewer-previous-frame-tip = Taste: ←
+viewer-next-frame = Nächster Frame
+viewer-next-frame-tip = Taste: →
+viewer-mute = Stumm
+viewer-mute-tip = Ohne Ton abspielen. Ton ist bei normaler Geschwindigkeit vorwärts zu hören. Taste: M
+viewer-boomerang = Bumerang
+viewer-boomerang-tip = Abwechselnd vorwärts und rückwärts spielen.
+viewer-play-whole = Den ganzen Clip spielen
+viewer-play-whole-tip = Gesetzten Anfang und gesetztes Ende entfernen.
+viewer-end-here = Hier enden
+viewer-end-here-tip = Nur bis zu diesem Frame spielen. Taste: O
+viewer-start-here = Hier beginnen
+viewer-start-here-tip = Erst ab diesem Frame spielen. Taste: I
+viewer-speed = Geschwindigkeit
+viewer-speed-tip = Geschwindigkeit der Wiedergabe.
+viewer-place-tip = Frame und Zeit.
+viewer-range-start = Anfang des Bereichs
+viewer-range-start-tip = Anfang des Bereichs, Frame { $frame }
+viewer-range-end = Ende des Bereichs
+viewer-range-end-tip = Ende des Bereichs, Frame { $frame }
+viewer-frame = Frame
+viewer-frame-at = Frame { $frame } · { $time }

@@ -1,0 +1,62 @@
+### Messages about what was done or has failed.
+
+app-copied = Copied to the clipboard
+app-dialog-failed-advice = Drop the file on the window, or type its path.
+app-dialog-failed = The file dialog could not be opened
+app-settings-of = Settings of { $name }
+app-settings-of-job = Settings of a job, which left the queue
+app-reference = Reference: { $name }
+app-input-image = Input image: { $name }
+app-extending = Extending { $name }
+app-input-clip = Input clip: { $name }
+app-try-again = Try again in a moment.
+app-too-many-files = Too many files at once
+app-files-are-read = Other files are still being read.
+app-saved = Saved { $name }
+app-images-not-used =
+    { $count ->
+        [one] { $count } image not used: drop one at a time.
+       *[other] { $count } images not used: drop one at a time.
+    }
+app-first-image-used = Only the first image is used
+app-clip-unusable = This clip cannot be used
+app-no-settings = { $name } contains no settings
+app-clip-unusable-advice = Choose a model that changes or extends clips to use it as the input clip.
+app-image-cannot-be-shown = This image cannot be shown
+app-report-copied = The report was copied to the clipboard
+app-already-open = Sluice is already open
+app-already-open-details = This window does not save its settings and its unfinished images.
+app-gallery-failed = The gallery could not be opened
+app-too-much = Too much at once
+app-gallery-busy = The gallery is still busy.
+app-prompt-copied = Copied the prompt
+app-compare-two = Two images or two clips can be compared
+app-settings-unreadable = { $name } has no settings: { $reason }
+app-model-kept = It was made with { $model }. The current model is kept.
+app-no-token = This is not a token.
+app-downloaded-details = Open it under Get models… in the menu at the top left.
+app-downloaded = Downloaded { $models }
+app-no-data-folder = This user has no folder for data.
+app-presets-not-kept = Presets cannot be kept
+app-preset = Preset { $name }
+app-model-defaults = The model's defaults
+app-styles-unreadable = A file of styles cannot be read
+app-model-settings = The model's own settings
+app-grid-failed = The grid cannot be generated
+app-grid-failed-why = There is no folder to save its images in, or the settings need a change.
+app-folder-empty = { $name } contains no images.
+app-folder-done = All images of { $name } are done: see { $folder }.
+app-nothing-to-generate = Nothing to generate
+app-cannot-generate = Nothing can be generated now
+app-check-settings = Check the settings first.
+app-folder-results = The results are saved in { $folder }.
+app-folder-left-out =
+    { $count ->
+        [one] { $count } image left out: done before.
+       *[other] { $count } images left out: done before.
+    }
+app-folder-queued =
+    { $count ->
+        [one] { $count } image of { $name } queued
+       *[other] { $count } images of { $name } queued
+    }

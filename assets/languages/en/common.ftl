@@ -1,0 +1,11 @@
+### Words that several areas of the window share.
+
+common-close = Close
+common-cancel = Cancel
+common-open-folder = Open folder
+common-time-left = { $time } left
+common-almost-done = almost done
+common-part-of-whole = { $part } of { $whole }
+common-aspect = Aspect { $aspect }
+common-automatic = automatic
+common-in-unit = { $name } in { $unit }

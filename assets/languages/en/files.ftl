@@ -1,0 +1,69 @@
+### Files and dialogs.
+
+files-use-folder = Use this folder
+files-up = Up
+files-up-tip = The folder above.
+files-reading = Reading…
+files-nothing-here = Nothing to choose here.
+
+## Titles of file dialogs
+
+files-model-file = Open a model file
+files-model-folder = Open a model folder
+files-library-folder = Add a folder of models
+files-input-image = Choose an input image
+files-styles = Open a file of styles
+files-input-folder = Choose a folder of input images
+files-last-image = Choose an end image
+files-keyframe = Add a keyframe
+files-reference = Add a reference image
+files-control-clip = Choose a control clip
+files-control-mask = Choose a mask for the control clip
+files-input-clip = Choose an input clip
+files-mask = Open a mask
+files-adapter = Add a LoRA
+files-refiner = Open a refiner
+files-redux = Open a Redux model
+files-gallery-folder = Add a folder to the gallery
+files-export-folder = Choose a folder
+files-download-folder = Choose a folder for models
+
+## Kinds of files in file dialogs
+
+files-kind-models = Models
+files-kind-images = Images
+files-kind-videos = Videos
+files-kind-videos-and-images = Videos and images
+files-kind-loras = LoRAs
+files-kind-styles = Styles
+files-kind-all = All files
+
+## What fails
+
+files-file-unusable = This file cannot be used
+files-mask-not-saved = The mask could not be saved
+files-pasted-not-saved = The pasted image could not be saved
+files-frame-not-saved = The frame could not be saved
+files-clip-not-exported = The clip could not be exported
+files-folder-unusable = The folder cannot be used
+files-folder-unusable-advice = Choose another folder of images.
+files-folder-not-opened = The folder could not be opened
+files-folder-not-opened-advice = Open it in your file manager.
+files-setting-not-saved = The setting could not be saved
+files-setting-not-saved-advice = It applies until the window is closed.
+files-preset-not-changed = The preset could not be changed
+files-grid-not-saved = The grid could not be saved
+files-not-saved-advice = Free some disk space, or start Sluice with another output folder.
+files-no-frames = { $path } has no frames
+files-no-frames-advice = Choose another file.
+files-no-mp4 = { $path } is not an MP4 file
+files-no-mp4-advice = Choose an MP4 file.
+files-unreadable = { $path } cannot be read: { $error }
+files-unreadable-advice = Check that the file still exists and is a complete PNG image.
+
+## Formats of clips
+
+files-format-mp4 = MP4 video
+files-format-webp = Animated WebP
+files-format-gif = Animated GIF
+files-format-frames = Folder of PNG images

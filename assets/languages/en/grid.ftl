@@ -1,0 +1,33 @@
+### The dialog for grids: what varies, and how many images that makes.
+
+grid-title = Grid
+grid-hint = One image for each combination of values, and one image of all with labels.
+grid-columns = Columns
+grid-columns-values = Values of columns
+grid-columns-all = All values for columns
+grid-rows = Rows
+grid-rows-values = Values of rows
+grid-rows-all = All values for rows
+grid-tables = Tables
+grid-tables-values = Values of tables
+grid-tables-all = All values for tables
+grid-nothing = Nothing
+grid-setting-tip = What changes along these.
+grid-advice-prompt = Separated by commas. The first words are replaced by each of the others, in both prompts. Put words with commas in quotes.
+grid-advice-lora = Separated by commas. Of several LoRAs, name one first: ink: 0.5, 1
+grid-advice-names = Separated by commas. For example { $example }.
+grid-advice-numbers = Separated by commas. 1-5 counts up, 1-10 (+2) in steps of 2, and 1-10 [4] has 4 values.
+grid-choose = Choose what varies.
+grid-generate = Generate grid
+grid-generate-tip = Queue all its images. Key: Ctrl+Enter
+grid-cancel-tip = Key: Esc
+grid-summary =
+    { $count ->
+        [one] { $count } image · { $sides }
+       *[other] { $count } images · { $sides }
+    }
+grid-summary-time =
+    { $count ->
+        [one] { $count } image · { $sides } · about { $time }
+       *[other] { $count } images · { $sides } · about { $time }
+    }

@@ -1,0 +1,12 @@
+### The command palette, opened with Ctrl+K.
+
+palette-hint = Search commands, models, presets, styles and prompts
+palette-search = Search commands
+palette-nothing-found = Nothing has a name like this.
+palette-model = Model
+palette-built-in = Built in.
+palette-lora = LoRA
+palette-preset = Preset
+palette-style = Style
+palette-style-in-use = Style in use
+palette-prompt = Prompt

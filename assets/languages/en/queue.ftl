@@ -1,0 +1,33 @@
+### The queue in the top bar: what runs and what waits.
+
+queue-title = Queue { $count }
+queue-title-paused = Queue { $count } · paused
+queue-tip = Jobs that run or wait.
+queue-name = Queue
+queue-resume = Resume
+queue-resume-tip = Go on where the queue was paused.
+queue-pause = Pause
+queue-pause-tip = Stop after the current step and free the memory. Resume goes on from there.
+queue-cancel-all = Cancel all
+queue-cancel-all-tip = Cancel what runs and what waits.
+queue-no-prompt = No prompt
+queue-size =
+    { $count ->
+        [one] { $size } · { $count } step
+       *[other] { $size } · { $count } steps
+    }
+queue-ended = Ended
+queue-cancelling = Cancelling…
+queue-waiting = Waiting
+queue-running = Running
+queue-actions = Actions for job { $job }
+queue-cancel = Cancel job { $job }
+queue-grid-ended = Grid · ended
+queue-grid-cancelling = Grid · cancelling…
+queue-grid-done = Grid · { $done } of { $all }
+queue-grid-tip = The images of a grid. When they are done, they are composed into one.
+queue-grid-cancel = Cancel the grid
+queue-run-next = Run next
+queue-run-last = Run last
+queue-duplicate = Duplicate with another seed
+queue-edit = Edit

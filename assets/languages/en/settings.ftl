@@ -1,0 +1,91 @@
+### The settings, opened with Ctrl+Comma.
+
+settings-title = Settings
+settings-search = Search settings
+settings-nothing-found = No setting is about “{ $search }”.
+
+## Sections
+
+settings-section-look = Look
+settings-section-saving = Saving
+settings-section-folders = Folders
+settings-section-about = About
+
+## Words by which a setting is found, beside those that it shows
+
+settings-words-theme = theme dark light system colours
+settings-words-scale = size of the contents scale zoom font ui
+settings-words-motion = reduced motion animation accessibility
+settings-words-previews = live preview while generating
+settings-words-sound = sound mute clips
+settings-words-rendering = app rendering gpu adapter integrated dedicated vram
+settings-words-output = output folder images clips where
+settings-words-format = image format png jpeg webp
+settings-words-names = file names template date seed prompt
+settings-words-folders = models loras checkpoints gallery
+settings-words-about = version licence license engine data logs report problem support privacy update
+settings-words-language = language translation locale
+
+## The window
+
+settings-language = Language
+settings-language-of-system = System language
+settings-language-without-font = No font on this computer has the characters of: { $languages }. Noto Sans CJK has them.
+settings-theme = Theme
+settings-theme-system = System
+settings-theme-dark = Dark
+settings-theme-light = Light
+settings-scale = Size of the contents
+settings-scale-tip = Scales text and controls. Keys: Ctrl+Plus and Ctrl+Minus
+settings-motion = Reduced motion
+settings-motion-tip = Panels and popups appear at once instead of fading.
+settings-previews = Live preview
+settings-previews-tip = Shows the image while it is generated.
+settings-mute = Mute clips
+settings-mute-tip = Plays clips without their sound. Key: M
+settings-rendering = App rendering GPU
+settings-rendering-integrated = Integrated
+settings-rendering-dedicated = Dedicated
+settings-rendering-hint = The integrated GPU leaves all VRAM of the dedicated one to models. Takes effect after restart.
+settings-rendering-hint-now = The integrated GPU leaves all VRAM of the dedicated one to models. Takes effect after restart. Current: { $gpu }.
+
+## Where images and clips are saved
+
+settings-output = Output folder
+settings-output-none = Nothing is saved: this user has no folder for images.
+settings-output-choose = Choose…
+settings-format = Image format
+settings-format-hint = PNG keeps every pixel. JPEG and WebP are smaller and lose a little. All keep the settings.
+settings-names = File names
+settings-names-example = For example { $name }
+settings-folders-models = Folders of models…
+settings-folders-gallery = Folders of the gallery…
+
+## About Sluice
+
+settings-licence = Licence: { $licence }. It listens on no port, and asks no server for updates.
+settings-data = Past runs, stars and tags
+settings-data-open = Open the folder of past runs, stars and tags
+settings-cache = Thumbnails and what else can be made again
+settings-cache-open = Open the folder of thumbnails and what else can be made again
+settings-logs = Logs of the last days
+settings-logs-open = Open the folder of logs of the last days
+settings-report = Report a problem
+settings-report-hint = Copies the machine, the model, the settings, the last messages and the end of the log.
+settings-report-all = With paths and prompts
+settings-report-all-tip = Otherwise the report has neither prompts nor names of your files and folders.
+settings-report-copy = Copy report
+settings-engine = Engine: { $engine }
+settings-engine-within = Engine: not running in a process of its own
+
+## What a field of a template of names becomes
+
+settings-field-name = the name of the file
+settings-field-number = the place in the export, from 1
+settings-field-date = the day it was made
+settings-field-seed = the seed
+settings-field-model = the model
+settings-field-prompt = the beginning of the prompt
+settings-field-width = pixels in a row
+settings-field-height = rows
+settings-field = { $field } is { $meaning }

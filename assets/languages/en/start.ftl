@@ -1,0 +1,11 @@
+### What a window without a model shows.
+
+start-looking = Looking at this computer…
+start-finding = Finding models that suit it…
+start-quickest = Without a GPU these are the quickest. They draw nearly anything, and need to be downloaded once:
+start-suited = These models suit it. They draw nearly anything, and need to be downloaded once:
+start-get-others = Get other models…
+start-get-others-tip = The whole catalogue, links, and Hugging Face.
+start-have-models = I have models already
+start-have-models-tip = Finds those of ComfyUI, A1111 and other programs, and in folders of yours.
+start-licence = see its page for the licence

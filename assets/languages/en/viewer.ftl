@@ -1,0 +1,136 @@
+### The image in the middle, its bars and the list below.
+
+## The middle of the window
+
+viewer-live-preview = Live preview
+viewer-next-clip = Your clip is next
+viewer-next-image = Your image is next
+viewer-next-tip = It appears here as soon as the engine starts.
+viewer-describe-image = Describe your image on the left, then press Generate.
+viewer-describe-image-or-example = Describe your image on the left, or start with an example.
+viewer-describe-clip = Describe your clip on the left, then press Generate.
+viewer-describe-clip-or-example = Describe your clip on the left, or start with an example.
+viewer-what-to-create = What would you like to create?
+viewer-model-loading = Loading the model…
+viewer-model-loading-tip = This takes a moment.
+viewer-model-missing-tip = Choose one above, or open one from your disk.
+viewer-model-missing = No model loaded
+viewer-model-open = Open a model file…
+viewer-replanned-dismiss = Dismiss the notice of the new plan
+viewer-replanned = The run continues with a new plan
+viewer-replanned-times =
+    { $count ->
+        [one] The run continues with a new plan (changed { $count } time)
+       *[other] The run continues with a new plan (changed { $count } times)
+    }
+viewer-dismiss = Dismiss
+viewer-dismiss-all = Dismiss all { $count }
+viewer-copy-message = Copy message
+viewer-more-failures = +{ $count } more
+viewer-drop = Drop an image to start from it or to use its settings
+viewer-drop-model = or a model or LoRA to load it
+viewer-unfinished-question = Sluice was closed while generating. Resume where it stopped?
+viewer-unfinished-resume = Resume
+viewer-unfinished-discard = Discard
+viewer-unfinished =
+    { $count ->
+        [one] { $count } unfinished image
+       *[other] { $count } unfinished images
+    }
+viewer-live-thumbnail = Live preview, thumbnail
+
+## The bar under the image
+
+viewer-zoom-actual-tip = Show one image pixel per screen pixel. Double-click the image to switch.
+viewer-zoom-fit-tip = Show the whole image. Zoom with the wheel, drag to move.
+viewer-zoom-fit = Fit
+viewer-compare-tip = Compare with another image, which you choose in the list below. Key: C
+viewer-compare = Compare
+viewer-compare-stop = Stop comparing
+viewer-compare-stop-tip = Key: Esc
+viewer-compare-swap = Swap A and B
+viewer-compare-side-by-side = Side by side
+viewer-compare-side-by-side-tip = Show the images next to each other instead of with a divider.
+viewer-compare-choose = Click an image below to compare with it
+viewer-open-folder = Open containing folder
+viewer-copy-frame = Copy frame
+viewer-copy-image = Copy image
+viewer-save-frame = Save frame as PNG
+viewer-use-frame = Use frame as input image
+viewer-use-frame-as-end = Use frame as end image
+viewer-extend-tip = Continue this clip from the end of the played range.
+viewer-extend = Extend
+viewer-use-as-input = Use as input image
+viewer-similar-tip = Four images like this one: the same seed, with a little noise of other seeds.
+viewer-similar = Similar ×4
+viewer-variations-tip = Four images with the same settings and other seeds.
+viewer-variations = Variations ×4
+viewer-use-settings-tip = Load the prompt, seed and all other settings that made this image.
+viewer-use-settings = Use these settings
+viewer-actions = Actions
+viewer-actions-spoken = Actions for the image
+viewer-export-as = Export as { $format }
+viewer-export-range = Export the played range
+viewer-export = Export
+viewer-caption-frames =
+    { $count ->
+        [one] { $count } frame
+       *[other] { $count } frames
+    }
+viewer-caption-rate = { $rate } fps
+viewer-caption-seed = seed { $seed }
+viewer-caption-steps =
+    { $count ->
+        [one] { $count } step
+       *[other] { $count } steps
+    }
+viewer-caption-guidance = guidance { $guidance }
+viewer-caption-took = took { $time }
+viewer-divider = Divider
+viewer-divider-tip = Drag to compare, or use the arrow keys.
+
+## Painting a mask
+
+viewer-mask = Mask over the image
+viewer-brush = Brush
+viewer-brush-tip = Brush size in image pixels.
+viewer-mask-paint = Paint
+viewer-mask-paint-tip = Mark the area that should change.
+viewer-mask-erase = Erase
+viewer-mask-erase-tip = Unmark parts of that area.
+viewer-mask-undo-tip = Take back the last stroke. Keys: Ctrl+Z
+viewer-mask-undo = Undo stroke
+viewer-mask-invert = Invert
+viewer-mask-clear = Clear
+viewer-mask-apply = Apply mask
+viewer-mask-discard-tip = Stop painting and keep the mask that was there before.
+viewer-mask-discard = Discard
+
+## Playing a clip
+
+viewer-pause = Pause
+viewer-play = Play
+viewer-play-tip = Key: Space
+viewer-previous-frame = Previous frame
+viewer-previous-frame-tip = Key: ←
+viewer-next-frame = Next frame
+viewer-next-frame-tip = Key: →
+viewer-mute = Mute
+viewer-mute-tip = Play without sound. Sound is heard at normal speed, forwards. Key: M
+viewer-boomerang = Boomerang
+viewer-boomerang-tip = Play forwards and backwards in turn.
+viewer-play-whole = Play the whole clip
+viewer-play-whole-tip = Remove the start and the end that you set.
+viewer-end-here = End here
+viewer-end-here-tip = Play only up to this frame. Key: O
+viewer-start-here = Start here
+viewer-start-here-tip = Play only from this frame on. Key: I
+viewer-speed = Speed
+viewer-speed-tip = Playback speed.
+viewer-place-tip = Frame and time.
+viewer-range-start = Start of the range
+viewer-range-start-tip = Start of the range, frame { $frame }
+viewer-range-end = End of the range
+viewer-range-end-tip = End of the range, frame { $frame }
+viewer-frame = Frame
+viewer-frame-at = Frame { $frame } · { $time }
