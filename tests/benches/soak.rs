@@ -1,7 +1,7 @@
 //! A window with an engine that draws image after image with the starter, beside a gallery that grows and is looked at: the
 //! memory of the process must not grow with it. Both are in one process here.
 //!
-//! `cargo bench -p sluice-tests --bench soak -- 2000`
+//! `cargo bench --workspace --bench soak -- 2000`
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
 

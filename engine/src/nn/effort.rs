@@ -106,7 +106,7 @@ impl Effort {
         }
     }
 
-    /// Measures the CPU with the threads that this is called from, in a second and 10 MB: operations a second in a large
+    /// Measures the CPU with the threads that this is called from, in a second and 20 MB: operations a second in a large
     /// matrix product, and what other functions take.
     ///
     /// # Errors
