@@ -58,7 +58,9 @@ const fn language(
 }
 
 /// The languages of the window. English comes first: it has every text.
-pub static LANGUAGES: [Language; 2] = [
+pub static LANGUAGES: [Language; 4] = [
     language("en", ["English", "English"], "", files!("en")),
     language("de", ["Deutsch", "German"], "", files!("de")),
+    language("ja", ["日本語", "Japanese"], "ひらがなカタカナ画像", files!("ja")),
+    language("zh-CN", ["简体中文", "Simplified Chinese"], "简体中文图像设置", files!("zh-CN")),
 ];

@@ -10,6 +10,7 @@ use crate::{
         action::Action,
         files::Dialog,
         icons,
+        settings_page::field_meaning,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
     },
@@ -67,7 +68,8 @@ fn contents(
         .id_salt("export name")
         .margin(Margin::symmetric(10, 6));
     let fields = NAME_FIELDS
-        .map(|(field, meaning)| {
+        .map(|(field, words)| {
+            let meaning = field_meaning(field, words);
             tr!("gallery-export-field", field = format!("{{{field}}}"), meaning = meaning)
         })
         .join("\n");

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::language::{text, tr};
 pub use report::Report;
+pub use rows::field_meaning;
 use rows::{ROWS, Row};
 
 /// Width, and the most height.

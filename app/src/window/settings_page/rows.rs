@@ -181,13 +181,13 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
         Err(error) => widgets::mistake(ui, &error.to_string()),
     }
     let fields = NAME_FIELDS.iter().map(|(field, words)| {
-        tr!("settings-field", field = format!("{{{field}}}"), meaning = meaning(field, words))
+        tr!("settings-field", field = format!("{{{field}}}"), meaning = field_meaning(field, words))
     });
     widgets::hint(ui, fields.collect::<Vec<_>>().join(", ") + ".");
 }
 
-/// What a field of a template becomes; the words of the engine, if it is new.
-fn meaning(field: &str, words: &str) -> String {
+/// What a field of a template of names becomes; the words of the engine, if it is new.
+pub fn field_meaning(field: &str, words: &str) -> String {
     match field {
         "name" => tr!("settings-field-name"),
         "number" => tr!("settings-field-number"),

@@ -1,0 +1,11 @@
+### Words that several areas of the window share.
+
+common-close = 閉じる
+common-cancel = キャンセル
+common-open-folder = フォルダーを開く
+common-time-left = 残り { $time }
+common-almost-done = まもなく完了
+common-part-of-whole = { $part } / { $whole }
+common-aspect = 縦横比 { $aspect }
+common-automatic = 自動
+common-in-unit = { $name }（{ $unit }）

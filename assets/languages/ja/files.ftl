@@ -1,0 +1,69 @@
+### Files and dialogs.
+
+files-use-folder = このフォルダーを使う
+files-up = 上へ
+files-up-tip = 上の階層のフォルダーです。
+files-reading = 読み込み中…
+files-nothing-here = ここに選べるものはありません。
+
+## Titles of file dialogs
+
+files-model-file = モデルファイルを開く
+files-model-folder = モデルフォルダーを開く
+files-library-folder = モデルのフォルダーを追加
+files-input-image = 入力画像を選択
+files-styles = スタイルのファイルを開く
+files-input-folder = 入力画像のフォルダーを選択
+files-last-image = 終了画像を選択
+files-keyframe = キーフレームを追加
+files-reference = 参照画像を追加
+files-control-clip = コントロール動画を選択
+files-control-mask = コントロール動画のマスクを選択
+files-input-clip = 入力動画を選択
+files-mask = マスクを開く
+files-adapter = LoRA を追加
+files-refiner = リファイナーを開く
+files-redux = Redux モデルを開く
+files-gallery-folder = ギャラリーにフォルダーを追加
+files-export-folder = フォルダーを選択
+files-download-folder = モデルのフォルダーを選択
+
+## Kinds of files in file dialogs
+
+files-kind-models = モデル
+files-kind-images = 画像
+files-kind-videos = 動画
+files-kind-videos-and-images = 動画と画像
+files-kind-loras = LoRA
+files-kind-styles = スタイル
+files-kind-all = すべてのファイル
+
+## What fails
+
+files-file-unusable = このファイルは使えません
+files-mask-not-saved = マスクを保存できませんでした
+files-pasted-not-saved = 貼り付けた画像を保存できませんでした
+files-frame-not-saved = フレームを保存できませんでした
+files-clip-not-exported = 動画を書き出せませんでした
+files-folder-unusable = このフォルダーは使えません
+files-folder-unusable-advice = 別の画像フォルダーを選んでください。
+files-folder-not-opened = フォルダーを開けませんでした
+files-folder-not-opened-advice = ファイルマネージャーで開いてください。
+files-setting-not-saved = 設定を保存できませんでした
+files-setting-not-saved-advice = ウィンドウを閉じるまでは有効です。
+files-preset-not-changed = プリセットを変更できませんでした
+files-grid-not-saved = グリッドを保存できませんでした
+files-not-saved-advice = ディスクの空きを増やすか、別の出力フォルダーで Sluice を起動してください。
+files-no-frames = { $path } にフレームがありません
+files-no-frames-advice = 別のファイルを選んでください。
+files-no-mp4 = { $path } は MP4 ファイルではありません
+files-no-mp4-advice = MP4 ファイルを選んでください。
+files-unreadable = { $path } を読み込めません: { $error }
+files-unreadable-advice = ファイルがまだ存在し、完全な PNG 画像であることを確認してください。
+
+## Formats of clips
+
+files-format-mp4 = MP4 動画
+files-format-webp = アニメーション WebP
+files-format-gif = アニメーション GIF
+files-format-frames = PNG 画像のフォルダー

@@ -1,0 +1,139 @@
+### The models on this computer, and well-known ones.
+
+## The bar
+
+library-models = モデル
+library-models-tip = このコンピューターのモデルと、よく知られたモデルです。
+library-loras = LoRA
+library-loras-tip = LoRA です。開いているモデル用のものが先に並びます。
+library-others = その他のファイル
+library-others-tip = テキストエンコーダー、オートエンコーダー、Sluice が使わないファイルです。
+library-favourites = お気に入り
+library-favourites-tip = スターを付けたものだけを表示します。
+library-close = モデルを閉じる
+library-get-models-share = モデルを入手… { $percent } %
+library-get-models-ask = モデルを入手…
+library-get-models-tip = カタログ、リンク、Hugging Face からモデルをダウンロードします。
+library-reading = { $count } 件中 { $read } 件のファイルを読み込み中…
+library-looking = モデルを検索中…
+library-files = { $count } 件のファイル
+library-all-models = すべてのモデル
+library-all-models-tip = このコンピューターのモデルに戻ります。
+library-get-models = モデルを入手
+library-search = モデルを検索
+library-search-tip = 名前、説明、トリガーワード、タグ、メモから語を探します。
+library-nothing-starred = スターを付けたものはまだありません。
+library-nothing-loras = LoRA がありません。LoRA のあるフォルダーを追加してください。
+library-nothing-others = その他のファイルはありません。
+library-nothing-found = 「{ $words }」に一致するものはありません。
+library-show-everything = すべて表示
+library-heading-spoken = { $title }、{ $count } 行
+
+## The list
+
+library-built-in = 内蔵
+library-suited = { $device } に適したもの（ダウンロード可）
+library-suited-here = このコンピューターに適したもの（ダウンロード可）
+library-cannot-be-opened = 開けません
+library-not-here = 未ダウンロード
+library-loras-fitting = { $family } に対応
+library-loras-perhaps-fitting = 対応する可能性あり: 対象モデル不明
+library-loras-for = { $family } 用
+library-loras-for-unknown = 対象不明
+library-parts-of-models = テキストエンコーダーとオートエンコーダー
+library-not-used = Sluice では使いません
+library-starter = スターター
+library-clip-starter = 動画スターター
+library-clip-starter-detail = お試し用の短い動画
+library-starter-detail = お試し用の小さい画像
+library-row-duplicate = 重複
+library-row-checking-spoken = 適合を確認中
+library-row-opened-spoken = 開いています
+library-row-added = 追加済み
+library-row-add = 追加
+library-row-remove-spoken = { $name } を外す
+library-row-remove-tip = 次の画像ではこの LoRA を使いません。
+library-row-add-spoken = { $name } を追加
+library-row-add-tip = 次の画像でこの LoRA を使います。
+library-row-opened = 使用中
+library-checking = 確認中…
+library-favourite-spoken = { $name } をお気に入りに追加
+library-unstar-tip = スターを外します。
+library-star-tip = スターを付けて先頭に表示します。
+
+## The folders that are searched
+
+library-folders = フォルダー
+library-folders-tip = モデルを探す場所を表示します。
+library-folders-nothing = このコンピューターにほかのプログラムのフォルダーは見つかりませんでした。
+library-search-folders = 再検索
+library-search-folders-tip = 今すぐフォルダーを検索します。ここを開いたときにも検索されます。
+library-folder-add = フォルダーを追加…
+library-folder-add-tip = 別のフォルダーとそのサブフォルダーを検索します。中のファイルは移動も変更もされません。
+library-folder-named = 起動時に指定
+library-folder-added = 追加済み
+library-folder-remove = { $path } を外す
+library-folder-open = { $path } を開く
+library-model-files = { $count } 件のモデルファイル
+
+## What is selected
+
+library-nothing-selected = モデルを選ぶと、わかっている情報が表示されます。
+library-file-gone = このファイルはもうありません。
+library-part-tip = このパーツを必要とするモデルは、自動的にここから見つけます。
+library-not-used-tip = Sluice はこのファイルでは生成しません。
+library-preview = { $name } のプレビュー
+library-copy-path = パスをコピー
+library-open-folder = フォルダーを開く
+library-keep-defaults = 現在の設定を既定値にする
+library-keep-defaults-tip = このモデルは、現在のサイズ、ステップ数、ガイダンス、サンプラー、ネガティブプロンプトで始まります。
+library-open-model = このモデルを開く
+library-open-model-tip = 以後、このモデルで生成します。
+library-reset-defaults = 既定値をリセット
+library-reset-defaults-tip = モデルは再び本来のサイズ、ステップ数、ガイダンスで始まります。
+library-fit-on = { $device } への適合
+library-fit = 適合
+library-something-missing = 足りないものがあります
+library-parts = パーツ
+library-part-from = { $name } から
+library-part-from-more = { $name } とほか { $count } 件から
+library-file = ファイル
+library-fact-what = 種類
+library-fact-size = サイズ
+library-fact-weights = 重み
+library-fact-stored-as = 保存形式
+library-fact-format = ファイル形式
+library-lora-remove = 次の画像から外す
+library-lora-add = 次の画像に追加
+library-lora-add-tip = LoRA を重み 1 で使います。重みは LoRA の欄で変更できます。
+library-lora-unfit = { $family } 用ですが、開いているモデルは { $model } です。
+library-trigger-words = トリガーワード
+library-trigger-add-spoken = { $words } をプロンプトに追加
+library-trigger-add-tip = これらの語をプロンプトの末尾に追加します。
+library-trigger-add = 追加
+library-duplicate = 重複
+library-duplicate-of = サイズ、ヘッダー、抜き取りの内容が { $path } と同じです。
+library-comparing = 1 バイトずつ比較中…
+library-files-same = すべてのバイトが同じです。どちらかのファイルを削除できます。
+library-files-differ = ファイルの内容は異なります。
+library-compare = 1 バイトずつ比較
+library-compare-tip = 両方のファイルをすべて読むため、時間がかかります。
+library-based-on = ベースモデル
+library-tags = タグ
+library-description = 説明
+library-not-on-computer = このコンピューターにはありません。
+library-download = ダウンロード
+library-repository = リポジトリ
+library-licence = ライセンス
+library-licence-unknown = リポジトリを参照
+library-size-in-16-bits = 16 ビットで { $size }
+library-gated = まずモデルのページで条件に同意し、「モデルを入手」の「接続」でトークンを入力してください。
+library-open-page = ページを開く
+library-open-page-tip = リポジトリをブラウザーで開きます。
+library-copy-link = リンクをコピー
+library-copy-link-tip = リポジトリのアドレスをコピーします。
+library-download-yourself = 検索されるフォルダーに自分でダウンロードしたファイルもここに表示されます。
+library-starter-tip = Sluice に付属しているので、最初の結果にダウンロードは要りません。
+library-note = あなたのメモ
+library-note-hint = あなただけに表示されます
+library-note-tip = このコンピューターに保存されます。検索でも見つかります。

@@ -1,0 +1,29 @@
+### The queue in the top bar: what runs and what waits.
+
+queue-title = キュー { $count }
+queue-title-paused = キュー { $count } · 一時停止中
+queue-tip = 実行中または待機中のジョブです。
+queue-name = キュー
+queue-resume = 再開
+queue-resume-tip = キューを一時停止したところから続けます。
+queue-pause = 一時停止
+queue-pause-tip = 現在のステップの後で止め、メモリを解放します。「再開」でそこから続きます。
+queue-cancel-all = すべてキャンセル
+queue-cancel-all-tip = 実行中と待機中のジョブをキャンセルします。
+queue-no-prompt = プロンプトなし
+queue-size = { $size } · { $count } ステップ
+queue-ended = 終了
+queue-cancelling = キャンセル中…
+queue-waiting = 待機中
+queue-running = 実行中
+queue-actions = ジョブ { $job } の操作
+queue-cancel = ジョブ { $job } をキャンセル
+queue-grid-ended = グリッド · 終了
+queue-grid-cancelling = グリッド · キャンセル中…
+queue-grid-done = グリッド · { $all } 枚中 { $done } 枚
+queue-grid-tip = グリッドの画像です。すべて完了すると 1 枚にまとめられます。
+queue-grid-cancel = グリッドをキャンセル
+queue-run-next = 次に実行
+queue-run-last = 最後に実行
+queue-duplicate = 別のシードで複製
+queue-edit = 編集

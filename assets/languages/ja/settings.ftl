@@ -1,0 +1,91 @@
+### The settings, opened with Ctrl+Comma.
+
+settings-title = 設定
+settings-search = 設定を検索
+settings-nothing-found = 「{ $search }」に関する設定はありません。
+
+## Sections
+
+settings-section-look = 外観
+settings-section-saving = 保存
+settings-section-folders = フォルダー
+settings-section-about = Sluice について
+
+## Words by which a setting is found, beside those that it shows
+
+settings-words-theme = テーマ ダーク ライト システム 色 配色
+settings-words-scale = 内容の大きさ 拡大縮小 ズーム フォント 文字
+settings-words-motion = 動きを減らす アニメーション アクセシビリティ
+settings-words-previews = 生成中 ライブプレビュー
+settings-words-sound = 音 サウンド ミュート 消音 動画
+settings-words-rendering = アプリ 描画 GPU 統合 内蔵 専用 VRAM
+settings-words-output = 出力フォルダー 保存先 画像 動画
+settings-words-format = 画像形式 png jpeg webp
+settings-words-names = ファイル名 テンプレート 日付 シード プロンプト
+settings-words-folders = モデル lora checkpoint ギャラリー
+settings-words-about = バージョン ライセンス エンジン データ ログ 報告 問題 サポート プライバシー 更新
+settings-words-language = 言語 翻訳 ロケール language
+
+## The window
+
+settings-language = 言語
+settings-language-of-system = システムの言語
+settings-language-without-font = 次の言語の文字を含むフォントがこのコンピューターにありません: { $languages }。Noto Sans CJK に含まれています。
+settings-theme = テーマ
+settings-theme-system = システム
+settings-theme-dark = ダーク
+settings-theme-light = ライト
+settings-scale = 内容の大きさ
+settings-scale-tip = 文字とコントロールを拡大縮小します。キー: Ctrl+プラス、Ctrl+マイナス
+settings-motion = 動きを減らす
+settings-motion-tip = パネルやポップアップがフェードせず、すぐに表示されます。
+settings-previews = ライブプレビュー
+settings-previews-tip = 生成中の画像を表示します。
+settings-mute = 動画をミュート
+settings-mute-tip = 動画を音なしで再生します。キー: M
+settings-rendering = アプリの描画に使う GPU
+settings-rendering-integrated = 統合 GPU
+settings-rendering-dedicated = 専用 GPU
+settings-rendering-hint = 統合 GPU を使うと、専用 GPU の VRAM をすべてモデルに使えます。再起動後に有効になります。
+settings-rendering-hint-now = 統合 GPU を使うと、専用 GPU の VRAM をすべてモデルに使えます。再起動後に有効になります。現在: { $gpu }。
+
+## Where images and clips are saved
+
+settings-output = 出力フォルダー
+settings-output-none = 何も保存されません。このユーザーには画像用のフォルダーがありません。
+settings-output-choose = 選択…
+settings-format = 画像形式
+settings-format-hint = PNG はすべてのピクセルを保ちます。JPEG と WebP は小さくなりますが、わずかに劣化します。どれも設定を保存します。
+settings-names = ファイル名
+settings-names-example = 例: { $name }
+settings-folders-models = モデルのフォルダー…
+settings-folders-gallery = ギャラリーのフォルダー…
+
+## About Sluice
+
+settings-licence = ライセンス: { $licence }。ポートで待ち受けることも、サーバーに更新を問い合わせることもありません。
+settings-data = 過去の実行、スター、タグ
+settings-data-open = 過去の実行、スター、タグのフォルダーを開く
+settings-cache = サムネイルなど、作り直せるもの
+settings-cache-open = サムネイルなど、作り直せるもののフォルダーを開く
+settings-logs = 過去数日間のログ
+settings-logs-open = 過去数日間のログのフォルダーを開く
+settings-report = 問題を報告
+settings-report-hint = マシン、モデル、設定、最近のメッセージ、ログの末尾をコピーします。
+settings-report-all = パスとプロンプトを含める
+settings-report-all-tip = 含めない場合、レポートにはプロンプトもファイル名やフォルダー名も入りません。
+settings-report-copy = レポートをコピー
+settings-engine = エンジン: { $engine }
+settings-engine-within = エンジン: 独立したプロセスでは動いていません
+
+## What a field of a template of names becomes
+
+settings-field-name = ファイルの名前
+settings-field-number = 書き出しでの順番（1 から）
+settings-field-date = 作成日
+settings-field-seed = シード
+settings-field-model = モデル
+settings-field-prompt = プロンプトの先頭
+settings-field-width = 1 行のピクセル数
+settings-field-height = 行数
+settings-field = { $field }: { $meaning }

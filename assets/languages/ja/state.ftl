@@ -1,0 +1,47 @@
+### Notices, failures and names of what was generated.
+
+## Lengths and names
+
+state-still-image = 静止画
+state-clip-length = { $duration }、{ $count } フレーム
+state-clip-of-seed = シード { $seed } の動画
+state-image-of-seed = シード { $seed } の画像
+state-clip-of-number = 動画 { $number }
+state-image-of-number = 画像 { $number }
+
+## The machine
+
+state-device = { $cpu }、RAM { $ram }、NVIDIA GPU なし
+state-device-without-name = このコンピューター、RAM { $ram }、NVIDIA GPU なし
+
+## How well a model runs
+
+state-fit-well = 快適に動作 · { $time }
+state-fit-well-about = 快適に動作 · 約 { $time }
+state-fit-streamed = ストリーミングで動作 · { $time }
+state-fit-streamed-about = ストリーミングで動作 · 約 { $time }
+state-fit-slowly = 低速で動作 · { $time }
+state-fit-slowly-about = 低速で動作 · 約 { $time }
+state-fit-too-big-ram = 大きすぎます、RAM が { $needed } 必要
+state-fit-too-big = 大きすぎます、{ $needed } 必要
+state-fit-cannot = 実行できません
+
+## Notices
+
+state-lora-added = LoRA { $name } を追加しました
+state-lora-made-for = { $name } はこの設定用に作られています。
+state-model-own-steps = モデル本来のステップ数とガイダンス
+state-cancelled-at = { $steps } ステップ中 { $step } ステップまで完了していました。
+state-cancelled = キャンセルしました
+state-jobs-cancelled = { $count } 件のジョブをキャンセルしました
+
+## Failures
+
+state-engine-stopped-message = Sluice を再起動するまで生成できません。
+state-engine-stopped-advice = 設定は保存されています。
+state-engine-stopped = エンジンが停止しました
+state-not-saved = 画像を出力フォルダーに保存できませんでした
+state-engine-restarted = エンジンを再起動し、再開しています
+state-generation-failed = 生成に失敗しました
+state-model-not-opened = このモデルを開けませんでした
+state-went-wrong = 問題が発生しました

@@ -1,0 +1,33 @@
+### The bar at the bottom: current activity and hardware.
+
+## What is going on
+
+status-bar-cancelling = キャンセル中…
+status-bar-per-step = 1 ステップ { $time }
+status-bar-engine-stopped = エンジンが停止しました
+status-bar-waiting = エンジンを待っています…
+status-bar-loading = モデルを読み込み中…
+status-bar-no-model = モデルが読み込まれていません
+status-bar-ready = 準備完了
+status-bar-preparing = 準備中
+status-bar-encoding-image = 画像をエンコード中
+status-bar-encoding-prompt = プロンプトをエンコード中
+status-bar-denoising = ノイズ除去中
+status-bar-step = ステップ { $step } / { $steps }
+status-bar-decoding = デコード中
+
+## Weights, while an image is generated
+
+status-bar-link = 転送 { $speed }
+status-bar-stall = 待機 { $share }
+status-bar-peak = ピーク { $memory }
+status-bar-traffic-tip = 重みがデバイスに届く速さ、デバイスが重みを待つ時間の割合、今回の実行で使ったデバイスメモリの最大量です。
+
+## Hardware
+
+status-bar-cpu-tip = { $name }、{ $threads } スレッド
+status-bar-ram-tip = Sluice の使用量 { $memory }
+status-bar-ram-tip-limited = Sluice の使用量 { $memory }。{ $cause } により { $limit } に制限されています
+status-bar-gpu-tip = { $name }、使用率 { $load }
+status-bar-gpu-tip-degrees = { $name }、使用率 { $load }、{ $degrees } °C
+status-bar-no-gpu = NVIDIA GPU なし

@@ -1,0 +1,11 @@
+### Words that several areas of the window share.
+
+common-close = 关闭
+common-cancel = 取消
+common-open-folder = 打开文件夹
+common-time-left = 剩余 { $time }
+common-almost-done = 即将完成
+common-part-of-whole = { $part } / { $whole }
+common-aspect = 宽高比 { $aspect }
+common-automatic = 自动
+common-in-unit = { $name }，单位 { $unit }

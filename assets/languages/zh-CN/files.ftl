@@ -1,0 +1,69 @@
+### Files and dialogs.
+
+files-use-folder = 使用这个文件夹
+files-up = 上一级
+files-up-tip = 上一级文件夹。
+files-reading = 正在读取…
+files-nothing-here = 这里没有可选择的内容。
+
+## Titles of file dialogs
+
+files-model-file = 打开模型文件
+files-model-folder = 打开模型文件夹
+files-library-folder = 添加模型文件夹
+files-input-image = 选择输入图像
+files-styles = 打开风格文件
+files-input-folder = 选择输入图像的文件夹
+files-last-image = 选择尾帧图像
+files-keyframe = 添加关键帧
+files-reference = 添加参考图像
+files-control-clip = 选择控制视频
+files-control-mask = 选择控制视频的蒙版
+files-input-clip = 选择输入视频
+files-mask = 打开蒙版
+files-adapter = 添加 LoRA
+files-refiner = 打开 Refiner
+files-redux = 打开 Redux 模型
+files-gallery-folder = 向图库添加文件夹
+files-export-folder = 选择文件夹
+files-download-folder = 选择模型文件夹
+
+## Kinds of files in file dialogs
+
+files-kind-models = 模型
+files-kind-images = 图像
+files-kind-videos = 视频
+files-kind-videos-and-images = 视频和图像
+files-kind-loras = LoRA
+files-kind-styles = 风格
+files-kind-all = 所有文件
+
+## What fails
+
+files-file-unusable = 无法使用这个文件
+files-mask-not-saved = 无法保存蒙版
+files-pasted-not-saved = 无法保存粘贴的图像
+files-frame-not-saved = 无法保存该帧
+files-clip-not-exported = 无法导出视频
+files-folder-unusable = 无法使用这个文件夹
+files-folder-unusable-advice = 请选择另一个图像文件夹。
+files-folder-not-opened = 无法打开文件夹
+files-folder-not-opened-advice = 请在文件管理器中打开它。
+files-setting-not-saved = 无法保存设置
+files-setting-not-saved-advice = 它在窗口关闭之前有效。
+files-preset-not-changed = 无法更改预设
+files-grid-not-saved = 无法保存网格
+files-not-saved-advice = 请释放一些磁盘空间，或以另一个输出文件夹启动 Sluice。
+files-no-frames = { $path } 没有任何帧
+files-no-frames-advice = 请选择另一个文件。
+files-no-mp4 = { $path } 不是 MP4 文件
+files-no-mp4-advice = 请选择一个 MP4 文件。
+files-unreadable = 无法读取 { $path }：{ $error }
+files-unreadable-advice = 请确认文件仍然存在，并且是完整的 PNG 图像。
+
+## Formats of clips
+
+files-format-mp4 = MP4 视频
+files-format-webp = 动态 WebP
+files-format-gif = 动态 GIF
+files-format-frames = PNG 图像文件夹

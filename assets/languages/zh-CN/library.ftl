@@ -1,0 +1,139 @@
+### The models on this computer, and well-known ones.
+
+## The bar
+
+library-models = 模型
+library-models-tip = 本机上的模型，以及知名模型。
+library-loras = LoRA
+library-loras-tip = LoRA，适用于当前模型的排在前面。
+library-others = 其他文件
+library-others-tip = 文本编码器、自编码器，以及 Sluice 不使用的文件。
+library-favourites = 收藏
+library-favourites-tip = 只显示加了星标的项目。
+library-close = 关闭模型库
+library-get-models-share = 获取模型… { $percent } %
+library-get-models-ask = 获取模型…
+library-get-models-tip = 下载模型：目录、链接和 Hugging Face。
+library-reading = 正在读取 { $read } / { $count } 个文件…
+library-looking = 正在查找模型…
+library-files = { $count } 个文件
+library-all-models = 所有模型
+library-all-models-tip = 返回本机上的模型。
+library-get-models = 获取模型
+library-search = 搜索模型
+library-search-tip = 在名称、说明、触发词、标签和备注中查找。
+library-nothing-starred = 还没有加星标的项目。
+library-nothing-loras = 这里没有 LoRA。请添加存放它们的文件夹。
+library-nothing-others = 没有其他文件。
+library-nothing-found = 没有与“{ $words }”匹配的内容。
+library-show-everything = 显示全部
+library-heading-spoken = { $title }，{ $count } 行
+
+## The list
+
+library-built-in = 内置
+library-suited = 适合 { $device }，可下载
+library-suited-here = 适合本机，可下载
+library-cannot-be-opened = 无法打开
+library-not-here = 不在本机
+library-loras-fitting = 适用于 { $family }
+library-loras-perhaps-fitting = 可能适用：所属模型未知
+library-loras-for = 用于 { $family }
+library-loras-for-unknown = 用于未知模型
+library-parts-of-models = 文本编码器和自编码器
+library-not-used = Sluice 不使用
+library-starter = 入门模型
+library-clip-starter = 视频入门模型
+library-clip-starter-detail = 短视频，用于试用
+library-starter-detail = 小图像，用于试用
+library-row-duplicate = 重复
+library-row-checking-spoken = 正在检查是否适合
+library-row-opened-spoken = 已打开
+library-row-added = 已添加
+library-row-add = 添加
+library-row-remove-spoken = 移除 { $name }
+library-row-remove-tip = 下一张图像不再使用这个 LoRA。
+library-row-add-spoken = 添加 { $name }
+library-row-add-tip = 下一张图像使用这个 LoRA。
+library-row-opened = 已打开
+library-checking = 正在检查…
+library-favourite-spoken = 收藏 { $name }
+library-unstar-tip = 移除星标。
+library-star-tip = 加上星标，排在最前面。
+
+## The folders that are searched
+
+library-folders = 文件夹
+library-folders-tip = 显示在哪些位置查找模型。
+library-folders-nothing = 本机上没有找到其他程序的文件夹。
+library-search-folders = 重新查找
+library-search-folders-tip = 立即搜索这些文件夹。打开此处时也会搜索。
+library-folder-add = 添加文件夹…
+library-folder-add-tip = 搜索另一个文件夹及其子文件夹。其中的文件不会被移动或更改。
+library-folder-named = 启动时指定
+library-folder-added = 已添加
+library-folder-remove = 移除 { $path }
+library-folder-open = 打开 { $path }
+library-model-files = { $count } 个模型文件
+
+## What is selected
+
+library-nothing-selected = 选择一个模型以查看其信息。
+library-file-gone = 这个文件已不存在。
+library-part-tip = 需要该部件的模型会自动在这里找到它。
+library-not-used-tip = Sluice 不使用这个文件进行生成。
+library-preview = { $name } 的预览
+library-copy-path = 复制路径
+library-open-folder = 打开所在文件夹
+library-keep-defaults = 将当前设置设为默认
+library-keep-defaults-tip = 该模型将以当前的尺寸、步数、引导系数、采样器和反向提示词开始。
+library-open-model = 打开这个模型
+library-open-model-tip = 从现在起使用这个模型生成。
+library-reset-defaults = 重置默认设置
+library-reset-defaults-tip = 该模型将重新使用自身的尺寸、步数和引导系数。
+library-fit-on = 在 { $device } 上的适合程度
+library-fit = 适合程度
+library-something-missing = 缺少某些部件
+library-parts = 部件
+library-part-from = 来自 { $name }
+library-part-from-more = 来自 { $name } 及另外 { $count } 个文件
+library-file = 文件
+library-fact-what = 类型
+library-fact-size = 大小
+library-fact-weights = 权重
+library-fact-stored-as = 存储格式
+library-fact-format = 文件格式
+library-lora-remove = 从下一张图像移除
+library-lora-add = 添加到下一张图像
+library-lora-add-tip = 以权重 1 使用该 LoRA；可在 LoRA 处更改。
+library-lora-unfit = 适用于 { $family }，但当前打开的模型是 { $model }。
+library-trigger-words = 触发词
+library-trigger-add-spoken = 将 { $words } 添加到提示词
+library-trigger-add-tip = 将这些词添加到提示词末尾。
+library-trigger-add = 添加
+library-duplicate = 重复文件
+library-duplicate-of = 与 { $path } 的大小、文件头和抽样内容相同。
+library-comparing = 正在逐字节比较…
+library-files-same = 每个字节都相同：可以删除其中一个文件。
+library-files-differ = 两个文件不同。
+library-compare = 逐字节比较
+library-compare-tip = 完整读取两个文件，需要一些时间。
+library-based-on = 基础模型
+library-tags = 标签
+library-description = 说明
+library-not-on-computer = 不在本机上。
+library-download = 下载
+library-repository = 仓库
+library-licence = 许可证
+library-licence-unknown = 请查看仓库
+library-size-in-16-bits = 16 位时 { $size }
+library-gated = 请先在其页面上接受条款，然后在“获取模型”的“连接”中填写你的令牌。
+library-open-page = 打开页面
+library-open-page-tip = 在浏览器中打开该仓库。
+library-copy-link = 复制链接
+library-copy-link-tip = 复制该仓库的地址。
+library-download-yourself = 你自行下载到任一搜索文件夹中的文件也会显示在这里。
+library-starter-tip = Sluice 自带，无需下载即可得到第一批结果。
+library-note = 你的备注
+library-note-hint = 只有你能看到
+library-note-tip = 保存在本机上；搜索可以找到其中的词。

@@ -1,0 +1,12 @@
+### The command palette, opened with Ctrl+K.
+
+palette-hint = 搜索命令、模型、预设、风格和提示词
+palette-search = 搜索命令
+palette-nothing-found = 没有名称与此匹配的内容。
+palette-model = 模型
+palette-built-in = 内置。
+palette-lora = LoRA
+palette-preset = 预设
+palette-style = 风格
+palette-style-in-use = 正在使用的风格
+palette-prompt = 提示词

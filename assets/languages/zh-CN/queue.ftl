@@ -1,0 +1,29 @@
+### The queue in the top bar: what runs and what waits.
+
+queue-title = 队列 { $count }
+queue-title-paused = 队列 { $count } · 已暂停
+queue-tip = 正在运行或等待的任务。
+queue-name = 队列
+queue-resume = 继续
+queue-resume-tip = 从队列暂停的位置继续。
+queue-pause = 暂停
+queue-pause-tip = 在当前步完成后停止并释放内存。可从该处继续。
+queue-cancel-all = 全部取消
+queue-cancel-all-tip = 取消正在运行和等待的任务。
+queue-no-prompt = 无提示词
+queue-size = { $size } · { $count } 步
+queue-ended = 已结束
+queue-cancelling = 正在取消…
+queue-waiting = 等待中
+queue-running = 运行中
+queue-actions = 任务 { $job } 的操作
+queue-cancel = 取消任务 { $job }
+queue-grid-ended = 网格 · 已结束
+queue-grid-cancelling = 网格 · 正在取消…
+queue-grid-done = 网格 · 已完成 { $done } / { $all }
+queue-grid-tip = 一个网格的图像。全部完成后会拼成一张。
+queue-grid-cancel = 取消网格
+queue-run-next = 下一个运行
+queue-run-last = 最后运行
+queue-duplicate = 换一个种子复制
+queue-edit = 编辑

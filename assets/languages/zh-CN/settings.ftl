@@ -1,0 +1,91 @@
+### The settings, opened with Ctrl+Comma.
+
+settings-title = 设置
+settings-search = 搜索设置
+settings-nothing-found = 没有与“{ $search }”相关的设置。
+
+## Sections
+
+settings-section-look = 外观
+settings-section-saving = 保存
+settings-section-folders = 文件夹
+settings-section-about = 关于
+
+## Words by which a setting is found, beside those that it shows
+
+settings-words-theme = 主题 深色 浅色 系统 颜色 配色
+settings-words-scale = 内容大小 缩放 字体 界面
+settings-words-motion = 减少动态效果 动画 无障碍
+settings-words-previews = 生成时实时预览
+settings-words-sound = 声音 静音 视频
+settings-words-rendering = 应用渲染 GPU 显卡 集成 独立 显存 VRAM
+settings-words-output = 输出文件夹 图像 视频 位置
+settings-words-format = 图像格式 png jpeg webp
+settings-words-names = 文件名 模板 日期 种子 提示词
+settings-words-folders = 模型 lora checkpoint 图库
+settings-words-about = 版本 许可证 引擎 数据 日志 报告 问题 支持 隐私 更新
+settings-words-language = 语言 翻译 区域 language
+
+## The window
+
+settings-language = 语言
+settings-language-of-system = 系统语言
+settings-language-without-font = 本机上没有字体包含以下语言的字符：{ $languages }。Noto Sans CJK 包含这些字符。
+settings-theme = 主题
+settings-theme-system = 跟随系统
+settings-theme-dark = 深色
+settings-theme-light = 浅色
+settings-scale = 内容大小
+settings-scale-tip = 缩放文字和控件。快捷键：Ctrl+加号 和 Ctrl+减号
+settings-motion = 减少动态效果
+settings-motion-tip = 面板和弹出窗口立即出现，不再淡入。
+settings-previews = 实时预览
+settings-previews-tip = 在生成过程中显示图像。
+settings-mute = 视频静音
+settings-mute-tip = 播放视频时不出声。快捷键：M
+settings-rendering = 应用渲染 GPU
+settings-rendering-integrated = 集成
+settings-rendering-dedicated = 独立
+settings-rendering-hint = 使用集成 GPU 可将独立 GPU 的全部 VRAM 留给模型。重新启动后生效。
+settings-rendering-hint-now = 使用集成 GPU 可将独立 GPU 的全部 VRAM 留给模型。重新启动后生效。当前：{ $gpu }。
+
+## Where images and clips are saved
+
+settings-output = 输出文件夹
+settings-output-none = 不会保存任何内容：当前用户没有图像文件夹。
+settings-output-choose = 选择…
+settings-format = 图像格式
+settings-format-hint = PNG 保留每个像素。JPEG 和 WebP 更小，略有损失。三者都会保留设置。
+settings-names = 文件名
+settings-names-example = 例如 { $name }
+settings-folders-models = 模型文件夹…
+settings-folders-gallery = 图库文件夹…
+
+## About Sluice
+
+settings-licence = 许可证：{ $licence }。它不监听任何端口，也不向服务器查询更新。
+settings-data = 以往的运行、星标和标签
+settings-data-open = 打开以往的运行、星标和标签所在的文件夹
+settings-cache = 缩略图及其他可重新生成的内容
+settings-cache-open = 打开缩略图及其他可重新生成的内容所在的文件夹
+settings-logs = 最近几天的日志
+settings-logs-open = 打开最近几天的日志所在的文件夹
+settings-report = 报告问题
+settings-report-hint = 复制机器、模型、设置、最近的消息以及日志末尾。
+settings-report-all = 包含路径和提示词
+settings-report-all-tip = 否则报告中既没有提示词，也没有你的文件和文件夹的名称。
+settings-report-copy = 复制报告
+settings-engine = 引擎：{ $engine }
+settings-engine-within = 引擎：未在独立进程中运行
+
+## What a field of a template of names becomes
+
+settings-field-name = 文件的名称
+settings-field-number = 在导出中的序号，从 1 开始
+settings-field-date = 生成日期
+settings-field-seed = 种子
+settings-field-model = 模型
+settings-field-prompt = 提示词的开头
+settings-field-width = 每行的像素数
+settings-field-height = 行数
+settings-field = { $field }：{ $meaning }

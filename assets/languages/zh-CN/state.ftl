@@ -1,0 +1,47 @@
+### Notices, failures and names of what was generated.
+
+## Lengths and names
+
+state-still-image = 静态图像
+state-clip-length = { $duration }，{ $count } 帧
+state-clip-of-seed = 种子为 { $seed } 的视频
+state-image-of-seed = 种子为 { $seed } 的图像
+state-clip-of-number = 视频 { $number }
+state-image-of-number = 图像 { $number }
+
+## The machine
+
+state-device = { $cpu }，{ $ram } 内存，无 NVIDIA GPU
+state-device-without-name = 本机，{ $ram } 内存，无 NVIDIA GPU
+
+## How well a model runs
+
+state-fit-well = 运行流畅 · { $time }
+state-fit-well-about = 运行流畅 · 约 { $time }
+state-fit-streamed = 可流式运行 · { $time }
+state-fit-streamed-about = 可流式运行 · 约 { $time }
+state-fit-slowly = 运行缓慢 · { $time }
+state-fit-slowly-about = 运行缓慢 · 约 { $time }
+state-fit-too-big-ram = 太大，需要 { $needed } 内存
+state-fit-too-big = 太大，需要 { $needed }
+state-fit-cannot = 无法运行
+
+## Notices
+
+state-lora-added = 已添加 LoRA { $name }
+state-lora-made-for = { $name } 适用于这些设置。
+state-model-own-steps = 模型自身的步数和引导系数
+state-cancelled-at = 已完成第 { $step } 步，共 { $steps } 步。
+state-cancelled = 已取消
+state-jobs-cancelled = 已取消 { $count } 个任务
+
+## Failures
+
+state-engine-stopped-message = 重新启动 Sluice 之前无法生成。
+state-engine-stopped-advice = 你的设置已保留。
+state-engine-stopped = 引擎已停止
+state-not-saved = 图像未能保存到输出文件夹
+state-engine-restarted = 引擎已重新启动，正在继续
+state-generation-failed = 生成失败
+state-model-not-opened = 无法打开这个模型
+state-went-wrong = 出现问题

@@ -1,0 +1,33 @@
+### The bar at the bottom: current activity and hardware.
+
+## What is going on
+
+status-bar-cancelling = 正在取消…
+status-bar-per-step = 每步 { $time }
+status-bar-engine-stopped = 引擎已停止
+status-bar-waiting = 正在等待引擎…
+status-bar-loading = 正在加载模型…
+status-bar-no-model = 未加载模型
+status-bar-ready = 就绪
+status-bar-preparing = 正在准备
+status-bar-encoding-image = 正在编码图像
+status-bar-encoding-prompt = 正在编码提示词
+status-bar-denoising = 正在去噪
+status-bar-step = 第 { $step } 步，共 { $steps } 步
+status-bar-decoding = 正在解码
+
+## Weights, while an image is generated
+
+status-bar-link = 传输 { $speed }
+status-bar-stall = 等待 { $share }
+status-bar-peak = 峰值 { $memory }
+status-bar-traffic-tip = 权重到达设备的速度、设备等待权重的时间占比，以及本次运行使用的最多显存。
+
+## Hardware
+
+status-bar-cpu-tip = { $name }，{ $threads } 个线程
+status-bar-ram-tip = Sluice 使用了 { $memory }
+status-bar-ram-tip-limited = Sluice 使用了 { $memory }；{ $cause } 限制为 { $limit }
+status-bar-gpu-tip = { $name }，占用率 { $load }
+status-bar-gpu-tip-degrees = { $name }，占用率 { $load }，{ $degrees } °C
+status-bar-no-gpu = 没有 NVIDIA GPU
