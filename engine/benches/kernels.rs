@@ -12,7 +12,7 @@ use candle_core::{DType, Device, Error, Result, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, Values, read_header},
     nn::computed::{Conv2d, Mask, Weight, attention, conv2d, group_norm_silu, linear},
-    precision::{Encoding, Format, Packed, Storage},
+    precision::{Encoding, Format, Packed, Storage, Zeros},
 };
 
 /// Total duration of both sides in seconds, and the minimum number of runs.
@@ -119,14 +119,14 @@ fn main() -> Result<()> {
             for encoding in encodings(inputs, outputs) {
                 let weight = packed(encoding, [outputs, inputs])?;
                 row(
-                    &format!("{} {rows}×{inputs}→{outputs}", encoding.format.name()),
+                    &format!("{} {rows}×{inputs}→{outputs}", label(encoding)),
                     (2 * rows * inputs * outputs) as f64,
                     || linear(&x, &weight, None),
                     || linear(&x, &narrow, None),
                 )?;
                 let x = x.to_dtype(DType::BF16)?;
                 row(
-                    &format!("{} in bf16 {rows}×{inputs}→{outputs}", encoding.format.name()),
+                    &format!("{} in bf16 {rows}×{inputs}→{outputs}", label(encoding)),
                     (2 * rows * inputs * outputs) as f64,
                     || linear(&x, &weight, None),
                     || linear(&x, &narrow, None),
@@ -174,10 +174,18 @@ fn encodings(inputs: usize, outputs: usize) -> Vec<Encoding> {
     let encodings = narrow.map(|format| match format {
         Format::F8E4m3 => Encoding::scaled(format, inputs * outputs),
         Format::I8 => Encoding::scaled(format, inputs),
+        Format::I4 => Encoding::scaled(format, 128).with_zeros(Zeros::Added),
         Format::Nf4 => Encoding::scaled(format, 64),
         _ => format.into(),
     });
-    encodings.collect()
+    encodings.chain([Encoding::scaled(Format::I8, inputs).rotated(256)]).collect()
+}
+
+fn label(encoding: Encoding) -> String {
+    match encoding.rotation {
+        Some(rotation) => format!("{} rotated by {rotation}", encoding.format.name()),
+        None => encoding.format.name().to_owned(),
+    }
 }
 
 /// Weights of arbitrary values.
@@ -191,7 +199,7 @@ fn packed(encoding: Encoding, [outputs, inputs]: [usize; 2]) -> Result<Weight> {
 /// give denormal results, at which CPUs are slow.
 fn any_bytes(encoding: Encoding, weights: usize) -> Vec<u8> {
     let values = (0..encoding.format.bytes(weights)).map(|place| (place * 37 % 59) as u8);
-    let scales = (0..encoding.scales(weights)).flat_map(|_| 0.01f32.to_le_bytes());
+    let scales = (0..encoding.tail(weights)).flat_map(|_| 0.01f32.to_le_bytes());
     values.chain(scales).collect()
 }
 
@@ -255,7 +263,7 @@ fn unpacking() -> Result<()> {
     let weights = (UNPACKED * TIMES) as f64 / 1e9;
     for encoding in encodings(UNPACKED, 1) {
         let [own, plain] = shortest([&widen(encoding), &widen(Format::Bf16.into())])?;
-        print_row(&format!("unpacking {}", encoding.format.name()), weights / own, weights / plain);
+        print_row(&format!("unpacking {}", label(encoding)), weights / own, weights / plain);
     }
     Ok(())
 }

@@ -135,6 +135,11 @@ struct I8 {
     FUNCTION static float value(uint8_t code) { return static_cast<float>(static_cast<int8_t>(code)); }
 };
 
+struct I4 {
+    static constexpr int VALUES = 2, BYTES = 1;
+    FUNCTION static float value(int code) { return static_cast<float>(code < 8 ? code : code - 16); }
+};
+
 struct Nf4 {
     static constexpr int VALUES = 2, BYTES = 1;
     FUNCTION static float value(int code) { return NORMAL[code]; }
@@ -330,52 +335,99 @@ template <typename Format> struct Stored {
     }
 };
 
-/// `count` values of `bytes`; `scales` are f32, one per `group` values, if there is a group.
-template <typename Format, typename T>
-FUNCTION void widen(const uint8_t *bytes, const uint8_t *scales, T *out, long long count, long long group) {
-    long long start = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * RUN;
-    if (start >= count) return;
-    int own = count - start < RUN ? static_cast<int>(count - start) : RUN;
-    float values[RUN];
-    Stored<Format>::run(values, bytes, start, own);
-    if (group > 0) {
-        long long index = start / group, left = (index + 1) * group - start;
-        float scale = float_at(scales + 4 * index);
+/// Threads per block.
+constexpr int THREADS = 256;
+
+/// Rotates the integers of the block's threads, `rotation` neighbours together: a step for each power of four.
+/// Their sums are exact.
+FUNCTION void turn(float (&values)[RUN], int rotation) {
+    __shared__ float all[THREADS * RUN];
+    int first = static_cast<int>(threadIdx.x) * RUN;
+    for (int each = 0; each < RUN; each++) all[first + each] = values[each];
+    for (int step = 1; step < rotation; step *= 4) {
+        __syncthreads();
         for (int each = 0; each < RUN; each++) {
-            if (left == 0 && each < own) {
-                scale = float_at(scales + 4 * ++index);
+            int place = first + each, part = place / step % 4, start = place - part * step;
+            float sum = all[start] + all[start + step] + all[start + 2 * step] + all[start + 3 * step];
+            values[each] = sum - 2.0f * all[start + (3 - part) * step];
+        }
+        __syncthreads();
+        for (int each = 0; each < RUN; each++) all[first + each] = values[each];
+    }
+}
+
+/// What follows the values: scales and zero points in f32, one per `group` values, if there is a group. Zero points
+/// are subtracted before the product with the scale, or `added` after it.
+struct Tail {
+    const uint8_t *scales, *zeros;
+    long long group;
+    int added;
+
+    FUNCTION void apply(float (&values)[RUN], long long start, int count) const {
+        if (group == 0) return;
+        long long index = start / group, left = (index + 1) * group - start;
+        float scale = float_at(scales + 4 * index), zero = zeros ? float_at(zeros + 4 * index) : 0.0f;
+        for (int each = 0; each < count; each++) {
+            if (left == 0) {
+                index++;
+                scale = float_at(scales + 4 * index);
+                if (zeros) zero = float_at(zeros + 4 * index);
                 left = group;
             }
+            if (zeros && !added) values[each] = __fsub_rn(values[each], zero);
             values[each] = __fmul_rn(values[each], scale);
+            if (zeros && added) values[each] = __fadd_rn(values[each], zero);
             left--;
         }
     }
-    if (own == RUN) {
+};
+
+template <typename T> FUNCTION void write_all(T *out, const float (&values)[RUN], int count) {
+    if (count == RUN) {
         constexpr int N = RUN < TOGETHER<T> ? RUN : TOGETHER<T>;
         for (int first = 0; first < RUN; first += N) {
             Pack<T, N> pack;
             for (int each = 0; each < N; each++) pack.values[each] = narrow<T>(values[first + each]);
-            pack.to(out + start + first);
+            pack.to(out + first);
         }
     } else {
-        for (int each = 0; each < RUN; each++) {
-            if (each < own) out[start + each] = narrow<T>(values[each]);
-        }
+        for (int each = 0; each < count; each++) out[each] = narrow<T>(values[each]);
     }
 }
 
+/// `count` values of `bytes`; `rotation` of them are rotated together, if it is not 0.
+template <typename Format, bool TURNS, typename T>
+FUNCTION void widen(const uint8_t *bytes, Tail tail, T *out, long long count, int rotation) {
+    long long start = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * RUN;
+    int own = count - start < RUN ? static_cast<int>(count - start) : RUN;
+    float values[RUN] = {};
+    if (own > 0) Stored<Format>::run(values, bytes, start, own);
+    if constexpr (TURNS) turn(values, rotation);
+    if (own <= 0) return;
+    tail.apply(values, start, own);
+    write_all(out + start, values, own);
+}
+
+#define PARAMETERS(T)                                                                                               \
+    const uint8_t *bytes, const uint8_t *scales, const uint8_t *zeros, T *out, long long count, long long group,     \
+        int added, int rotation
 #define WIDEN(Format, format, name, T)                                                                              \
-    KERNEL widen_##format##_##name(const uint8_t *bytes, const uint8_t *scales, T *out, long long count,            \
-                                   long long group) {                                                               \
-        widen<Format, T>(bytes, scales, out, count, group);                                                         \
+    KERNEL widen_##format##_##name(PARAMETERS(T)) {                                                                 \
+        widen<Format, false>(bytes, Tail{scales, zeros, group, added}, out, count, rotation);                       \
     }                                                                                                               \
     EMULATED(widen_##format##_##name)
+#define TURN(Format, format, name, T)                                                                               \
+    KERNEL turn_##format##_##name(PARAMETERS(T)) {                                                                  \
+        widen<Format, true>(bytes, Tail{scales, zeros, group, added}, out, count, rotation);                        \
+    }                                                                                                               \
+    EMULATED(turn_##format##_##name)
 #define WIDEN_ALL(name, T)                                                                                          \
-    WIDEN(F8E4m3, f8_e4m3, name, T) WIDEN(F8E5m2, f8_e5m2, name, T) WIDEN(I8, i8, name, T)                          \
+    WIDEN(F8E4m3, f8_e4m3, name, T) WIDEN(F8E5m2, f8_e5m2, name, T) WIDEN(I8, i8, name, T) WIDEN(I4, i4, name, T)   \
     WIDEN(Nf4, nf4, name, T) WIDEN(Q4_0, q4_0, name, T) WIDEN(Q4_1, q4_1, name, T) WIDEN(Q5_0, q5_0, name, T)       \
     WIDEN(Q5_1, q5_1, name, T) WIDEN(Q8_0, q8_0, name, T) WIDEN(Q2K, q2_k, name, T) WIDEN(Q3K, q3_k, name, T)       \
     WIDEN(Q4K, q4_k, name, T) WIDEN(Q5K, q5_k, name, T) WIDEN(Q6K, q6_k, name, T) WIDEN(Iq4Nl, iq4_nl, name, T)     \
-    WIDEN(Iq4Xs, iq4_xs, name, T) WIDEN(Fp4, fp4, name, T) WIDEN(E2m1, e2m1, name, T) WIDEN(Mxfp4, mxfp4, name, T)
+    WIDEN(Iq4Xs, iq4_xs, name, T) WIDEN(Fp4, fp4, name, T) WIDEN(E2m1, e2m1, name, T) WIDEN(Mxfp4, mxfp4, name, T)  \
+    TURN(I8, i8, name, T) TURN(I4, i4, name, T)
 
 WIDEN_ALL(f32, float)
 WIDEN_ALL(f16, f16)

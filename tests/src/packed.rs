@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use anyhow::{Context, Result};
 use candle_core::{DType, Device, Tensor};
 use safetensors::{Dtype, tensor::TensorView};
-use sluice_engine::precision::{Encoding, Format, Packed, encode};
+use sluice_engine::precision::{Encoding, Format, Packed, Zeros, encode};
 
 use crate::original_names::Tensors;
 
@@ -18,11 +18,20 @@ pub fn packed_encodings() -> Vec<(Encoding, usize)> {
                 all.extend([(format.into(), 4099), (format.into(), 3)]);
                 all.extend([1, 5, 64, 100, 4099].map(|group| (Encoding::scaled(format, group), 4099)));
             }
-            Format::Nf4 | Format::Fp4 | Format::E2m1 => {
+            Format::I4 | Format::Nf4 | Format::Fp4 | Format::E2m1 => {
                 all.extend([(format.into(), 4098)]);
                 all.extend([6, 16, 64, 100].map(|group| (Encoding::scaled(format, group), 4098)));
             }
             _ => all.extend([(format.into(), 256 * 19), (format.into(), 256)]),
+        }
+        if matches!(format, Format::I8 | Format::I4) {
+            let zeros = [Zeros::Subtracted, Zeros::Added];
+            let scaled = |group| Encoding::scaled(format, group);
+            for group in [6, 64, 4098] {
+                all.extend(zeros.map(|zeros| (scaled(group).with_zeros(zeros), 4098)));
+            }
+            all.extend([4, 16, 64, 256].map(|rotation| (scaled(768).rotated(rotation), 4608)));
+            all.push((scaled(64).rotated(64).with_zeros(Zeros::Subtracted), 4608));
         }
     }
     all
@@ -35,7 +44,7 @@ pub struct Written {
     pub encoding: Encoding,
     /// Its shape.
     pub shape: Vec<usize>,
-    /// The values, then the scales.
+    /// The values, then the scales and the zero points.
     pub bytes: Vec<u8>,
 }
 
@@ -89,7 +98,7 @@ impl Written {
         }
         let mut bytes: Vec<u8> =
             (0..encoding.format.bytes(count)).map(|index| (index * 89 + index / 256) as u8).collect();
-        let scales = crate::hash_weights::noise(&name, encoding.scales(count));
+        let scales = crate::hash_weights::noise(&name, encoding.tail(count));
         bytes.extend(scales.iter().flat_map(|scale| scale.to_le_bytes()));
         Self { encoding, shape: vec![count], bytes }
     }

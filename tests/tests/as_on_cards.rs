@@ -13,7 +13,7 @@ use sluice_engine::{
         self, Computes, Costs, Mask, Trace, compute_as_on_cards,
         computed::{Weight, attention},
     },
-    precision::{Encoding, Format},
+    precision::{Encoding, Format, Zeros},
 };
 use sluice_tests::{
     checkpoint::{Fixture, fixtures},
@@ -162,6 +162,8 @@ fn large() -> Vec<(Encoding, usize)> {
         scaled(Format::Nf4, 64),
         // More scales than are read at a time.
         scaled(Format::Nf4, 6),
+        (Encoding::scaled(Format::I8, MANY).rotated(256), MANY),
+        (Encoding::scaled(Format::I4, 128).with_zeros(Zeros::Added), MANY),
     ]
 }
 
@@ -170,7 +172,7 @@ fn packed_weights_are_the_same_bits() {
     compute_as_on_cards(true);
     let encodings = packed_encodings();
     let formats: BTreeSet<_> = encodings.iter().map(|(encoding, _)| encoding.format).collect();
-    assert_eq!(formats.len(), 19);
+    assert_eq!(formats.len(), 20);
     for (encoding, count) in encodings.into_iter().chain(large()) {
         let written = Written::with_every_code(encoding, count);
         let want = written.widened().unwrap();

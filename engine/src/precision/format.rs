@@ -1,5 +1,7 @@
 //! Storage formats and their sizes.
 
+use std::num::NonZeroUsize;
+
 use serde::{Deserialize, Serialize};
 
 /// How one value, or one block of values, is stored. Always little-endian.
@@ -19,6 +21,8 @@ pub enum Format {
     F8E5m2,
     /// 8-bit integers with a separate scale.
     I8,
+    /// Signed 4-bit integers with a separate scale. The first of two is in the upper half of a byte.
+    I4,
     /// 4-bit codes of the NormalFloat values of Dettmers et al. 2023 (arXiv:2305.14314), with a separate
     /// scale. As in bitsandbytes, the first of two codes is in the upper half of a byte.
     Nf4,
@@ -57,7 +61,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::F64,
         Self::F32,
         Self::F16,
@@ -65,6 +69,7 @@ impl Format {
         Self::F8E4m3,
         Self::F8E5m2,
         Self::I8,
+        Self::I4,
         Self::Nf4,
         Self::Fp4,
         Self::E2m1,
@@ -90,7 +95,7 @@ impl Format {
             Self::F32 => (1, 4),
             Self::F16 | Self::Bf16 => (1, 2),
             Self::F8E4m3 | Self::F8E5m2 | Self::I8 => (1, 1),
-            Self::Nf4 | Self::Fp4 | Self::E2m1 => (2, 1),
+            Self::I4 | Self::Nf4 | Self::Fp4 | Self::E2m1 => (2, 1),
             Self::Q4_0 | Self::Iq4Nl => (32, 18),
             Self::Q4_1 => (32, 20),
             Self::Q5_0 => (32, 22),
@@ -116,6 +121,7 @@ impl Format {
             Self::F8E4m3 => "F8_E4M3",
             Self::F8E5m2 => "F8_E5M2",
             Self::I8 => "I8",
+            Self::I4 => "I4",
             Self::Nf4 => "NF4",
             Self::Fp4 => "FP4",
             Self::E2m1 => "E2M1",
@@ -161,26 +167,81 @@ impl Format {
     }
 }
 
-/// How the values of a tensor are stored: their format, and how many consecutive values share a separate
-/// scale. A tensor's bytes are its values followed by its scales in f32.
+/// How the values of a tensor are stored: their format, how many consecutive values share a separate scale, and
+/// what else integers need. A tensor's bytes are its values, then its scales, then its zero points, both in f32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Encoding {
     /// Format of the values.
     pub format: Format,
     /// Values per scale; `None` without separate scales.
-    pub group: Option<std::num::NonZeroUsize>,
+    pub group: Option<NonZeroUsize>,
+    /// What the zero points of groups mean; `None` without zero points. Only integers have them.
+    #[serde(default)]
+    pub zeros: Option<Zeros>,
+    /// Consecutive integers that are rotated together before they are scaled: multiplied by the Kronecker power
+    /// of a 4×4 Hadamard matrix without a column of ones (ConvRot, arXiv:2512.03673, as in comfy-kitchen), of
+    /// entries 1 and -1. It is a power of four, at most [`LARGEST_ROTATION`].
+    #[serde(default)]
+    pub rotation: Option<NonZeroUsize>,
 }
+
+/// What a zero point means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Zeros {
+    /// It is subtracted from the integer, before the product with the scale.
+    Subtracted,
+    /// It is added to the product of integer and scale.
+    Added,
+}
+
+/// The most values that an encoding rotates together: as many as the largest blocks have.
+pub const LARGEST_ROTATION: usize = 256;
 
 impl From<Format> for Encoding {
     fn from(format: Format) -> Self {
-        Self { format, group: None }
+        Self { format, group: None, zeros: None, rotation: None }
     }
 }
 
 impl Encoding {
     /// With one scale per `group` values.
     pub fn scaled(format: Format, group: usize) -> Self {
-        Self { format, group: std::num::NonZeroUsize::new(group) }
+        Self { group: NonZeroUsize::new(group), ..format.into() }
+    }
+
+    /// The same with zero points.
+    pub fn with_zeros(self, zeros: Zeros) -> Self {
+        Self { zeros: Some(zeros), ..self }
+    }
+
+    /// The same with this many integers rotated together.
+    pub fn rotated(self, rotation: usize) -> Self {
+        Self { rotation: NonZeroUsize::new(rotation), ..self }
+    }
+
+    /// The smallest number of consecutive values that can be dequantized alone.
+    pub fn unit(self) -> usize {
+        self.format.block().0.max(self.rotation.map_or(1, NonZeroUsize::get))
+    }
+
+    /// Whether integers take more than a scale.
+    pub(super) fn is_affine(self) -> bool {
+        self.zeros.is_some() || self.rotation.is_some()
+    }
+
+    /// Whether its parts go together: only scaled integers have zero points and rotations.
+    pub(super) fn is_sound(self) -> bool {
+        let is_rotation = |rotation: NonZeroUsize| {
+            let rotation = rotation.get();
+            rotation <= LARGEST_ROTATION && rotation.is_power_of_two() && rotation.ilog2().is_multiple_of(2)
+        };
+        let rotates = self.rotation.is_none_or(|rotation| {
+            is_rotation(rotation)
+                && rotation.get() > 1
+                && self.group.is_some_and(|group| group.get().is_multiple_of(rotation.get()))
+        });
+        !self.is_affine()
+            || (matches!(self.format, Format::I8 | Format::I4) && self.group.is_some() && rotates)
     }
 
     /// Number of scales for this many values.
@@ -188,9 +249,14 @@ impl Encoding {
         self.group.map_or(0, |group| values.div_ceil(group.get()))
     }
 
-    /// Bytes of this many values and their scales.
+    /// Number of scales and zero points for this many values.
+    pub fn tail(self, values: usize) -> usize {
+        self.scales(values).saturating_mul(if self.zeros.is_some() { 2 } else { 1 })
+    }
+
+    /// Bytes of this many values, their scales and zero points.
     pub fn bytes(self, values: usize) -> usize {
-        self.format.bytes(values).saturating_add(self.scales(values).saturating_mul(size_of::<f32>()))
+        self.format.bytes(values).saturating_add(self.tail(values).saturating_mul(size_of::<f32>()))
     }
 }
 
@@ -205,5 +271,23 @@ mod tests {
         assert_eq!(Encoding::scaled(Format::Nf4, 64).bytes(128), 64 + 8);
         assert_eq!(Encoding::scaled(Format::F8E4m3, 1000).bytes(1000), 1004);
         assert_eq!(Encoding::from(Format::Bf16).bytes(5), 10);
+        assert_eq!(Encoding::scaled(Format::I4, 64).with_zeros(Zeros::Added).bytes(128), 64 + 16);
+    }
+
+    #[test]
+    fn only_scaled_integers_are_rotated() {
+        let int8 = Encoding::scaled(Format::I8, 512);
+        for sound in [int8, int8.rotated(256), int8.rotated(4).with_zeros(Zeros::Added), Format::Q8_0.into()]
+        {
+            assert!(sound.is_sound(), "{sound:?}");
+        }
+        let group = Encoding::scaled(Format::I4, 32);
+        for other in [int8.rotated(1024), int8.rotated(8), int8.rotated(1), group.rotated(64)] {
+            assert!(!other.is_sound(), "{other:?}");
+        }
+        for format in [Format::Nf4, Format::Q8_0, Format::F16] {
+            assert!(!Encoding::scaled(format, 64).with_zeros(Zeros::Added).is_sound());
+        }
+        assert!(!Encoding::from(Format::I8).with_zeros(Zeros::Added).is_sound());
     }
 }

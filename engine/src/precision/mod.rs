@@ -9,12 +9,14 @@ mod encode;
 mod floats;
 mod format;
 mod packed;
+mod rotation;
 mod storage;
 mod vectors;
 
 pub use blocks::{DOUBLED, UNEVEN, half_power};
 pub use encode::{encode, scale_of};
 pub use floats::e4m3;
-pub use format::{Encoding, Format};
-pub use packed::{NORMAL, Packed, apply_scales};
+pub use format::{Encoding, Format, LARGEST_ROTATION, Zeros};
+pub use packed::{NORMAL, Packed, finish};
+pub use rotation::{rotate, sign};
 pub use storage::{NF4_GROUP, Storage};

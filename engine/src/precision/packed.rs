@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
-use super::{Encoding, Format, blocks, floats, vectors};
+use super::{Encoding, Format, Zeros, blocks, floats, rotation::rotate, vectors};
 
 /// The sixteen NF4 values of bitsandbytes.
 pub const NORMAL: [f32; 16] = [
@@ -50,11 +50,16 @@ const TREE: [f32; 16] = [
 const TINY: [f32; 16] =
     [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0];
 
+/// The sixteen signed integers of 4 bits.
+const INTEGERS: [f32; 16] =
+    [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, -8.0, -7.0, -6.0, -5.0, -4.0, -3.0, -2.0, -1.0];
+
 /// The values of 4-bit codes.
 const fn table_of(format: Format) -> &'static [f32; 16] {
     match format {
         Format::Fp4 => &TREE,
         Format::E2m1 => &TINY,
+        Format::I4 => &INTEGERS,
         _ => &NORMAL,
     }
 }
@@ -67,19 +72,21 @@ const CACHE_LINE: usize = 64;
 pub struct Packed<'a> {
     encoding: Encoding,
     values: &'a [u8],
-    scales: &'a [u8],
+    /// The scales, then the zero points.
+    tail: &'a [u8],
 }
 
 impl<'a> Packed<'a> {
-    /// `elements` values in `bytes`: the values, then the scales. `None` if there are too few bytes.
+    /// `elements` values in `bytes`: the values, then the scales and the zero points. `None` if there are too few
+    /// bytes, or if the format cannot have the encoding's zero points or rotation.
     pub fn new(encoding: Encoding, elements: usize, bytes: &'a [u8]) -> Option<Self> {
-        let bytes = bytes.get(..encoding.bytes(elements))?;
-        let (values, scales) = bytes.split_at(encoding.format.bytes(elements));
-        Some(Self { encoding, values, scales })
+        let bytes = bytes.get(..encoding.bytes(elements)).filter(|_| encoding.is_sound())?;
+        let (values, tail) = bytes.split_at(encoding.format.bytes(elements));
+        Some(Self { encoding, values, tail })
     }
 
-    /// Dequantizes values from index `start` on. `start` must be the first value of a block, and `out` must
-    /// hold whole blocks.
+    /// Dequantizes values from index `start` on. Both `start` and the length of `out` must be multiples of the
+    /// encoding's [unit](Encoding::unit).
     pub fn widen(&self, start: usize, out: &mut [f32]) {
         Arch::new().dispatch(Widen { packed: self, start, out });
     }
@@ -102,14 +109,21 @@ impl<'a> Packed<'a> {
             black_box(values.iter().step_by(CACHE_LINE).fold(0, |all, byte| all ^ byte));
         }
         match format {
+            Format::I8 | Format::I4 if self.encoding.is_affine() => {
+                match format {
+                    Format::I8 => integer_run(simd, values, 1.0, out),
+                    _ => looked_up_run(simd, &INTEGERS, values, 1.0, out),
+                }
+                return finish(self.encoding, self.tail, start, out);
+            }
             Format::F8E4m3 | Format::I8 => return self.widen_runs(simd, values, start, out),
-            Format::Nf4 | Format::Fp4 | Format::E2m1
+            Format::I4 | Format::Nf4 | Format::Fp4 | Format::E2m1
                 if self.encoding.group.is_none_or(|group| (group.get() | start).is_multiple_of(16)) =>
             {
                 return self.widen_runs(simd, values, start, out);
             }
             Format::F8E5m2 => each(values, out, |&value| floats::e5m2(value)),
-            Format::Nf4 | Format::Fp4 | Format::E2m1 => {
+            Format::I4 | Format::Nf4 | Format::Fp4 | Format::E2m1 => {
                 looked_up_run(simd, table_of(format), values, 1.0, out);
             }
             Format::F16 => each(values.as_chunks().0, out, |&value| floats::f16(u16::from_le_bytes(value))),
@@ -118,9 +132,7 @@ impl<'a> Packed<'a> {
             Format::F64 => each(values.as_chunks().0, out, |&value| f64::from_le_bytes(value) as f32),
             format => blocks::widen(simd, format, values, out),
         }
-        if let Some(group) = self.encoding.group {
-            apply_scales(group.get(), self.scales, start, out);
-        }
+        finish(self.encoding, self.tail, start, out);
     }
 }
 
@@ -129,7 +141,7 @@ impl Packed<'_> {
     #[inline(always)]
     fn widen_runs<S: Simd>(&self, simd: S, values: &[u8], start: usize, out: &mut [f32]) {
         let group = self.encoding.group.map_or(usize::MAX, std::num::NonZeroUsize::get);
-        let scales = &self.scales.as_chunks().0[(start / group).min(self.scales.len() / 4)..];
+        let scales = &self.tail.as_chunks().0[(start / group).min(self.tail.len() / 4)..];
         let (mut scales, mut left, mut done) = (scales.iter(), group - start % group, 0);
         while done < out.len() {
             let scale = scales.next().map_or(1.0, |scale| f32::from_le_bytes(*scale));
@@ -229,16 +241,34 @@ impl<S: Simd> NullaryFnOnce for Vectorized<'_, '_, S> {
     }
 }
 
-/// Multiplies values, the first of which has index `start` in its tensor, by its scales: f32, one per
-/// `group`.
+/// Makes weights of values that were only converted, the first of which has index `start` in its tensor: rotates
+/// them, multiplies them by their scales and applies their zero points. `tail` has all scales of the tensor, then
+/// all zero points.
 #[inline(always)]
-pub fn apply_scales(group: usize, scales: &[u8], start: usize, values: &mut [f32]) {
-    let scales = scales.as_chunks().0;
+pub fn finish(encoding: Encoding, tail: &[u8], start: usize, values: &mut [f32]) {
+    if let Some(rotation) = encoding.rotation {
+        values.chunks_exact_mut(rotation.get()).for_each(rotate);
+    }
+    let Some(group) = encoding.group.map(std::num::NonZeroUsize::get) else { return };
+    let tail = tail.as_chunks().0;
+    let (scales, zeros) = tail.split_at(if encoding.zeros.is_some() { tail.len() / 2 } else { tail.len() });
     let (mut place, mut done) = (start, 0);
     while done < values.len() {
         let scale = f32::from_le_bytes(scales[place / group]);
         let count = (group - place % group).min(values.len() - done);
-        values[done..done + count].iter_mut().for_each(|value| *value *= scale);
+        let run = values[done..done + count].iter_mut();
+        let zero = || f32::from_le_bytes(zeros[place / group]);
+        match encoding.zeros {
+            None => run.for_each(|value| *value *= scale),
+            Some(Zeros::Subtracted) => {
+                let zero = zero();
+                run.for_each(|value| *value = (*value - zero) * scale);
+            }
+            Some(Zeros::Added) => {
+                let zero = zero();
+                run.for_each(|value| *value = *value * scale + zero);
+            }
+        }
         (place, done) = (place + count, done + count);
     }
 }
@@ -260,14 +290,22 @@ mod tests {
     #[test]
     fn any_part_is_widened_as_the_whole_is() {
         for format in Format::ALL {
-            let block = format.block().0.max(2);
-            let encodings = match format {
-                Format::I8 | Format::Nf4 | Format::F8E4m3 => {
-                    vec![Encoding::scaled(format, 64), Encoding::scaled(format, 100), format.into()]
+            let scaled = |group| Encoding::scaled(format, group);
+            let mut encodings = match format {
+                Format::I8 | Format::I4 | Format::Nf4 | Format::F8E4m3 => {
+                    vec![scaled(64), scaled(100), format.into()]
                 }
                 _ => vec![format.into()],
             };
+            if matches!(format, Format::I8 | Format::I4) {
+                let rotations = [4, 16, 64, 256].map(|rotation| scaled(512).rotated(rotation));
+                encodings.extend(rotations);
+                encodings
+                    .extend([scaled(64).with_zeros(Zeros::Added), scaled(6).with_zeros(Zeros::Subtracted)]);
+                encodings.push(scaled(256).rotated(64).with_zeros(Zeros::Subtracted));
+            }
             for encoding in encodings {
+                let block = encoding.unit().max(2);
                 let bytes: Vec<u8> =
                     (0..encoding.bytes(1024)).map(|index| (index * 131 % 113) as u8).collect();
                 let packed = Packed::new(encoding, 1024, &bytes).unwrap();
@@ -354,7 +392,43 @@ mod tests {
     }
 
     #[test]
+    fn integers_are_rotated_scaled_and_moved() {
+        let integer = |code: u8| f32::from(code.cast_signed() << 4 >> 4);
+        let codes: Vec<u8> = (0..64).map(|index| (index * 7 % 16) as u8).collect();
+        let halves = codes.as_chunks().0.iter().map(|[first, second]| first << 4 | second);
+        let tail = [0.5f32, -2.0, 3.0, 0.25];
+        let bytes: Vec<u8> = halves.chain(tail.iter().flat_map(|value| value.to_le_bytes())).collect();
+        let plain: Vec<f32> = codes.iter().map(|code| integer(*code)).collect();
+        let turned: Vec<f32> = (0..64)
+            .map(|place| {
+                let start = place / 16 * 16;
+                (0..16).map(|column| super::super::sign(place % 16, column) * plain[start + column]).sum()
+            })
+            .collect();
+        let scaled = Encoding::scaled(Format::I4, 32);
+        for (encoding, values, zeros) in [
+            (scaled.with_zeros(Zeros::Added), &plain, true),
+            (scaled.with_zeros(Zeros::Subtracted), &plain, false),
+            (scaled.with_zeros(Zeros::Subtracted).rotated(16), &turned, false),
+        ] {
+            let mut out = vec![0.0; 64];
+            Packed::new(encoding, 64, &bytes).unwrap().widen(0, &mut out);
+            for (place, (got, value)) in out.iter().zip(values).enumerate() {
+                let (scale, zero) = (tail[place / 32], tail[2 + place / 32]);
+                let want = if zeros { value * scale + zero } else { (value - zero) * scale };
+                assert_eq!(*got, want, "{encoding:?}, {place}");
+            }
+        }
+        let mut out = vec![0.0; 64];
+        Packed::new(scaled.rotated(16), 64, &bytes).unwrap().widen(0, &mut out);
+        assert!(
+            out.iter().zip(&turned).enumerate().all(|(place, (got, value))| *got == value * tail[place / 32])
+        );
+    }
+
+    #[test]
     fn too_few_bytes_are_refused() {
+        assert!(Packed::new(Encoding::scaled(Format::Nf4, 64).rotated(16), 64, &[0; 64]).is_none());
         assert!(Packed::new(Format::Q8_0.into(), 64, &[0; 67]).is_none());
         assert!(Packed::new(Encoding::scaled(Format::I8, 8), 8, &[0; 11]).is_none());
     }

@@ -150,7 +150,7 @@ fn held_as(stored: &StoredTensor, compute: DType) -> (DType, Option<Encoding>) {
         (Format::F16, _) if compute == DType::F32 && is_widened_in_use => (DType::F16, None),
         (Format::Bf16, _) if compute == DType::F32 && is_widened_in_use => (DType::BF16, None),
         (format, [_, row @ ..]) if !format.is_wide() && is_widened_in_use => {
-            let fits = row.iter().product::<usize>().is_multiple_of(format.block().0);
+            let fits = row.iter().product::<usize>().is_multiple_of(encoding.unit());
             if fits { (DType::U8, Some(encoding)) } else { (compute, None) }
         }
         _ => (compute, None),

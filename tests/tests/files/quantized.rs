@@ -9,7 +9,7 @@ use std::{
 use candle_core::{Device, Tensor};
 use safetensors::{Dtype, tensor::TensorView};
 use sluice_engine::{
-    checkpoint::read_header,
+    checkpoint::{Values, read_header},
     models,
     precision::{Encoding, Format, Packed, encode},
 };
@@ -113,20 +113,58 @@ fn packed_layers_stay_packed() {
     let bytes = |layer: &str| table[&format!("{layer}.weight")].given_bytes();
     assert_eq!(bytes("mxfp8"), 160 * 160 + 160 * 160 / 32 * 4);
     assert_eq!(bytes("nvfp4"), 144 * 80 / 2 + 144 * 80 / 16 * 4);
+    // A scale for each row or for all; W4A8 stands for 8-bit integers.
+    assert_eq!(bytes("int8_rotated"), held("comfy", "int8_rotated", 8, 1));
+    assert_eq!(bytes("w4a4"), held("comfy", "w4a4", 4, 1));
+    assert_eq!(bytes("w4a8"), held("comfy", "w4a8", 8, 1));
     assert!(table.keys().all(|name| name.ends_with(".weight")), "parts are left: {:?}", table.keys());
+    let table = read_header(&fixtures().join(FOLDER).join("torchao.safetensors")).unwrap();
+    for (layer, bits) in [("int4", 4), ("tiles", 4), ("shifted", 8)] {
+        let tensor = &table[&format!("{layer}.weight")];
+        let encoding = tensor.encoding().unwrap();
+        assert!(encoding.zeros.is_some() && !encoding.format.is_wide(), "{layer}: {encoding:?}");
+        let (count, group) = (tensor.elements(), encoding.group.unwrap().get() as u64);
+        assert_eq!(tensor.given_bytes(), count * bits / 8 + count / group * 8, "{layer}");
+    }
+}
+
+/// Bytes of a layer in this many bits, with as many scales per row.
+fn held(file: &str, layer: &str, bits: usize, scales: usize) -> u64 {
+    let table = read_header(&fixtures().join(FOLDER).join(format!("{file}.safetensors"))).unwrap();
+    let &[rows, columns] = table[&format!("{layer}.weight")].shape() else { panic!("{layer} is no matrix") };
+    (rows * columns * bits / 8 + rows * scales * 4) as u64
 }
 
 #[test]
-fn parts_of_rotated_weights_are_parts_of_the_widened_ones() {
-    let table = read_header(&fixtures().join(FOLDER).join("comfy.safetensors")).unwrap();
-    for layer in ["mxfp8", "nvfp4", "nvfp4_smooth", "int8_rotated", "w4a4", "w4a8"] {
+fn parts_of_joined_weights_are_parts_of_the_widened_ones() {
+    let open =
+        |file: &str| read_header(&fixtures().join(FOLDER).join(format!("{file}.safetensors"))).unwrap();
+    let (comfy, torchao) = (open("comfy"), open("torchao"));
+    let of_comfy =
+        ["mxfp8", "nvfp4", "nvfp4_smooth", "int8_rotated", "w4a4", "w4a8"].map(|layer| (&comfy, layer));
+    let of_torchao = ["int4", "tiles", "shifted", "smooth"].map(|layer| (&torchao, layer));
+    for (table, layer) in of_comfy.into_iter().chain(of_torchao) {
         let tensor = &table[&format!("{layer}.weight")];
         let rows = tensor.shape()[0];
         let whole = tensor.load(&Device::Cpu).unwrap();
-        for part in 0..4 {
-            let own = tensor.parts(part..part + 1, 4).load(&Device::Cpu).unwrap();
-            let want = whole.narrow(0, part * rows / 4, rows / 4).unwrap();
+        let count = if rows.is_multiple_of(4) { 4 } else { 3 };
+        assert!(rows.is_multiple_of(count));
+        for part in 0..count {
+            let own = tensor.parts(part..part + 1, count).load(&Device::Cpu).unwrap();
+            let want = whole.narrow(0, part * rows / count, rows / count).unwrap();
             assert!(bits(&own) == bits(&want), "part {part} of {layer}");
+            // As a network holds it.
+            let stored = tensor.parts(part..part + 1, count);
+            let encoding = stored.encoding().unwrap();
+            let mut bytes = vec![0; stored.given_bytes() as usize];
+            stored.read_into(Values::Stored(&mut bytes)).unwrap();
+            let packed = Packed::new(encoding, want.elem_count(), &bytes).unwrap();
+            let mut wide = vec![0.0; want.elem_count()];
+            packed.widen(0, &mut wide);
+            assert!(
+                bits(&Tensor::new(wide, &Device::Cpu).unwrap()) == bits(&want),
+                "part {part} of {layer}, held"
+            );
         }
     }
 }

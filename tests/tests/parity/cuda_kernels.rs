@@ -75,7 +75,7 @@ fn packed_weights_are_widened_to_the_same_bits() {
     let formats = packed_encodings();
     assert_eq!(
         formats.iter().map(|(encoding, _)| encoding.format).collect::<std::collections::BTreeSet<_>>().len(),
-        19
+        20
     );
     for (encoding, count) in formats {
         let written = Written::with_every_code(encoding, count);

@@ -1,10 +1,12 @@
-//! Integers with a scale and a zero point per group, as torchao stores them. They are decoded while they are
-//! read.
+//! Integers with a scale and a zero point per group, as torchao stores them.
 
 use std::ops::Range;
 
-use super::{CheckpointError, StoredTensor};
-use crate::checkpoint::stored::Decode;
+use super::{CheckpointError, StoredTensor, rotated::read_halves};
+use crate::{
+    checkpoint::stored::Repack,
+    precision::{self, Encoding, Format},
+};
 
 /// Rows and columns that a tile of [`Integers::Tiles`] holds, and its bytes.
 const TILE: (usize, usize) = (8, 128);
@@ -52,40 +54,42 @@ pub enum Zeros {
 }
 
 impl Affine {
-    fn integers(&self, rows: Range<usize>, out: &mut [f32]) -> Result<(), CheckpointError> {
-        let first = rows.start * self.columns;
-        match self.integers {
-            Integers::Bytes => {
-                let mut bytes = vec![0; out.len()];
-                self.codes.read_raw_at(first, &mut bytes)?;
-                out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = f32::from(byte.cast_signed()));
+    /// The band of tiles that a row is in, and its place there.
+    fn read_tiles(&self, padded: usize, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        let band = padded / TILE.1 * TILE_BYTES;
+        let mut bytes = vec![0; band];
+        let mut held = None;
+        for (out, index) in out.iter_mut().zip((2 * first..).step_by(2)) {
+            let (row, column) = (index / self.columns, index % self.columns);
+            if held != Some(row / TILE.0) {
+                self.codes.read_raw_at(row / TILE.0 * band, &mut bytes)?;
+                held = Some(row / TILE.0);
             }
-            Integers::Halves => {
-                let mut bytes = vec![0; out.len() / 2];
-                self.codes.read_raw_at(first / 2, &mut bytes)?;
-                let signed = |code: u8| f32::from(code) - if code < 8 { 0.0 } else { 16.0 };
-                for (pair, byte) in out.as_chunks_mut().0.iter_mut().zip(bytes) {
-                    *pair = [signed(byte & 15), signed(byte >> 4)];
-                }
-            }
-            Integers::Tiles { padded } => {
-                let band = padded / TILE.1 * TILE_BYTES;
-                let mut bytes = vec![0; band];
-                let mut held = None;
-                for (row, out) in rows.zip(out.chunks_mut(self.columns)) {
-                    if held != Some(row / TILE.0) {
-                        self.codes.read_raw_at(row / TILE.0 * band, &mut bytes)?;
-                        held = Some(row / TILE.0);
-                    }
-                    for (column, out) in out.iter_mut().enumerate() {
-                        let (byte, is_upper) = place(row % TILE.0, column);
-                        let byte = bytes[byte];
-                        *out = f32::from(if is_upper { byte >> 4 } else { byte & 15 }) - 8.0;
-                    }
-                }
-            }
+            let [first, second] = [column, column + 1].map(|column| {
+                let (byte, is_upper) = place(row % TILE.0, column);
+                if is_upper { bytes[byte] >> 4 } else { bytes[byte] & 15 }
+            });
+            // From 8 above the number to its two's complement.
+            *out = (first << 4 | second) ^ 0x88;
         }
         Ok(())
+    }
+
+    /// Values that share a scale. Groups do not end in the middle of an encoding's.
+    fn own_group(&self) -> usize {
+        if self.zeros.is_one() { self.rows * self.columns } else { divisor(self.columns, self.group) }
+    }
+}
+
+/// The greatest common divisor.
+fn divisor(one: usize, other: usize) -> usize {
+    if other == 0 { one } else { divisor(other, one % other) }
+}
+
+impl Zeros {
+    /// Whether all values share a scale.
+    fn is_one(&self) -> bool {
+        matches!(self, Self::Subtracted { scales, .. } if scales.elements() == 1)
     }
 }
 
@@ -99,45 +103,46 @@ fn place(row: usize, column: usize) -> (usize, bool) {
     (tile * TILE_BYTES + (lane * 4 + word) * 4 + nibble / 2, nibble % 2 == 1)
 }
 
-impl Decode for Affine {
+impl Repack for Affine {
     fn shape(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
-    fn decode(&self, rows: Range<usize>, out: &mut [f32]) -> Result<(), CheckpointError> {
-        self.integers(rows.clone(), out)?;
-        let (mut scales, mut zeros) = (Vec::new(), Vec::new());
-        let groups = self.columns.div_ceil(self.group);
-        match &self.zeros {
-            Zeros::Subtracted { scales: table, zeros: points } => {
-                let count = table.elements() as usize;
-                let range = if count == 1 { 0..1 } else { rows.start * groups..rows.end * groups };
-                table.floats(range.clone(), &mut scales)?;
-                points.floats(range, &mut zeros)?;
-                for (index, values) in out.chunks_mut(self.columns).enumerate() {
-                    for (group, values) in values.chunks_mut(self.group).enumerate() {
-                        let own = if count == 1 { 0 } else { index * groups + group };
-                        values.iter_mut().for_each(|value| *value = (*value - zeros[own]) * scales[own]);
-                    }
-                }
-            }
-            Zeros::Added { scales: table, zeros: points } => {
-                for group in 0..groups {
-                    let range = group * self.rows + rows.start..group * self.rows + rows.end;
-                    table.floats(range.clone(), &mut scales)?;
-                    points.floats(range, &mut zeros)?;
-                    self.add(group, scales.iter().copied().zip(zeros.iter().copied()), out);
-                }
-            }
-            Zeros::InTurns { both, rows: all } => {
-                for group in 0..groups {
-                    let first = group * all;
-                    both.floats(2 * (first + rows.start)..2 * (first + rows.end), &mut scales)?;
-                    self.add(group, scales.as_chunks().0.iter().map(|&[scale, zero]| (scale, zero)), out);
-                }
-            }
+    fn encoding(&self) -> Encoding {
+        let format = match self.integers {
+            Integers::Bytes => Format::I8,
+            Integers::Halves | Integers::Tiles { .. } => Format::I4,
+        };
+        let zeros = match self.zeros {
+            Zeros::Subtracted { .. } => precision::Zeros::Subtracted,
+            Zeros::Added { .. } | Zeros::InTurns { .. } => precision::Zeros::Added,
+        };
+        Encoding::scaled(format, self.own_group()).with_zeros(zeros)
+    }
+
+    fn read(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        match self.integers {
+            Integers::Bytes => self.codes.read_raw_at(first, out),
+            Integers::Halves => read_halves(&self.codes, first, out),
+            Integers::Tiles { padded } => self.read_tiles(padded, first, out),
         }
-        Ok(())
+    }
+
+    fn tail(&self, groups: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
+        let own = self.own_group();
+        let per_row = (self.columns / own).max(1);
+        let rows = groups.start / per_row..groups.end.div_ceil(per_row);
+        let (scales, zeros) = self.of_rows(rows.clone())?;
+        let stored = self.columns.div_ceil(self.group);
+        let place = |index: usize| match self.zeros.is_one() {
+            true => 0,
+            false => (index / per_row - rows.start) * stored + index % per_row * own / self.group,
+        };
+        Ok(groups
+            .clone()
+            .map(|index| scales[place(index)])
+            .chain(groups.map(|index| zeros[place(index)]))
+            .collect())
     }
 
     fn name(&self) -> &str {
@@ -146,12 +151,42 @@ impl Decode for Affine {
 }
 
 impl Affine {
-    /// Scales a group of each row and adds its zero point.
-    fn add(&self, group: usize, each: impl Iterator<Item = (f32, f32)>, out: &mut [f32]) {
-        let columns = group * self.group..self.columns.min((group + 1) * self.group);
-        for (row, (scale, zero)) in out.chunks_mut(self.columns).zip(each) {
-            row[columns.clone()].iter_mut().for_each(|value| *value = *value * scale + zero);
+    /// Scales and zero points of some rows, row by row.
+    fn of_rows(&self, rows: Range<usize>) -> Result<(Vec<f32>, Vec<f32>), CheckpointError> {
+        let groups = self.columns.div_ceil(self.group);
+        let (mut scales, mut zeros) = (Vec::new(), Vec::new());
+        let mut all = (vec![0.0; rows.len() * groups], vec![0.0; rows.len() * groups]);
+        let mut keep = |group: usize, scales: &[f32], zeros: &[f32]| {
+            for (row, (scale, zero)) in scales.iter().zip(zeros).enumerate() {
+                (all.0[row * groups + group], all.1[row * groups + group]) = (*scale, *zero);
+            }
+        };
+        match &self.zeros {
+            Zeros::Subtracted { scales: table, zeros: points } => {
+                let range = if self.zeros.is_one() { 0..1 } else { rows.start * groups..rows.end * groups };
+                table.floats(range.clone(), &mut scales)?;
+                points.floats(range, &mut zeros)?;
+                return Ok((scales, zeros));
+            }
+            Zeros::Added { scales: table, zeros: points } => {
+                for group in 0..groups {
+                    let range = group * self.rows + rows.start..group * self.rows + rows.end;
+                    table.floats(range.clone(), &mut scales)?;
+                    points.floats(range, &mut zeros)?;
+                    keep(group, &scales, &zeros);
+                }
+            }
+            Zeros::InTurns { both, rows: stored } => {
+                let mut turns = Vec::new();
+                for group in 0..groups {
+                    let first = group * stored;
+                    both.floats(2 * (first + rows.start)..2 * (first + rows.end), &mut turns)?;
+                    (scales, zeros) = turns.as_chunks().0.iter().map(|&[scale, zero]| (scale, zero)).unzip();
+                    keep(group, &scales, &zeros);
+                }
+            }
         }
+        Ok(all)
     }
 }
 

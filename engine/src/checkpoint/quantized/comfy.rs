@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     checkpoint::{safetensors::Notes, stored::BlockedForm},
-    precision::Format,
+    precision::{Format, LARGEST_ROTATION},
 };
 
 /// Name of the description beside a weight.
@@ -27,8 +27,6 @@ const W4A8_GROUP: usize = 16;
 /// Values per scale of MXFP8 and NVFP4.
 const MXFP8_GROUP: usize = 32;
 const NVFP4_GROUP: usize = 16;
-/// Rotations of more values are refused: the sums of their integers would not be exact.
-const LARGEST_ROTATION: usize = 1 << 16;
 
 /// The descriptions in the header.
 #[derive(Debug, Deserialize)]
@@ -248,7 +246,7 @@ fn rotated(
         Some(scales) if is_rotation && rows > 0 && columns > 0 && columns.is_multiple_of(group) => {
             let name = format!("{format} rotated by {group}");
             let codes = codes(weight.clone());
-            weight.decoded_by(Arc::new(Rotated { codes, scales, rows, columns, group, name }))
+            weight.repacked_by(Arc::new(Rotated { codes, scales, rows, columns, rotation: group, name }))
         }
         _ => {
             weight.refuse(format!("{format} with groups of {group} or scales that do not fit"));
@@ -321,5 +319,5 @@ pub(super) fn smoothed(
     }
     let name = format!("{} with scaled inputs", weight.dtype_name());
     let factors = factors.values()?;
-    Ok(weight.clone().decoded_by(Arc::new(Smoothed { weight, factors, name })))
+    Ok(weight.clone().repacked_by(Arc::new(Smoothed { weight, factors, name })))
 }

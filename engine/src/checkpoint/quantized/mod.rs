@@ -1,8 +1,8 @@
 //! Weights that other programs store as several tensors: values, scales, and a description. Each is joined to
 //! one [`StoredTensor`] under the weight's name.
 //!
-//! What the precision room can hold stays as stored, in memory and on the link. Rotated weights are decoded
-//! while they are read. Formats that only certain GPUs compute with are refused by name.
+//! Weights stay as stored, in memory and on the link; only those that expect scaled inputs are held as floats.
+//! Formats that only certain GPUs compute with are refused by name.
 
 mod affine;
 mod bitsandbytes;

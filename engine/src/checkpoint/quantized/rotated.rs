@@ -1,14 +1,16 @@
-//! Weights that were rotated before they were quantized (ConvRot), or that expect scaled inputs. Both are
-//! undone in the weight, so that the network computes with plain inputs.
+//! Weights that were rotated before they were quantized (ConvRot), or that expect scaled inputs. Both are undone
+//! in the weight, so that the network computes with plain inputs: a rotation when the integers are dequantized,
+//! the scales of inputs while the weight is read.
 
 use std::ops::Range;
 
 use super::{CheckpointError, StoredTensor};
-use crate::checkpoint::stored::Decode;
+use crate::{
+    checkpoint::stored::Repack,
+    precision::{Encoding, Format},
+};
 
-/// Integers of rotated rows, and one scale for all or one per row. A row is rotated in groups by the Kronecker
-/// power of a 4×4 Hadamard matrix without a column of ones; it is symmetric and its own inverse (ConvRot,
-/// arXiv:2512.03673, as in comfy-kitchen).
+/// Integers of rotated rows, and one scale for all or one per row.
 #[derive(Debug)]
 pub struct Rotated {
     pub codes: Codes,
@@ -16,8 +18,8 @@ pub struct Rotated {
     pub scales: StoredTensor,
     pub rows: usize,
     pub columns: usize,
-    /// Values that are rotated together, a power of four.
-    pub group: usize,
+    /// Values that are rotated together.
+    pub rotation: usize,
     pub name: String,
 }
 
@@ -28,7 +30,7 @@ pub enum Codes {
     Bytes(StoredTensor),
     /// Signed 4-bit numbers, the first of two in the lower half of a byte.
     Halves(StoredTensor),
-    /// 4-bit indices in the same order.
+    /// 4-bit indices in the same order. They are held as the 8-bit integers that they stand for.
     Indices(Box<Indices>),
 }
 
@@ -44,62 +46,62 @@ pub struct Indices {
     pub group: usize,
 }
 
-impl Codes {
-    /// The integers of a range of values.
-    fn read(&self, range: Range<usize>, out: &mut [f32]) -> Result<(), CheckpointError> {
-        let halves = |codes: &StoredTensor, value: &dyn Fn(u8) -> f32, out: &mut [f32]| {
-            let mut bytes = vec![0; range.len() / 2];
-            codes.read_raw_at(range.start / 2, &mut bytes)?;
-            for (pair, byte) in out.as_chunks_mut().0.iter_mut().zip(bytes) {
-                *pair = [value(byte & 15), value(byte >> 4)];
-            }
-            Ok(())
-        };
-        match self {
-            Self::Bytes(codes) => {
-                let mut bytes = vec![0; range.len()];
-                codes.read_raw_at(range.start, &mut bytes)?;
-                out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = f32::from(byte.cast_signed()));
-                Ok(())
-            }
-            Self::Halves(codes) => {
-                halves(codes, &|code| f32::from(code) - if code < 8 { 0.0 } else { 16.0 }, out)
-            }
-            Self::Indices(indices) => {
-                let Indices { codes, relative, table, group } = &**indices;
-                halves(codes, &|code| table[usize::from(code)], out)?;
-                let mut scales = Vec::new();
-                relative.floats(range.start / group..range.end / group, &mut scales)?;
-                for (values, scale) in out.chunks_mut(*group).zip(scales) {
-                    values.iter_mut().for_each(|value| {
-                        *value = (*value * scale).round_ties_even().clamp(-127.0, 127.0);
-                    });
-                }
-                Ok(())
-            }
+/// Reads bytes of two 4-bit numbers each, and puts the first number into the upper half.
+pub fn read_halves(codes: &StoredTensor, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+    codes.read_raw_at(first, out)?;
+    out.iter_mut().for_each(|byte| *byte = byte.rotate_left(4));
+    Ok(())
+}
+
+impl Indices {
+    /// The integers from `first` on, a byte each.
+    fn read(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        let range = first..first + out.len();
+        let mut codes = vec![0; range.end.div_ceil(2) - first / 2];
+        self.codes.read_raw_at(first / 2, &mut codes)?;
+        let groups = first / self.group..range.end.div_ceil(self.group);
+        let mut scales = Vec::new();
+        self.relative.floats(groups.clone(), &mut scales)?;
+        for (out, index) in out.iter_mut().zip(range) {
+            let byte = codes[index / 2 - first / 2];
+            let code = if index.is_multiple_of(2) { byte & 15 } else { byte >> 4 };
+            let value = self.table[usize::from(code)] * scales[index / self.group - groups.start];
+            *out = (value.round_ties_even().clamp(-127.0, 127.0) as i8).cast_unsigned();
         }
+        Ok(())
     }
 }
 
-impl Decode for Rotated {
+impl Repack for Rotated {
     fn shape(&self) -> (usize, usize) {
         (self.rows, self.columns)
     }
 
-    /// Rotates the integers, whose sums are exact, and rounds once, by the scale.
-    fn decode(&self, rows: Range<usize>, out: &mut [f32]) -> Result<(), CheckpointError> {
-        self.codes.read(rows.start * self.columns..rows.end * self.columns, out)?;
-        let mut scales = Vec::new();
-        let is_one = self.scales.elements() == 1;
-        self.scales.floats(if is_one { 0..1 } else { rows }, &mut scales)?;
-        // The square root of a power of four is a power of two: this rounds nothing.
-        let length = (self.group as f32).sqrt().recip();
-        for (row, values) in out.chunks_mut(self.columns).enumerate() {
-            values.chunks_mut(self.group).for_each(rotate);
-            let scale = scales.get(if is_one { 0 } else { row }).copied().unwrap_or_default() * length;
-            values.iter_mut().for_each(|value| *value *= scale);
+    fn encoding(&self) -> Encoding {
+        let format = match self.codes {
+            Codes::Bytes(_) | Codes::Indices(_) => Format::I8,
+            Codes::Halves(_) => Format::I4,
+        };
+        let group = if self.scales.elements() == 1 { self.rows * self.columns } else { self.columns };
+        Encoding::scaled(format, group).rotated(self.rotation)
+    }
+
+    fn read(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        match &self.codes {
+            Codes::Bytes(codes) => codes.read_raw_at(first, out),
+            Codes::Halves(codes) => read_halves(codes, first, out),
+            Codes::Indices(indices) => indices.read(first, out),
         }
-        Ok(())
+    }
+
+    /// With the length of the rotation. The square root of a power of four is a power of two: this rounds
+    /// nothing.
+    fn tail(&self, groups: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
+        let mut scales = Vec::new();
+        self.scales.floats(groups, &mut scales)?;
+        let length = (self.rotation as f32).sqrt().recip();
+        scales.iter_mut().for_each(|scale| *scale *= length);
+        Ok(scales)
     }
 
     fn name(&self) -> &str {
@@ -107,23 +109,8 @@ impl Decode for Rotated {
     }
 }
 
-/// Multiplies by the matrix, without dividing by its length: a step for each power of four.
-fn rotate(values: &mut [f32]) {
-    let mut step = 1;
-    while step < values.len() {
-        for run in values.chunks_mut(4 * step) {
-            for index in 0..step {
-                let [a, b, c, d] = [0, 1, 2, 3].map(|part| run[index + part * step]);
-                let turned = [a + b + c - d, a + b - c + d, a - b + c + d, b + c + d - a];
-                turned.into_iter().enumerate().for_each(|(part, value)| run[index + part * step] = value);
-            }
-        }
-        step *= 4;
-    }
-}
-
 /// A matrix whose inputs are multiplied by a number each before the product (the smoothing of AWQ). The columns
-/// are multiplied instead.
+/// are multiplied instead, and held as floats.
 #[derive(Debug)]
 pub struct Smoothed {
     pub weight: StoredTensor,
@@ -131,47 +118,34 @@ pub struct Smoothed {
     pub name: String,
 }
 
-impl Decode for Smoothed {
+impl Repack for Smoothed {
     fn shape(&self) -> (usize, usize) {
         (self.weight.shape().first().copied().unwrap_or(0), self.factors.len())
     }
 
-    fn decode(&self, rows: Range<usize>, out: &mut [f32]) -> Result<(), CheckpointError> {
+    fn encoding(&self) -> Encoding {
+        Format::F32.into()
+    }
+
+    fn read(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        const SIZE: usize = size_of::<f32>();
         let columns = self.factors.len();
+        let range = first / SIZE..(first + out.len()).div_ceil(SIZE);
         let mut values = Vec::new();
-        self.weight.floats(rows.start * columns..rows.end * columns, &mut values)?;
-        for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
-            *out = value * self.factors[index % columns];
-        }
+        self.weight.floats(range.clone(), &mut values)?;
+        let bytes = values.iter().zip(range).flat_map(|(value, index)| {
+            let product = value * self.factors[index % columns];
+            product.to_le_bytes()
+        });
+        out.iter_mut().zip(bytes.skip(first % SIZE)).for_each(|(out, byte)| *out = byte);
         Ok(())
+    }
+
+    fn tail(&self, _: Range<usize>) -> Result<Vec<f32>, CheckpointError> {
+        Ok(Vec::new())
     }
 
     fn name(&self) -> &str {
         &self.name
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rotation_is_its_own_inverse() {
-        for group in [4, 16, 64, 256] {
-            let values: Vec<f32> = (0..group).map(|index| ((index * 37 + 11) % 255) as f32 - 127.0).collect();
-            let mut turned = values.clone();
-            rotate(&mut turned);
-            assert_ne!(turned, values);
-            rotate(&mut turned);
-            turned.iter_mut().for_each(|value| *value /= group as f32);
-            assert_eq!(turned, values);
-        }
-    }
-
-    #[test]
-    fn four_values_are_multiplied_by_the_matrix() {
-        let mut values = [1.0, 10.0, 100.0, 1000.0];
-        rotate(&mut values);
-        assert_eq!(values, [-889.0, 911.0, 1091.0, 1109.0]);
     }
 }

@@ -94,7 +94,7 @@ fn joined(
         }
     };
     Ok(match fitting {
-        Some(affine) => weight.decoded_by(Arc::new(affine)),
+        Some(affine) => weight.repacked_by(Arc::new(affine)),
         None => {
             weight.refuse(format!("{class} of torchao whose scales or zero points do not fit"));
             weight

@@ -1,7 +1,7 @@
 //! A tensor in a file: its weights stay on disk until they are read.
 
-mod decoded;
 mod encoded;
+mod repacked;
 mod scales;
 mod values;
 mod woven;
@@ -9,6 +9,7 @@ mod woven;
 use std::{
     collections::BTreeMap,
     fmt,
+    num::NonZeroUsize,
     ops::Range,
     path::Path,
     sync::{Arc, OnceLock},
@@ -18,11 +19,11 @@ use candle_core::{Device, Tensor};
 use zerocopy::IntoBytes;
 
 use super::{CheckpointError, weight_file::WeightFile};
-use crate::precision::{Encoding, Format, Packed, apply_scales};
-pub(super) use decoded::Decode;
-use decoded::Decoded;
+use crate::precision::{Encoding, Format, Packed, finish};
 pub use encoded::EncodedPiece;
 use encoded::Target;
+pub(super) use repacked::Repack;
+use repacked::Repacked;
 pub(super) use scales::{BlockedForm, NestedScales};
 use scales::{BlockedScales, ScaleCodes, Scales};
 pub use values::Values;
@@ -39,8 +40,8 @@ pub struct StoredTensor {
     /// Bytes of the whole tensor in the file, of which this may be a part.
     whole: Range<u64>,
     scales: Option<Scales>,
-    /// How its values are read if no encoding holds them.
-    decoded: Option<Box<Decoded>>,
+    /// How it is read if its order or its parts in the file are not those of the encoding.
+    repacked: Option<Box<Repacked>>,
     /// Whether the file stores it with two dimensions.
     matrix: bool,
     /// The encoding it is converted to, if any.
@@ -84,7 +85,7 @@ impl StoredTensor {
             range,
             whole,
             scales: None,
-            decoded: None,
+            repacked: None,
             matrix,
             target: None,
             changes,
@@ -107,10 +108,10 @@ impl StoredTensor {
     /// counts as different.
     pub fn identity(&self) -> String {
         let Self { file, range, shape, changes, .. } = self;
-        let decoded = self.decoded.as_ref().map_or_else(String::new, |decoded| decoded.identity());
+        let repacked = self.repacked.as_ref().map_or_else(String::new, |repacked| repacked.identity());
         let changes: Vec<String> = changes.iter().map(|change| change.identity()).collect();
         let encoding = self.encoding();
-        format!("{} {range:?} {shape:?} {encoding:?} {decoded}{}", file.identity(), changes.join("; "))
+        format!("{} {range:?} {shape:?} {encoding:?} {repacked}{}", file.identity(), changes.join("; "))
     }
 
     /// Whether it has a shape and no values, in a [hollow checkpoint](super::Checkpoint::hollow).
@@ -130,8 +131,8 @@ impl StoredTensor {
 
     /// Its dtype in the spelling of the format, such as `BF16` or `Q4_K`.
     pub fn dtype_name(&self) -> String {
-        if let Some(decoded) = &self.decoded {
-            return decoded.name().to_owned();
+        if let Some(repacked) = &self.repacked {
+            return repacked.name().to_owned();
         }
         match &self.encoding {
             Ok(encoding) => encoding.format.name().to_owned(),
@@ -173,12 +174,12 @@ impl StoredTensor {
 
     /// The tensor in the file of which this may be a part.
     fn whole(&self) -> Self {
-        if let Some(decoded) = &self.decoded {
-            return decoded.whole(self);
+        if let Some(repacked) = &self.repacked {
+            return repacked.whole(self);
         }
         let length = (self.whole.end - self.whole.start) as usize;
         match self.stored_encoding() {
-            Some(Encoding { format, group: None }) if self.range != self.whole => {
+            Some(Encoding { format, group: None, .. }) if self.range != self.whole => {
                 let (values, _) = format.block();
                 let bytes = self.place_of(format, values) as usize;
                 let mut whole =
@@ -201,7 +202,7 @@ impl StoredTensor {
 
     /// Bytes on disk, including scales of encodings that have them.
     pub fn stored_bytes(&self) -> u64 {
-        let scales = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
+        let scales = self.stored_encoding().map_or(0, |encoding| encoding.tail(self.count()));
         let woven = self.woven().map_or(0, |_| self.count() / Format::Mxfp4.block().0);
         self.range.end - self.range.start + (scales * size_of::<f32>() + woven) as u64
     }
@@ -306,25 +307,25 @@ impl StoredTensor {
             part.changes.clear();
             part.encoding = Err(format!("{}, modified as a whole", self.dtype_name()));
         }
-        if let Some(decoded) = &mut part.decoded {
-            part.range = decoded.narrow(&self.range, self.count(), first, count);
-            return part;
-        }
         let Ok(encoding) = part.encoding else { return part };
-        let start = self.range.start + self.place_of(encoding.format, first);
-        part.range = start..start + self.place_of(encoding.format, count);
-        let (block, _) = encoding.format.block();
+        part.range = match &mut part.repacked {
+            Some(repacked) => repacked.narrow(&self.range, self.count(), first, count),
+            None => {
+                let start = self.range.start + self.place_of(encoding.format, first);
+                start..start + self.place_of(encoding.format, count)
+            }
+        };
+        let unit = encoding.unit();
         if self.woven().is_some() {
-            part.scales.iter_mut().for_each(|scales| scales.first += first / block);
+            part.scales.iter_mut().for_each(|scales| scales.first += first / unit);
         }
-        let mut whole = first.is_multiple_of(block) && part.range.end <= self.range.end;
-        if let (Some(group), Some(scales)) = (encoding.group, &mut part.scales) {
-            let group = group.get();
-            scales.first += first / group;
+        let mut whole = first.is_multiple_of(unit) && part.range.end <= self.range.end;
+        if let Some(group) = encoding.group.map(NonZeroUsize::get) {
+            part.scales.iter_mut().for_each(|scales| scales.first += first / group);
             if !first.is_multiple_of(group) {
                 // A part within one group has one scale.
                 whole &= first / group == (first + count).saturating_sub(1) / group;
-                part.encoding = Ok(Encoding::scaled(encoding.format, count));
+                part.encoding = Ok(Encoding { group: NonZeroUsize::new(count), ..encoding });
             }
         }
         if !whole {
@@ -363,15 +364,12 @@ impl StoredTensor {
             out.store(0, &values[first..first + out.len()]);
             return Ok(());
         }
-        if self.decoded.is_some() {
-            return self.read_decoded(first, out);
-        }
-        let place = self.range.start + encoding.format.bytes(first) as u64;
+        let place = encoding.format.bytes(first);
         match (encoding.format, out) {
             (_, Values::Stored(out)) => self.read_stored(encoding, first, out),
-            (Format::F32, Values::F32(out)) => self.file.read_at(out.as_mut_bytes(), place),
-            (Format::F16, Values::F16(out)) => self.file.read_at(out.as_mut_bytes(), place),
-            (Format::Bf16, Values::Bf16(out)) => self.file.read_at(out.as_mut_bytes(), place),
+            (Format::F32, Values::F32(out)) => self.read_values(place, out.as_mut_bytes()),
+            (Format::F16, Values::F16(out)) => self.read_values(place, out.as_mut_bytes()),
+            (Format::Bf16, Values::Bf16(out)) => self.read_values(place, out.as_mut_bytes()),
             (_, mut out) => self.widened_from(first..first + out.len(), |start, values| {
                 out.store(start - first, values);
                 Ok(())
@@ -395,15 +393,15 @@ impl StoredTensor {
         Ok(values)
     }
 
-    /// Reads the bytes of the values, then of the scales.
+    /// Reads the bytes of the values, then of the scales and the zero points.
     fn read_stored(&self, encoding: Encoding, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
         let all = encoding.format.bytes(self.count());
-        let (values, scales) = out.split_at_mut(all.saturating_sub(first).min(out.len()));
+        let (values, tail) = out.split_at_mut(all.saturating_sub(first).min(out.len()));
         self.read_values(first.min(all), values)?;
-        if !scales.is_empty() {
-            let bytes = self.read_scales()?.into_iter().flat_map(f32::to_le_bytes);
+        if !tail.is_empty() {
+            let bytes = self.read_tail()?.into_iter().flat_map(f32::to_le_bytes);
             let skipped = first.saturating_sub(all);
-            scales.iter_mut().zip(bytes.skip(skipped)).for_each(|(out, byte)| *out = byte);
+            tail.iter_mut().zip(bytes.skip(skipped)).for_each(|(out, byte)| *out = byte);
         }
         Ok(())
     }
@@ -427,10 +425,7 @@ impl StoredTensor {
         mut take: impl FnMut(usize, &[f32]) -> Result<(), E>,
     ) -> Result<(), E> {
         let encoding = self.known()?;
-        if let Some(decoded) = &self.decoded {
-            return decoded.widened(range, PIECE, take);
-        }
-        let scales: Vec<u8> = self.read_scales()?.into_iter().flat_map(f32::to_le_bytes).collect();
+        let tail: Vec<u8> = self.read_tail()?.into_iter().flat_map(f32::to_le_bytes).collect();
         let most = PIECE.min(range.len());
         let mut stored = vec![0; encoding.format.bytes(most)];
         let mut values = vec![0.0; most];
@@ -442,9 +437,7 @@ impl StoredTensor {
             if let Some(packed) = Packed::new(encoding.format.into(), length, stored) {
                 packed.widen(0, values);
             }
-            if let Some(group) = encoding.group {
-                apply_scales(group.get(), &scales, start, values);
-            }
+            finish(encoding, &tail, start, values);
             take(start, values)?;
         }
         Ok(())
@@ -458,10 +451,13 @@ impl StoredTensor {
         })
     }
 
-    fn read_scales(&self) -> Result<Vec<f32>, CheckpointError> {
-        match (&self.scales, &self.encoding) {
-            (Some(scales), Ok(encoding)) => scales.read(encoding.scales(self.count())),
-            _ => Ok(Vec::new()),
+    /// The scales, then the zero points.
+    fn read_tail(&self) -> Result<Vec<f32>, CheckpointError> {
+        let count = self.stored_encoding().map_or(0, |encoding| encoding.scales(self.count()));
+        match (&self.repacked, &self.scales) {
+            (Some(repacked), _) => repacked.tail(count),
+            (None, Some(scales)) => scales.read(count),
+            (None, None) => Ok(Vec::new()),
         }
     }
 

@@ -11,7 +11,7 @@ pub enum Values<'a> {
     F16(&'a mut [f16]),
     /// 16-bit floats with the range of f32.
     Bf16(&'a mut [bf16]),
-    /// The bytes of the values, then the scales in f32: the input of [`Packed`](crate::precision::Packed).
+    /// The bytes of the values, then the scales and the zero points in f32: the input of [`Packed`](crate::precision::Packed).
     Stored(&'a mut [u8]),
 }
 

@@ -37,6 +37,9 @@ impl StoredTensor {
 
     /// Reads bytes of its values, from byte `first` on, as they are provided.
     pub(super) fn read_values(&self, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
+        if let Some(repacked) = &self.repacked {
+            return repacked.read(first, out);
+        }
         let Some(exponents) = self.woven() else {
             return self.file.read_at(out, self.range.start + first as u64);
         };

@@ -275,7 +275,7 @@ mod tests {
         },
         is_available, multiply,
     };
-    use crate::precision::{Encoding, Format};
+    use crate::precision::{Encoding, Format, Zeros};
 
     fn values_of(tensor: &Tensor) -> Vec<bf16> {
         tensor.flatten_all().unwrap().to_vec1().unwrap()
@@ -323,22 +323,25 @@ mod tests {
         if !is_available() {
             return;
         }
-        let (rows, inputs, outputs) = (40, 288, 70);
+        let (rows, inputs, outputs) = (40, 768, 70);
         let x = random(&[rows, inputs], 1).to_dtype(DType::BF16).unwrap();
-        for format in [Format::Q8_0, Format::F8E4m3, Format::I8] {
-            let encoding = match format {
-                Format::Q8_0 => format.into(),
-                Format::I8 => Encoding::scaled(format, inputs),
-                _ => Encoding::scaled(format, inputs * outputs),
-            };
+        let int8 = Encoding::scaled(Format::I8, inputs);
+        let encodings = [
+            Format::Q8_0.into(),
+            Encoding::scaled(Format::F8E4m3, inputs * outputs),
+            int8,
+            int8.rotated(256),
+            Encoding::scaled(Format::I4, 32).with_zeros(Zeros::Added),
+        ];
+        for encoding in encodings {
             let values = (0..encoding.format.bytes(inputs * outputs)).map(|place| (place * 37 % 59) as u8);
-            let scales = (0..encoding.scales(inputs * outputs)).flat_map(|_| 0.013_f32.to_le_bytes());
+            let scales = (0..encoding.tail(inputs * outputs)).flat_map(|_| 0.013_f32.to_le_bytes());
             let bytes: Vec<u8> = values.chain(scales).collect();
             let bytes = Tensor::from_vec(bytes.clone(), bytes.len(), x.device()).unwrap();
             let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
             let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
             let want = linear(&x, &rounded, None).unwrap();
-            assert_eq!(values_of(&linear(&x, weight, None).unwrap()), values_of(&want), "{format:?}");
+            assert_eq!(values_of(&linear(&x, weight, None).unwrap()), values_of(&want), "{encoding:?}");
         }
     }
 

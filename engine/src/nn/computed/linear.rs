@@ -33,7 +33,7 @@ pub enum Weight {
     Floats(Tensor),
     /// Packed bytes as they are in a file.
     Packed {
-        /// A flat U8 tensor: the values, then the scales.
+        /// A flat U8 tensor: the values, then the scales and the zero points.
         bytes: Tensor,
         /// How to decode the bytes.
         encoding: Encoding,
@@ -121,7 +121,7 @@ impl Weight {
 /// Dequantizes a weight on the CPU.
 fn widen(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtype: DType) -> Result<Tensor> {
     let elements: usize = shape.iter().product();
-    let mut values = vec![0.0; elements.next_multiple_of(encoding.format.block().0)];
+    let mut values = vec![0.0; elements.next_multiple_of(encoding.unit())];
     match Packed::new(encoding, elements, &bytes.to_vec1::<u8>()?) {
         Some(packed) => packed.widen(0, &mut values),
         None => bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count()),
@@ -446,7 +446,7 @@ mod tests {
 
     use super::super::check::{assert_close, assert_independent_of_threads, random};
     use super::*;
-    use crate::precision::Format;
+    use crate::precision::{Format, Zeros};
 
     #[test]
     fn products_are_those_of_candle() {
@@ -489,13 +489,18 @@ mod tests {
             x.flatten_all().unwrap().to_vec1::<f32>().unwrap().into_iter().map(f32::to_bits).collect()
         };
         for format in Format::ALL {
-            let inputs = if format.block().0 == 256 { 768 } else { 352 };
+            let is_long = format.block().0 == 256 || matches!(format, Format::I8 | Format::I4);
+            let inputs = if is_long { 768 } else { 352 };
             let outputs = 70;
             let encodings = match format {
                 Format::F8E4m3 | Format::F8E5m2 => {
                     vec![format.into(), Encoding::scaled(format, 70 * inputs), Encoding::scaled(format, 32)]
                 }
-                Format::I8 => vec![Encoding::scaled(format, inputs)],
+                Format::I8 | Format::I4 => {
+                    let rows = Encoding::scaled(format, inputs);
+                    let groups = Encoding::scaled(format, 32);
+                    vec![rows, groups.with_zeros(Zeros::Added), rows.rotated(64), rows.rotated(256)]
+                }
                 Format::Nf4 | Format::Fp4 => vec![Encoding::scaled(format, 64)],
                 Format::E2m1 => vec![Encoding::scaled(format, 16)],
                 _ => vec![format.into()],

@@ -43,7 +43,7 @@ impl<'a> Weights<'a> {
     ) -> Result<Self> {
         match storage {
             CpuStorage::U8(bytes) => match encoding {
-                Some(encoding) if inputs.is_multiple_of(encoding.format.block().0) => {
+                Some(encoding) if inputs.is_multiple_of(encoding.unit()) => {
                     match Packed::new(encoding, outputs * inputs, &bytes[start..]) {
                         Some(packed) => Ok(Self::Packed(packed)),
                         None => bail!("{outputs}×{inputs} weights have too few bytes"),

@@ -5,7 +5,7 @@
 
 use candle_core::{DType, Result, Tensor, bail};
 
-use crate::precision::{DOUBLED, Encoding, Format, Packed, UNEVEN, half_power};
+use crate::precision::{DOUBLED, Encoding, Format, Packed, UNEVEN, Zeros, half_power, sign};
 
 /// Weights unpacked at a time. All at once would take several times their size in f32.
 const PIECE: usize = 1 << 21;
@@ -24,10 +24,11 @@ pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtyp
     if bytes.elem_count() < encoding.bytes(elements) {
         bail!("a weight of shape {shape:?} has {} bytes", bytes.elem_count());
     }
-    let scales = match encoding.scales(elements) {
-        0 => None,
-        count => Some(all_floats(&bytes.narrow(0, encoding.format.bytes(elements), 4 * count)?)?),
-    };
+    let (all, values) = (encoding.scales(elements), encoding.format.bytes(elements));
+    let floats = |first: usize| all_floats(&bytes.narrow(0, values + 4 * first, 4 * all)?);
+    let scales = (all > 0).then(|| floats(0)).transpose()?;
+    let zeros = encoding.zeros.map(|meaning| Result::Ok((meaning, floats(all)?))).transpose()?;
+    let rotation = encoding.rotation.map(|size| Rotation::new(size.get(), bytes.device())).transpose()?;
     let result = Tensor::zeros(elements, dtype, bytes.device())?;
     let mut start = 0;
     while start < elements {
@@ -35,12 +36,24 @@ pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtyp
         let first = encoding.format.bytes(start);
         let own = bytes.narrow(0, first, encoding.format.bytes(count))?;
         let mut values = of_format(&own, encoding.format)?.narrow(0, 0, count)?;
+        if let Some(rotation) = &rotation {
+            values = rotation.of(&values)?;
+        }
         if let (Some(scales), Some(group)) = (&scales, encoding.group) {
-            values = scaled(
-                &values,
-                &scales.narrow(0, start / group.get(), encoding.scales(count))?,
-                group.get(),
-            )?;
+            let own = |each: &Tensor| each.narrow(0, start / group.get(), encoding.scales(count));
+            let product = |values: &Tensor, scales: &Tensor| values.broadcast_mul(scales);
+            let scales = own(scales)?;
+            values = match &zeros {
+                None => by_group(&values, &scales, group.get(), product)?,
+                Some((Zeros::Subtracted, zeros)) => {
+                    let moved = by_group(&values, &own(zeros)?, group.get(), Tensor::broadcast_sub)?;
+                    by_group(&moved, &scales, group.get(), product)?
+                }
+                Some((Zeros::Added, zeros)) => {
+                    let scaled = by_group(&values, &scales, group.get(), product)?;
+                    by_group(&scaled, &own(zeros)?, group.get(), Tensor::broadcast_add)?
+                }
+            };
         }
         result.slice_set(&values.to_dtype(dtype)?, 0, start)?;
         start += count;
@@ -51,7 +64,7 @@ pub(super) fn unpacked(bytes: &Tensor, encoding: Encoding, shape: &[usize], dtyp
 /// How many weights to unpack together from index `start` on: whole blocks, and whole groups that share a
 /// scale or a part of one.
 fn piece(encoding: Encoding, start: usize) -> usize {
-    let (block, _) = encoding.format.block();
+    let block = encoding.unit();
     match encoding.group.map(std::num::NonZeroUsize::get) {
         None => PIECE,
         Some(group) if group > PIECE && group.is_multiple_of(block) => PIECE.min(group - start % group),
@@ -62,19 +75,40 @@ fn piece(encoding: Encoding, start: usize) -> usize {
     }
 }
 
-/// Values times their scales, one scale per `group` values.
-fn scaled(values: &Tensor, scales: &Tensor, group: usize) -> Result<Tensor> {
+/// A function of values and one number per `group` of them, such as the product with their scales.
+fn by_group(
+    values: &Tensor,
+    numbers: &Tensor,
+    group: usize,
+    function: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
     let (count, runs) = (values.elem_count(), values.elem_count() / group);
     if runs == 0 {
-        return values.broadcast_mul(scales);
+        return function(values, numbers);
     }
     let whole = values.narrow(0, 0, runs * group)?.reshape((runs, group))?;
-    let whole = whole.broadcast_mul(&scales.narrow(0, 0, runs)?.unsqueeze(1)?)?.flatten_all()?;
+    let whole = function(&whole, &numbers.narrow(0, 0, runs)?.unsqueeze(1)?)?.flatten_all()?;
     if runs * group == count {
         return Ok(whole);
     }
     let rest = values.narrow(0, runs * group, count - runs * group)?;
-    Tensor::cat(&[whole, rest.broadcast_mul(&scales.narrow(0, runs, 1)?)?], 0)
+    Tensor::cat(&[whole, function(&rest, &numbers.narrow(0, runs, 1)?)?], 0)
+}
+
+/// The matrix of a rotation.
+struct Rotation(Tensor);
+
+impl Rotation {
+    fn new(size: usize, device: &candle_core::Device) -> Result<Self> {
+        let signs: Vec<f32> = (0..size * size).map(|place| sign(place / size, place % size)).collect();
+        Ok(Self(Tensor::from_vec(signs, (size, size), device)?))
+    }
+
+    /// Rotates values in runs of its size.
+    fn of(&self, values: &Tensor) -> Result<Tensor> {
+        let size = self.0.dim(0)?;
+        values.reshape(((), size))?.matmul(&self.0)?.flatten_all()
+    }
 }
 
 /// Flat little-endian bytes as f32, in pieces that keep the scratch memory small.
@@ -125,7 +159,7 @@ fn of_format(bytes: &Tensor, format: Format) -> Result<Tensor> {
     let blocks = Blocks::new(bytes, format.block().1)?;
     let values = match format {
         Format::F8E4m3 | Format::F8E5m2 | Format::I8 => blocks.values::<1>(format)?,
-        Format::Nf4 | Format::Fp4 | Format::E2m1 => blocks.values::<2>(format)?,
+        Format::I4 | Format::Nf4 | Format::Fp4 | Format::E2m1 => blocks.values::<2>(format)?,
         Format::Q4_0 => blocks.nibbles(2, |code| f32::from(code) - 8.0)?.broadcast_mul(&blocks.half(0)?)?,
         Format::Q4_1 => {
             let codes = blocks.nibbles(4, f32::from)?;
