@@ -20,11 +20,14 @@ mod memory_args;
 mod model_folders;
 mod names;
 mod offload_log;
+#[cfg(feature = "window")]
+mod open;
 mod part_args;
 mod plan;
 mod probe;
 mod progress;
 mod request_args;
+mod shell;
 mod size;
 mod source_args;
 mod stdout;
@@ -94,6 +97,11 @@ enum Command {
     Download(download::Args),
     Probe(probe::Args),
     Bench(bench::Args),
+    #[cfg(feature = "window")]
+    Open(open::Args),
+    Completions(shell::Completions),
+    #[command(hide = true)]
+    Manual(shell::Manual),
     #[command(hide = true)]
     Worker(worker::Args),
 }
@@ -116,6 +124,10 @@ pub fn run() -> ExitCode {
         Some(Command::Download(args)) => download::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         Some(Command::Bench(args)) => bench::run(args),
+        #[cfg(feature = "window")]
+        Some(Command::Open(args)) => open::run(args, in_process),
+        Some(Command::Completions(args)) => shell::complete(&args),
+        Some(Command::Manual(args)) => shell::write_manual(&args),
         Some(Command::Worker(_)) => worker::run(),
     })
 }

@@ -549,14 +549,18 @@ impl SluiceApp {
         }
     }
 
-    /// Of several images, the first is used.
     fn take_drops(&mut self, ui: &Ui) {
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
+        self.take_files(dropped.iter().map(|file| file.path()));
+    }
+
+    /// Takes files as if they were dropped: of several images, the first is used.
+    pub fn take_files<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) {
         let mut images = 0_usize;
-        for file in dropped {
-            images += usize::from(is_image_or_clip(file.path()));
-            if images <= 1 || !is_image_or_clip(file.path()) {
-                self.request(Task::Take(file.path().to_owned()));
+        for file in files {
+            images += usize::from(is_image_or_clip(file));
+            if images <= 1 || !is_image_or_clip(file) {
+                self.request(Task::Take(file.to_owned()));
             }
         }
         if images > 0 {

@@ -68,6 +68,8 @@ pub struct WindowOptions {
     pub threads: Option<usize>,
     /// Whether the engine runs on a thread of the window's process instead of in its own process.
     pub in_process: bool,
+    /// Files to take as if they were dropped on the window.
+    pub files: Vec<PathBuf>,
 }
 
 /// Opens the window and returns when it is closed.
@@ -166,7 +168,9 @@ fn create(
         system_fonts: true,
         places: Places { data: data_folder(), cache: cache_folder() },
     };
-    Ok(SluiceApp::new(&creation.egui_ctx, setup))
+    let mut app = SluiceApp::new(&creation.egui_ctx, setup);
+    app.take_files(options.files.iter().map(PathBuf::as_path));
+    Ok(app)
 }
 
 /// By default egui would use the fast GPU, whose memory is needed for models.
