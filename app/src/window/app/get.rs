@@ -21,7 +21,7 @@ use crate::{
         get::{DownloadOptions, GetAction, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
         settings::DownloadSettings,
-        state::{Asked, EntryId, NextFit, TokenState},
+        state::{Asked, NextFit, TokenState},
     },
 };
 
@@ -277,8 +277,7 @@ impl SluiceApp {
         if self.state.library.known.is_empty() || self.state.jobs.running().is_some() {
             return;
         }
-        let known = self.state.library.known.iter().map(|known| EntryId::Known(known.id.clone()));
-        let wanted: Vec<EntryId> = known.collect();
+        let wanted = self.state.versions_to_fit();
         if let NextFit::Ask(id, request) = self.state.next_fit(&wanted) {
             let query = self.state.library.fits.ask(id, *request);
             self.send([Command::Plan(Box::new(query))]);

@@ -112,7 +112,7 @@ impl LibraryPlace {
     /// The models whose fits are wanted: the selected one, those that are drawn, then all others.
     pub fn wanted(&self, state: &State) -> Vec<EntryId> {
         if self.get.is_open {
-            return state.library.known.iter().map(|known| EntryId::Known(known.id.clone())).collect();
+            return state.versions_to_fit();
         }
         let rows = self.lines.iter().filter_map(|line| match line {
             Line::Row(id) => Some(id.clone()),

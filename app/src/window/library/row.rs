@@ -76,7 +76,9 @@ impl<'a> Row<'a> {
             is_broken: false,
         };
         match id {
-            EntryId::Known(_) => Some(Self::known(base, state, state.library.known(id)?)),
+            EntryId::Known(_) | EntryId::Version(..) => {
+                Some(Self::known(base, state, state.library.known(id)?))
+            }
             EntryId::Source(ModelSource::Path(_)) => Some(Self::item(base, state, state.library.item(id)?)),
             EntryId::Source(source) => {
                 let is_clip = *source == ModelSource::StarterClip;
