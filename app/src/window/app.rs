@@ -285,6 +285,7 @@ impl SluiceApp {
         app.state.downloads.is_there = app.getting.is_some();
         app.follow_folder();
         app.list_kept();
+        app.read_groups();
         app
     }
 
@@ -329,9 +330,9 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
-        self.compose_groups();
+        let groups_wait = self.follow_groups();
         self.take_reports(ctx);
-        if self.send_waiting() {
+        if self.send_waiting() || groups_wait {
             ctx.request_repaint_after(RETRY);
         }
         if self.state.jobs.running().is_some() {

@@ -24,7 +24,7 @@ use crate::{
         making::Making,
         settings::{Setting, StartupSettings},
         settings_page::{Report, SettingsPage},
-        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
+        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
     },
 };
@@ -33,7 +33,8 @@ use crate::{
 const TITLE: usize = 40;
 
 impl SluiceApp {
-    pub(super) fn act(&mut self, ctx: &Context, action: Action) {
+    /// Does what a control asks for.
+    pub fn act(&mut self, ctx: &Context, action: Action) {
         let State { settings, jobs, input, .. } = &mut self.state;
         match action {
             Action::Edit(draft) => settings.draft = *draft,
@@ -80,8 +81,8 @@ impl SluiceApp {
                 self.send(commands);
             }
             Action::DiscardUnfinished => {
-                jobs.unfinished.clear();
-                self.send([Command::Forget]);
+                let command = jobs.discard_unfinished();
+                self.send([command]);
             }
             Action::ChooseModel(model) => self.choose_model(model),
             Action::ForgetModel(path) => settings.forget_model(&path),
@@ -128,10 +129,7 @@ impl SluiceApp {
             }
             Action::CopyText(text) => ctx.copy_text(text),
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
-            Action::Undo => {
-                let commands = self.state.undo();
-                self.send(commands);
-            }
+            Action::Undo => self.undo(),
             Action::ShowHelp(shown) => self.shows_help = shown,
             Action::ShowSettings(shown) => self.settings_page = shown.then(SettingsPage::default),
             Action::CopyReport { tells_all } => {
@@ -406,6 +404,17 @@ impl SluiceApp {
         }
     }
 
+    fn undo(&mut self) {
+        match self.state.messages.notice.take().and_then(|notice| notice.undo) {
+            Some(Undo::Preset(deleted)) => self.put_preset_back(deleted),
+            Some(undo) => {
+                let commands = self.state.undo(undo);
+                self.send(commands);
+            }
+            None => {}
+        }
+    }
+
     pub(super) fn fail(&mut self, title: &str, message: String, advice: Option<String>) {
         self.state.messages.fail(title, Failure { message, advice });
     }
@@ -442,7 +451,9 @@ impl SluiceApp {
             }
             FileEvent::Exported(path) => self.saved(&path),
             FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,
+            FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
             FileEvent::StylesChosen(path) => self.add_style_file(path),
             FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),
