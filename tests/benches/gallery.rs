@@ -19,7 +19,7 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui::{Event, Key, Modifiers};
-use sluice::window::{app::Setup, files::Files, gallery::Places, link::ChannelLink};
+use sluice::window::{app::Setup, collection::Places, files::Files, link::ChannelLink};
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::Request,

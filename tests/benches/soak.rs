@@ -15,8 +15,8 @@ use std::{
 use egui::{Event, Key, Modifiers};
 use sluice::window::{
     app::{Setup, SluiceApp},
+    collection::Places,
     files::Files,
-    gallery::Places,
     settings::Settings,
 };
 use sluice_engine::session::{Session, SessionOptions};

@@ -24,8 +24,8 @@ use sluice_engine::{
 
 use super::{
     image_settings::ImageSettings,
+    report::Report,
     settings::StartupSettings,
-    settings_page::Report,
     state::{ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, color_image, thumbnail},
 };
 use crate::{

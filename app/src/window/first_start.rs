@@ -3,8 +3,8 @@
 use egui::{Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, Ui, vec2};
 
 use super::{
-    action::Action,
-    get::{GetAction, fit_badge, start_button},
+    action::{Action, GetAction, LibraryAction},
+    get::{fit_badge, start_button},
     icons,
     state::{Fit, State, Way},
     tokens::{Palette, font, radius, space},
@@ -57,7 +57,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             .on_hover_text(tr!("start-have-models-tip"))
             .clicked()
         {
-            actions.push(Action::Library(super::library::LibraryAction::Show(true)));
+            actions.push(Action::Library(LibraryAction::Show(true)));
         }
     });
 }

@@ -7,10 +7,9 @@ use std::{
 };
 
 use sluice::window::{
-    action::Action,
+    action::{Action, Making},
     app::{Setup, SluiceApp},
     files::Files,
-    making::Making,
 };
 use sluice_engine::{
     output::{Media, read_settings},

@@ -17,13 +17,12 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{Action, Message},
-        browser::{Browse, Browser},
+        action::{Action, Browse, GetAction, Making, Message},
+        browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
-        get::GetAction,
-        making::Making,
+        report::Report,
         settings::{Setting, StartupSettings},
-        settings_page::{Report, SettingsPage},
+        settings_page::SettingsPage,
         state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
     },
@@ -89,7 +88,7 @@ impl SluiceApp {
             Action::Library(action) => self.act_in_library(action),
             Action::OpenDialog(dialog) => self.open_dialog(dialog),
             Action::Browse(step) => self.browse(step),
-            Action::Gallery(step) => self.gallery_step(ctx, *step),
+            Action::Gallery(action) => self.act_in_gallery(ctx, *action),
             Action::ListAdapters => {
                 self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }

@@ -18,7 +18,8 @@ use crate::{
     },
     language::tr,
     window::{
-        get::{DownloadOptions, GetAction, GetEvent, GetTask, GetWorker},
+        action::{GetAction, LibraryAction},
+        get::{DownloadOptions, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
         settings::DownloadSettings,
         state::{Asked, NextFit, TokenState},
@@ -110,7 +111,7 @@ impl SluiceApp {
             GetAction::Cancel(id) => getting.downloads.cancel(id),
             GetAction::Open(path) => {
                 self.library_place.get().is_open = false;
-                self.act_in_library(crate::window::library::LibraryAction::Show(false));
+                self.act_in_library(LibraryAction::Show(false));
                 self.choose_model(ModelSource::Path(path));
             }
             GetAction::Folder(folder) => {
@@ -138,7 +139,7 @@ impl SluiceApp {
             return;
         }
         if !self.state.library.is_open {
-            self.act_in_library(crate::window::library::LibraryAction::Show(true));
+            self.act_in_library(LibraryAction::Show(true));
         }
         self.library_place.get().open();
         self.follow_folder();

@@ -12,8 +12,8 @@ use crate::{
     language::tr,
     presets::{NamedPreset, Preset},
     window::{
+        action::Keeping,
         files::{PresetTask, Task},
-        kept::Keeping,
         state::{DeletedPreset, Draft, Notice, Undo},
     },
 };

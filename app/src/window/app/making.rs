@@ -7,8 +7,8 @@ use crate::{
     input_folder::InputFolder,
     language::tr,
     window::{
+        action::Making,
         files::Task,
-        making::Making,
         state::{Notice, Shown, file_name},
     },
 };

@@ -2,15 +2,14 @@
 
 use egui::{Align, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
 
-use super::{GetAction, GetPlace, Kind, heading, paragraph};
+use super::{GetPlace, Kind, heading, paragraph};
 use crate::{
     downloads::{Listed, Phase, Version, catalogue::catalogue},
     language::tr,
     units,
     window::{
-        action::Action,
-        icons,
-        library::fit_color,
+        action::{Action, GetAction},
+        fit, icons,
         state::{EntryId, Fit, State},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -179,7 +178,7 @@ fn format_choice(ui: &mut Ui, state: &State, listed: &Listed, version: &Version,
         (Some(_), None) => tr!("get-checking"),
         (Some(_), Some(fit)) => fit.words(),
     });
-    let dot = RichText::new("● ").color(fit.map_or(palette.line_strong, |fit| fit_color(palette, fit)));
+    let dot = RichText::new("● ").color(fit.map_or(palette.line_strong, |fit| fit::color(palette, fit)));
     let words = parts.join(" · ");
     let text = (dot, RichText::new(&words).color(palette.text));
     let response = ui.selectable_value(format, version.format.clone(), text);
@@ -267,7 +266,7 @@ pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&V
     let fit = version.and_then(|version| state.fit_of(listed, version));
     let (words, dot, tip) = match (listed.known, fit) {
         (None, _) => (tr!("get-fit-unknown"), palette.line_strong, String::new()),
-        (Some(_), Some(fit)) => (fit.words(), fit_color(palette, fit), fit.sentence()),
+        (Some(_), Some(fit)) => (fit.words(), fit::color(palette, fit), fit.sentence()),
         (Some(_), None) => (tr!("get-checking"), palette.line_strong, String::new()),
     };
     let frame = Frame::new().inner_margin(Margin::symmetric(space::XS as i8, 0));
