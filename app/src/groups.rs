@@ -3,8 +3,12 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    process,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
+use serde::{Deserialize, Serialize};
 use sluice_engine::{
     memory::Plan,
     output::{Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_png},
@@ -12,22 +16,31 @@ use sluice_engine::{
         FrameRange, Request, SourceClip,
         grid::{Cell, Grid, GridLabels, GridRecord},
     },
-    session::{JobId, Picture, StageKind},
+    session::{GroupPlace, JobId, Picture, StageKind},
     source::{self, read_clip},
 };
 
+use crate::fonts;
+
 /// Jobs whose images are composed into one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
+    /// A name that no other group has, not even one of another session.
+    id: String,
     sheet: Sheet,
     /// The settings from which all differ.
     request: Request,
     record: Option<GridRecord>,
+    output: Output,
     /// The jobs that have not ended, with the place of their first image.
+    #[serde(skip)]
     open: BTreeMap<JobId, usize>,
     /// Those that have, so that a job which is queued again takes its place.
+    #[serde(skip)]
     ended: BTreeMap<JobId, usize>,
-    output: Output,
+    /// Images of a previous session.
+    #[serde(skip)]
+    earlier: usize,
 }
 
 impl Group {
@@ -39,22 +52,40 @@ impl Group {
         Self::new(sheet, Request { batch: 1, ..request.clone() }, Some(grid.record()), output)
     }
 
-    /// For the images of one job.
-    pub fn of_batch(request: &Request, job: JobId, output: Output) -> Self {
+    /// For the images of one job, without the job.
+    pub fn of_batch(request: &Request, output: Output) -> Self {
         let labels = GridLabels::plain(request.batch as usize);
-        let mut group =
-            Self::new(Sheet::new(labels, [request.width, request.height]), request.clone(), None, output);
-        group.open.insert(job, 0);
-        group
+        Self::new(Sheet::new(labels, [request.width, request.height]), request.clone(), None, output)
     }
 
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
-        Self { sheet, request, record, open: BTreeMap::new(), ended: BTreeMap::new(), output }
+        let (open, ended) = (BTreeMap::new(), BTreeMap::new());
+        Self { id: new_id(), sheet, request, record, output, open, ended, earlier: 0 }
     }
 
-    /// Adds the job of a cell.
-    pub fn add(&mut self, job: JobId, at: [usize; 3]) {
-        self.open.insert(job, self.sheet.place(at));
+    /// Its name.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The place of a cell.
+    pub fn place(&self, at: [usize; 3]) -> GroupPlace {
+        GroupPlace { group: self.id.clone(), place: self.sheet.place(at) }
+    }
+
+    /// Adds a job, with the place of its first image.
+    pub fn add(&mut self, job: JobId, place: usize) {
+        self.open.insert(job, place);
+    }
+
+    /// Takes the files that a previous session has written down: those of each job from its place on.
+    pub fn restore(&mut self, drawn: impl IntoIterator<Item = (usize, Vec<Option<PathBuf>>)>) {
+        for (place, files) in drawn {
+            for (own, file) in self.sheet.files.iter_mut().skip(place).zip(files) {
+                *own = file;
+            }
+        }
+        self.earlier = self.sheet.files.iter().flatten().count();
     }
 
     /// Whether a job belongs to it and has not ended.
@@ -67,12 +98,13 @@ impl Group {
         self.open.keys().copied()
     }
 
-    /// Takes what a job has generated.
-    pub fn finished(&mut self, job: JobId, pictures: &[Picture]) {
-        let Some(first) = self.open.get(&job) else { return };
-        for (file, picture) in self.sheet.files.iter_mut().skip(*first).zip(pictures) {
+    /// Takes what a job has generated. Returns the place of its first image, if the job belongs to it.
+    pub fn finished(&mut self, job: JobId, pictures: &[Picture]) -> Option<usize> {
+        let first = *self.open.get(&job)?;
+        for (file, picture) in self.sheet.files.iter_mut().skip(first).zip(pictures) {
             file.clone_from(&picture.path);
         }
+        Some(first)
     }
 
     /// A job has ended. Returns whether it was the last one.
@@ -82,16 +114,17 @@ impl Group {
         self.open.is_empty()
     }
 
-    /// A job that has ended is queued again under another number.
-    pub fn resumed(&mut self, before: JobId, job: JobId) {
-        if let Some(place) = self.ended.remove(&before) {
-            self.open.insert(job, place);
-        }
+    /// A job that has ended is queued again under another number. Returns whether all others have ended, too.
+    pub fn resumed(&mut self, before: JobId, job: JobId) -> bool {
+        let Some(place) = self.ended.remove(&before) else { return false };
+        self.open.insert(job, place);
+        self.open.len() == 1
     }
 
     /// How many of the jobs have ended, and how many there are.
     pub fn progress(&self) -> [usize; 2] {
-        [self.ended.len(), self.ended.len() + self.open.len()]
+        let ended = self.earlier + self.ended.len();
+        [ended, ended + self.open.len()]
     }
 
     /// The settings from which all differ.
@@ -109,7 +142,7 @@ impl Group {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, model: &str, family: &str) -> Result<(PathBuf, Image), OutputError> {
-        let composed = self.sheet.compose(first_image);
+        let composed = self.sheet.compose(first_image, fonts::finder());
         let settings =
             Settings { grid: self.record.clone(), ..Settings::new(&self.request, model, family, 0) };
         let path = match &self.output {
@@ -123,6 +156,12 @@ impl Group {
         };
         Ok((path, composed))
     }
+}
+
+fn new_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+    format!("{since}-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// An image, or the first frame of a clip.

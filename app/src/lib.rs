@@ -5,6 +5,7 @@ pub mod cli;
 pub mod downloads;
 pub mod engines;
 pub mod folders;
+pub mod fonts;
 pub mod groups;
 pub mod input_folder;
 #[cfg(feature = "window")]

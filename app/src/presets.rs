@@ -229,13 +229,36 @@ pub fn rename(folder: &Path, name: &str, new: &str) -> Result<(), PresetError> {
     fs::rename(&from, to).map_err(|error| PresetError::File { path: from, error })
 }
 
-/// Deletes a preset.
+/// Deletes a preset. Returns what was in its file.
 ///
 /// # Errors
 /// When it cannot be deleted.
-pub fn delete(folder: &Path, name: &str) -> Result<(), PresetError> {
+pub fn delete(folder: &Path, name: &str) -> Result<Vec<u8>, PresetError> {
     let path = file(folder, name)?;
-    fs::remove_file(&path).map_err(|error| PresetError::File { path, error })
+    let delete = || {
+        let contents = fs::read(&path)?;
+        fs::remove_file(&path)?;
+        Ok(contents)
+    };
+    delete().map_err(|error| PresetError::File { path: path.clone(), error })
+}
+
+/// Puts a deleted preset back, with what was in its file.
+///
+/// # Errors
+/// When there is one of this name meanwhile, or the file cannot be written.
+pub fn put_back(folder: &Path, name: &str, contents: &[u8]) -> Result<(), PresetError> {
+    let path = file(folder, name)?;
+    let write = || {
+        fs::create_dir_all(folder)?;
+        io::Write::write_all(&mut fs::File::create_new(&path)?, contents)
+    };
+    match write() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(PresetError::Taken(name.trim().to_owned()))
+        }
+        result => result.map_err(|error| PresetError::File { path: path.clone(), error }),
+    }
 }
 
 /// The preset with a name, or in a file.
@@ -321,6 +344,11 @@ mod tests {
             assert!(matches!(error, PresetError::Name(_)), "{wrong}: {error}");
         }
         assert!(delete(folder, "missing").is_err());
+        let contents = delete(folder, "c").unwrap();
+        assert_eq!(names(), [""; 0]);
+        put_back(folder, "c", &contents).unwrap();
+        assert_eq!(listed(folder)[0].preset, Ok(Preset::of(&request(), false)));
+        assert!(matches!(put_back(folder, "c", &contents), Err(PresetError::Taken(_))));
         fs::write(folder.join("broken.toml"), "steps = \"many\"").unwrap();
         let broken = listed(folder).swap_remove(0);
         assert!(broken.preset.unwrap_err().contains("is not a preset"));

@@ -1,13 +1,14 @@
 //! The gallery with 10 000 images: how long reading them takes, for the first time and again, and the cost of a frame
 //! while it is scrolled, idle and searched. A frame is everything on the main thread and the copies of textures.
 //!
-//! `cargo bench -p sluice-tests --bench gallery`
+//! `cargo bench --workspace --bench gallery`
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
 #![allow(dead_code, reason = "shared with the tests of the window")]
 
 #[path = "../tests/window/support.rs"]
 mod support;
+mod undrawn;
 
 use std::{
     path::Path,
@@ -17,16 +18,8 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui::{
-    Color32, Context, Event, Key, Modifiers, MouseWheelUnit, RawInput, Rect, TouchPhase, ViewportId,
-    epaint::ImageData, pos2, vec2,
-};
-use sluice::window::{
-    app::{Setup, SluiceApp},
-    files::Files,
-    gallery::Places,
-    link::ChannelLink,
-};
+use egui::{Event, Key, Modifiers};
+use sluice::window::{app::Setup, collection::Places, files::Files, link::ChannelLink};
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::Request,
@@ -34,6 +27,7 @@ use sluice_engine::{
 };
 
 use support::{landscape, starter};
+use undrawn::{Undrawn, point, press, wheel};
 
 const IMAGES: u64 = 10_000;
 /// Measured frames of each kind.
@@ -43,11 +37,9 @@ const GOAL: Duration = Duration::from_millis(8);
 const PATIENCE: Duration = Duration::from_secs(300);
 
 struct Bench {
-    ctx: Context,
-    app: SluiceApp,
+    window: Undrawn,
     _engine: (Sender<EngineEvent>, Receiver<Command>),
     now: f64,
-    staging: Vec<Color32>,
 }
 
 impl Bench {
@@ -55,46 +47,25 @@ impl Bench {
         let (to_engine, commands) = unbounded();
         let (events, from_engine) = unbounded();
         let link = ChannelLink { commands: to_engine, events: from_engine };
-        let ctx = Context::default();
         let mut setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
         setup.folder = Some(folder.to_owned());
         setup.places = Places { data: Some(places.join("data")), cache: Some(places.join("cache")) };
-        let app = SluiceApp::new(&ctx, setup);
+        let window = Undrawn::new([1920.0, 1080.0], setup);
         events.send(EngineEvent::ModelLoaded(Box::new(starter()))).unwrap();
-        let mut bench = Self { ctx, app, _engine: (events, commands), now: 0.0, staging: Vec::new() };
+        let mut bench = Self { window, _engine: (events, commands), now: 0.0 };
         bench.frame(Vec::new());
         bench
     }
 
+    /// Runs a frame. Returns its duration, and the time until the next one.
     fn frame(&mut self, events: Vec<Event>) -> (Duration, Duration) {
         self.now += 1.0 / 60.0;
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(1920.0, 1080.0))),
-            time: Some(self.now),
-            focused: true,
-            events,
-            ..RawInput::default()
-        };
-        let start = Instant::now();
-        let mut output = self.ctx.run_ui(input, |ui| {
-            self.app.take_events(ui.ctx());
-            self.app.ui(ui);
-        });
-        let shapes = std::mem::take(&mut output.shapes);
-        std::hint::black_box(self.ctx.tessellate(shapes, output.pixels_per_point));
-        for delta in output.textures_delta.set.values().flatten() {
-            let ImageData::Color(image) = &delta.image;
-            self.staging.clone_from(&image.pixels);
-        }
-        let took = start.elapsed();
-        let due = output.viewport_output[&ViewportId::ROOT].repaint_delay;
-        output.drop_without_applying_deltas();
-        (took, due)
+        let frame = self.window.frame(self.now, events);
+        (frame.took, frame.due)
     }
 
     fn press(&mut self, key: Key, modifiers: Modifiers) -> Duration {
-        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
-        self.frame(vec![event(true), event(false)]).0
+        self.frame(press(key, modifiers)).0
     }
 
     /// Renders until all files are read. Returns the time, and the longest frame.
@@ -102,7 +73,7 @@ impl Bench {
         let start = Instant::now();
         let mut longest = self.press(Key::G, Modifiers::NONE);
         loop {
-            let shelf = &self.app.gallery().shelf;
+            let shelf = &self.window.app.gallery().shelf;
             if shelf.unread == Some(0) && shelf.count() as u64 == IMAGES {
                 return (start.elapsed(), longest);
             }
@@ -114,15 +85,8 @@ impl Bench {
 
     /// Scrolls by this many points in each frame.
     fn scroll(&mut self, points: f32) -> Vec<Duration> {
-        let wheel = || Event::MouseWheel {
-            unit: MouseWheelUnit::Point,
-            delta: vec2(0.0, -points),
-            phase: TouchPhase::Move,
-            source: egui::MouseWheelSource::Unknown,
-            modifiers: Modifiers::NONE,
-        };
-        self.frame(vec![Event::PointerMoved(pos2(600.0, 600.0))]);
-        (0..FRAMES).map(|_| self.frame(vec![wheel()]).0).collect()
+        self.frame(point(600.0, 600.0));
+        (0..FRAMES).map(|_| self.frame(wheel(points)).0).collect()
     }
 }
 
@@ -184,8 +148,8 @@ fn main() {
         "a letter typed into the search",
         typed.map(|letter| bench.frame(vec![Event::Text(letter.into())]).0).collect(),
     );
-    println!("found {} of {IMAGES}", bench.app.gallery().shelf.shown().len());
-    println!("{} thumbnails are kept on the GPU", bench.app.gallery().thumbnails.count());
+    println!("found {} of {IMAGES}", bench.window.app.gallery().shelf.shown().len());
+    println!("{} thumbnails are kept on the GPU", bench.window.app.gallery().thumbnails.count());
     let verdict = if slow.max(fast).max(back) <= GOAL { "reached" } else { "missed" };
     println!("goal of {} ms for 99 in 100 frames while scrolling {verdict}", GOAL.as_millis());
 }

@@ -8,22 +8,17 @@
 
 #[path = "../tests/window/support.rs"]
 mod support;
+mod undrawn;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use crossbeam_channel::unbounded;
-use egui::{Color32, Context, RawInput, Rect, ViewportId, epaint::ImageData, pos2, vec2};
-use sluice::window::{
-    app::{Setup, SluiceApp},
-    files::Files,
-    link::ChannelLink,
-};
+use egui::{Key, Modifiers};
+use sluice::window::{app::Setup, files::Files, link::ChannelLink};
 use sluice_engine::session::{Event, JobId};
 
 use support::{moving, starter};
+use undrawn::{Undrawn, press};
 
 const JOB: JobId = JobId(1);
 const RATE: f32 = 30.0;
@@ -33,10 +28,8 @@ const FRAMES: usize = 300;
 const GOAL: Duration = Duration::from_millis(8);
 
 struct Bench {
-    ctx: Context,
-    app: SluiceApp,
+    window: Undrawn,
     now: f64,
-    staging: Vec<Color32>,
     uploads: usize,
 }
 
@@ -45,54 +38,25 @@ impl Bench {
         let (to_engine, commands) = unbounded();
         let (events, from_engine) = unbounded();
         let link = ChannelLink { commands: to_engine, events: from_engine };
-        let ctx = Context::default();
-        let app = SluiceApp::new(&ctx, Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap()));
-        let mut bench = Self { ctx, app, now: 0.0, staging: Vec::new(), uploads: 0 };
+        let setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
+        let mut bench = Self { window: Undrawn::new([1920.0, 1080.0], setup), now: 0.0, uploads: 0 };
         events.send(Event::ModelLoaded(Box::new(starter()))).unwrap();
-        let press = |pressed| egui::Event::Key {
-            key: egui::Key::Enter,
-            physical_key: None,
-            pressed,
-            repeat: false,
-            modifiers: egui::Modifiers::COMMAND,
-        };
         bench.frame(Vec::new());
-        bench.frame(vec![press(true), press(false)]);
+        bench.frame(press(Key::Enter, Modifiers::COMMAND));
         events.send(Event::Started { job: JOB }).unwrap();
         let pictures = vec![moving(width, height, 30, RATE)];
         events.send(Event::Finished { job: JOB, pictures, seconds: 1.0 }).unwrap();
         bench.frame(Vec::new());
-        assert!(bench.app.state().player.current().is_some());
+        assert!(bench.window.app.state().player.current().is_some());
         drop(commands);
         bench
     }
 
-    /// Runs one frame, and copies textures as they are copied to the GPU. Returns its duration, and the time until the
-    /// window wants the next one.
+    /// Runs one frame. Returns its duration, and the time until the window wants the next one.
     fn frame(&mut self, events: Vec<egui::Event>) -> (Duration, Duration) {
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(1920.0, 1080.0))),
-            time: Some(self.now),
-            focused: true,
-            events,
-            ..RawInput::default()
-        };
-        let start = Instant::now();
-        let mut output = self.ctx.run_ui(input, |ui| {
-            self.app.take_events(ui.ctx());
-            self.app.ui(ui);
-        });
-        let shapes = std::mem::take(&mut output.shapes);
-        std::hint::black_box(self.ctx.tessellate(shapes, output.pixels_per_point));
-        for delta in output.textures_delta.set.values().flatten() {
-            let ImageData::Color(image) = &delta.image;
-            self.staging.clone_from(&image.pixels);
-            self.uploads += usize::from(image.pixels.len() > 1 << 16);
-        }
-        let took = start.elapsed();
-        let due = output.viewport_output[&ViewportId::ROOT].repaint_delay;
-        output.drop_without_applying_deltas();
-        (took, due)
+        let frame = self.window.frame(self.now, events);
+        self.uploads += frame.uploads;
+        (frame.took, frame.due)
     }
 }
 

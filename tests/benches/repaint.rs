@@ -1,7 +1,7 @@
 //! Times the frames of the window while a run reports a thousand events per second.
 //!
 //! A frame is everything on the main thread: handling events, layout, and tessellation. No graphics adapter
-//! is needed. `cargo bench -p sluice-tests --bench repaint`
+//! is needed. `cargo bench --workspace --bench repaint`
 
 #![allow(
     clippy::expect_used,
@@ -15,16 +15,14 @@
 mod runs;
 #[path = "../tests/window/support.rs"]
 mod support;
+mod undrawn;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui::{Context, RawInput, Rect, pos2, vec2};
+use egui::{Key, Modifiers};
 use sluice::window::{
-    app::{Setup, SluiceApp},
+    app::Setup,
     files::Files,
     link::ChannelLink,
     settings::{MemorySettings, Settings as WindowSettings},
@@ -37,6 +35,7 @@ use sluice_engine::{
 
 use runs::Scene;
 use support::{landscape, machine, starter};
+use undrawn::{Undrawn, point, press};
 
 const JOB: JobId = JobId(1);
 const FRAMES_A_SECOND: usize = 60;
@@ -48,12 +47,10 @@ const SECONDS_BEFORE: usize = 600;
 const GOAL: Duration = Duration::from_millis(2);
 
 struct Bench {
-    ctx: Context,
-    app: SluiceApp,
+    window: Undrawn,
     events: Sender<Event>,
     commands: Receiver<Command>,
     scene: Scene,
-    size: [f32; 2],
     frame: usize,
 }
 
@@ -66,10 +63,8 @@ impl Bench {
         let memory =
             MemorySettings { plan_open: Some(open), timeline_open: open, ..MemorySettings::default() };
         setup.settings = Some(WindowSettings { memory, ..WindowSettings::default() });
-        let ctx = Context::default();
-        let app = SluiceApp::new(&ctx, setup);
-        let scene = Scene::streamed();
-        let mut bench = Self { ctx, app, events, commands, scene, size, frame: 0 };
+        let window = Undrawn::new(size, setup);
+        let mut bench = Self { window, events, commands, scene: Scene::streamed(), frame: 0 };
         bench.says(Event::Hardware(machine()));
         bench.says(Event::ModelLoaded(Box::new(starter())));
         bench.frame(Vec::new());
@@ -91,14 +86,7 @@ impl Bench {
 
     /// A run that has been going on for a while.
     fn begin(&mut self) {
-        let press = |pressed| egui::Event::Key {
-            key: egui::Key::Enter,
-            physical_key: None,
-            pressed,
-            repeat: false,
-            modifiers: egui::Modifiers::COMMAND,
-        };
-        self.frame(vec![press(true), press(false)]);
+        self.frame(press(Key::Enter, Modifiers::COMMAND));
         self.says(Event::Started { job: JOB });
         self.says(Event::Preview { job: JOB, step: 5, media: vec![Media::Image(landscape(64, 64, 3, 0.6))] });
         self.says(Event::Telemetry { job: JOB, events: self.scene.run(8, 12) });
@@ -110,25 +98,8 @@ impl Bench {
     /// Runs one frame. Returns its duration without and with tessellation.
     fn frame(&mut self, events: Vec<egui::Event>) -> (Duration, Duration) {
         self.frame += 1;
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(self.size[0], self.size[1]))),
-            time: Some(self.frame as f64 / FRAMES_A_SECOND as f64),
-            focused: true,
-            events,
-            ..RawInput::default()
-        };
-        let start = Instant::now();
-        let mut output = self.ctx.run_ui(input, |ui| {
-            self.app.take_events(ui.ctx());
-            self.app.ui(ui);
-        });
-        let laid_out = start.elapsed();
-        let shapes = std::mem::take(&mut output.shapes);
-        let triangles = self.ctx.tessellate(shapes, output.pixels_per_point);
-        let took = start.elapsed();
-        std::hint::black_box(triangles);
-        output.drop_without_applying_deltas();
-        (laid_out, took)
+        let frame = self.window.frame(self.frame as f64 / FRAMES_A_SECOND as f64, events);
+        (frame.laid_out, frame.tessellated)
     }
 }
 
@@ -196,9 +167,8 @@ fn measure(name: &str, size: [f32; 2], open: bool, pointer: bool) -> Duration {
             owed -= FRAMES_A_SECOND;
             bench.says(Event::Telemetry { job: JOB, events: vec![source.next()] });
         }
-        let at = pos2(400.0 + frame as f32, size[1] - 150.0);
-        let moved = pointer.then_some(egui::Event::PointerMoved(at));
-        let (layout, all) = bench.frame(moved.into_iter().collect());
+        let moved = if pointer { point(400.0 + frame as f32, size[1] - 150.0) } else { Vec::new() };
+        let (layout, all) = bench.frame(moved);
         laid_out.push(layout);
         took.push(all);
     }

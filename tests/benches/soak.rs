@@ -5,20 +5,24 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a measurement that cannot go on fails")]
 
+mod undrawn;
+
 use std::{
     env, thread,
     time::{Duration, Instant},
 };
 
-use egui::{Context, Event, Key, Modifiers, MouseWheelUnit, RawInput, Rect, TouchPhase, pos2, vec2};
+use egui::{Event, Key, Modifiers};
 use sluice::window::{
     app::{Setup, SluiceApp},
+    collection::Places,
     files::Files,
-    gallery::Places,
     settings::Settings,
 };
 use sluice_engine::session::{Session, SessionOptions};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, get_current_pid};
+
+use undrawn::{Undrawn, point, press, wheel};
 
 /// Jobs of a run of which nothing else is said.
 const JOBS: usize = 2000;
@@ -32,39 +36,20 @@ const FRAME: Duration = Duration::from_millis(4);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Soak {
-    ctx: Context,
-    app: SluiceApp,
+    window: Undrawn,
     started: Instant,
 }
 
 impl Soak {
     fn frame(&mut self, events: Vec<Event>) {
-        let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 800.0))),
-            time: Some(self.started.elapsed().as_secs_f64()),
-            focused: true,
-            events,
-            ..RawInput::default()
-        };
-        let mut output = self.ctx.run_ui(input, |ui| {
-            self.app.take_events(ui.ctx());
-            self.app.ui(ui);
-        });
-        let shapes = std::mem::take(&mut output.shapes);
-        std::hint::black_box(self.ctx.tessellate(shapes, output.pixels_per_point));
-        output.drop_without_applying_deltas();
-    }
-
-    fn press(&mut self, key: Key, modifiers: Modifiers) {
-        let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
-        self.frame(vec![event(true), event(false)]);
+        self.window.frame(self.started.elapsed().as_secs_f64(), events);
     }
 
     fn until(&mut self, what: &str, done: impl Fn(&SluiceApp) -> bool) {
         let start = Instant::now();
-        while !done(&self.app) {
+        while !done(&self.window.app) {
             assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
-            let failures = &self.app.state().messages.failures;
+            let failures = &self.window.app.state().messages.failures;
             assert!(failures.is_empty(), "{failures:?}");
             thread::sleep(FRAME);
             self.frame(Vec::new());
@@ -73,30 +58,24 @@ impl Soak {
 
     fn draw(&mut self) {
         for _ in 0..TOGETHER {
-            self.press(Key::Enter, Modifiers::COMMAND);
+            self.frame(press(Key::Enter, Modifiers::COMMAND));
         }
         self.until("the images", |app| app.state().jobs.is_empty());
     }
 
     /// Opens the gallery, scrolls through it and closes it; returns how many images it has.
     fn look(&mut self, images: usize) -> usize {
-        self.press(Key::G, Modifiers::NONE);
+        self.frame(press(Key::G, Modifiers::NONE));
         self.until("the gallery", |app| {
             app.gallery().shelf.unread == Some(0) && app.gallery().shelf.count() >= images
         });
-        self.frame(vec![Event::PointerMoved(pos2(640.0, 500.0))]);
+        self.frame(point(640.0, 500.0));
         for _ in 0..100 {
-            self.frame(vec![Event::MouseWheel {
-                unit: MouseWheelUnit::Point,
-                delta: vec2(0.0, -200.0),
-                phase: TouchPhase::Move,
-                source: egui::MouseWheelSource::Unknown,
-                modifiers: Modifiers::NONE,
-            }]);
+            self.frame(wheel(200.0));
             thread::sleep(FRAME);
         }
-        let count = self.app.gallery().shelf.count();
-        self.press(Key::G, Modifiers::NONE);
+        let count = self.window.app.gallery().shelf.count();
+        self.frame(press(Key::G, Modifiers::NONE));
         count
     }
 }
@@ -125,9 +104,7 @@ fn main() {
     setup.folder = Some(images);
     setup.places =
         Places { data: Some(folder.path().join("data")), cache: Some(folder.path().join("cache")) };
-    let ctx = Context::default();
-    let app = SluiceApp::new(&ctx, setup);
-    let mut soak = Soak { ctx, app, started: Instant::now() };
+    let mut soak = Soak { window: Undrawn::new([1280.0, 800.0], setup), started: Instant::now() };
     soak.until("the starter", |app| app.state().can_generate());
 
     let mut system = System::new().unwrap();

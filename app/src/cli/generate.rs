@@ -226,7 +226,9 @@ fn follow(
         };
         match event {
             Event::Finished { job, pictures, .. } => {
-                groups.iter_mut().for_each(|group| group.finished(job, &pictures));
+                for group in &mut groups {
+                    group.finished(job, &pictures);
+                }
                 for path in pictures.iter().filter_map(|picture| picture.path.as_deref()) {
                     if !listener.json() {
                         stdout::line(&path.display().to_string())?;

@@ -75,7 +75,9 @@ impl Plan<'_> {
                 Output::File(path) => Output::File(beside(path, "grid")),
                 folder => folder.clone(),
             };
-            all.groups.push(Group::of_batch(&request, id, sheet));
+            let mut group = Group::of_batch(&request, sheet);
+            group.add(id, 0);
+            all.groups.push(group);
         }
         all.jobs.push((self.job)(id, request, output, &name));
     }
@@ -108,7 +110,7 @@ impl Plan<'_> {
                 words.into_iter().map(String::as_str).filter(|words| !words.is_empty()).collect();
             all.titles.push(format!("image {number} of {count}: {}", words.join(", ")));
             all.jobs.push((self.job)(id, cell.request, output, &name));
-            group.add(id, cell.at);
+            group.add(id, group.place(cell.at).place);
         }
         all.groups.push(group);
         Ok(())

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::LazyLock};
 
 use serde::Deserialize;
-use sluice_engine::models::{KnownModel, known_model};
+use sluice_engine::{
+    models::{KnownModel, PublishedPart, StoredAs, known_model, published_models},
+    precision::Format,
+    session::PlanSubject,
+};
 
 use super::{Link, Order, Source, Wanted};
 
@@ -82,6 +86,20 @@ impl Listed {
         }
     }
 
+    /// What a plan for a version is asked for; `None` if the model is not well known.
+    pub fn subject(&self, version: &Version) -> Option<PlanSubject> {
+        let known = self.known?;
+        if version.files.is_empty() {
+            return Some(PlanSubject::Known(known.id.clone()));
+        }
+        let published = published_models().iter().find(|published| published.id == known.id)?;
+        let stored = version.files.iter().flat_map(|file| {
+            let parts = published.parts.iter().filter(|part| file.has(part));
+            parts.map(|part| (part.folder.clone(), StoredAs { format: file.format(), bits: file.bits }))
+        });
+        Some(PlanSubject::KnownAs(known.id.clone(), stored.collect()))
+    }
+
     /// What to download for a version; `None` if its files have to be looked up first.
     pub fn order(&self, version: &Version, folder: PathBuf) -> Option<Order> {
         let files: Vec<Wanted> = version.files.iter().map(|file| file.wanted.clone()).collect();
@@ -92,6 +110,30 @@ impl Listed {
     /// Where the files of a whole repository are looked up.
     pub fn link(&self) -> Link {
         Link::Hub { repository: self.repository.clone(), revision: "main".to_owned(), folder: None }
+    }
+}
+
+impl ListedFile {
+    /// Whether a component of a published model is in it.
+    fn has(&self, part: &PublishedPart) -> bool {
+        self.holds.iter().any(|name| match name.as_str() {
+            "t5" => part.class.contains("T5"),
+            name => part.folder == name,
+        })
+    }
+
+    /// The format of most of its matrices, as its bits and its name tell.
+    fn format(&self) -> Format {
+        let name = self.wanted.name().to_lowercase();
+        match self.bits {
+            32.0.. => Format::F32,
+            16.0.. => Format::Bf16,
+            8.5.. if name.ends_with(".gguf") => Format::Q8_0,
+            _ if name.ends_with(".gguf") => Format::Q4K,
+            _ if name.contains("int8") => Format::I8,
+            _ if name.contains("fp4") => Format::E2m1,
+            _ => Format::F8E4m3,
+        }
     }
 }
 
@@ -277,6 +319,30 @@ mod tests {
         for (to, source) in &names {
             assert!(names.iter().all(|(other, of)| other != to || of == source), "{to:?} is two files");
         }
+    }
+
+    /// What a version is planned with comes to the size of its files, but for what they have that no run uses.
+    #[test]
+    fn every_version_can_be_planned_in_its_own_size() {
+        let mut wrong = Vec::new();
+        for listed in &catalogue().models {
+            let Some(known) = listed.known else { continue };
+            for version in listed.versions.iter().filter(|version| !version.files.is_empty()) {
+                let Some(PlanSubject::KnownAs(id, stored)) = listed.subject(version) else {
+                    panic!("{} in {} has no parts", listed.id, version.format)
+                };
+                assert_eq!(id, known.id);
+                let model = known.open_as(&stored);
+                let model = model.unwrap_or_else(|error| panic!("{id} in {}: {error}", version.format));
+                let blocks = model.components().flat_map(|component| &component.blocks);
+                let used: u64 = blocks.map(|block| block.stored_bytes()).sum();
+                let ratio = used as f64 / listed.bytes(version).unwrap() as f64;
+                if !(0.9..1.1).contains(&ratio) {
+                    wrong.push(format!("{id} in {}: {ratio:.3}", version.format));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     /// The sizes are those that the blueprints give, with the bits that the catalogue states.

@@ -23,17 +23,17 @@ use sluice_engine::{
 };
 
 use super::{
-    action::Action,
+    action::{Action, Making},
     browser::{self, Browser},
-    commands::Now,
+    collection::{ExportOptions, Places},
+    commands::{Now, Open},
     files::{Files, Task, is_image_or_clip},
-    gallery::{self as gallery_view, Around, ExportOptions, Gallery, Places},
+    gallery::{self as gallery_view, Around, Gallery},
     get::DownloadOptions,
     grid::GridDialog,
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
     link::EngineLink,
-    making::Making,
     monitor::{self, Monitor},
     palette::CommandPalette,
     plan_panel::{self, PlanPanel},
@@ -45,7 +45,7 @@ use super::{
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
-    top_bar::{self, Open, TopBar},
+    top_bar::{self, TopBar},
     viewer::{self, Viewer},
 };
 use crate::{
@@ -285,6 +285,7 @@ impl SluiceApp {
         app.state.downloads.is_there = app.getting.is_some();
         app.follow_folder();
         app.list_kept();
+        app.read_groups();
         app
     }
 
@@ -329,9 +330,9 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
-        self.compose_groups();
+        let groups_wait = self.follow_groups();
         self.take_reports(ctx);
-        if self.send_waiting() {
+        if self.send_waiting() || groups_wait {
             ctx.request_repaint_after(RETRY);
         }
         if self.state.jobs.running().is_some() {
@@ -369,14 +370,7 @@ impl SluiceApp {
     pub fn ui(&mut self, ui: &mut Ui) {
         self.follow_language(ui.ctx());
         let mut by_keys = Vec::new();
-        let now = Now {
-            state: &self.state,
-            gallery: self.gallery.is_open,
-            plan: self.is_plan_open(ui.max_rect().width()),
-            help: self.shows_help,
-            settings: self.settings_page.is_some(),
-            palette: self.palette.is_open,
-        };
+        let now = Now { state: &self.state, open: self.open(ui.max_rect().width()) };
         shortcuts::pressed(ui, &now, self.escape, &mut by_keys);
         self.take_drops(ui);
         self.take_pasted(ui);
@@ -421,22 +415,18 @@ impl SluiceApp {
     }
 
     fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let Self { state, gallery, .. } = self;
         let palette = Palette::of(ui);
         let now = ui.ctx().time();
         let whole = ui.max_rect();
-        let memory = &state.settings.memory;
-        let open = Open {
-            gallery: gallery.is_open,
-            plan: memory.plan_open.unwrap_or(whole.width() >= size::WIDE_WINDOW),
-            timeline: memory.timeline_open,
-        };
+        let open = self.open(whole.width());
+        let Self { state, gallery, .. } = self;
+        let window = Now { state, open };
         let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
         Panel::top("top")
             .exact_size(size::TOP_BAR)
             .resizable(false)
             .frame(bar(space::M))
-            .show(ui, |ui| top_bar::show(ui, state, open, &mut self.top_bar, actions));
+            .show(ui, |ui| top_bar::show(ui, &window, &mut self.top_bar, actions));
         Panel::bottom("status")
             .exact_size(size::STATUS_BAR)
             .resizable(false)
@@ -465,22 +455,22 @@ impl SluiceApp {
         } else if let Some(page) = &mut self.settings_page {
             settings_page::show(ui.ctx(), &self.state, page, actions);
         }
-        let now = Now {
-            state: &self.state,
-            gallery: open.gallery,
-            plan: open.plan,
-            help: self.shows_help,
-            settings: self.settings_page.is_some(),
-            palette: self.palette.is_open,
-        };
+        let now = Now { state: &self.state, open };
         self.palette.show(ui.ctx(), &now, actions);
         if ui.input(|input| !input.raw.hovered_files.is_empty()) {
             viewer::drop_hint(ui, whole);
         }
     }
 
-    fn is_plan_open(&self, width: f32) -> bool {
-        self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW)
+    /// What is open in a window of this width.
+    fn open(&self, width: f32) -> Open {
+        Open {
+            gallery: self.gallery.is_open,
+            plan: self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW),
+            help: self.shows_help,
+            settings: self.settings_page.is_some(),
+            palette: self.palette.is_open,
+        }
     }
 
     /// The panels around the image, and the image.
@@ -502,7 +492,7 @@ impl SluiceApp {
                 .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
         }
         // Only below the image: Generate stays in place, and the image keeps most of the space.
-        if open.timeline {
+        if state.settings.memory.timeline_open {
             let timeline = match state.watches.run {
                 Some(_) => Panel::bottom("timeline")
                     .default_size((whole.height() * size::TIMELINE).round())
@@ -513,7 +503,7 @@ impl SluiceApp {
         }
         CentralPanel::default()
             .frame(Frame::new().fill(palette.canvas))
-            .show(ui, |ui| viewer::show(ui, state, &mut self.viewer, textures, now, actions));
+            .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
     }
 
     /// Lets the sound follow the player.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use egui::{Align, Context, Frame, Id, Layout, Margin, Modal, RichText, ScrollArea, Ui};
 
 use super::{
-    action::Action,
+    action::{Action, Browse},
     files::{Dialog, Entry},
     icons,
     state::file_name,
@@ -26,17 +26,6 @@ pub struct Browser {
     pub folder: PathBuf,
     /// What is in it, once it is read.
     pub entries: Option<Result<Vec<Entry>, String>>,
-}
-
-/// A step in the dialog.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Browse {
-    /// List a folder.
-    Enter(PathBuf),
-    /// Choose a file or folder.
-    Choose(PathBuf),
-    /// Choose nothing.
-    Close,
 }
 
 /// Draws it over the window.

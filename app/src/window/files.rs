@@ -1,6 +1,7 @@
 //! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
 mod dialog;
+mod groups;
 mod read;
 mod write;
 
@@ -23,9 +24,9 @@ use sluice_engine::{
 
 use super::{
     image_settings::ImageSettings,
+    report::Report,
     settings::StartupSettings,
-    settings_page::Report,
-    state::{ClipLength, NamedGroup, Pixels, color_image, thumbnail},
+    state::{ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, color_image, thumbnail},
 };
 use crate::{
     input_folder::InputFolder,
@@ -98,8 +99,10 @@ pub enum Task {
     SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
-    /// Composes the images of jobs that have ended.
-    Compose(Box<NamedGroup>),
+    /// Composes the images of a group that has ended, and writes down in a folder what the next start has to know.
+    Group(Option<PathBuf>, GroupChange),
+    /// Reads the groups of previous sessions in a folder.
+    Groups(PathBuf),
     /// Lists the input images of a folder, and what they become in another one.
     ListInputs {
         /// The input images.
@@ -139,6 +142,8 @@ pub enum PresetTask {
     Rename(String, String),
     /// One is deleted.
     Delete(String),
+    /// One that was deleted is put back.
+    PutBack(Box<DeletedPreset>),
 }
 
 /// A place for an input image.
@@ -180,8 +185,12 @@ pub enum FileEvent {
         /// Its generation settings.
         settings: Option<Box<ImageSettings>>,
     },
+    /// The groups of previous sessions.
+    Groups(Vec<NamedGroup>),
     /// All presets.
     Presets(Vec<NamedPreset>),
+    /// A preset was deleted.
+    PresetDeleted(Box<DeletedPreset>),
     /// The styles that were found, and why files could not be read.
     Styles {
         /// By name.
@@ -484,7 +493,8 @@ impl Reporter {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: tr!("files-clip-not-exported"), failure },
             }),
-            Task::Compose(named) => self.say(compose(&named)),
+            Task::Group(folder, change) => self.group(folder.as_deref(), &change),
+            Task::Groups(folder) => self.say(FileEvent::Groups(groups::kept(&folder))),
             Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
             Task::Presets(folder, task) => self.presets(&folder, task),
             Task::Styles { model, chosen } => {
@@ -529,12 +539,33 @@ impl Reporter {
         }
     }
 
+    fn group(&self, folder: Option<&Path>, change: &GroupChange) -> Result<(), Gone> {
+        if let GroupChange::Ended(named) = change
+            && named.group.has_images()
+        {
+            self.say(compose(named))?;
+        }
+        if let Some(folder) = folder
+            && let Err(error) = groups::keep(folder, change)
+        {
+            tracing::warn!(folder = %folder.display(), %error, "a grid is not kept for the next start");
+        }
+        Ok(())
+    }
+
     fn presets(&self, folder: &Path, task: PresetTask) -> Result<(), Gone> {
         let done = match task {
             PresetTask::List => Ok(()),
             PresetTask::Save(name, preset) => presets::save(folder, &name, &preset),
             PresetTask::Rename(name, new) => presets::rename(folder, &name, &new),
-            PresetTask::Delete(name) => presets::delete(folder, &name),
+            PresetTask::Delete(name) => match presets::delete(folder, &name) {
+                Ok(contents) => {
+                    self.say(FileEvent::PresetDeleted(Box::new(DeletedPreset { name, contents })))?;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
+            PresetTask::PutBack(deleted) => presets::put_back(folder, &deleted.name, &deleted.contents),
         };
         if let Err(error) = done {
             let failure = Failure { message: error.to_string(), advice: None };

@@ -3,8 +3,8 @@
 use egui::{Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, Ui, vec2};
 
 use super::{
-    action::Action,
-    get::{GetAction, fit_badge, start_button},
+    action::{Action, GetAction, LibraryAction},
+    get::{fit_badge, start_button},
     icons,
     state::{Fit, State, Way},
     tokens::{Palette, font, radius, space},
@@ -57,13 +57,14 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             .on_hover_text(tr!("start-have-models-tip"))
             .clicked()
         {
-            actions.push(Action::Library(super::library::LibraryAction::Show(true)));
+            actions.push(Action::Library(LibraryAction::Show(true)));
         }
     });
 }
 
 fn is_slow(state: &State, listed: &Listed) -> bool {
-    matches!(state.fit_of(listed), Some(Fit::Runs { way: Way::Slowly, .. }))
+    let fit = state.version_for(listed).and_then(|version| state.fit_of(listed, version));
+    matches!(fit, Some(Fit::Runs { way: Way::Slowly, .. }))
 }
 
 fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
@@ -86,7 +87,7 @@ fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {
     if let Some(version) = version {
         start_button(ui, state, listed, version, actions);
     }
-    fit_badge(ui, state, listed);
+    fit_badge(ui, state, listed, version);
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;

@@ -7,9 +7,9 @@ use sluice_engine::request::{
 };
 
 use super::{
-    action::Action,
+    action::{Action, Making},
     icons,
-    making::Making,
+    sentences::sentence,
     state::State,
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
@@ -94,7 +94,7 @@ impl GridDialog {
                 Some(Err(GridError::Nothing)) | None => {
                     widgets::hint(ui, tr!("grid-choose"));
                 }
-                Some(Err(error)) => widgets::mistake(ui, &capitalised(&error.to_string())),
+                Some(Err(error)) => widgets::mistake(ui, &sentence(&error.to_string())),
             }
         });
         ui.horizontal(|ui| {
@@ -234,10 +234,4 @@ fn summary(grid: &Grid, seconds: Option<f64>) -> String {
         }
         None => tr!("grid-summary", count = count, sides = sides),
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }

@@ -3,9 +3,11 @@
 pub mod action;
 pub mod app;
 mod browser;
+pub mod collection;
 mod commands;
 pub mod files;
 mod first_start;
+mod fit;
 pub mod gallery;
 pub mod get;
 mod grid;
@@ -13,14 +15,14 @@ mod help;
 pub mod history;
 pub mod icons;
 pub mod image_settings;
-pub mod kept;
 pub mod library;
 pub mod link;
-pub mod making;
 mod monitor;
 mod palette;
 mod plan_panel;
 mod queue;
+mod report;
+mod sentences;
 pub mod settings;
 mod settings_page;
 mod shortcuts;
@@ -44,8 +46,8 @@ use sluice_engine::{
 
 use crate::engines::Engines;
 use app::{Lock, Setup, SluiceApp};
+use collection::Places;
 use files::{Files, Wake};
-use gallery::Places;
 use get::DownloadOptions;
 use library::LibraryOptions;
 use settings::{RenderGpu, Settings, StartupSettings};

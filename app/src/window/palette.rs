@@ -10,16 +10,14 @@ use nucleo_matcher::{
 use sluice_engine::{models::Kind, request::ModelSource};
 
 use super::{
-    action::Action,
+    action::{Action, Keeping, LibraryAction},
     commands::{COMMANDS, Now},
     icons,
-    kept::Keeping,
-    library::LibraryAction,
     state::{EntryId, State, file_name},
     tokens::{Palette as Colors, font, size, space},
     widgets,
 };
-use crate::language::{text, tr};
+use crate::language::tr;
 
 /// Height of the list.
 const HEIGHT: f32 = 380.0;
@@ -167,8 +165,8 @@ fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
                 Some(shortcut) => ctx.format_shortcut(shortcut),
                 None => command.key.to_owned(),
             };
-            let (name, tip) = (text(command.name), String::new());
-            Some(Found { icon: command.icon, name, kind, tip, action: (command.action)(now)? })
+            let (name, tip, action) = (command.title(), command.sentence(), command.action(now)?);
+            Some(Found { icon: command.icon, name, kind, tip, action })
         });
     found.collect()
 }

@@ -4,12 +4,10 @@ use egui::{Popup, PopupCloseBehavior, Response, Sense, Stroke, Ui, vec2};
 use sluice_engine::session::JobId;
 
 use super::{
-    action::Action,
+    action::{Action, Making},
     icons,
-    making::Making,
     state::{QueuedJob, State},
     tokens::{Palette, size, space},
-    top_bar::popup_frame,
     widgets::{self, Weight},
 };
 use crate::{groups::Group, language::tr};
@@ -28,7 +26,7 @@ pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<A
     let shown = Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name(tr!("queue-name"))
-        .frame(popup_frame(ui))
+        .frame(widgets::popup_frame(ui))
         .width(size::POPUP)
         .show(|ui| list(ui, state, rows, actions));
     if shown.is_none() {

@@ -3,12 +3,8 @@
 use egui::{Context, Event, Key, Ui};
 
 use super::{
-    action::{Action, Message},
-    browser::Browse,
+    action::{Action, Browse, GalleryAction, LibraryAction, Making, Message},
     commands::{COMMANDS, GENERATE, Now},
-    gallery::Step,
-    library::LibraryAction,
-    making::Making,
     settings::Setting,
     state::{Control, Playback, Shown},
 };
@@ -62,10 +58,11 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let is_covered = now.palette || before.browser || before.sheet.is_some() || before.grid;
+    let is_covered = now.open.palette || before.browser || before.sheet.is_some() || before.grid;
     let closes_library = before.library == Some(true) && !is_covered;
     // The palette closes by itself.
-    let is_free = (!before.field || before.sheet.is_some()) && !now.palette && before.library != Some(false);
+    let is_free =
+        (!before.field || before.sheet.is_some()) && !now.open.palette && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
         actions.push(if closes_library {
             Action::Library(LibraryAction::Show(false))
@@ -78,7 +75,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         } else if before.sheet == Some(Sheet::Settings) {
             Action::ShowSettings(false)
         } else if before.gallery {
-            Step::Escape.into()
+            GalleryAction::Escape.into()
         } else if !state.messages.failures.is_empty() {
             Action::Dismiss(Message::Failure)
         } else if state.images.compared().is_some() {
@@ -90,7 +87,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
     for command in &COMMANDS {
         let Some(shortcut) = command.shortcut.filter(|shortcut| *shortcut != GENERATE) else { continue };
         if ctx.input_mut(|input| input.consume_shortcut(&shortcut)) {
-            actions.extend((command.action)(now));
+            actions.extend(command.action(now));
         }
     }
     let is_covered = is_covered || before.popup || before.library.is_some();
@@ -98,7 +95,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         && !is_covered
         && ctx.input(|input| input.key_pressed(Key::G) && input.modifiers.is_none())
     {
-        actions.push(Step::Open(!before.gallery).into());
+        actions.push(GalleryAction::Open(!before.gallery).into());
     }
     let is_open = is_covered || before.gallery;
     let is_free = !is_open && ctx.memory(|memory| memory.focused().is_none());

@@ -2,18 +2,14 @@
 
 use std::path::PathBuf;
 
-use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, Ui, vec2};
+use egui::{Align, Layout, Margin, Popup, PopupCloseBehavior, Ui, vec2};
 use sluice_engine::request::ModelSource;
 
 use super::{
     action::Action,
-    files::Dialog,
-    gallery::Step,
-    get::GetAction,
-    icons,
-    library::LibraryAction,
-    queue,
-    settings::{Setting, ThemeChoice},
+    commands::{self, Entry, Now},
+    icons, queue,
+    settings::ThemeChoice,
     state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
@@ -27,45 +23,33 @@ pub struct TopBar {
     rows: Vec<queue::Row>,
 }
 
-/// Which panels are open.
-#[derive(Debug, Clone, Copy)]
-pub struct Open {
-    /// The gallery.
-    pub gallery: bool,
-    /// The plan panel.
-    pub plan: bool,
-    /// The timeline.
-    pub timeline: bool,
-}
-
 /// Draws the bar.
-pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, now: &Now<'_>, bar: &mut TopBar, actions: &mut Vec<Action>) {
+    let state = now.state;
     ui.horizontal_centered(|ui| {
-        model_picker(ui, state, &mut bar.typed_path, actions);
+        model_picker(ui, now, &mut bar.typed_path, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
-            if widgets::icon_button(ui, icons::SETTINGS, &tr!("settings-title")).clicked() {
-                actions.push(Action::ShowSettings(true));
+            let settings = &commands::OPEN_SETTINGS;
+            if widgets::icon_button(ui, settings.icon, &settings.title())
+                .on_hover_text(settings.sentence())
+                .clicked()
+            {
+                actions.extend(settings.action(now));
             }
-            theme_picker(ui, state.settings.theme, actions);
+            theme_picker(ui, now, actions);
             ui.add_space(space::XS);
-            if widgets::toggle_button(ui, &tr!("top-bar-timeline"), open.timeline)
-                .on_hover_text(tr!("top-bar-timeline-tip"))
-                .clicked()
-            {
-                actions.push(Action::Set(Setting::TimelineOpen(!open.timeline)));
-            }
-            if widgets::toggle_button(ui, &tr!("top-bar-plan"), open.plan)
-                .on_hover_text(tr!("top-bar-plan-tip"))
-                .clicked()
-            {
-                actions.push(Action::Set(Setting::PlanOpen(!open.plan)));
-            }
-            if widgets::toggle_button(ui, &tr!("top-bar-gallery"), open.gallery)
-                .on_hover_text(tr!("top-bar-gallery-tip"))
-                .clicked()
-            {
-                actions.push(Step::Open(!open.gallery).into());
+            for (command, is_on) in [
+                (commands::TIMELINE, state.settings.memory.timeline_open),
+                (commands::PLAN, now.open.plan),
+                (commands::GALLERY, now.open.gallery),
+            ] {
+                if widgets::toggle_button(ui, &command.title(), is_on)
+                    .on_hover_text(command.sentence())
+                    .clicked()
+                {
+                    actions.extend(command.action(now));
+                }
             }
             if !state.jobs.is_empty() || state.jobs.paused {
                 ui.add_space(space::XS);
@@ -75,51 +59,46 @@ pub fn show(ui: &mut Ui, state: &State, open: Open, bar: &mut TopBar, actions: &
     });
 }
 
-pub(super) fn popup_frame(ui: &Ui) -> Frame {
-    Frame::popup(ui.style()).inner_margin(Margin::same(space::S as i8))
+/// A command in a menu, with a line of detail. It is left out where it cannot be used.
+fn command_row(ui: &mut Ui, now: &Now<'_>, command: &Entry, detail: &str, actions: &mut Vec<Action>) {
+    let Some(action) = command.action(now) else { return };
+    let row = widgets::row_button(ui, command.icon, &command.title(), detail, false);
+    if row.on_hover_text(command.sentence()).clicked() {
+        actions.push(action);
+        ui.close();
+    }
 }
 
-fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &mut Vec<Action>) {
+fn model_picker(ui: &mut Ui, now: &Now<'_>, typed_path: &mut String, actions: &mut Vec<Action>) {
+    let state = now.state;
     let button = picker_button(ui, state);
     Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name(tr!("top-bar-models"))
-        .frame(popup_frame(ui))
+        .frame(widgets::popup_frame(ui))
         .width(size::POPUP)
         .show(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let mut chosen = None;
-            let detail = tr!("top-bar-all-models-detail");
-            if widgets::row_button(ui, icons::LAYERS, &tr!("top-bar-all-models"), &detail, false)
-                .on_hover_text(tr!("top-bar-all-models-tip"))
-                .clicked()
-            {
-                actions.push(Action::Library(LibraryAction::Show(true)));
-                ui.close();
-            }
-            if state.downloads.is_there {
-                let detail = match state.downloads.at_a_glance() {
-                    Some((count, share)) => {
-                        let percent = format!("{:.0} %", share * 100.0);
-                        tr!("top-bar-downloads", count = count, percent = percent)
-                    }
-                    None => tr!("top-bar-get-models-detail"),
-                };
-                if widgets::row_button(ui, icons::DOWNLOAD, &tr!("top-bar-get-models"), &detail, false)
-                    .on_hover_text(tr!("top-bar-get-models-tip"))
-                    .clicked()
-                {
-                    actions.push(GetAction::Show(true).into());
-                    ui.close();
+            command_row(ui, now, &commands::ALL_MODELS, &tr!("top-bar-all-models-detail"), actions);
+            let detail = match state.downloads.at_a_glance() {
+                Some((count, share)) => {
+                    let percent = format!("{:.0} %", share * 100.0);
+                    tr!("top-bar-downloads", count = count, percent = percent)
                 }
-            }
+                None => tr!("top-bar-get-models-detail"),
+            };
+            command_row(ui, now, &commands::GET_MODELS, &detail, actions);
             ui.separator();
             for (model, detail) in [
                 (ModelSource::Starter, tr!("top-bar-starter-detail")),
                 (ModelSource::StarterClip, tr!("top-bar-starter-clip-detail")),
             ] {
                 let selected = *state.chosen_model() == model;
-                if widgets::row_button(ui, icons::PACKAGE, &model_name(&model), &detail, selected).clicked() {
+                if widgets::row_button(ui, icons::PACKAGE, &model_name(&model), &detail, selected)
+                    .on_hover_text(tr!("top-bar-choose-model-tip"))
+                    .clicked()
+                {
                     chosen = Some(model);
                 }
             }
@@ -142,14 +121,8 @@ fn model_picker(ui: &mut Ui, state: &State, typed_path: &mut String, actions: &m
                 });
             }
             ui.separator();
-            for (icon, label, dialog) in [
-                (icons::FILE, tr!("top-bar-open-file"), Dialog::ModelFile),
-                (icons::FOLDER, tr!("top-bar-open-folder"), Dialog::ModelFolder),
-            ] {
-                if widgets::row_button(ui, icon, &label, "", false).clicked() {
-                    actions.push(Action::OpenDialog(dialog));
-                    ui.close();
-                }
+            for command in [commands::OPEN_MODEL_FILE, commands::OPEN_MODEL_FOLDER] {
+                command_row(ui, now, &command, "", actions);
             }
             ui.separator();
             if let Some(path) = path_field(ui, typed_path) {
@@ -248,23 +221,26 @@ fn model_name(model: &ModelSource) -> String {
     }
 }
 
-fn theme_picker(ui: &mut Ui, theme: ThemeChoice, actions: &mut Vec<Action>) {
-    let choices = [
-        (ThemeChoice::System, icons::SUN_MOON, tr!("settings-theme-system")),
-        (ThemeChoice::Dark, icons::MOON, tr!("settings-theme-dark")),
-        (ThemeChoice::Light, icons::SUN, tr!("settings-theme-light")),
+fn theme_picker(ui: &mut Ui, now: &Now<'_>, actions: &mut Vec<Action>) {
+    let themes = [
+        (ThemeChoice::System, commands::SYSTEM),
+        (ThemeChoice::Dark, commands::DARK),
+        (ThemeChoice::Light, commands::LIGHT),
     ];
-    let icon =
-        choices.iter().find(|(choice, ..)| *choice == theme).map_or(icons::SUN_MOON, |(_, icon, _)| *icon);
+    let theme = now.state.settings.theme;
+    let icon = themes.iter().find(|(own, _)| *own == theme).map_or(icons::SUN_MOON, |(_, own)| own.icon);
     let button = widgets::icon_button(ui, icon, &tr!("settings-theme"));
-    Popup::menu(&button).accessible_name(tr!("settings-theme")).frame(popup_frame(ui)).width(170.0).show(
-        |ui| {
+    Popup::menu(&button)
+        .accessible_name(tr!("settings-theme"))
+        .frame(widgets::popup_frame(ui))
+        .width(190.0)
+        .show(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            for (choice, icon, label) in choices {
-                if widgets::row_button(ui, icon, &label, "", choice == theme).clicked() {
-                    actions.push(Action::Set(Setting::Theme(choice)));
+            for (own, command) in themes {
+                let row = widgets::row_button(ui, command.icon, &command.title(), "", own == theme);
+                if row.on_hover_text(command.sentence()).clicked() {
+                    actions.extend(command.action(now));
                 }
             }
-        },
-    );
+        });
 }

@@ -3,6 +3,8 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+#[cfg(feature = "window")]
+mod grid;
 mod pipe;
 
 use std::{

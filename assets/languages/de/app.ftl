@@ -60,3 +60,4 @@ app-folder-queued =
         [one] { $count } Bild aus { $name } in der Warteschlange
        *[other] { $count } Bilder aus { $name } in der Warteschlange
     }
+app-preset-deleted = Preset { $name } gelöscht

@@ -149,3 +149,7 @@ library-starter-tip = Kommt mit Sluice, damit die ersten Ergebnisse ohne Downloa
 library-note = Eigene Notiz
 library-note-hint = Sieht sonst niemand
 library-note-tip = Bleibt auf diesem Computer; die Suche findet ihre Wörter.
+library-menu-star = Mit Stern versehen
+library-menu-unstar = Stern entfernen
+library-open-folder-tip = Zeigt die Datei im Dateimanager.
+library-copy-path-tip = Kopiert, wo die Datei liegt, in die Zwischenablage.

@@ -89,3 +89,4 @@ settings-field-prompt = der Anfang des Prompts
 settings-field-width = die Pixel einer Zeile
 settings-field-height = die Zeilen
 settings-field = { $field } ist { $meaning }
+settings-language-tip = Die Sprache des Fensters; sie wechselt sofort.

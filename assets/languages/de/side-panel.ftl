@@ -309,3 +309,4 @@ side-panel-accuracy-of-memory =
         [one] In { $count } Lauf höchstens { $memory } Speicher daneben
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben
     }
+side-panel-preset-undo-tip = Nimmt das Preset wieder in die Liste auf.

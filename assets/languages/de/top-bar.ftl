@@ -2,17 +2,13 @@
 
 ## Leisten
 
-top-bar-timeline = Zeitleiste
 top-bar-timeline-tip = Zeigt, wie ein Lauf den Speicher im Verlauf benutzt.
-top-bar-plan = Plan
 top-bar-plan-tip = Zeigt, wie das Modell in den Speicher passt, und ändert das.
-top-bar-gallery = Galerie
 top-bar-gallery-tip = Alles ansehen, was erzeugt wurde. Taste: G
 
 ## Modelle
 
 top-bar-models = Modelle
-top-bar-all-models = Alle Modelle
 top-bar-all-models-detail = Auf diesem Computer und bekannte, und wie sie passen (Ctrl+M)
 top-bar-all-models-tip = Öffnet die Übersicht aller Modelle und LoRAs.
 top-bar-downloads =
@@ -26,8 +22,6 @@ top-bar-get-models-tip = Lädt Modelle herunter.
 top-bar-starter-detail = Eingebaut: kleine Bilder zum Ausprobieren
 top-bar-starter-clip-detail = Eingebaut: kurze Clips zum Ausprobieren
 top-bar-forget-model = { $name } von der Liste nehmen
-top-bar-open-file = Modelldatei öffnen…
-top-bar-open-folder = Modellordner öffnen…
 top-bar-path = Pfad des Modells
 top-bar-path-example = /pfad/zum/modell
 top-bar-open = Öffnen
@@ -38,3 +32,4 @@ top-bar-choose-model = Ein Modell wählen
 top-bar-component = { $role }: { $architecture }, { $weights } Parameter, { $size }
 top-bar-starter = Starter
 top-bar-starter-clip = Clip-Starter
+top-bar-choose-model-tip = Erzeugt ab jetzt mit diesem Modell.

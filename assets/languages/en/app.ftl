@@ -60,3 +60,4 @@ app-folder-queued =
         [one] { $count } image of { $name } queued
        *[other] { $count } images of { $name } queued
     }
+app-preset-deleted = Preset { $name } deleted

@@ -149,3 +149,7 @@ library-starter-tip = Comes with Sluice, so the first results need no download.
 library-note = Your note
 library-note-hint = Only you see it
 library-note-tip = Kept on this computer; the search finds its words.
+library-menu-star = Give it a star
+library-menu-unstar = Take its star away
+library-open-folder-tip = Shows the file in the file manager.
+library-copy-path-tip = Copies where the file is to the clipboard.

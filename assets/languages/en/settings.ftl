@@ -89,3 +89,4 @@ settings-field-prompt = the beginning of the prompt
 settings-field-width = pixels in a row
 settings-field-height = rows
 settings-field = { $field } is { $meaning }
+settings-language-tip = The language of the window, which changes at once.

@@ -309,3 +309,4 @@ side-panel-accuracy-of-memory =
         [one] Off by at most { $memory } memory in { $count } run
        *[other] Off by at most { $memory } memory in { $count } runs
     }
+side-panel-preset-undo-tip = Puts the preset back into the list.

@@ -2,17 +2,13 @@
 
 ## Panels
 
-top-bar-timeline = Timeline
 top-bar-timeline-tip = Show how a run uses memory over time.
-top-bar-plan = Plan
 top-bar-plan-tip = Show how the model fits into memory, and change that.
-top-bar-gallery = Gallery
 top-bar-gallery-tip = Browse everything that was generated. Key: G
 
 ## Models
 
 top-bar-models = Models
-top-bar-all-models = All models
 top-bar-all-models-detail = On this computer and well-known ones, with how they fit (Ctrl+M)
 top-bar-all-models-tip = Opens the place of all models and LoRAs.
 top-bar-downloads =
@@ -26,8 +22,6 @@ top-bar-get-models-tip = Downloads models.
 top-bar-starter-detail = Built in: small images, for trying things out
 top-bar-starter-clip-detail = Built in: short clips, for trying things out
 top-bar-forget-model = Remove { $name } from the list
-top-bar-open-file = Open a model file…
-top-bar-open-folder = Open a model folder…
 top-bar-path = Model path
 top-bar-path-example = /path/to/model
 top-bar-open = Open
@@ -38,3 +32,4 @@ top-bar-choose-model = Choose a model
 top-bar-component = { $role }: { $architecture }, { $weights } parameters, { $size }
 top-bar-starter = Starter
 top-bar-starter-clip = Clip starter
+top-bar-choose-model-tip = Generates with this model from now on.

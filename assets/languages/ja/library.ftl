@@ -137,3 +137,7 @@ library-starter-tip = Sluice に付属しているので、最初の結果にダ
 library-note = あなたのメモ
 library-note-hint = あなただけに表示されます
 library-note-tip = このコンピューターに保存されます。検索でも見つかります。
+library-menu-star = スターを付ける
+library-menu-unstar = スターを外す
+library-open-folder-tip = ファイルマネージャーでファイルを表示します。
+library-copy-path-tip = ファイルの場所をクリップボードにコピーします。

@@ -89,3 +89,4 @@ settings-field-prompt = プロンプトの先頭
 settings-field-width = 1 行のピクセル数
 settings-field-height = 行数
 settings-field = { $field }: { $meaning }
+settings-language-tip = ウィンドウの言語。すぐに切り替わります。

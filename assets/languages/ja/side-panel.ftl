@@ -300,3 +300,4 @@ side-panel-use-4-bit = 4 ビットの重み
 side-panel-use-size-smaller-tip = 小さい画像を生成します。
 side-panel-accuracy = { $count } 回の実行での誤差は最大でメモリ { $memory }、時間 { $time }
 side-panel-accuracy-of-memory = { $count } 回の実行での誤差は最大でメモリ { $memory }
+side-panel-preset-undo-tip = プリセットを一覧に戻します。

@@ -2,17 +2,13 @@
 
 ## Panels
 
-top-bar-timeline = タイムライン
 top-bar-timeline-tip = 実行中のメモリ使用量の推移を表示します。
-top-bar-plan = プラン
 top-bar-plan-tip = モデルがメモリにどう収まるかを表示し、変更します。
-top-bar-gallery = ギャラリー
 top-bar-gallery-tip = 生成したものをすべて見られます。キー: G
 
 ## Models
 
 top-bar-models = モデル
-top-bar-all-models = すべてのモデル
 top-bar-all-models-detail = このコンピューターのモデルとよく知られたモデル、およびその適合（Ctrl+M）
 top-bar-all-models-tip = すべてのモデルと LoRA の画面を開きます。
 top-bar-downloads = ダウンロード { $count } 件、{ $percent }
@@ -22,8 +18,6 @@ top-bar-get-models-tip = モデルをダウンロードします。
 top-bar-starter-detail = 内蔵: お試し用の小さい画像
 top-bar-starter-clip-detail = 内蔵: お試し用の短い動画
 top-bar-forget-model = { $name } を一覧から外す
-top-bar-open-file = モデルファイルを開く…
-top-bar-open-folder = モデルフォルダーを開く…
 top-bar-path = モデルのパス
 top-bar-path-example = /path/to/model
 top-bar-open = 開く
@@ -34,3 +28,4 @@ top-bar-choose-model = モデルを選択
 top-bar-component = { $role }: { $architecture }、パラメーター数 { $weights }、{ $size }
 top-bar-starter = スターター
 top-bar-starter-clip = 動画スターター
+top-bar-choose-model-tip = 今後はこのモデルで生成します。

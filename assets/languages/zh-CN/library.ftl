@@ -137,3 +137,7 @@ library-starter-tip = Sluice 自带，无需下载即可得到第一批结果。
 library-note = 你的备注
 library-note-hint = 只有你能看到
 library-note-tip = 保存在本机上；搜索可以找到其中的词。
+library-menu-star = 加星标
+library-menu-unstar = 取消星标
+library-open-folder-tip = 在文件管理器中显示该文件。
+library-copy-path-tip = 将文件位置复制到剪贴板。

@@ -89,3 +89,4 @@ settings-field-prompt = 提示词的开头
 settings-field-width = 每行的像素数
 settings-field-height = 行数
 settings-field = { $field }：{ $meaning }
+settings-language-tip = 窗口的语言，立即切换。

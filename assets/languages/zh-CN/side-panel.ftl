@@ -300,3 +300,4 @@ side-panel-use-4-bit = 4 位权重
 side-panel-use-size-smaller-tip = 生成更小的图像。
 side-panel-accuracy = { $count } 次运行中，内存偏差最多 { $memory }，时间偏差最多 { $time }
 side-panel-accuracy-of-memory = { $count } 次运行中，内存偏差最多 { $memory }
+side-panel-preset-undo-tip = 将预设放回列表。

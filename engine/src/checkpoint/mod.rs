@@ -35,8 +35,8 @@ pub use gguf::type_of as gguf_type_of;
 pub use header::{read_header, read_notes};
 pub use json::{read_json, read_toml};
 pub use layout::{
-    Checkpoint, HollowFolder, HollowPart, Layout, Part, folders_in, is_diffusers, is_model_folder,
-    may_be_model, read_folder,
+    Checkpoint, HollowFolder, HollowPart, HollowTensor, Layout, Part, folders_in, is_diffusers,
+    is_model_folder, may_be_model, read_folder,
 };
 pub use noise_half::NoiseHalf;
 pub use quantization::encoding_of;

@@ -48,7 +48,7 @@ pub use inventory::{
 };
 pub use joint::diffusers_name;
 pub use known::{
-    KnownDefaults, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, known_model,
+    KnownDefaults, KnownModel, Published, PublishedPart, PublishedTokenizer, Shapes, StoredAs, known_model,
     known_models, published_models,
 };
 pub use model::{

@@ -11,7 +11,7 @@ use crate::{
         Residence, RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
-    residency::{self, WeightStore},
+    residency::{BlockTimings, WeightStore},
     telemetry::{BlockMark, ComponentMark, PlanMark, StageMark},
     units,
 };
@@ -45,6 +45,33 @@ struct Observed {
     /// Bytes that all stores read from disk, and seconds.
     read: f64,
     reading: f64,
+}
+
+impl Observed {
+    /// Adds the times of blocks and what they computed.
+    fn add(&mut self, measured: &[BlockTimings], works: &[BlockWork]) {
+        for (block, work) in measured.iter().zip(works) {
+            self.operations += work.operations * f64::from(block.passes);
+            self.compute += block.compute.as_secs_f64();
+            self.bytes += block.bytes as f64;
+            self.load += block.load.as_secs_f64();
+        }
+    }
+
+    /// What was added since `before` belongs to the first step of a stage.
+    fn was_first_since(&mut self, before: Self) {
+        self.first_operations += self.operations - before.operations;
+        self.first_compute += self.compute - before.compute;
+    }
+
+    /// Operations a second in the steps after the first ones, or else in all.
+    fn operations_per_second(&self) -> f64 {
+        let Self { operations, compute, first_operations, first_compute, .. } = *self;
+        if operations > first_operations {
+            return rate(operations - first_operations, compute - first_compute);
+        }
+        rate(operations, compute)
+    }
 }
 
 /// An amount a second, or 0 if no time was measured.
@@ -161,8 +188,7 @@ impl ActivePlan {
     pub fn refit(&mut self, stage: usize, part: usize, store: &WeightStore) -> Option<String> {
         let before = self.observed;
         let measured = self.observe(stage, part, store);
-        self.observed.first_operations += self.observed.operations - before.operations;
-        self.observed.first_compute += self.observed.compute - before.compute;
+        self.observed.was_first_since(before);
         let costs = block_costs(&self.footprint.parts[part], self.work(stage, part)?, &self.machine);
         let current = self.plan.stages[stage].use_of(part)?;
         let seconds: Vec<f64> = measured
@@ -189,32 +215,12 @@ impl ActivePlan {
     }
 
     /// Records the block timings of a denoising stage's part since the last call.
-    pub fn observe(
-        &mut self,
-        stage: usize,
-        part: usize,
-        store: &WeightStore,
-    ) -> Vec<residency::BlockTimings> {
+    pub fn observe(&mut self, stage: usize, part: usize, store: &WeightStore) -> Vec<BlockTimings> {
         let measured = store.take_measured();
         let mut observed = self.observed;
-        let works = self.work(stage, part).into_iter().flat_map(|work| &work.blocks);
-        for (block, work) in measured.iter().zip(works) {
-            observed.operations += work.operations * f64::from(block.passes);
-            observed.compute += block.compute.as_secs_f64();
-            observed.bytes += block.bytes as f64;
-            observed.load += block.load.as_secs_f64();
-        }
+        observed.add(&measured, self.work(stage, part).map_or(&[], |work| &work.blocks));
         self.observed = observed;
         measured
-    }
-
-    /// Operations a second in the steps after the first ones, or else in all.
-    fn operations_per_second(&self) -> f64 {
-        let Observed { operations, compute, first_operations, first_compute, .. } = self.observed;
-        if operations > first_operations {
-            return rate(operations - first_operations, compute - first_compute);
-        }
-        rate(operations, compute)
     }
 
     /// Bytes a second over the link so far and as planned, if it is clearly slower.
@@ -256,7 +262,7 @@ impl ActivePlan {
             measured_activations,
             predicted_step_seconds: self.plan.seconds_per_step,
             measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
-            measured_operations_per_second: self.operations_per_second(),
+            measured_operations_per_second: self.observed.operations_per_second(),
             measured_link_bytes_per_second: rate(bytes, load),
             measured_disk_bytes_per_second: if self.machine.unified { 0.0 } else { rate(read, reading) },
             stages: self.stage_peaks(),
@@ -352,4 +358,43 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
     }
     let (needed, budget) = (units::memory_needed(error.needed), units::memory(error.budget));
     format!("Ran out of memory ({needed} needed, {budget} allowed). Now {}", words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A step of two blocks that each compute `operations` in this time.
+    fn step(observed: &mut Observed, operations: f64, millis: u64) {
+        let block = BlockTimings {
+            passes: 2,
+            compute: Duration::from_millis(millis),
+            bytes: 10,
+            load: Duration::from_millis(1),
+        };
+        let work = BlockWork { operations: operations / 2.0, ..BlockWork::UNUSED };
+        observed.add(&[block; 2], &[work; 2]);
+    }
+
+    #[test]
+    fn first_steps_are_left_out_of_the_learned_rate() {
+        let mut observed = Observed::default();
+        assert_eq!(observed.operations_per_second(), 0.0);
+        // Each of two stages has a first step that takes ten times as long.
+        for _ in 0..2 {
+            let before = observed;
+            step(&mut observed, 1e9, 1000);
+            observed.was_first_since(before);
+            if observed.bytes < 30.0 {
+                assert_eq!(observed.operations_per_second(), 1e9, "there is no other step yet");
+            }
+            step(&mut observed, 1e9, 100);
+            step(&mut observed, 1e9, 100);
+            assert!((observed.operations_per_second() / 1e10 - 1.0).abs() < 1e-12);
+        }
+        let is_near = (observed.load - 0.012).abs() < 1e-12;
+        assert!(observed.bytes == 120.0 && is_near, "loading is learned from all of them: {observed:?}");
+    }
 }

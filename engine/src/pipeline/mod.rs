@@ -23,7 +23,7 @@ pub use error::PipelineError;
 pub use estimate::{dtype_of, footprint, run_identity, workload};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
-pub use processor::{expect_measurement, measure_processor};
+pub use processor::{Expected, expect_measurement};
 pub use reading::{Reading, readings};
 pub use resolve::{Resolved, resolve};
 pub use run::{Observer, Rendered, RunOptions};

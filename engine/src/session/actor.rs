@@ -82,9 +82,9 @@ impl Session {
             next_job.clone(),
         );
         let worker = if options.ends_with_card { worker.ending_with_card() } else { worker };
-        pipeline::expect_measurement();
+        let speed = pipeline::expect_measurement();
         threads.push(spawn("sluice-inference", move || {
-            pool.install(|| worker.run(&assigned, &done));
+            pool.install(|| worker.run(speed, &assigned, &done));
         })?);
         if options.hardware {
             let events_of_probe = emitter.clone();

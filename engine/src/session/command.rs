@@ -1,12 +1,13 @@
 //! The commands to the engine.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crossbeam_channel::TrySendError;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     memory::MemoryPreferences,
+    models::StoredAs,
     output::{Codec, Output},
     request::{ModelSource, Request},
 };
@@ -89,6 +90,19 @@ pub struct Job {
     /// Path of the run's journal, from which it resumes if its process died.
     #[serde(default)]
     pub journal: Option<PathBuf>,
+    /// The place among jobs whose images the caller composes. It is kept with the job, so that the caller knows it again
+    /// after a restart.
+    #[serde(default)]
+    pub group: Option<GroupPlace>,
+}
+
+/// The place of a job in a group of the caller's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupPlace {
+    /// The name of the group, which no other one has.
+    pub group: String,
+    /// The place of the job's first image, from 0.
+    pub place: usize,
 }
 
 /// Reports about a run.
@@ -115,13 +129,16 @@ pub struct PlanQuery {
 }
 
 /// The model that a plan is for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSubject {
     /// The request's model, whose headers are read.
     Model,
     /// A known model by its identifier, such as `flux.1-dev`; its files need not exist.
     Known(String),
+    /// A known model in other files than the published ones: how its components are stored, by their folders. Components
+    /// that are not named are left out.
+    KnownAs(String, BTreeMap<String, StoredAs>),
 }
 
 /// A command that was not sent.
@@ -156,6 +173,7 @@ impl Job {
             memory: MemoryPreferences::default(),
             reports: Reports::default(),
             journal: None,
+            group: None,
         }
     }
 }

@@ -92,9 +92,9 @@ impl InferenceThread {
         Self { ends_with_card: true, ..self }
     }
 
-    /// Runs tasks until the sender of `assigned` is dropped; sends to `done` after each job.
-    pub fn run(mut self, assigned: &Receiver<Assignment>, done: &Sender<()>) {
-        pipeline::measure_processor();
+    /// Measures the CPU, and runs tasks until the sender of `assigned` is dropped; sends to `done` after each job.
+    pub fn run(mut self, speed: pipeline::Expected<'_>, assigned: &Receiver<Assignment>, done: &Sender<()>) {
+        speed.measure();
         for work in assigned {
             match work {
                 Assignment::Unload => {

@@ -22,7 +22,7 @@ mod unfinished;
 
 pub use crate::pipeline::ready;
 pub use actor::{Session, model_summary};
-pub use command::{Command, Job, JobId, PlanQuery, PlanSubject, Reports, Unsent};
+pub use command::{Command, GroupPlace, Job, JobId, PlanQuery, PlanSubject, Reports, Unsent};
 pub use event::{Event, Failure, Picture, Serving};
 pub use options::SessionOptions;
 pub use precisions::{PrecisionSummary, precisions};

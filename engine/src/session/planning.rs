@@ -13,7 +13,7 @@ use crate::{
     adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Forecast, RunIdentity},
-    models::{Model, known_model, known_models},
+    models::{KnownModel, Model, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
 };
 
@@ -60,11 +60,13 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
             of_model(&model, None, query, &target, library, sizes)?
         }
         PlanSubject::Known(id) => {
-            let known = known_model(id).ok_or_else(|| PipelineError::UnknownModel {
-                id: id.clone(),
-                known: known_models().iter().map(|model| model.id.clone()).collect(),
-            })?;
+            let known = well_known(id)?;
             of_model(&known.open()?, Some(&known.name), query, &target, library, sizes)?
+        }
+        PlanSubject::KnownAs(id, stored) => {
+            let known = well_known(id)?;
+            let model = Arc::new(known.open_as(stored)?);
+            of_model(&model, Some(&known.name), query, &target, library, sizes)?
         }
     };
     let Sizes { footprint, workload, reports, .. } = &*sizes;
@@ -81,6 +83,13 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     };
     let forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
     Ok(Answer { forecast, readings, reports: reports.clone() })
+}
+
+fn well_known(id: &str) -> Result<&'static KnownModel, PipelineError> {
+    known_model(id).ok_or_else(|| PipelineError::UnknownModel {
+        id: id.to_owned(),
+        known: known_models().iter().map(|model| model.id.clone()).collect(),
+    })
 }
 
 struct Subject {

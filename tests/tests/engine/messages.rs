@@ -12,16 +12,17 @@ use sluice_engine::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
         RunIdentity, RunShape, Wish, machine_of,
     },
+    models::StoredAs,
     output::{Image, Media, Output},
-    precision::Storage,
+    precision::{Format, Storage},
     request::{
         AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
         PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation,
         Windows,
     },
     session::{
-        BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, Job, JobId, ModelSummary,
-        Picture, PlanQuery, PlanSubject, Reading, Serving, Stage, StageKind,
+        BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
+        ModelSummary, Picture, PlanQuery, PlanSubject, Reading, Serving, Stage, StageKind,
     },
     telemetry::TelemetryEvent,
     wire::{read_record, write_record},
@@ -136,6 +137,7 @@ fn commands_come_back() {
         initial_latents: Some(PathBuf::from("latents")),
         dump: Some(PathBuf::from("dump")),
         journal: Some(PathBuf::from("journal")),
+        group: Some(GroupPlace { group: "grid".to_owned(), place: 3 }),
         ..Job::new(JobId(u64::MAX), request())
     };
     let to_file = Job { output: Some(Output::File(PathBuf::from("a.png"))), ..Job::new(JobId(1), request()) };
@@ -147,6 +149,10 @@ fn commands_come_back() {
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
         Command::Plan(Box::new(query(PlanSubject::Model))),
         Command::Plan(Box::new(query(PlanSubject::Known("flux.1-dev".to_owned())))),
+        Command::Plan(Box::new(query(PlanSubject::KnownAs(
+            "flux.1-dev".to_owned(),
+            BTreeMap::from([("vae".to_owned(), StoredAs { format: Format::Q4K, bits: 4.58 })]),
+        )))),
         Command::SearchIn { folders: vec![PathBuf::from("models"), PathBuf::from("t5.gguf")] },
         Command::Cancel { job: JobId(3) },
         Command::Move { job: JobId(3), before: Some(JobId(1)) },

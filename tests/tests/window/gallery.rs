@@ -4,11 +4,7 @@ use std::{fs, path::Path};
 
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{
-    app::SluiceApp,
-    gallery::{Gallery, Places},
-    state::Shown,
-};
+use sluice::window::{app::SluiceApp, collection::Places, gallery::Gallery, state::Shown};
 use sluice_engine::{
     output::{Codec, Media, Settings, read_settings, write_media, write_png},
     request::Request,

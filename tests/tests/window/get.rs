@@ -3,9 +3,9 @@
 use std::{fs, path::Path, time::Duration};
 
 use egui::{Key, Modifiers, Theme};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
-    downloads::{Credentials, Network, Patience, Phase},
+    downloads::{Credentials, Network, Patience, Phase, catalogue::catalogue},
     window::{
         get::DownloadOptions,
         library::LibraryOptions,
@@ -228,6 +228,59 @@ fn a_text_that_is_no_token_is_not_kept() {
     assert!(!saved.contains("two words"), "no token is in the settings");
 }
 
+/// Answers all questions: Qwen-Image is too large, others run well in fewer than 16 bits and are streamed otherwise.
+fn answer(window: &mut Window) {
+    let begin = std::time::Instant::now();
+    while state(window).first_models().is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for fits");
+        for query in window.take_plans() {
+            let scene = match &query.subject {
+                PlanSubject::KnownAs(id, _) if id.starts_with("qwen") => Scene::too_large(),
+                PlanSubject::KnownAs(_, parts) if parts.values().any(|part| part.bits < 10.0) => {
+                    Scene::here()
+                }
+                _ => Scene::streamed(),
+            };
+            window.says(scene.answer(query.id));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+        window.frames();
+    }
+}
+
+/// The whole name of the widget whose name contains these words.
+fn words_of(window: &Window, words: &str) -> String {
+    let node = window.harness.get_by_label_contains(words);
+    let node = node.accesskit_node();
+    node.label().or_else(|| node.value()).unwrap_or_default()
+}
+
+#[test]
+fn each_version_has_its_own_fit_and_the_best_that_runs_well_is_proposed() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    window.says(Event::Hardware(machine()));
+    answer(&mut window);
+    open(&mut window);
+    let listed = |id: &str| catalogue().find(id).unwrap();
+    let proposed = |window: &Window, id: &str| state(window).version_for(listed(id)).unwrap().format.clone();
+    assert_eq!(proposed(&window, "z-image"), "Q4_K_M");
+    assert_eq!(proposed(&window, "flux.1-schnell"), "fp8", "more bits than Q4_K_S, which runs well, too");
+    assert_eq!(proposed(&window, "qwen-image"), "Q4_K_S", "nothing runs: that for 12 GB");
+    assert_eq!(proposed(&window, "flux.2-klein-4b"), "Q8_0", "that for 12 GB, bf16, would be streamed");
+
+    window.click("Version of Z-Image Turbo");
+    let choice = words_of(&window, "bf16 · ");
+    assert!(choice.contains("Runs, streamed · "), "{choice}");
+    let choice = words_of(&window, "Q4_K_M · ");
+    assert!(choice.contains("Runs well · "), "{choice}");
+    nothing_is_unnamed(&window, "the versions of a model");
+    window.click_what_says("bf16 · ");
+    let row = words_of(&window, "Z-Image Turbo, ");
+    assert!(row.contains("Runs, streamed · "), "the row is about the chosen version: {row}");
+}
+
 #[test]
 fn who_has_no_model_is_offered_three_that_suit_the_card() {
     let (server, _) = hub(None);
@@ -235,19 +288,7 @@ fn who_has_no_model_is_offered_three_that_suit_the_card() {
     let mut window = window(&server, folder.path());
     assert!(window.shows("What would you like to create?"), "the starter is there at once");
     window.says(Event::Hardware(machine()));
-    let begin = std::time::Instant::now();
-    while state(&window).first_models().is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for fits");
-        for query in window.take_plans() {
-            let scene = match &query.subject {
-                PlanSubject::Known(id) if id.starts_with("qwen") => Scene::too_large(),
-                _ => Scene::here(),
-            };
-            window.says(scene.answer(query.id));
-        }
-        std::thread::sleep(Duration::from_millis(2));
-        window.frames();
-    }
+    answer(&mut window);
     let suited: Vec<&str> = state(&window).first_models().iter().map(|listed| listed.id.as_str()).collect();
     assert_eq!(
         suited,
@@ -265,7 +306,7 @@ fn who_has_no_model_is_offered_three_that_suit_the_card() {
     window.frames();
     assert!(window.shows("Try again Z-Image Turbo"));
     window.click("Get other models…");
-    assert!(window.shows("Suits this computer"));
+    assert!(window.shows("Suits ") && window.shows("All models"));
     let failed = window.shows("is not on 127.0.0.1");
     assert!(failed, "the list says why");
 }

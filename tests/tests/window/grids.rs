@@ -148,6 +148,116 @@ fn resumed_cells_complete_their_grid() {
     window.wait_for("the grid", |_| composed(&folder).len() == 1);
 }
 
+/// The window is closed and opened again; the engine then says which jobs are unfinished.
+fn restarted(folder: &TempDir, unfinished: &[&Job]) -> Window {
+    let path = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.places.data = Some(path.join("data"));
+        setup.folder = Some(path);
+    });
+    let jobs: Vec<Job> = unfinished.iter().map(|job| Job::clone(job)).collect();
+    if !jobs.is_empty() {
+        window.says(Event::Unfinished { jobs });
+    }
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    window
+}
+
+/// What is written down about grids: the number of lines of each.
+fn lines(folder: &TempDir) -> Vec<usize> {
+    let files = folder.path().join("data/grids").read_dir().into_iter().flatten();
+    let texts = files.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path()).ok());
+    texts.map(|text| text.lines().count()).collect()
+}
+
+fn kept(folder: &TempDir) -> usize {
+    lines(folder).len()
+}
+
+#[test]
+fn a_grid_is_composed_after_a_restart_with_what_was_drawn_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = restarted(&folder, &[]);
+    ask(&mut window);
+    window.click("Generate grid");
+    let all = jobs(&window);
+    for job in &all[..2] {
+        finish(&mut window, &folder, job);
+    }
+    window.wait_for("what is written down", |_| lines(&folder) == [3]);
+    drop(window);
+
+    // Jobs are numbered anew.
+    let mut window = restarted(&folder, &[&all[2], &all[3]]);
+    window.click("Generate");
+    let other = window.take_job();
+    window.click("Resume");
+    let again = jobs(&window);
+    assert_eq!(again.len(), 2);
+    assert_eq!(again[0].id, JobId(2));
+    window.wait_for("the group", |app| app.state().jobs.groups.of(JobId(2)).is_some());
+    window.click("Queue 3");
+    window.wait_for_words("Grid · 2 of 4");
+    window.says(Event::Cancelled { job: other.id });
+    for job in &again {
+        assert_eq!(composed(&folder), Vec::<PathBuf>::new());
+        let path = folder.path().join(format!("again {}.png", job.id.0));
+        let media = Media::Image(landscape(64, 64, job.id.0, 1.0));
+        write_png(&path, &media, &Settings::new(&job.request, "Starter", "z_image", 0)).unwrap();
+        window.says(Event::Started { job: job.id });
+        let pictures = vec![Picture { media, seed: job.request.seed, path: Some(path) }];
+        window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
+    }
+    window.wait_for("the grid", |_| composed(&folder).len() == 1 && kept(&folder) == 0);
+    let composed = composed(&folder).remove(0);
+    let record = read_settings(&composed).unwrap().settings.grid.unwrap();
+    assert_eq!(record.axes, ["steps: 2, 4", "prompt: red, blue", ""]);
+    no_cell_is_empty(&composed);
+}
+
+/// In the middle of each quarter of a composed image is an image.
+fn no_cell_is_empty(composed: &std::path::Path) {
+    let image = image::open(composed).unwrap().into_rgb8();
+    let (width, height) = image.dimensions();
+    for (x, y) in [(0.35, 0.35), (0.75, 0.35), (0.35, 0.75), (0.75, 0.75)] {
+        let at = ((x * width as f64) as u32, (y * height as f64) as u32);
+        assert_ne!(image.get_pixel(at.0, at.1).0, [255; 3], "at {at:?} of {width} × {height}");
+    }
+}
+
+#[test]
+fn a_grid_that_is_not_resumed_is_composed_of_what_was_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = restarted(&folder, &[]);
+    ask(&mut window);
+    window.click("Generate grid");
+    let all = jobs(&window);
+    finish(&mut window, &folder, &all[0]);
+    window.wait_for("what is written down", |_| lines(&folder) == [2]);
+    drop(window);
+    let mut window = restarted(&folder, &[&all[1], &all[2], &all[3]]);
+    assert_eq!(composed(&folder), Vec::<PathBuf>::new());
+    window.click("Discard");
+    assert_eq!(window.take_commands(), [Command::Forget]);
+    window.wait_for("the grid", |_| composed(&folder).len() == 1 && kept(&folder) == 0);
+}
+
+#[test]
+fn a_grid_whose_last_job_ended_as_the_window_closed_is_composed_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = restarted(&folder, &[]);
+    ask(&mut window);
+    window.click("Generate grid");
+    let all = jobs(&window);
+    finish(&mut window, &folder, &all[0]);
+    window.wait_for("what is written down", |_| lines(&folder) == [2]);
+    drop(window);
+    // The engine says something else before it says that jobs are unfinished, so there are none.
+    let mut window = restarted(&folder, &[]);
+    window.wait_for("the grid", |_| composed(&folder).len() == 1 && kept(&folder) == 0);
+}
+
 #[test]
 fn values_that_make_no_sense_are_named_while_they_are_typed() {
     let (mut window, _folder) = with_folder();

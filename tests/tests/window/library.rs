@@ -225,7 +225,7 @@ fn fits_come_one_after_the_other_from_the_engine() {
     let fit = state(&window).library.fits.of(&EntryId::Source(query.request.model)).cloned();
     assert!(matches!(fit, Some(Fit::Runs { way: Way::Streamed, is_guess: false, .. })), "{fit:?}");
     answer(&mut window, |query| match &query.subject {
-        PlanSubject::Known(_) => Scene::too_large(),
+        PlanSubject::Known(_) | PlanSubject::KnownAs(..) => Scene::too_large(),
         PlanSubject::Model => Scene::here(),
     });
     assert!(window.shows("Runs well · "));

@@ -71,6 +71,40 @@ fn settings_are_kept_under_a_name_used_renamed_and_deleted() {
 }
 
 #[test]
+fn a_deleted_preset_comes_back_even_if_it_cannot_be_read() {
+    let (mut window, folder) = with_data(|_| ());
+    let kept = folder.path().join("presets");
+    let steps = Request { steps: 33, ..Request::default() };
+    presets::save(&kept, "Night", &presets::Preset::of(&steps, false)).unwrap();
+    fs::write(kept.join("Broken.toml"), "steps = \"many\" # mine").unwrap();
+    window.click("Presets");
+    window.wait_for("the presets", |app| app.state().presets.len() == 2);
+    window.frames();
+    for name in ["Broken", "Night"] {
+        let file = kept.join(name).with_extension("toml");
+        let before = fs::read(&file).unwrap();
+        window.click(&format!("Delete {name}"));
+        window.wait_for("the notice", |app| app.state().messages.notice.is_some());
+        window.frames();
+        assert!(!file.exists() && window.shows(&format!("Preset {name} deleted")));
+        window.click("Undo");
+        window.wait_for("the preset", |app| app.state().presets.len() == 2);
+        assert_eq!(fs::read(&file).unwrap(), before);
+        assert!(state(&window).messages.notice.is_none());
+        window.click("Presets");
+        window.frames();
+    }
+    // Another one has taken the name meanwhile.
+    window.click("Delete Night");
+    window.wait_for("the notice", |app| app.state().messages.notice.is_some());
+    window.frames();
+    fs::write(kept.join("Night.toml"), "steps = 5").unwrap();
+    window.click("Undo");
+    window.wait_for("the failure", |app| !app.state().messages.failures.is_empty());
+    assert_eq!(fs::read_to_string(kept.join("Night.toml")).unwrap(), "steps = 5", "it is not lost");
+}
+
+#[test]
 fn a_preset_can_open_its_model() {
     let (mut window, folder) = with_data(|_| ());
     let kept = folder.path().join("presets");

@@ -7,7 +7,7 @@ use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences, PlanError},
     models::KnownDefaults,
     request::{PromptFolders, Request},
-    session::{Defaults, PlanQuery, PlanSubject},
+    session::{Defaults, PlanQuery},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     cli::stdout,
-    downloads::{Listed, catalogue},
+    downloads::{Listed, Version, catalogue},
     units,
 };
 
@@ -43,8 +43,16 @@ pub(super) fn run(id: Option<&str>, as_json: bool) -> anyhow::Result<Outcome> {
     let engine = Engine::start(None, &ModelFolderArgs::none(), PromptFolders::default())?;
     let mut fits = Vec::new();
     for listed in &catalogue::catalogue().models {
-        let Some(fit) = fit(&engine, listed, &memory)? else { return Ok(Outcome::Cancelled) };
-        fits.push(fit);
+        let wanted = match as_json {
+            true => listed.versions.iter().collect(),
+            false => Vec::from_iter(listed.version_for(vram)),
+        };
+        let mut of_versions = Vec::new();
+        for version in wanted {
+            let Some(fit) = fit(&engine, listed, version, &memory)? else { return Ok(Outcome::Cancelled) };
+            of_versions.push(fit);
+        }
+        fits.push(of_versions);
     }
     let all = || catalogue::catalogue().models.iter().zip(&fits);
     if as_json {
@@ -59,7 +67,7 @@ pub(super) fn run(id: Option<&str>, as_json: bool) -> anyhow::Result<Outcome> {
         ("model", Align::Left),
         ("version", Align::Left),
         ("download", Align::Right),
-        ("in 16 bits", Align::Left),
+        ("fit", Align::Left),
         ("licence", Align::Left),
     ];
     for line in table(columns, &rows) {
@@ -74,14 +82,20 @@ pub(super) fn run(id: Option<&str>, as_json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How a model runs, in words.
-fn fit(engine: &Engine, listed: &Listed, memory: &MemoryPreferences) -> anyhow::Result<Option<String>> {
-    let Some(known) = listed.known else { return Ok(Some("not predicted".to_owned())) };
+/// How a version of a model runs, in words.
+fn fit(
+    engine: &Engine,
+    listed: &Listed,
+    version: &Version,
+    memory: &MemoryPreferences,
+) -> anyhow::Result<Option<String>> {
+    let (Some(known), Some(subject)) = (listed.known, listed.subject(version)) else {
+        return Ok(Some("not predicted".to_owned()));
+    };
     let defaults = known.defaults().map_err(|error| refuse(error.to_string(), error.advice()))?;
     let KnownDefaults { width, height, frames, steps, guidance, modes, fills_in } = defaults;
     let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
     let request = defaults.given_to(Request::default()).with_needed_images(&modes, fills_in);
-    let subject = PlanSubject::Known(known.id.clone());
     let query = PlanQuery { id: 1, subject, request, memory: memory.clone() };
     let Some((forecast, _)) = engine.plan(query)? else { return Ok(None) };
     Ok(Some(match forecast.plan {
@@ -96,29 +110,30 @@ fn fit(engine: &Engine, listed: &Listed, memory: &MemoryPreferences) -> anyhow::
     }))
 }
 
-fn row(listed: &Listed, fit: &str, vram: u64) -> [String; 6] {
+fn row(listed: &Listed, fits: &[String], vram: u64) -> [String; 6] {
     let version = listed.version_for(vram);
     let format = version.map_or_else(String::new, |version| {
         format!("{}{}", version.format, if version.is_gated { " *" } else { "" })
     });
     let bytes = size(version.and_then(|version| listed.bytes(version)));
     let licence = listed.licence.clone().unwrap_or_else(|| "see its page".to_owned());
-    [listed.id.clone(), listed.name.clone(), format, bytes, fit.to_owned(), licence]
+    [listed.id.clone(), listed.name.clone(), format, bytes, fits.concat(), licence]
 }
 
-fn as_value(listed: &Listed, fit: &str, vram: u64) -> Value {
+fn as_value(listed: &Listed, fits: &[String], vram: u64) -> Value {
     let chosen = listed.version_for(vram).map(|version| version.format.as_str());
-    let versions = listed.versions.iter().map(|version| {
+    let versions = listed.versions.iter().zip(fits).map(|(version, fit)| {
         let files = version.files.iter().map(|file| {
             json!({ "source": file.wanted.source, "to": file.wanted.to, "bytes": file.wanted.bytes, "sha256": file.wanted.sha256 })
         });
         json!({
             "format": version.format, "bytes": listed.bytes(version), "gated": version.is_gated, "cards": version.cards,
+            "fit": fit,
             "files": files.collect::<Vec<_>>(),
         })
     });
     json!({
-        "id": listed.id, "name": listed.name, "repository": listed.repository, "licence": listed.licence, "fit": fit,
+        "id": listed.id, "name": listed.name, "repository": listed.repository, "licence": listed.licence,
         "chosen": chosen, "versions": versions.collect::<Vec<_>>(),
     })
 }

@@ -17,14 +17,13 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{Action, Message},
-        browser::{Browse, Browser},
+        action::{Action, Browse, GetAction, Making, Message},
+        browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
-        get::GetAction,
-        making::Making,
+        report::Report,
         settings::{Setting, StartupSettings},
-        settings_page::{Report, SettingsPage},
-        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, file_name},
+        settings_page::SettingsPage,
+        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
     },
 };
@@ -33,7 +32,8 @@ use crate::{
 const TITLE: usize = 40;
 
 impl SluiceApp {
-    pub(super) fn act(&mut self, ctx: &Context, action: Action) {
+    /// Does what a control asks for.
+    pub fn act(&mut self, ctx: &Context, action: Action) {
         let State { settings, jobs, input, .. } = &mut self.state;
         match action {
             Action::Edit(draft) => settings.draft = *draft,
@@ -80,15 +80,15 @@ impl SluiceApp {
                 self.send(commands);
             }
             Action::DiscardUnfinished => {
-                jobs.unfinished.clear();
-                self.send([Command::Forget]);
+                let command = jobs.discard_unfinished();
+                self.send([command]);
             }
             Action::ChooseModel(model) => self.choose_model(model),
             Action::ForgetModel(path) => settings.forget_model(&path),
             Action::Library(action) => self.act_in_library(action),
             Action::OpenDialog(dialog) => self.open_dialog(dialog),
             Action::Browse(step) => self.browse(step),
-            Action::Gallery(step) => self.gallery_step(ctx, *step),
+            Action::Gallery(action) => self.act_in_gallery(ctx, *action),
             Action::ListAdapters => {
                 self.request(Task::ListAdapters(self.state.chosen_model().clone()));
             }
@@ -128,10 +128,7 @@ impl SluiceApp {
             }
             Action::CopyText(text) => ctx.copy_text(text),
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
-            Action::Undo => {
-                let commands = self.state.undo();
-                self.send(commands);
-            }
+            Action::Undo => self.undo(),
             Action::ShowHelp(shown) => self.shows_help = shown,
             Action::ShowSettings(shown) => self.settings_page = shown.then(SettingsPage::default),
             Action::CopyReport { tells_all } => {
@@ -406,6 +403,17 @@ impl SluiceApp {
         }
     }
 
+    fn undo(&mut self) {
+        match self.state.messages.notice.take().and_then(|notice| notice.undo) {
+            Some(Undo::Preset(deleted)) => self.put_preset_back(deleted),
+            Some(undo) => {
+                let commands = self.state.undo(undo);
+                self.send(commands);
+            }
+            None => {}
+        }
+    }
+
     pub(super) fn fail(&mut self, title: &str, message: String, advice: Option<String>) {
         self.state.messages.fail(title, Failure { message, advice });
     }
@@ -442,7 +450,9 @@ impl SluiceApp {
             }
             FileEvent::Exported(path) => self.saved(&path),
             FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,
+            FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
             FileEvent::StylesChosen(path) => self.add_style_file(path),
             FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),

@@ -12,9 +12,10 @@ use sluice_engine::{output::StillFormat, request::FrameRange};
 use super::SluiceApp;
 use crate::language::tr;
 use crate::window::{
-    action::Action,
+    action::{Action, GalleryAction},
+    collection::{Change, Details, ExportOptions, Report, Stamp, Task as Work, Worker},
     files::{FileEvent, Task, is_video},
-    gallery::{Change, Details, ExportDialog, ExportOptions, Report, Stamp, Step, Task as Work, Worker},
+    gallery::ExportDialog,
     image_settings::ImageSettings,
     state::{Draft, Shown, State, file_name},
 };
@@ -23,43 +24,45 @@ use crate::window::{
 const REPORTS_A_FRAME: usize = 48;
 
 impl SluiceApp {
-    pub(super) fn gallery_step(&mut self, ctx: &Context, step: Step) {
+    pub(super) fn act_in_gallery(&mut self, ctx: &Context, action: GalleryAction) {
         let shelf = &mut self.gallery.shelf;
-        match step {
-            Step::Open(true) => self.open_gallery(ctx),
-            Step::Open(false) | Step::Escape if self.gallery.dialog.is_some() => self.gallery.dialog = None,
-            Step::Open(false) | Step::Escape => self.close_gallery(),
-            Step::Search(query) => shelf.search(query),
-            Step::Pick(place, how) => {
+        match action {
+            GalleryAction::Open(true) => self.open_gallery(ctx),
+            GalleryAction::Open(false) | GalleryAction::Escape if self.gallery.dialog.is_some() => {
+                self.gallery.dialog = None
+            }
+            GalleryAction::Open(false) | GalleryAction::Escape => self.close_gallery(),
+            GalleryAction::Search(query) => shelf.search(query),
+            GalleryAction::Pick(place, how) => {
                 shelf.pick(place, how);
                 self.follow_selection(false);
             }
-            Step::Move(by, how) => {
+            GalleryAction::Move(by, how) => {
                 shelf.step(by, how);
                 self.follow_selection(true);
             }
-            Step::SelectAll => shelf.select_all(),
-            Step::SelectNothing => shelf.select_nothing(),
-            Step::Mark(change) => self.mark(self.gallery.shelf.selected_files(), change),
-            Step::MarkOne(path, change) => {
+            GalleryAction::SelectAll => shelf.select_all(),
+            GalleryAction::SelectNothing => shelf.select_nothing(),
+            GalleryAction::Mark(change) => self.mark(self.gallery.shelf.selected_files(), change),
+            GalleryAction::MarkOne(path, change) => {
                 let file = shelf.item(&path).map(|item| (item.path.clone(), item.stamp));
                 self.mark(file.into_iter().collect(), change);
             }
-            Step::Trash => {
+            GalleryAction::Trash => {
                 let paths: Vec<PathBuf> = shelf.selected_files().into_iter().map(|(path, _)| path).collect();
                 if !paths.is_empty() {
                     self.work(Work::Trash(paths));
                 }
             }
-            Step::TakeBack => {
+            GalleryAction::TakeBack => {
                 if let Some(notice) = shelf.notice.take_if(|notice| !notice.undo.is_empty()) {
                     self.work(Work::TakeBack(notice.undo));
                 }
             }
-            Step::Show(path) => self.recall(path, false),
-            Step::Compare => self.compare_selected(),
-            Step::UseSettings(path) => self.use_settings_of(path),
-            Step::UseAsInput(path) => {
+            GalleryAction::Show(path) => self.recall(path, false),
+            GalleryAction::Compare => self.compare_selected(),
+            GalleryAction::UseSettings(path) => self.use_settings_of(path),
+            GalleryAction::UseAsInput(path) => {
                 self.close_gallery();
                 if is_video(&path) {
                     self.use_as_clip(path, FrameRange::default(), false);
@@ -67,26 +70,26 @@ impl SluiceApp {
                     self.act(ctx, Action::UseAsInput(path));
                 }
             }
-            Step::CopyPrompt(path) => {
+            GalleryAction::CopyPrompt(path) => {
                 let facts = shelf.item(&path).and_then(|item| item.facts.as_ref());
                 if let Some(facts) = facts {
                     ctx.copy_text(facts.prompt.clone());
                     shelf.say(tr!("app-prompt-copied"));
                 }
             }
-            Step::AskExport => self.ask_export(),
-            Step::CloseExport => self.gallery.dialog = None,
-            Step::Export(export) => {
+            GalleryAction::AskExport => self.ask_export(),
+            GalleryAction::CloseExport => self.gallery.dialog = None,
+            GalleryAction::Export(export) => {
                 self.gallery.dialog = None;
                 self.export_options = Some(export.options.clone());
                 self.work(Work::Export(export));
             }
-            Step::RemoveFolder(folder) => {
+            GalleryAction::RemoveFolder(folder) => {
                 self.state.settings.gallery_folders.retain(|known| *known != folder);
                 self.list_gallery();
             }
-            Step::Rescan => self.list_gallery(),
-            Step::DismissNotice => shelf.notice = None,
+            GalleryAction::Rescan => self.list_gallery(),
+            GalleryAction::DismissNotice => shelf.notice = None,
         }
     }
 

@@ -18,10 +18,11 @@ use crate::{
     },
     language::tr,
     window::{
-        get::{DownloadOptions, GetAction, GetEvent, GetTask, GetWorker},
+        action::{GetAction, LibraryAction},
+        get::{DownloadOptions, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
         settings::DownloadSettings,
-        state::{Asked, EntryId, NextFit, TokenState},
+        state::{Asked, NextFit, TokenState},
     },
 };
 
@@ -110,7 +111,7 @@ impl SluiceApp {
             GetAction::Cancel(id) => getting.downloads.cancel(id),
             GetAction::Open(path) => {
                 self.library_place.get().is_open = false;
-                self.act_in_library(crate::window::library::LibraryAction::Show(false));
+                self.act_in_library(LibraryAction::Show(false));
                 self.choose_model(ModelSource::Path(path));
             }
             GetAction::Folder(folder) => {
@@ -138,7 +139,7 @@ impl SluiceApp {
             return;
         }
         if !self.state.library.is_open {
-            self.act_in_library(crate::window::library::LibraryAction::Show(true));
+            self.act_in_library(LibraryAction::Show(true));
         }
         self.library_place.get().open();
         self.follow_folder();
@@ -277,8 +278,7 @@ impl SluiceApp {
         if self.state.library.known.is_empty() || self.state.jobs.running().is_some() {
             return;
         }
-        let known = self.state.library.known.iter().map(|known| EntryId::Known(known.id.clone()));
-        let wanted: Vec<EntryId> = known.collect();
+        let wanted = self.state.versions_to_fit();
         if let NextFit::Ask(id, request) = self.state.next_fit(&wanted) {
             let query = self.state.library.fits.ask(id, *request);
             self.send([Command::Plan(Box::new(query))]);

@@ -12,9 +12,9 @@ use crate::{
     language::tr,
     presets::{NamedPreset, Preset},
     window::{
+        action::Keeping,
         files::{PresetTask, Task},
-        kept::Keeping,
-        state::Draft,
+        state::{DeletedPreset, Draft, Notice, Undo},
     },
 };
 
@@ -58,6 +58,16 @@ impl SluiceApp {
                 self.fail(&tr!("app-presets-not-kept"), message, None);
             }
         }
+    }
+
+    pub(super) fn say_preset_deleted(&mut self, deleted: Box<DeletedPreset>) {
+        let text = tr!("app-preset-deleted", name = &deleted.name);
+        let undo = Some(Undo::Preset(deleted));
+        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo });
+    }
+
+    pub(super) fn put_preset_back(&mut self, deleted: Box<DeletedPreset>) {
+        self.with_presets(PresetTask::PutBack(deleted));
     }
 
     fn apply_preset(&mut self, name: &str) {

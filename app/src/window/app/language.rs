@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use egui::Context;
-use egui_system_font_provider::SystemFontProvider;
 
 use super::SluiceApp;
 use crate::{
+    fonts,
     language::{self, Language},
     window::tokens,
 };
@@ -25,15 +25,9 @@ impl SystemFonts {
         Self { are_used, language: None }
     }
 
-    /// The same Chinese character is drawn in another way in Japan, and by another font.
     fn follow(&mut self, ctx: &Context, language: &Language) {
         if self.are_used && self.language != Some(language.tag) {
-            let fonts = SystemFontProvider::new();
-            let fonts = match language.sample.is_empty() {
-                true => fonts,
-                false => fonts.with_locale(Some(language.tag)),
-            };
-            ctx.set_font_providers(vec![Arc::new(fonts)]);
+            ctx.set_font_providers(vec![Arc::new(fonts::of_system(language))]);
             self.language = Some(language.tag);
         }
     }

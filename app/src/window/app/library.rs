@@ -12,7 +12,8 @@ use sluice_engine::{
 use super::SluiceApp;
 use crate::language::tr;
 use crate::window::{
-    library::{LibraryAction, LibraryEvent, LibraryTask, is_due},
+    action::LibraryAction,
+    library::{LibraryEvent, LibraryTask, is_due},
     settings::OwnDefaults,
     state::{Comparison, EntryId, NextFit, Search},
 };

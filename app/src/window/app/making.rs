@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::SluiceApp;
+use super::{Lock, SluiceApp};
 use crate::{
     input_folder::InputFolder,
     language::tr,
     window::{
+        action::Making,
         files::Task,
-        making::Making,
         state::{Notice, Shown, file_name},
     },
 };
+
+/// The folder of groups in the folder for data.
+const GROUPS: &str = "grids";
 
 impl SluiceApp {
     pub(super) fn make(&mut self, making: Making) {
@@ -44,11 +47,25 @@ impl SluiceApp {
         }
     }
 
-    /// Composes the groups whose jobs have ended.
-    pub(super) fn compose_groups(&mut self) {
-        for group in self.state.jobs.groups.take_complete() {
-            self.request(Task::Compose(Box::new(group)));
+    /// Composes the groups whose jobs have ended, and writes down what the next start has to know.
+    /// Returns whether something is left for the next frame.
+    pub(super) fn follow_groups(&mut self) -> bool {
+        let folder = self.group_folder();
+        let take = |change| self.files.request(Task::Group(folder.clone(), change));
+        self.state.jobs.groups.hand_over(take)
+    }
+
+    /// Reads the groups of previous sessions.
+    pub(super) fn read_groups(&self) {
+        if let Some(folder) = self.group_folder() {
+            self.files.request(Task::Groups(folder));
         }
+    }
+
+    /// Where the first window keeps its groups.
+    fn group_folder(&self) -> Option<PathBuf> {
+        let data = self.places.data.as_ref().filter(|_| !matches!(self.lock, Lock::Taken));
+        data.map(|data| data.join(GROUPS))
     }
 
     /// Queues a job for each input image of a folder.

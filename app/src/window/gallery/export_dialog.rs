@@ -3,11 +3,12 @@
 use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
 use sluice_engine::output::{NAME_FIELDS, StillFormat};
 
-use super::{Export, ExportOptions, Gallery, Step};
+use super::Gallery;
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, GalleryAction},
+        collection::{Export, ExportOptions, Item},
         files::Dialog,
         icons,
         settings_page::field_meaning,
@@ -35,14 +36,14 @@ pub(super) fn show(ctx: &Context, gallery: &mut Gallery, actions: &mut Vec<Actio
         });
     });
     if modal.backdrop_response.clicked() {
-        actions.push(Step::CloseExport.into());
+        actions.push(GalleryAction::CloseExport.into());
     }
 }
 
 fn contents(
     ui: &mut Ui,
     options: &mut ExportOptions,
-    items: Vec<std::sync::Arc<super::Item>>,
+    items: Vec<std::sync::Arc<Item>>,
     actions: &mut Vec<Action>,
 ) {
     let images: Vec<_> = items.iter().filter(|item| item.clip.is_none()).collect();
@@ -94,7 +95,8 @@ fn contents(
         });
         if export.inner.clicked() {
             actions.push(
-                Step::Export(Box::new(Export { items: items.clone(), options: options.clone() })).into(),
+                GalleryAction::Export(Box::new(Export { items: items.clone(), options: options.clone() }))
+                    .into(),
             );
         }
         let folder = widgets::button(ui, Some(icons::FOLDER), &tr!("gallery-export-folder"), Weight::Plain);
@@ -105,7 +107,7 @@ fn contents(
             .on_hover_text(tr!("gallery-export-cancel-tip"))
             .clicked()
         {
-            actions.push(Step::CloseExport.into());
+            actions.push(GalleryAction::CloseExport.into());
         }
     });
 }

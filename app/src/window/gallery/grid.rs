@@ -5,12 +5,13 @@ use egui::{
     ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, epaint::RectShape, pos2, vec2,
 };
 
-use super::{Around, Change, Gallery, How, Item, Query, Step, menu, textures::Thumbnail};
+use super::{Around, Gallery, menu, textures::Thumbnail};
 use crate::{
     language::tr,
     units,
     window::{
-        action::Action,
+        action::{Action, GalleryAction},
+        collection::{Change, How, Item, Query},
         icons,
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -60,25 +61,25 @@ pub(super) fn keys(ui: &Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
             let egui::Event::Key { key, pressed: true, modifiers, repeat, .. } = event else { continue };
             let how = if modifiers.shift { How::Range } else { How::Only };
             let step = match (key, modifiers.command) {
-                (Key::ArrowLeft, false) => Step::Move(-1, how),
-                (Key::ArrowRight, false) => Step::Move(1, how),
-                (Key::ArrowUp, false) => Step::Move(-columns, how),
-                (Key::ArrowDown, false) => Step::Move(columns, how),
-                (Key::PageUp, false) => Step::Move(-page, how),
-                (Key::PageDown, false) => Step::Move(page, how),
-                (Key::Home, false) => Step::Move(-all, how),
-                (Key::End, false) => Step::Move(all, how),
-                (Key::A, true) => Step::SelectAll,
-                (Key::Z, true) => Step::TakeBack,
-                (Key::Delete, _) if selected > 0 => Step::Trash,
+                (Key::ArrowLeft, false) => GalleryAction::Move(-1, how),
+                (Key::ArrowRight, false) => GalleryAction::Move(1, how),
+                (Key::ArrowUp, false) => GalleryAction::Move(-columns, how),
+                (Key::ArrowDown, false) => GalleryAction::Move(columns, how),
+                (Key::PageUp, false) => GalleryAction::Move(-page, how),
+                (Key::PageDown, false) => GalleryAction::Move(page, how),
+                (Key::Home, false) => GalleryAction::Move(-all, how),
+                (Key::End, false) => GalleryAction::Move(all, how),
+                (Key::A, true) => GalleryAction::SelectAll,
+                (Key::Z, true) => GalleryAction::TakeBack,
+                (Key::Delete, _) if selected > 0 => GalleryAction::Trash,
                 (Key::S, false) if selected > 0 && !repeat => {
-                    Step::Mark(Change::Star(!gallery.shelf.selected_are_starred()))
+                    GalleryAction::Mark(Change::Star(!gallery.shelf.selected_are_starred()))
                 }
-                (Key::C, false) if selected == 2 => Step::Compare,
-                (Key::E, true) if selected > 0 => Step::AskExport,
-                (Key::F5, _) => Step::Rescan,
+                (Key::C, false) if selected == 2 => GalleryAction::Compare,
+                (Key::E, true) if selected > 0 => GalleryAction::AskExport,
+                (Key::F5, _) => GalleryAction::Rescan,
                 (Key::Enter, false) => match &current {
-                    Some(path) => Step::Show(path.clone()),
+                    Some(path) => GalleryAction::Show(path.clone()),
                     None => continue,
                 },
                 _ => continue,
@@ -188,10 +189,10 @@ fn click(ui: &Ui, response: &Response, index: usize, item: &Item, actions: &mut 
         (false, false) => How::Only,
     };
     if response.double_clicked() && how == How::Only {
-        actions.push(Step::Show(item.path.clone()).into());
+        actions.push(GalleryAction::Show(item.path.clone()).into());
     } else if response.clicked() {
         ui.memory_mut(|memory| memory.request_focus(grid_id()));
-        actions.push(Step::Pick(index, how).into());
+        actions.push(GalleryAction::Pick(index, how).into());
     }
 }
 
@@ -279,7 +280,7 @@ fn star(
     let clicked = button.clicked();
     button.on_hover_text(tip);
     if clicked {
-        actions.push(Step::MarkOne(item.path.clone(), Change::Star(!is_starred)).into());
+        actions.push(GalleryAction::MarkOne(item.path.clone(), Change::Star(!is_starred)).into());
     }
     clicked
 }
@@ -317,7 +318,7 @@ fn empty(ui: &mut Ui, gallery: &Gallery, around: Around<'_>, actions: &mut Vec<A
                 let clear = widgets::button(ui, Some(icons::X), &tr!("gallery-clear-search"), Weight::Plain);
                 if clear.on_hover_text(tr!("gallery-clear-search-tip")).clicked() {
                     let sort = shelf.query().sort;
-                    actions.push(Step::Search(Query { sort, ..Query::default() }).into());
+                    actions.push(GalleryAction::Search(Query { sort, ..Query::default() }).into());
                 }
             }
         });

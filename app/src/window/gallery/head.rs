@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use egui::{Align, ComboBox, Id, Layout, Margin, Popup, PopupCloseBehavior, RichText, Slider, Ui, vec2};
 
-use super::{Around, Gallery, Kind, Query, Sort, Step, When};
+use super::{Around, Gallery};
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, GalleryAction},
+        collection::{Kind, Query, Sort, When},
         files::Dialog,
         icons,
         tokens::{Palette, font, size, space},
@@ -33,7 +34,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let close = widgets::icon_button(ui, icons::X, &tr!("gallery-close"));
             if close.on_hover_text(tr!("gallery-close-tip")).clicked() {
-                actions.push(Step::Open(false).into());
+                actions.push(GalleryAction::Open(false).into());
             }
             folders(ui, around, actions);
             count(ui, gallery);
@@ -51,7 +52,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
             .on_hover_text(tr!("gallery-thumbnail-size-tip"));
     });
     if query != *gallery.shelf.query() {
-        actions.push(Step::Search(query).into());
+        actions.push(GalleryAction::Search(query).into());
     }
 }
 
@@ -190,7 +191,7 @@ fn folders(ui: &mut Ui, around: Around<'_>, actions: &mut Vec<Action>) {
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                         let remove = tr!("gallery-folder-remove", path = path.as_str());
                         if widgets::icon_button(ui, icons::X, &remove).clicked() {
-                            actions.push(Step::RemoveFolder(folder.clone()).into());
+                            actions.push(GalleryAction::RemoveFolder(folder.clone()).into());
                         }
                         let name = crate::window::state::file_name(folder);
                         if widgets::file_button(ui, icons::FOLDER, &name, &path, false)
@@ -214,7 +215,7 @@ fn folders(ui: &mut Ui, around: Around<'_>, actions: &mut Vec<Action>) {
                 .on_hover_text(tr!("gallery-folders-read-tip"))
                 .clicked()
             {
-                actions.push(Step::Rescan.into());
+                actions.push(GalleryAction::Rescan.into());
                 ui.close();
             }
         });

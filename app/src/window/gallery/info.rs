@@ -6,15 +6,15 @@ use egui::{FontId, Frame, Label, Margin, RichText, Role, ScrollArea, Sense, Ui, 
 use sluice_engine::output::Date;
 
 use super::{
-    Change, Details, Gallery, Item, Step,
+    Gallery,
     menu::{self, Offer},
-    shelf::Shelf,
 };
 use crate::{
     language::tr,
     units,
     window::{
-        action::Action,
+        action::{Action, GalleryAction},
+        collection::{Change, Details, Item, Shelf},
         icons,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
@@ -106,7 +106,7 @@ fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
         false => (tr!("gallery-star"), tr!("gallery-star-key-tip"), Weight::Plain),
     };
     if widgets::button(ui, Some(icons::STAR), &name, weight).on_hover_text(tip).clicked() {
-        actions.push(Step::Mark(Change::Star(!is_starred)).into());
+        actions.push(GalleryAction::Mark(Change::Star(!is_starred)).into());
     }
 }
 
@@ -129,7 +129,7 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
             && a.clip.is_some() == b.clip.is_some()
         {
             let tip = tr!("gallery-compare-tip");
-            let action = Step::Compare.into();
+            let action = GalleryAction::Compare.into();
             button(ui, Offer { icon: icons::COLUMNS, name: tr!("gallery-compare"), tip, action }, actions);
         }
         star(ui, is_starred, actions);
@@ -138,7 +138,7 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
             button(ui, offer, actions);
         }
         let tip = tr!("gallery-deselect-tip");
-        let action = Step::SelectNothing.into();
+        let action = GalleryAction::SelectNothing.into();
         button(ui, Offer { icon: icons::X, name: tr!("gallery-deselect"), tip, action }, actions);
     });
     tags(ui, gallery, many, actions);
@@ -153,7 +153,7 @@ fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut V
         ui.horizontal_wrapped(|ui| {
             for tag in common {
                 if widgets::tag(ui, icons::TAG, &tag, &tr!("gallery-tag-remove", tag = tag.as_str())) {
-                    actions.push(Step::Mark(Change::Untag(tag)).into());
+                    actions.push(GalleryAction::Mark(Change::Untag(tag)).into());
                 }
             }
         });
@@ -168,7 +168,7 @@ fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut V
     let field = ui.add_sized(vec2(ui.available_width(), size::CONTROL), field).labelled_by(label.id);
     let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     if is_entered && !typed.trim().is_empty() {
-        actions.push(Step::Mark(Change::Tag(typed.trim().to_owned())).into());
+        actions.push(GalleryAction::Mark(Change::Tag(typed.trim().to_owned())).into());
         typed.clear();
         field.request_focus();
     }

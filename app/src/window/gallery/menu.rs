@@ -4,10 +4,16 @@ use std::path::PathBuf;
 
 use egui::Ui;
 
-use super::{Change, Gallery, Item, Step};
+use super::Gallery;
 use crate::{
     language::tr,
-    window::{action::Action, icons, tokens::size, widgets},
+    window::{
+        action::{Action, GalleryAction},
+        collection::{Change, How, Item},
+        icons,
+        tokens::size,
+        widgets,
+    },
 };
 
 /// Something that can be done with an image.
@@ -24,16 +30,16 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
     let mut all = Vec::new();
     let mut add = |icon, name, tip, action| all.push(Offer { icon, name, tip, action });
     if item.broken.is_none() {
-        add(icons::IMAGE, tr!("gallery-open"), tr!("gallery-open-tip"), Step::Show(path()).into());
+        add(icons::IMAGE, tr!("gallery-open"), tr!("gallery-open-tip"), GalleryAction::Show(path()).into());
     }
     if item.facts.is_some() {
         let tip = tr!("gallery-use-settings-tip");
-        add(icons::RESTORE, tr!("gallery-use-settings"), tip, Step::UseSettings(path()).into());
+        add(icons::RESTORE, tr!("gallery-use-settings"), tip, GalleryAction::UseSettings(path()).into());
         add(
             icons::COPY,
             tr!("gallery-copy-prompt"),
             tr!("gallery-copy-prompt-tip"),
-            Step::CopyPrompt(path()).into(),
+            GalleryAction::CopyPrompt(path()).into(),
         );
     }
     if let Some(folder) = item.path.parent() {
@@ -45,7 +51,7 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
             None => (tr!("gallery-use-as-image"), tr!("gallery-use-as-image-tip")),
             Some(_) => (tr!("gallery-use-as-clip"), tr!("gallery-use-as-clip-tip")),
         };
-        add(icons::FILE_UP, name, tip, Step::UseAsInput(path()).into());
+        add(icons::FILE_UP, name, tip, GalleryAction::UseAsInput(path()).into());
     }
     all
 }
@@ -59,11 +65,16 @@ pub(super) fn offers_for_all(has_images: bool) -> Vec<Offer> {
             icon: icons::DOWNLOAD,
             name: tr!("gallery-export-ask"),
             tip,
-            action: Step::AskExport.into(),
+            action: GalleryAction::AskExport.into(),
         });
     }
     let tip = tr!("gallery-trash-tip");
-    all.push(Offer { icon: icons::TRASH, name: tr!("gallery-trash"), tip, action: Step::Trash.into() });
+    all.push(Offer {
+        icon: icons::TRASH,
+        name: tr!("gallery-trash"),
+        tip,
+        action: GalleryAction::Trash.into(),
+    });
     all
 }
 
@@ -82,7 +93,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Item, actions: &mut Ve
         icon: icons::STAR,
         name,
         tip: tr!("gallery-star-tip"),
-        action: Step::MarkOne(path, Change::Star(starred)).into(),
+        action: GalleryAction::MarkOne(path, Change::Star(starred)).into(),
     };
     let all = offers(item).into_iter().chain([star]).chain(offers_for_all(item.clip.is_none()));
     for Offer { icon, name, tip, action } in all {
@@ -90,7 +101,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Item, actions: &mut Ve
             if !is_selected
                 && let Some(place) = shelf.shown().iter().position(|shown| shown.path == item.path)
             {
-                actions.push(Step::Pick(place, super::How::Only).into());
+                actions.push(GalleryAction::Pick(place, How::Only).into());
             }
             actions.push(action);
             ui.close();

@@ -1,99 +1,26 @@
 //! The gallery: all images and clips of the output folder and of folders that were added, with search, stars and tags.
 
-mod export;
 mod export_dialog;
-mod folders;
 mod grid;
 mod head;
-mod index;
 mod info;
-mod item;
-mod marks;
 mod menu;
 mod notice;
-mod query;
-mod selection;
-mod shelf;
 mod textures;
-mod thumbnails;
-mod trash;
-mod worker;
 
 use std::path::PathBuf;
 
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
-pub use export::{Export, ExportOptions, Progress};
 pub use export_dialog::ExportDialog;
-pub use item::{Facts, Item, Stamp};
-pub use marks::{Change, Mark};
-pub use query::{Kind, Query, Sort, When};
-pub use selection::How;
-pub use shelf::{Notice, Shelf};
 pub use textures::Thumbnails;
-pub use trash::Trashed;
-pub use worker::{Details, Places, Report, Task, Worker};
 
 use super::{
-    action::{Action, Message},
+    action::{Action, GalleryAction, Message},
+    collection::{Notice, Shelf, Worker},
     state::FailureCard,
     tokens::{Palette, size, space},
 };
-
-/// One step in the gallery.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Step {
-    /// Open or close it.
-    Open(bool),
-    /// Close the dialog, or the gallery.
-    Escape,
-    /// Search for something else.
-    Search(Query),
-    /// Select an item by its place.
-    Pick(usize, How),
-    /// Select the item that is some places away.
-    Move(isize, How),
-    /// Select all that is shown.
-    SelectAll,
-    /// Select nothing.
-    SelectNothing,
-    /// Change the marks of what is selected.
-    Mark(Change),
-    /// Change the mark of a file.
-    MarkOne(PathBuf, Change),
-    /// Move what is selected to the trash.
-    Trash,
-    /// Take back what was moved to the trash.
-    TakeBack,
-    /// Show a file in the viewer.
-    Show(PathBuf),
-    /// Compare the two that are selected in the viewer.
-    Compare,
-    /// Use the settings of a file.
-    UseSettings(PathBuf),
-    /// Use a file as the input image or the input clip.
-    UseAsInput(PathBuf),
-    /// Copy the prompt of a file.
-    CopyPrompt(PathBuf),
-    /// Ask how to export what is selected.
-    AskExport,
-    /// Close that question.
-    CloseExport,
-    /// Export it.
-    Export(Box<Export>),
-    /// No longer show it.
-    RemoveFolder(PathBuf),
-    /// List the folders again.
-    Rescan,
-    /// Dismiss what is said.
-    DismissNotice,
-}
-
-impl From<Step> for Action {
-    fn from(step: Step) -> Self {
-        Self::Gallery(Box::new(step))
-    }
-}
 
 /// The gallery with its view state, which is not saved.
 pub struct Gallery {
@@ -176,7 +103,8 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
             .show(ui, |ui| notice::show(ui, &notice, Action::Dismiss(Message::Failure), actions));
     }
     if let Some(notice) = &gallery.shelf.notice {
-        bar("gallery notice").show(ui, |ui| notice::show(ui, notice, Step::DismissNotice.into(), actions));
+        bar("gallery notice")
+            .show(ui, |ui| notice::show(ui, notice, GalleryAction::DismissNotice.into(), actions));
     }
     CentralPanel::default()
         .frame(Frame::new().fill(palette.canvas))

@@ -2,11 +2,11 @@
 
 use egui::{Align, Layout, RichText, Ui};
 
-use super::{Notice, Step};
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, GalleryAction},
+        collection::Notice,
         icons,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
@@ -26,7 +26,7 @@ pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut 
             if !notice.undo.is_empty() {
                 let undo = widgets::button(ui, Some(icons::RESTORE), &tr!("gallery-undo"), Weight::Plain);
                 if undo.on_hover_text(tr!("gallery-undo-tip")).clicked() {
-                    actions.push(Step::TakeBack.into());
+                    actions.push(GalleryAction::TakeBack.into());
                 }
             }
             if let Some(folder) = &notice.folder {

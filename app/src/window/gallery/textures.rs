@@ -7,7 +7,7 @@ use std::{
 
 use egui::{ColorImage, Context, TextureHandle, TextureId, TextureOptions};
 
-use super::item::{Item, Stamp};
+use crate::window::collection::{Item, Stamp};
 
 /// Fewest textures that are kept after they are out of sight.
 const KEPT: usize = 192;

@@ -2,15 +2,14 @@
 
 use egui::{Align, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
 
-use super::{GetAction, GetPlace, Kind, heading, paragraph};
+use super::{GetPlace, Kind, heading, paragraph};
 use crate::{
     downloads::{Listed, Phase, Version, catalogue::catalogue},
     language::tr,
     units,
     window::{
-        action::Action,
-        icons,
-        library::fit_color,
+        action::{Action, GetAction},
+        fit, icons,
         state::{EntryId, Fit, State},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -61,7 +60,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
         }
     }
     let date = &catalogue().date;
-    paragraph(ui, &tr!("get-catalogue-date", date = date));
+    paragraph(ui, &tr!("get-catalogue-as-of", date = date));
     ui.add_space(space::L);
 }
 
@@ -91,7 +90,8 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     let palette = Palette::of(ui);
     let version = chosen(state, place, listed);
     let detail = detail(listed, version);
-    let fit = state.fit_of(listed).map_or_else(|| tr!("get-checking-fit"), Fit::words);
+    let fit = version.and_then(|version| state.fit_of(listed, version));
+    let fit = fit.map_or_else(|| tr!("get-checking-fit"), Fit::words);
     response.widget_info(|| {
         egui::WidgetInfo::labeled(egui::Role::Label, true, format!("{}, {detail}, {fit}", listed.name))
     });
@@ -108,9 +108,9 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     ui.spacing_mut().item_spacing.x = space::S;
     if let Some(version) = version {
         start_button(ui, state, listed, version, actions);
-        formats(ui, place, listed, version);
+        formats(ui, state, place, listed, version);
     }
-    fit_badge(ui, state, listed);
+    fit_badge(ui, state, listed, version);
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
@@ -143,7 +143,7 @@ fn chosen<'a>(state: &State, place: &GetPlace, listed: &'a Listed) -> Option<&'a
     format.and_then(|format| listed.version(format)).or_else(|| state.version_for(listed))
 }
 
-fn formats(ui: &mut Ui, place: &mut GetPlace, listed: &Listed, version: &Version) {
+fn formats(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, version: &Version) {
     let width = 96.0;
     if listed.versions.len() < 2 {
         let words = RichText::new(&version.format).small().color(Palette::of(ui).text_muted);
@@ -156,10 +156,7 @@ fn formats(ui: &mut Ui, place: &mut GetPlace, listed: &Listed, version: &Version
         .width(width)
         .show_ui(ui, |ui| {
             for other in &listed.versions {
-                let bytes = listed
-                    .bytes(other)
-                    .map_or_else(String::new, |bytes| format!(" · {}", units::memory(bytes)));
-                ui.selectable_value(&mut format, other.format.clone(), format!("{}{bytes}", other.format));
+                format_choice(ui, state, listed, other, &mut format);
             }
         })
         .response
@@ -167,6 +164,27 @@ fn formats(ui: &mut Ui, place: &mut GetPlace, listed: &Listed, version: &Version
         .on_hover_text(tr!("get-version-tip"));
     if format != version.format {
         place.formats.insert(listed.id.clone(), format);
+    }
+}
+
+/// A version in the list of versions: its format, its size and how it runs.
+fn format_choice(ui: &mut Ui, state: &State, listed: &Listed, version: &Version, format: &mut String) {
+    let palette = Palette::of(ui);
+    let fit = state.fit_of(listed, version);
+    let mut parts = vec![version.format.clone()];
+    parts.extend(listed.bytes(version).map(units::memory));
+    parts.push(match (listed.known, fit) {
+        (None, _) => tr!("get-fit-unknown"),
+        (Some(_), None) => tr!("get-checking"),
+        (Some(_), Some(fit)) => fit.words(),
+    });
+    let dot = RichText::new("● ").color(fit.map_or(palette.line_strong, |fit| fit::color(palette, fit)));
+    let words = parts.join(" · ");
+    let text = (dot, RichText::new(&words).color(palette.text));
+    let response = ui.selectable_value(format, version.format.clone(), text);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
+    if let Some(fit) = fit {
+        response.on_hover_text(fit.sentence());
     }
 }
 
@@ -243,11 +261,12 @@ fn button(ui: &mut Ui, icon: &str, [label, name]: [String; 2], weight: Weight) -
 }
 
 /// How a model runs, with a dot in the colour of that.
-pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed) {
+pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&Version>) {
     let palette = Palette::of(ui);
-    let (words, dot, tip) = match (listed.known, state.fit_of(listed)) {
+    let fit = version.and_then(|version| state.fit_of(listed, version));
+    let (words, dot, tip) = match (listed.known, fit) {
         (None, _) => (tr!("get-fit-unknown"), palette.line_strong, String::new()),
-        (Some(_), Some(fit)) => (fit.words(), fit_color(palette, fit), fit.sentence()),
+        (Some(_), Some(fit)) => (fit.words(), fit::color(palette, fit), fit.sentence()),
         (Some(_), None) => (tr!("get-checking"), palette.line_strong, String::new()),
     };
     let frame = Frame::new().inner_margin(Margin::symmetric(space::XS as i8, 0));

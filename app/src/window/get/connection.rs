@@ -2,10 +2,10 @@
 
 use egui::{Margin, TextEdit, Ui, vec2};
 
-use super::{GetAction, paragraph};
+use super::paragraph;
 use crate::language::tr;
 use crate::window::{
-    action::Action,
+    action::{Action, GetAction},
     state::{State, TokenState},
     tokens::{size, space},
     widgets::{self, Weight},

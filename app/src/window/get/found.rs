@@ -2,14 +2,15 @@
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 
-use super::{GetAction, heading, paragraph, sentence};
+use super::{heading, paragraph};
 use crate::{
     downloads::{Found, Offer},
     language::tr,
     units,
     window::{
-        action::Action,
+        action::{Action, GetAction},
         icons,
+        sentences::sentence,
         state::{Asked, State},
         tokens::{Palette, font, radius, space},
         widgets::{self, Weight},

@@ -11,17 +11,13 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Frame, Key, Margin, Panel, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use super::{
-    action::Action,
+    action::{Action, GetAction},
     icons,
-    library::{LibraryAction, capitalised},
     state::{Asked, State},
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::{
-    downloads::{DownloadId, Network},
-    language::tr,
-};
+use crate::{downloads::Network, language::tr};
 pub use catalogue::{fit_badge, start_button};
 use connection::Connection;
 pub use worker::{GetEvent, GetTask, GetWorker};
@@ -38,46 +34,6 @@ pub struct DownloadOptions {
     pub kept: Option<PathBuf>,
     /// Where models go unless another folder is set in the window.
     pub folder: PathBuf,
-}
-
-/// What a person does in the place.
-#[derive(Debug, Clone, PartialEq)]
-pub enum GetAction {
-    /// Open or close it.
-    Show(bool),
-    /// Look up a link, or search for words.
-    Ask(String),
-    /// Forget what was asked for.
-    Forget,
-    /// Download a version of a model of the catalogue: its identifier and format.
-    Start(String, String),
-    /// Download one of the choices that a link offers.
-    Choose(usize),
-    /// Stop a download for now.
-    Pause(DownloadId),
-    /// Go on with it.
-    Resume(DownloadId),
-    /// End it and remove what is incomplete, or take it off the list.
-    Cancel(DownloadId),
-    /// Generate with a model that has arrived.
-    Open(PathBuf),
-    /// Put models into another folder.
-    Folder(Option<PathBuf>),
-    /// Use a mirror and a proxy; empty for none.
-    Connection {
-        /// The mirror's address.
-        endpoint: String,
-        /// The proxy's address.
-        proxy: String,
-    },
-    /// Keep a token in the keyring, or remove it.
-    Token(Option<String>),
-}
-
-impl From<GetAction> for Action {
-    fn from(action: GetAction) -> Self {
-        Self::Library(LibraryAction::Get(action))
-    }
 }
 
 /// What is listed of the catalogue.
@@ -193,12 +149,4 @@ fn heading(ui: &mut Ui, text: &str) {
 fn paragraph(ui: &mut Ui, text: &str) {
     let ink = Palette::of(ui).text_muted;
     ui.add(egui::Label::new(RichText::new(text).small().color(ink)).wrap().selectable(true));
-}
-
-/// A message as a sentence of its own. Names at its start stay as they are.
-fn sentence(text: &str) -> String {
-    let first = text.split(' ').next().unwrap_or_default();
-    let is_word = first.chars().all(|letter| letter.is_ascii_lowercase());
-    let text = if is_word { capitalised(text) } else { text.to_owned() };
-    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

@@ -2,15 +2,16 @@
 
 use egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
 
-use super::{GetAction, heading, paragraph, sentence};
+use super::{heading, paragraph};
 use crate::{
     downloads::{Download, Phase},
     language::{self, tr},
     units,
     window::{
-        action::Action,
+        action::{Action, GetAction},
         files::Dialog,
         icons,
+        sentences::sentence,
         state::State,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},

@@ -10,19 +10,20 @@ use sluice_engine::{
 };
 
 use super::{
-    LibraryAction, LibraryPlace,
+    LibraryPlace,
     lines::title,
     previews::{LARGE, Previews},
-    row,
 };
 use crate::{
     downloads::catalogue::catalogue,
     language::tr,
     units,
     window::{
-        action::Action,
+        action::{Action, LibraryAction},
+        fit,
         get::start_button,
         icons,
+        sentences::{capitalised, sentence},
         state::{Comparison, EntryId, KnownEntry, State, file_name},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -192,7 +193,7 @@ fn fit(ui: &mut Ui, state: &State, id: &EntryId) {
     };
     ui.horizontal(|ui| {
         let (dot, _) = ui.allocate_exact_size(vec2(8.0, 16.0), egui::Sense::hover());
-        ui.painter().circle_filled(dot.center(), 4.0, row::color(palette, fit));
+        ui.painter().circle_filled(dot.center(), 4.0, fit::color(palette, fit));
         ui.label(RichText::new(fit.words()).font(font::medium(font::BODY)).color(palette.text));
     });
     paragraph(ui, &sentence(&fit.sentence()));
@@ -436,16 +437,4 @@ fn own_note(
         actions.push(Action::Library(LibraryAction::Note(id.clone(), text.clone())));
     }
     ui.add_space(size::CONTROL);
-}
-
-/// A text with a capital letter at the start.
-pub fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// A message as a sentence of its own.
-fn sentence(text: &str) -> String {
-    let text = capitalised(text);
-    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

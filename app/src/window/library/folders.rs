@@ -2,11 +2,10 @@
 
 use egui::{Align, Frame, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui};
 
-use super::LibraryAction;
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, LibraryAction},
         files::Dialog,
         icons,
         state::{Library, SearchedFolder},

@@ -3,6 +3,7 @@
 mod details;
 mod folders;
 mod lines;
+mod menu;
 mod previews;
 mod row;
 mod worker;
@@ -16,8 +17,8 @@ use egui::{
 use sluice_engine::{models::Kind, request::ModelSource};
 
 use super::{
-    action::Action,
-    get::{self, GetAction, GetPlace},
+    action::{Action, GetAction, LibraryAction},
+    get::{self, GetPlace},
     icons,
     settings::LibrarySettings,
     state::{EntryId, Search, State},
@@ -25,10 +26,8 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::tr;
-pub use details::capitalised;
 use lines::{Filter, Heading, Line, Tab, counts, lines};
 use previews::Previews;
-pub use row::color as fit_color;
 use row::{HEADING, ROW, Row};
 pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
 
@@ -36,33 +35,6 @@ pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
 const DETAILS: f32 = 340.0;
 /// Width of the search field.
 const SEARCH: f32 = 240.0;
-
-/// What a person does in the place.
-#[derive(Debug, Clone, PartialEq)]
-pub enum LibraryAction {
-    /// Open or close it.
-    Show(bool),
-    /// Search the folders again.
-    Search,
-    /// Open a model, or add a LoRA.
-    Open(EntryId),
-    /// Search a folder no longer.
-    RemoveFolder(PathBuf),
-    /// Give or take a star.
-    Favourite(EntryId, bool),
-    /// Change a note.
-    Note(EntryId, String),
-    /// Keep the current settings for the opened model.
-    KeepDefaults,
-    /// Forget the kept settings of a model.
-    ResetDefaults(ModelSource),
-    /// Add words to the end of the prompt.
-    AddToPrompt(String),
-    /// Compare two files byte by byte.
-    Compare([PathBuf; 2]),
-    /// Something in the place for downloads.
-    Get(GetAction),
-}
 
 /// View state of the place; not saved.
 #[derive(Default)]
@@ -112,7 +84,7 @@ impl LibraryPlace {
     /// The models whose fits are wanted: the selected one, those that are drawn, then all others.
     pub fn wanted(&self, state: &State) -> Vec<EntryId> {
         if self.get.is_open {
-            return state.library.known.iter().map(|known| EntryId::Known(known.id.clone())).collect();
+            return state.versions_to_fit();
         }
         let rows = self.lines.iter().filter_map(|line| match line {
             Line::Row(id) => Some(id.clone()),
@@ -413,6 +385,10 @@ fn list(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
                     } else if events.response.clicked() {
                         place.selected = Some(id.clone());
                     }
+                    if events.response.secondary_clicked() {
+                        place.selected = Some(id.clone());
+                    }
+                    events.response.context_menu(|ui| menu::show(ui, state, &row, actions));
                     if events.starred {
                         let favourite = LibraryAction::Favourite(id.clone(), !row.is_favourite);
                         actions.push(Action::Library(favourite));

@@ -12,7 +12,6 @@ use sluice_engine::{
 };
 
 use super::{
-    details::capitalised,
     lines::title,
     previews::{Previews, SMALL},
 };
@@ -20,8 +19,9 @@ use crate::{
     language::tr,
     units,
     window::{
-        icons,
-        state::{EntryId, Fit, KnownEntry, State, Way},
+        fit, icons,
+        sentences::capitalised,
+        state::{EntryId, Fit, KnownEntry, State},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -76,7 +76,9 @@ impl<'a> Row<'a> {
             is_broken: false,
         };
         match id {
-            EntryId::Known(_) => Some(Self::known(base, state, state.library.known(id)?)),
+            EntryId::Known(_) | EntryId::Version(..) => {
+                Some(Self::known(base, state, state.library.known(id)?))
+            }
             EntryId::Source(ModelSource::Path(_)) => Some(Self::item(base, state, state.library.item(id)?)),
             EntryId::Source(source) => {
                 let is_clip = *source == ModelSource::StarterClip;
@@ -264,21 +266,11 @@ fn image(ui: &Ui, rect: Rect, row: &Row<'_>, previews: &mut Previews) {
     ui.painter().rect_stroke(rect, rounding, Stroke::new(1.0, palette.line), StrokeKind::Inside);
 }
 
-/// The colour of a fit.
-pub fn color(palette: &Palette, fit: &Fit) -> Color32 {
-    match fit {
-        Fit::Runs { way: Way::Well, .. } => palette.good,
-        Fit::Runs { way: Way::Streamed, .. } => palette.accent,
-        Fit::Runs { way: Way::Slowly, .. } => palette.activations,
-        Fit::TooBig { .. } | Fit::Cannot(_) => palette.danger,
-    }
-}
-
 /// Draws a fit to the left of a place. Returns its left edge.
 fn badge(ui: &Ui, right: egui::Pos2, fit: Option<&Fit>) -> f32 {
     let palette = Palette::of(ui);
     let (words, ink, dot) = match fit {
-        Some(fit) => (fit.words(), palette.text, color(palette, fit)),
+        Some(fit) => (fit.words(), palette.text, fit::color(palette, fit)),
         None => (tr!("library-checking"), palette.text_faint, palette.line_strong),
     };
     let words = ui.painter().layout_no_wrap(words, FontId::proportional(font::SMALL), ink);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use crate::language::tr;
-use egui::{Response, Ui};
+use egui::Ui;
 use sluice_engine::{
     memory::{Attention, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
     precision::Storage,
@@ -135,7 +135,7 @@ fn gigabytes(
     bytes: &mut Option<u64>,
     otherwise: f64,
     range: RangeInclusive<f64>,
-) -> Response {
+) -> widgets::Labelled {
     let shown = bytes.map(|bytes| bytes as f64 / GB);
     let mut value = shown;
     let rounded = ((otherwise * 10.0).round() / 10.0).max(0.1);

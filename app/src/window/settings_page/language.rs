@@ -22,7 +22,8 @@ pub fn show(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<
             Some(language) => language.name.to_owned(),
             None => language::find(tag).map_or(tag, |language| language.english).to_owned(),
         },
-    });
+    })
+    .on_hover_text(tr!("settings-language-tip"));
     if chosen != before {
         actions.push(Action::Set(Setting::Language(chosen.map(str::to_owned))));
     }

@@ -2,7 +2,6 @@
 
 mod about;
 mod language;
-mod report;
 mod rows;
 
 use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
@@ -14,7 +13,6 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::{text, tr};
-pub use report::Report;
 pub use rows::field_meaning;
 use rows::{ROWS, Row};
 

@@ -6,7 +6,7 @@ use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name
 use super::{SettingsPage, about, language};
 use crate::language::{text, tr};
 use crate::window::{
-    action::Action,
+    action::{Action, GalleryAction, LibraryAction},
     files::Dialog,
     icons,
     settings::{OutputSettings, RenderGpu, SCALES, Setting, ThemeChoice},
@@ -211,13 +211,13 @@ fn folders(ui: &mut Ui, _: &State, _: &mut SettingsPage, actions: &mut Vec<Actio
         if widgets::button(ui, Some(icons::LAYERS), &tr!("settings-folders-models"), Weight::Plain).clicked()
         {
             actions.push(Action::ShowSettings(false));
-            actions.push(Action::Library(crate::window::library::LibraryAction::Show(true)));
+            actions.push(Action::Library(LibraryAction::Show(true)));
         }
         if widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("settings-folders-gallery"), Weight::Plain)
             .clicked()
         {
             actions.push(Action::ShowSettings(false));
-            actions.push(crate::window::gallery::Step::Open(true).into());
+            actions.push(GalleryAction::Open(true).into());
         }
     });
 }

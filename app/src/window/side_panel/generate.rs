@@ -7,9 +7,8 @@ use super::{forecast, in_force, notice, parts::sentence};
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, Making},
         commands, icons,
-        making::Making,
         state::{ModelStatus, State},
         tokens::{Palette, size, space},
         widgets::{self, Weight},

@@ -7,9 +7,8 @@ use crate::{
     language::tr,
     presets::NamedPreset,
     window::{
-        action::Action,
+        action::{Action, Keeping},
         icons,
-        kept::Keeping,
         state::State,
         tokens::{font, size, space},
         widgets::{self, Weight},

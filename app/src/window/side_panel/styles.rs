@@ -6,10 +6,9 @@ use super::parts::Parts;
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, Keeping},
         files::Dialog,
         icons,
-        kept::Keeping,
         tokens::{size, space},
         widgets,
     },

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sluice_engine::session::Failure;
 
-use super::{EntryId, Fit, State};
+use super::{EntryId, Fit, State, Way};
 use crate::{
     downloads::{Catalogue, Download, Found, Listed, Offer, Phase, Version, catalogue::catalogue},
     language::tr,
@@ -93,6 +93,10 @@ impl GetModels {
     }
 }
 
+fn version_id(listed: &Listed, version: &Version) -> EntryId {
+    EntryId::Version(listed.id.clone(), version.format.clone())
+}
+
 impl State {
     /// Bytes of VRAM of the card that models are for: the simulated one, or that of this computer; 0 without one.
     pub fn vram(&self) -> u64 {
@@ -129,14 +133,32 @@ impl State {
             && !matches!(self.chosen_model(), sluice_engine::request::ModelSource::Path(_))
     }
 
-    /// The version of a model for this computer.
-    pub fn version_for<'a>(&self, listed: &'a Listed) -> Option<&'a Version> {
-        listed.version_for(self.vram())
+    /// How a version of a model of the catalogue runs.
+    pub fn fit_of(&self, listed: &Listed, version: &Version) -> Option<&Fit> {
+        self.library.fits.of(&version_id(listed, version))
     }
 
-    /// How a model of the catalogue runs in 16 bits.
-    pub fn fit_of(&self, listed: &Listed) -> Option<&Fit> {
-        self.library.fits.of(&EntryId::Known(listed.id.clone()))
+    /// The version of a model for this computer: of those that run well, that with most bits; if none does, or as long as
+    /// that is not known, the smallest good choice for the card.
+    pub fn version_for<'a>(&self, listed: &'a Listed) -> Option<&'a Version> {
+        let usual = listed.version_for(self.vram());
+        let fits: Option<Vec<&Fit>> =
+            listed.versions.iter().map(|version| self.fit_of(listed, version)).collect();
+        let runs_well = |fit: &&Fit| matches!(fit, Fit::Runs { way: Way::Well, .. });
+        let best = fits.and_then(|fits| fits.iter().position(runs_well));
+        best.and_then(|best| listed.versions.get(best)).or(usual)
+    }
+
+    /// The versions whose fits the catalogue shows: those that are usual for the card, then all others.
+    pub fn versions_to_fit(&self) -> Vec<EntryId> {
+        let known = || catalogue().models.iter().filter(|listed| listed.known.is_some());
+        let vram = self.vram();
+        let usual = known().filter_map(|listed| Some(version_id(listed, listed.version_for(vram)?)));
+        let all = known().flat_map(|listed| {
+            let versions = listed.versions.iter();
+            versions.map(|version| version_id(listed, version))
+        });
+        usual.chain(all).collect()
     }
 
     /// The models for somebody who has none: of the catalogue's, in its order, those for images that run quickly and are
@@ -148,14 +170,16 @@ impl State {
                 .iter()
                 .filter_map(|listed| Some((listed, self.library.known(&EntryId::Known(listed.id.clone()))?)))
         };
-        if self.library.known.is_empty() || known().any(|(listed, _)| self.fit_of(listed).is_none()) {
+        let all_known =
+            |listed: &Listed| listed.versions.iter().all(|version| self.fit_of(listed, version).is_some());
+        if self.library.known.is_empty() || !known().all(|(listed, _)| all_known(listed)) {
             return Vec::new();
         }
         let makes_images = known().filter(|(_, known)| {
             known.defaults.frames == 1 && !known.defaults.fills_in && known.defaults.modes.is_empty()
         });
         let mut runs: Vec<(&'static Listed, &str, f64)> = makes_images
-            .filter_map(|(listed, known)| match self.fit_of(listed)? {
+            .filter_map(|(listed, known)| match self.fit_of(listed, self.version_for(listed)?)? {
                 Fit::Runs { seconds, .. } => Some((listed, known.family.as_str(), *seconds)),
                 Fit::TooBig { .. } | Fit::Cannot(_) => None,
             })

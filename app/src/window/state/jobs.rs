@@ -130,7 +130,23 @@ impl Jobs {
 
     /// Queues the unfinished jobs of the previous session again.
     pub fn resume_unfinished(&mut self) -> Vec<Command> {
-        std::mem::take(&mut self.unfinished).into_iter().map(|job| self.add(job)).collect()
+        let jobs = std::mem::take(&mut self.unfinished);
+        let again = |job: Job| {
+            let group = job.group.clone();
+            let command = self.add(job);
+            if let Some(place) = group {
+                self.groups.rejoin(place, JobId(self.last));
+            }
+            command
+        };
+        jobs.into_iter().map(again).collect()
+    }
+
+    /// Drops the unfinished jobs of the previous session. Grids are composed of what was drawn.
+    pub fn discard_unfinished(&mut self) -> Command {
+        self.unfinished.clear();
+        self.groups.discard_earlier();
+        Command::Forget
     }
 
     /// Requests the cancellation of a job, once.
@@ -172,7 +188,7 @@ impl Jobs {
     pub fn duplicate(&mut self, id: JobId, seed: Option<u64>) -> Option<Command> {
         let mut job = self.queue.iter().find(|job| job.id == id)?.job.clone();
         job.request.seed = seed.unwrap_or(job.request.seed);
-        job.journal = None;
+        (job.journal, job.group) = (None, None);
         Some(self.add(job))
     }
 

@@ -75,9 +75,10 @@ impl State {
         let mut group = Group::of_grid(grid, &request, &cells, Output::Folder(folder));
         let mut commands = Vec::with_capacity(cells.len());
         for cell in cells {
-            let (job, command) = self.queue(cell.request);
-            group.add(job, cell.at);
-            commands.push(command);
+            let place = group.place(cell.at);
+            let job = Job { group: Some(place.clone()), ..self.job_of(cell.request) };
+            commands.push(self.jobs.add(job));
+            group.add(self.jobs.newest(), place.place);
         }
         let group = self.group(group);
         self.jobs.groups.add(group);
@@ -85,17 +86,16 @@ impl State {
         Ok(commands)
     }
 
-    fn queue(&mut self, request: Request) -> (JobId, Command) {
-        let job = self.job_of(request);
-        let command = self.jobs.add(job);
-        (self.jobs.newest(), command)
-    }
-
-    /// Composes the images of the job that was just queued, too.
-    pub(super) fn compose_batch(&mut self, request: &Request) {
-        let Some(folder) = self.surroundings.output_folder.clone() else { return };
-        let group = self.group(Group::of_batch(request, self.jobs.newest(), Output::Folder(folder)));
+    /// Queues a job whose images are composed, too.
+    pub(super) fn compose_batch(&mut self, job: Job) -> Command {
+        let Some(folder) = self.surroundings.output_folder.clone() else { return self.jobs.add(job) };
+        let mut group = Group::of_batch(&job.request, Output::Folder(folder));
+        let place = group.place([0; 3]);
+        let command = self.jobs.add(Job { group: Some(place.clone()), ..job });
+        group.add(self.jobs.newest(), place.place);
+        let group = self.group(group);
         self.jobs.groups.add(group);
+        command
     }
 
     /// About how many seconds the cells take: from the forecast for the panel's settings. Nothing is known about other models.
@@ -134,7 +134,13 @@ impl State {
             }
         });
         let requests: Vec<_> = requests.collect();
-        let commands = requests.into_iter().map(|request| self.queue(request).1).collect();
+        let commands = requests
+            .into_iter()
+            .map(|request| {
+                let job = self.job_of(request);
+                self.jobs.add(job)
+            })
+            .collect();
         self.follow_jobs();
         commands
     }

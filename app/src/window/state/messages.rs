@@ -32,6 +32,17 @@ pub enum Undo {
     Settings(Box<Draft>),
     /// By queueing the cancelled jobs again. The engine continues where they were.
     Cancelled(Vec<Job>),
+    /// By writing the file of a preset again.
+    Preset(Box<DeletedPreset>),
+}
+
+/// A preset that was deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeletedPreset {
+    /// Its name.
+    pub name: String,
+    /// What was in its file.
+    pub contents: Vec<u8>,
 }
 
 /// Failures and the notice.

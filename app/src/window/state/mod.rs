@@ -40,14 +40,14 @@ use crate::{
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
-pub use groups::{Groups, NamedGroup};
+pub use groups::{GroupChange, Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use library::{
     Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
 };
 pub use mask::{MaskEdit, MaskPainting};
-pub use messages::{FailureCard, Messages, Notice, Undo};
+pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
 pub use planning::{Answer, Ask, Planning};
 pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
@@ -318,12 +318,10 @@ impl State {
         let job = self.job_of(self.settings.draft.to_send().into_owned());
         self.settings.remember_prompt(&job.request.prompt);
         self.follow_jobs();
-        let request = (self.settings.batch_grid && job.request.batch > 1).then(|| job.request.clone());
-        let command = self.jobs.add(job);
-        if let Some(request) = request {
-            self.compose_batch(&request);
+        if self.settings.batch_grid && job.request.batch > 1 {
+            return Some(self.compose_batch(job));
         }
-        Some(command)
+        Some(self.jobs.add(job))
     }
 
     /// Randomizes the seed; the next job uses it whether it is locked or not.
@@ -339,15 +337,16 @@ impl State {
         load
     }
 
-    /// Restores the settings from before the notice, or queues cancelled jobs again.
-    pub fn undo(&mut self) -> Vec<Command> {
-        match self.messages.notice.take().and_then(|notice| notice.undo) {
-            Some(Undo::Settings(before)) => self.replace(*before).1.into_iter().collect(),
-            Some(Undo::Cancelled(jobs)) => {
+    /// Restores the settings from before a notice, or queues cancelled jobs again.
+    pub fn undo(&mut self, undo: Undo) -> Vec<Command> {
+        match undo {
+            Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
+            Undo::Cancelled(jobs) => {
                 self.images.follow = true;
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
             }
-            None => Vec::new(),
+            // It is a file.
+            Undo::Preset(_) => Vec::new(),
         }
     }
 
@@ -451,6 +450,7 @@ impl State {
             }
             Event::Failed { job, failure } => self.failed(job, failure),
         }
+        self.jobs.groups.settle(&self.jobs.unfinished);
     }
 
     /// Plays the clip that is shown, once its frames are in memory.

@@ -11,11 +11,13 @@ mod unfinished;
 
 use crate::language::tr;
 use egui::{
-    Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, RichText, Ui, vec2,
+    Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, Response, RichText,
+    Ui, vec2,
 };
 
 use super::{
     action::{Action, Message},
+    commands::Now,
     files::Dialog,
     first_start, icons,
     state::{
@@ -63,12 +65,13 @@ impl Viewer {
 /// Draws the image with its bars, or the mask being painted.
 pub fn show(
     ui: &mut Ui,
-    state: &State,
+    window: &Now<'_>,
     viewer: &mut Viewer,
     textures: &mut Textures,
     now: f64,
     actions: &mut Vec<Action>,
 ) {
+    let state = window.state;
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
     let Viewer { view, brush, canvas, comparison, hovered } = viewer;
@@ -96,7 +99,7 @@ pub fn show(
         let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
         match painted {
             Some((mask, image)) => mask_painting::canvas(ui, mask, image, brush, textures, actions),
-            None => image(ui, state, (view, comparison), textures, now, actions),
+            None => image(ui, window, (view, comparison), textures, now, actions),
         }
     });
 }
@@ -104,26 +107,31 @@ pub fn show(
 /// Draws the image or a placeholder.
 fn image(
     ui: &mut Ui,
-    state: &State,
+    window: &Now<'_>,
     (view, comparison): (&mut View, &mut Comparison),
     textures: &mut Textures,
     now: f64,
     actions: &mut Vec<Action>,
 ) {
+    let state = window.state;
     let area = ui.max_rect();
     let failures = &state.messages.failures;
     match (state.images.shown, state.jobs.running()) {
-        (Shown::Live, Some((job, progress))) => live(ui, area, view, textures, job, progress),
+        (Shown::Live, Some((job, progress))) => {
+            let canvas = live(ui, area, view, textures, job, progress);
+            canvas.context_menu(|ui| toolbar::live_menu(ui, window, actions));
+        }
         (Shown::Recent(_), _) => {
             if let (Some(recent), Some(other)) = (state.images.shown_recent(), state.images.compared()) {
                 compare::canvas(ui, view, comparison, textures, (state, (recent, other), now), actions);
             } else if let Some(recent) = state.images.shown_recent() {
-                match (recent.clip(), state.player.playback(recent.id)) {
+                let canvas = match (recent.clip(), state.player.playback(recent.id)) {
                     (Some(clip), Some(playback)) => {
-                        player::canvas(ui, area, view, textures, (recent, clip, playback), now, actions);
+                        player::canvas(ui, area, view, textures, (recent, clip, playback), now, actions)
                     }
                     _ => finished(ui, area, view, textures, recent),
-                }
+                };
+                canvas.context_menu(|ui| toolbar::context_menu(ui, state, recent, actions));
             }
         }
         (Shown::Nothing | Shown::Live, _) if failures.is_empty() => nothing(ui, area, state, actions),
@@ -148,27 +156,28 @@ fn live(
     textures: &mut Textures,
     job: &QueuedJob,
     progress: &Progress,
-) {
+) -> Response {
     let size = vec2(job.request().width as f32, job.request().height as f32);
-    let (place, _) = canvas::interact(ui, view, area, size, &tr!("viewer-live-preview"));
+    let (place, response) = canvas::interact(ui, view, area, size, &tr!("viewer-live-preview"));
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
         let words = stage_words(progress.stage, progress.step, progress.steps);
         let font = font::medium(font::BODY);
         ui.painter_at(area).text(place.center(), Align2::CENTER_CENTER, words, font, palette.text_faint);
-        return;
+        return response;
     }
     let drawn = textures.live(ui.ctx(), job.id, progress);
     for (cell, texture) in canvas::grid(place, drawn.len()).into_iter().zip(drawn) {
         canvas::paint_image(ui, area, cell, texture, Color32::WHITE);
     }
+    response
 }
 
-fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, recent: &Recent) {
+fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, recent: &Recent) -> Response {
     let [width, height] = recent.size();
     let shape = vec2(width as f32, height as f32);
-    let (place, _) = canvas::interact(ui, view, area, shape, &recent.name());
+    let (place, response) = canvas::interact(ui, view, area, shape, &recent.name());
     canvas::paint_sheet(ui, area, place);
     let texture = match &recent.pixels {
         Some(Pixels::Image(image)) => {
@@ -179,6 +188,7 @@ fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, r
         Some(Pixels::Clip(_)) | None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
     };
     canvas::paint_image(ui, area, place, texture, Color32::WHITE);
+    response
 }
 
 fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {

@@ -34,7 +34,7 @@ pub fn canvas(
     (recent, clip, playback): (&Recent, &Arc<Clip>, &Playback),
     now: f64,
     actions: &mut Vec<Action>,
-) {
+) -> Response {
     let [width, height] = recent.size();
     let shape = vec2(width as f32, height as f32);
     let (place, response) = canvas::interact(ui, view, area, shape, &recent.name());
@@ -47,6 +47,7 @@ pub fn canvas(
         canvas::paint_image(ui, area, place, texture, Color32::WHITE);
     }
     repaint_at_next_frame(ui.ctx(), playback, now);
+    response
 }
 
 /// Requests a repaint for the next frame, unless nothing moves or nobody sees it.

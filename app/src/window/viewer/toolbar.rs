@@ -2,18 +2,15 @@
 
 use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
-use sluice_engine::request::Mode;
-
 use super::{canvas::View, compare::Comparison};
 use crate::{
     language::{time_left, tr},
     units,
     window::{
         action::Action,
-        commands::NEAR,
+        commands::{self, Entry, Now},
         files::ClipFormat,
         icons,
-        making::Making,
         state::{Progress, Recent, Shown, State},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
@@ -140,137 +137,116 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
     });
 }
 
-/// Something that can be done with an image.
-struct Offer {
-    icon: &'static str,
-    name: String,
-    tip: String,
-    /// Whether its button has words.
-    is_worded: bool,
-    /// Whether it needs the pixels.
-    needs_pixels: bool,
-    action: Action,
-}
+/// What can be done with an image or a clip, the most likely first.
+const OFFERS: [Entry; 12] = [
+    commands::USE_SETTINGS,
+    commands::VARIATIONS,
+    commands::SIMILAR,
+    commands::USE_AS_INPUT,
+    commands::EXTEND,
+    commands::USE_FRAME_AS_END,
+    commands::USE_FRAME,
+    commands::SAVE_FRAME,
+    commands::COPY_FRAME,
+    commands::COPY_IMAGE,
+    commands::COPY_PROMPT,
+    commands::OPEN_CONTAINING_FOLDER,
+];
+/// Those whose buttons have words, and one that is only in menus.
+const WORDED_OFFERS: [&str; 2] = [commands::USE_SETTINGS.name, commands::EXTEND.name];
+const ONLY_IN_MENUS: &str = commands::COPY_PROMPT.name;
+/// Between copying and saving frames is the button for the other kinds of files.
+const BEFORE_EXPORT: &str = commands::COPY_FRAME.name;
 
-impl Offer {
-    fn new(icon: &'static str, name: String, action: Action) -> Self {
-        Self { icon, name, tip: String::new(), is_worded: false, needs_pixels: true, action }
-    }
-
-    fn worded(self, tip: String) -> Self {
-        Self { is_worded: true, tip, ..self }
-    }
-
-    fn at_once(self) -> Self {
-        Self { needs_pixels: false, ..self }
-    }
-}
-
-/// What can be done with an image, from right to left.
-fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
-    let (id, is_clip) = (recent.id, recent.length.is_some());
-    let mut all = Vec::new();
-    if let Some(folder) = recent.path.as_ref().and_then(|path| path.parent()) {
-        let action = Action::OpenFolder(folder.to_owned());
-        all.push(Offer::new(icons::FOLDER_OPEN, tr!("viewer-open-folder"), action).at_once());
-    }
-    let copy = if is_clip { tr!("viewer-copy-frame") } else { tr!("viewer-copy-image") };
-    all.push(Offer::new(icons::COPY, copy, Action::CopyImage(id)));
-    if is_clip {
-        all.push(Offer::new(icons::IMAGE_DOWN, tr!("viewer-save-frame"), Action::SaveFrame(id)));
-        all.push(Offer::new(icons::IMAGE, tr!("viewer-use-frame"), Action::UseFrame(id)));
-        if state.can(Mode::FirstAndLast) {
-            let action = Action::UseFrameAsLast(id);
-            all.push(Offer::new(icons::ARROW_RIGHT_TO_LINE, tr!("viewer-use-frame-as-end"), action));
-        }
-        if state.can(Mode::Extend) && recent.path.is_some() {
-            let tip = tr!("viewer-extend-tip");
-            all.push(Offer::new(icons::FILM, tr!("viewer-extend"), Action::Extend(id)).worded(tip));
-        }
-    } else if let Some(path) = &recent.path {
-        all.push(
-            Offer::new(icons::IMAGE, tr!("viewer-use-as-input"), Action::UseAsInput(path.clone())).at_once(),
-        );
-    }
-    if recent.request.is_some() && state.surroundings.output_folder.is_some() {
-        let action = Making::Vary(id, Some(NEAR)).into();
-        let tip = tr!("viewer-similar-tip");
-        all.push(Offer { tip, ..Offer::new(icons::LAYERS, tr!("viewer-similar"), action).at_once() });
-        let tip = tr!("viewer-variations-tip");
-        let action = Making::Vary(id, None).into();
-        all.push(Offer { tip, ..Offer::new(icons::DICES, tr!("viewer-variations"), action).at_once() });
-    }
-    if recent.request.is_some() {
-        let tip = tr!("viewer-use-settings-tip");
-        let offer = Offer::new(icons::RESTORE, tr!("viewer-use-settings"), Action::UseSettings(id));
-        all.push(offer.worded(tip).at_once());
-    }
-    all
+fn offers<'a>(state: &'a State, recent: &'a Recent) -> impl Iterator<Item = (&'static Entry, Action)> + 'a {
+    OFFERS.iter().filter_map(|entry| Some((entry, entry.action_with(state, recent)?)))
 }
 
 /// Laid out from right to left. Where there is no room for the buttons, there is a menu.
 fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
-    let (offers, is_clip) = (offers(state, recent), recent.length.is_some());
-    let button = |offer: &Offer| if offer.is_worded { WORDED } else { size::CONTROL + space::XS };
+    let is_clip = recent.length.is_some();
+    let is_worded = |entry: &Entry| WORDED_OFFERS.contains(&entry.name);
+    let mut offers: Vec<(&Entry, Action)> =
+        offers(state, recent).filter(|(entry, _)| entry.name != ONLY_IN_MENUS).collect();
+    let button = |(entry, _): &(&Entry, Action)| match is_worded(entry) {
+        true => WORDED,
+        false => size::CONTROL + space::XS,
+    };
     let export = if is_clip { size::CONTROL + space::XS } else { 0.0 };
     let room = offers.iter().map(button).sum::<f32>() + export + CAPTION;
     if ui.available_width() < room {
-        return menu(ui, recent, offers, actions);
+        return menu(ui, state, recent, actions);
     }
-    for (place, offer) in offers.into_iter().enumerate() {
-        // Beside the other buttons that need the pixels.
-        if place == 2 && is_clip {
-            ui.add_enabled_ui(recent.pixels.is_some(), |ui| self::export(ui, recent, actions));
-        }
-        ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
-            let button = match offer.is_worded {
-                true => {
-                    widgets::button(ui, Some(offer.icon), &offer.name, Weight::Ghost).on_hover_text(offer.tip)
-                }
-                false if offer.tip.is_empty() => widgets::icon_button(ui, offer.icon, &offer.name),
-                false => widgets::icon_button(ui, offer.icon, &offer.name).on_hover_text(offer.tip),
+    offers.reverse();
+    for (entry, action) in offers {
+        let is_ready = entry.is_ready(recent);
+        ui.add_enabled_ui(is_ready, |ui| {
+            let button = match is_worded(entry) {
+                true => widgets::button(ui, Some(entry.icon), &entry.title(), Weight::Ghost),
+                false => widgets::icon_button(ui, entry.icon, &entry.title()),
             };
-            if button.clicked() {
-                actions.push(offer.action);
+            if button.on_hover_text(entry.sentence()).clicked() {
+                actions.push(action);
             }
         });
+        if entry.name == BEFORE_EXPORT {
+            ui.add_enabled_ui(is_ready, |ui| self::export(ui, recent, actions));
+        }
     }
 }
 
 /// The same as a menu.
-fn menu(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
-    let button = widgets::disclosure(ui, &tr!("viewer-actions"), icons::CHEVRON_DOWN, false);
+fn menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+    let button = widgets::disclosure(ui, &tr!("viewer-actions"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("viewer-actions-tip"));
     Popup::menu(&button)
         .accessible_name(tr!("viewer-actions-spoken"))
         .width(240.0)
-        .show(|ui| rows(ui, recent, offers, actions));
+        .show(|ui| rows(ui, state, recent, actions));
 }
 
 /// The menu of a right click.
 pub(super) fn context_menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
     ui.set_min_width(240.0);
-    rows(ui, recent, offers(state, recent), actions);
+    rows(ui, state, recent, actions);
 }
 
-fn rows(ui: &mut Ui, recent: &Recent, offers: Vec<Offer>, actions: &mut Vec<Action>) {
+/// The menu of a right click on the live preview.
+pub(super) fn live_menu(ui: &mut Ui, now: &Now<'_>, actions: &mut Vec<Action>) {
+    ui.set_min_width(240.0);
+    for entry in [commands::CANCEL, commands::PAUSE] {
+        command_row(ui, &entry, entry.action(now), actions);
+    }
+}
+
+fn rows(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = 2.0;
-    for offer in offers.into_iter().rev() {
-        ui.add_enabled_ui(recent.pixels.is_some() || !offer.needs_pixels, |ui| {
-            if widgets::row_button(ui, offer.icon, &offer.name, "", false).clicked() {
-                actions.push(offer.action);
-                ui.close();
-            }
-        });
+    for (entry, action) in offers(state, recent) {
+        command_row(ui, entry, Some(action).filter(|_| entry.is_ready(recent)), actions);
     }
     if recent.length.is_some() {
         for format in ClipFormat::ALL {
             let name = tr!("viewer-export-as", format = format.title());
-            if widgets::row_button(ui, icons::SCISSORS, &name, "", false).clicked() {
+            if widgets::row_button(ui, icons::SCISSORS, &name, "", false)
+                .on_hover_text(tr!("viewer-export-range-tip"))
+                .clicked()
+            {
                 actions.push(Action::Export(recent.id, format));
                 ui.close();
             }
         }
     }
+}
+
+/// A command in a menu; without an action it cannot be used now.
+fn command_row(ui: &mut Ui, entry: &Entry, action: Option<Action>, actions: &mut Vec<Action>) {
+    ui.add_enabled_ui(action.is_some(), |ui| {
+        let row = widgets::row_button(ui, entry.icon, &entry.title(), "", false);
+        if row.on_hover_text(entry.sentence()).clicked() {
+            actions.extend(action);
+            ui.close();
+        }
+    });
 }
 
 /// A menu of the kinds of files that the played range can be written to.

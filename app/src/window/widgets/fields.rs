@@ -4,6 +4,7 @@ use egui::{
     Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, vec2,
 };
 
+use super::Labelled;
 use crate::window::tokens::{Palette, font, radius, space};
 
 /// A title with a smaller line below it; `middle` is the left end of the line between them.
@@ -130,7 +131,7 @@ pub fn slider_row<N: egui::emath::Numeric>(
     slider: std::ops::RangeInclusive<N>,
     typed: std::ops::RangeInclusive<N>,
     step: f64,
-) -> Response {
+) -> Labelled {
     slider_row_with(ui, text, value, slider, typed, step, |number| number)
 }
 
@@ -143,7 +144,7 @@ pub fn slider_row_with<N: egui::emath::Numeric>(
     typed: std::ops::RangeInclusive<N>,
     step: f64,
     format: impl FnOnce(egui::DragValue<'_>) -> egui::DragValue<'_>,
-) -> Response {
+) -> Labelled {
     let (label, number) = ui
         .horizontal(|ui| {
             let label = field_label(ui, text);
@@ -177,7 +178,7 @@ pub fn slider_row_with<N: egui::emath::Numeric>(
         )
         .labelled_by(label.id)
     });
-    label.union(number).union(slider.inner)
+    Labelled::new(label, [number, slider.inner])
 }
 
 /// A progress bar; `fraction` is 0…1.

@@ -2,7 +2,9 @@
 
 mod bars;
 mod buttons;
+mod explained;
 mod fields;
+mod popup;
 mod rows;
 
 pub use bars::{MemoryBar, memory_bar};
@@ -10,8 +12,10 @@ pub use buttons::{
     Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
     primary_button, row_button, segmented, tag, tall_icon_button, toggle_button, wide_button,
 };
+pub use explained::Labelled;
 pub use fields::{
     cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,
     two_lines,
 };
+pub use popup::popup_frame;
 pub use rows::{choice_row, number_row, optional_row};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 
-use super::field_label;
+use super::{Labelled, field_label};
 use crate::{
     language::tr,
     window::tokens::{Palette, size},
@@ -20,7 +20,7 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     value: &mut T,
     all: impl IntoIterator<Item = T>,
     name: impl Fn(T) -> S,
-) -> Response {
+) -> Labelled {
     ui.horizontal(|ui| {
         let label = field_label(ui, text);
         let choice = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -36,7 +36,7 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
                 .response
                 .labelled_by(label.id)
         });
-        label.union(choice.inner)
+        Labelled::new(label, [choice.inner])
     })
     .inner
 }
@@ -49,20 +49,21 @@ pub fn optional_row(
     otherwise: f64,
     range: RangeInclusive<f64>,
     (speed, unit): (f64, &str),
-) -> Response {
+) -> Labelled {
     ui.horizontal(|ui| {
         let mut set = value.is_some();
         let switch = ui.checkbox(&mut set, RichText::new(text).small());
         if switch.changed() {
             *value = set.then_some(otherwise);
         }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| match value {
-            Some(number) => field(ui, text, number, range, (speed, unit)),
+        let number = ui.with_layout(Layout::right_to_left(Align::Center), |ui| match value {
+            Some(number) => Some(field(ui, text, number, range, (speed, unit))),
             None => {
                 ui.label(RichText::new(tr!("common-automatic")).small().color(Palette::of(ui).text_faint));
+                None
             }
         });
-        switch
+        Labelled::new(switch, number.inner)
     })
     .inner
 }
@@ -74,18 +75,24 @@ pub fn number_row(
     value: &mut f64,
     range: RangeInclusive<f64>,
     (speed, unit): (f64, &str),
-) -> Response {
+) -> Labelled {
     ui.horizontal(|ui| {
         let label = field_label(ui, text);
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            field(ui, text, value, range, (speed, unit));
+        let number = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            field(ui, text, value, range, (speed, unit))
         });
-        label
+        Labelled::new(label, [number.inner])
     })
     .inner
 }
 
-fn field(ui: &mut Ui, text: &str, value: &mut f64, range: RangeInclusive<f64>, (speed, unit): (f64, &str)) {
+fn field(
+    ui: &mut Ui,
+    text: &str,
+    value: &mut f64,
+    range: RangeInclusive<f64>,
+    (speed, unit): (f64, &str),
+) -> Response {
     let digits = if speed < 0.1 { 0 } else { 3 };
     let field = DragValue::new(value)
         .range(range)
@@ -98,5 +105,5 @@ fn field(ui: &mut Ui, text: &str, value: &mut f64, range: RangeInclusive<f64>, (
     } else {
         tr!("common-in-unit", name = text, unit = unit.trim())
     };
-    ui.add_sized(vec2(90.0, size::CONTROL - 4.0), field).accessible_name(named);
+    ui.add_sized(vec2(90.0, size::CONTROL - 4.0), field).accessible_name(named)
 }

@@ -28,9 +28,12 @@ pub struct HollowFolder {
 pub struct HollowPart {
     /// `config.json`.
     pub config: Value,
-    /// Names, shapes and formats as in published files.
-    pub tensors: Vec<(String, Vec<usize>, Format)>,
+    /// Its tensors as in published files.
+    pub tensors: Vec<HollowTensor>,
 }
+
+/// Name, shape and format of a tensor.
+pub type HollowTensor = (String, Vec<usize>, Format);
 
 impl Checkpoint {
     /// A checkpoint without files: families open it as they open a diffusers folder. Its tensors have shapes, a dtype

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{CheckpointError, FileKind, Role, TensorTable, file_kind, shards::read_weights};
 pub use diffusers::{is_diffusers, read_folder};
-pub use hollow::{HollowFolder, HollowPart};
+pub use hollow::{HollowFolder, HollowPart, HollowTensor};
 use listing::{PICKLES, WEIGHTS, files_with_extension, has_extension};
 use places::{Place, around, folders_of, usual_folder};
 pub use places::{folders_in, may_be_model};

@@ -4,6 +4,7 @@
 //! then forecast like any other model.
 
 mod published;
+mod stored_as;
 
 use std::{
     collections::BTreeMap,
@@ -17,6 +18,7 @@ use crate::{
     request::Mode,
 };
 pub use published::{Published, PublishedPart, PublishedTokenizer, Shapes, published_models};
+pub use stored_as::StoredAs;
 
 /// A well-known model. It need not be on this machine.
 #[derive(Debug)]
@@ -104,6 +106,10 @@ pub(super) fn not_here(error: CheckpointError) -> CheckpointError {
     }
 }
 
+fn of_configurations(error: serde_json::Error) -> CheckpointError {
+    CheckpointError::Json { path: PathBuf::from("presets/configurations.json"), reason: error.to_string() }
+}
+
 impl KnownModel {
     /// Everything about it but the values of its weights. It is opened the first time.
     ///
@@ -117,12 +123,18 @@ impl KnownModel {
         if let Some(model) = self.opened.get() {
             return Ok(Arc::clone(model));
         }
-        let checkpoint = self.published.checkpoint().map_err(|error| CheckpointError::Json {
-            path: PathBuf::from("presets/configurations.json"),
-            reason: error.to_string(),
-        })?;
+        let checkpoint = self.published.checkpoint().map_err(of_configurations)?;
         let model = Arc::new(open_checkpoint(checkpoint)?);
         Ok(Arc::clone(self.opened.get_or_init(|| model)))
+    }
+
+    /// The same from other files than the published ones: how each of its components is stored, by its folder. Components
+    /// that are not named are left out.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and if a component is left out that the family needs.
+    pub fn open_as(&self, stored: &BTreeMap<String, StoredAs>) -> Result<Model, CheckpointError> {
+        open_checkpoint(self.published.checkpoint_as(stored).map_err(of_configurations)?)
     }
 
     /// Bytes of its weights as they are published, in 16 bits.

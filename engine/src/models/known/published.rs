@@ -8,14 +8,18 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::{
-    cascade::CascadeConfig, chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name, ernie::ErnieConfig,
-    flux::FluxConfig, flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config, lens::LensConfig,
-    longcat, ltx::LtxConfig, qwen_image::QwenImageConfig, qwen_image_21::QwenImage21Config, sd3::Sd3Config,
-    unet::UnetConfig, wan::WanConfig, wuerstchen, z_image::ZImageConfig,
+use super::{
+    super::{
+        cascade::CascadeConfig, chroma::ChromaConfig, cosmos::CosmosConfig, diffusers_name,
+        ernie::ErnieConfig, flux::FluxConfig, flux2::Flux2Config, hidream::HiDreamConfig, krea2::Krea2Config,
+        lens::LensConfig, longcat, ltx::LtxConfig, qwen_image::QwenImageConfig,
+        qwen_image_21::QwenImage21Config, sd3::Sd3Config, unet::UnetConfig, wan::WanConfig, wuerstchen,
+        z_image::ZImageConfig,
+    },
+    stored_as::StoredAs,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, StoredName},
+    checkpoint::{BlockSpec, Checkpoint, HollowFolder, HollowPart, HollowTensor, StoredName},
     precision::Format,
     text::{
         AnimaConditionerConfig, ClipConfig, ClipVisionConfig, GptOssConfig, LanguageModelConfig, Layers,
@@ -106,12 +110,30 @@ impl Published {
     /// # Errors
     /// Fails if a configuration does not fit its class.
     pub fn checkpoint(&self) -> serde_json::Result<Checkpoint> {
+        self.hollow(|_, tensors| Some(tensors))
+    }
+
+    /// The same with components in other files, by their folders. Components that are not named are left out.
+    ///
+    /// # Errors
+    /// Fails if a configuration does not fit its class.
+    pub fn checkpoint_as(&self, stored: &BTreeMap<String, StoredAs>) -> serde_json::Result<Checkpoint> {
+        self.hollow(|folder, tensors| Some(stored.get(folder)?.apply(tensors)))
+    }
+
+    /// A checkpoint of the components that `stored` keeps, by their folders and published tensors.
+    fn hollow(
+        &self,
+        stored: impl Fn(&str, Vec<HollowTensor>) -> Option<Vec<HollowTensor>>,
+    ) -> serde_json::Result<Checkpoint> {
         let mut parts = BTreeMap::new();
         for part in &self.parts {
             if let Some(tensors) = part.tensors()? {
                 let config = Value::Object(part.config.clone());
                 let tensors = tensors.into_iter().map(|tensor| part.as_published(tensor)).collect();
-                parts.insert(part.folder.clone(), HollowPart { config, tensors });
+                if let Some(tensors) = stored(&part.folder, tensors) {
+                    parts.insert(part.folder.clone(), HollowPart { config, tensors });
+                }
             }
         }
         Ok(Checkpoint::hollow(HollowFolder {
@@ -274,7 +296,7 @@ impl PublishedPart {
     }
 
     /// A tensor in the format in which it is published.
-    fn as_published(&self, (name, shape): (String, Vec<usize>)) -> (String, Vec<usize>, Format) {
+    fn as_published(&self, (name, shape): (String, Vec<usize>)) -> HollowTensor {
         let packed =
             Some(()).filter(|()| self.class == GPT_OSS).and_then(|()| GptOssConfig::packed(&name, &shape));
         match packed {

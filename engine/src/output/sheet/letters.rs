@@ -1,38 +1,109 @@
 //! Lines of text on an image.
 
-use ab_glyph::{Font as _, FontRef, PxScale, ScaleFont as _, point};
+use ab_glyph::{Font as _, FontArc, FontRef, FontVec, PxScale, ScaleFont as _, point};
 use image::RgbImage;
+
+use crate::request::grid::GridLabels;
 
 static INTER: &[u8] = include_bytes!("../../../../assets/fonts/Inter.ttf");
 /// The height of a line, in heights of letters.
 const LINE: f32 = 1.25;
 const INK: u8 = 24;
 
-/// The font of labels; none if it cannot be read, and then labels stay empty.
-pub(super) struct Font(Option<FontRef<'static>>);
-
-impl Default for Font {
-    fn default() -> Self {
-        let font = FontRef::try_from_slice(INTER);
-        Self(font.inspect_err(|error| tracing::warn!(%error, "sheets have no labels")).ok())
-    }
+/// A font in a file.
+#[derive(Debug, Clone)]
+pub struct FontFile {
+    /// The contents of the file.
+    pub bytes: Vec<u8>,
+    /// The font in it, from 0, if there are several.
+    pub face: u32,
 }
 
-impl Font {
+/// The fonts of labels: the program's own, and others for characters that it lacks. Without any, labels stay empty.
+pub(super) struct Fonts(Vec<FontArc>);
+
+impl Fonts {
+    /// Fonts for the characters of labels. `find` finds one for a character that the others lack.
+    pub(super) fn new(labels: &GridLabels, find: impl Fn(char) -> Option<FontFile>) -> Self {
+        let own = FontRef::try_from_slice(INTER);
+        let own = own.inspect_err(|error| tracing::warn!(%error, "sheets have no labels in their own font"));
+        let mut fonts = Self(own.ok().map(FontArc::new).into_iter().collect());
+        let all = [&labels.columns, &labels.rows, &labels.tables];
+        let mut letters: Vec<char> = all.into_iter().flatten().flat_map(|label| label.chars()).collect();
+        letters.retain(|letter| !letter.is_whitespace());
+        letters.sort_unstable();
+        letters.dedup();
+        for letter in letters {
+            if !fonts.0.iter().any(|font| has(font, letter))
+                && let Some(FontFile { bytes, face }) = find(letter)
+            {
+                match FontVec::try_from_vec_and_index(bytes, face) {
+                    Ok(font) => fonts.0.push(FontArc::new(font)),
+                    Err(error) => tracing::warn!(%error, %letter, "a font of the system cannot be read"),
+                }
+            }
+        }
+        fonts
+    }
+
+    /// The font that a letter is drawn with.
+    fn of(&self, letter: char) -> Option<&FontArc> {
+        self.0.iter().find(|font| has(font, letter)).or(self.0.first())
+    }
+
+    /// The scale of a font at which an em is as large as one of the first font, whose letters are `size` high.
+    fn scale(&self, font: &FontArc, size: f32) -> PxScale {
+        let em = |font: &FontArc| font.units_per_em().unwrap_or(1.0) / font.height_unscaled();
+        PxScale::from(self.0.first().map_or(size, |first| size * em(first) / em(font)))
+    }
+
+    /// The height of letters above the line on which they stand.
+    fn ascent(&self, size: f32) -> f32 {
+        self.0.first().map_or(size, |first| first.as_scaled(PxScale::from(size)).ascent())
+    }
+
     fn width(&self, text: &str, size: f32) -> f32 {
-        self.0.as_ref().map_or(0.0, |font| width(font, text, size))
+        let mut place = Place::default();
+        for letter in text.chars() {
+            place.step(self, letter, size);
+        }
+        place.at
     }
 }
 
-fn width(font: &FontRef<'_>, text: &str, size: f32) -> f32 {
-    let font = font.as_scaled(PxScale::from(size));
-    let mut before = None;
-    let advance = |letter: char| {
-        let glyph = font.glyph_id(letter);
-        let kerning = before.replace(glyph).map_or(0.0, |before| font.kern(before, glyph));
-        kerning + font.h_advance(glyph)
-    };
-    text.chars().map(advance).sum()
+fn has(font: &FontArc, letter: char) -> bool {
+    font.glyph_id(letter).0 != 0
+}
+
+/// Where the next letter of a line is.
+#[derive(Default)]
+struct Place {
+    at: f32,
+    /// The glyph before it, and the character that chose its font.
+    before: Option<(ab_glyph::GlyphId, char)>,
+}
+
+impl Place {
+    /// Moves past a letter. Returns its font and its glyph, and where that begins.
+    fn step<'a>(
+        &mut self,
+        fonts: &'a Fonts,
+        letter: char,
+        size: f32,
+    ) -> Option<(&'a FontArc, ab_glyph::Glyph, f32)> {
+        let font = fonts.of(letter)?;
+        let scale = fonts.scale(font, size);
+        let scaled = font.as_scaled(scale);
+        let id = font.glyph_id(letter);
+        if let Some((before, other)) = self.before.replace((id, letter))
+            && fonts.of(other).is_some_and(|other| std::ptr::eq(other, font))
+        {
+            self.at += scaled.kern(before, id);
+        }
+        let begin = self.at;
+        self.at += scaled.h_advance(id);
+        Some((font, id.with_scale(scale), begin))
+    }
 }
 
 /// A label, wrapped into lines.
@@ -44,13 +115,13 @@ pub(super) struct Paragraph {
 
 impl Paragraph {
     /// Wraps a label at a width in pixels: between words, and within those that are longer.
-    pub(super) fn new(font: &Font, label: &str, size: f32, width: u32) -> Self {
+    pub(super) fn new(fonts: &Fonts, label: &str, size: f32, width: u32) -> Self {
         let most = width as f32;
         let mut lines: Vec<String> = Vec::new();
         for word in label.split_whitespace() {
             let joined = lines.last().map(|line| format!("{line} {word}"));
             if let (Some(joined), Some(line)) =
-                (joined.filter(|joined| font.width(joined, size) <= most), lines.last_mut())
+                (joined.filter(|joined| fonts.width(joined, size) <= most), lines.last_mut())
             {
                 *line = joined;
                 continue;
@@ -58,14 +129,14 @@ impl Paragraph {
             let mut line = String::new();
             for letter in word.chars() {
                 line.push(letter);
-                if font.width(&line, size) > most && line.chars().count() > 1 {
+                if fonts.width(&line, size) > most && line.chars().count() > 1 {
                     line.pop();
                     lines.push(std::mem::replace(&mut line, letter.to_string()));
                 }
             }
             lines.push(line);
         }
-        let width = lines.iter().map(|line| font.width(line, size)).fold(0.0, f32::max);
+        let width = lines.iter().map(|line| fonts.width(line, size)).fold(0.0, f32::max);
         Self { lines, size, width }
     }
 
@@ -78,20 +149,15 @@ impl Paragraph {
     }
 
     /// Draws it with its top left corner there, each line in the middle of a width.
-    pub(super) fn draw(&self, font: &Font, image: &mut RgbImage, [x, y]: [u32; 2], room: u32) {
-        let Some(font) = &font.0 else { return };
-        let inter = font;
-        let font = inter.as_scaled(PxScale::from(self.size));
+    pub(super) fn draw(&self, fonts: &Fonts, image: &mut RgbImage, [x, y]: [u32; 2], room: u32) {
         for (number, line) in self.lines.iter().enumerate() {
-            let wide = width(inter, line, self.size);
-            let mut at = x as f32 + ((room as f32 - wide) / 2.0).max(0.0);
-            let baseline = y as f32 + self.size * LINE * number as f32 + font.ascent();
-            let mut before = None;
+            let wide = fonts.width(line, self.size);
+            let left = x as f32 + ((room as f32 - wide) / 2.0).max(0.0);
+            let baseline = y as f32 + self.size * LINE * number as f32 + fonts.ascent(self.size);
+            let mut place = Place::default();
             for letter in line.chars() {
-                let id = font.glyph_id(letter);
-                at += before.replace(id).map_or(0.0, |before| font.kern(before, id));
-                let glyph = id.with_scale_and_position(font.scale(), point(at, baseline));
-                at += font.h_advance(id);
+                let Some((font, mut glyph, begin)) = place.step(fonts, letter, self.size) else { continue };
+                glyph.position = point(left + begin, baseline);
                 let Some(outline) = font.outline_glyph(glyph) else { continue };
                 let bounds = outline.px_bounds();
                 outline.draw(|column, row, coverage| {

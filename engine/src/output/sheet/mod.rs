@@ -5,10 +5,12 @@ mod letters;
 use std::path::{Path, PathBuf};
 
 use image::{Rgb, RgbImage, imageops};
+use serde::{Deserialize, Serialize};
 
 use super::{Date, Image, Media, OutputError, Settings, file::Existing, png_file};
 use crate::request::grid::GridLabels;
-use letters::{Font, Paragraph};
+pub use letters::FontFile;
+use letters::{Fonts, Paragraph};
 
 /// The most pixels of a sheet, and its longest side. The images of a larger one are scaled down.
 const MOST_PIXELS: f64 = 48e6;
@@ -19,7 +21,7 @@ const SMALLEST: f32 = 14.0;
 const WHITE: Rgb<u8> = Rgb([255, 255, 255]);
 
 /// Images that are composed: one file, or none, for each cell; table by table and row by row.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sheet {
     /// The labels, which say how many columns, rows and tables there are.
     pub labels: GridLabels,
@@ -42,11 +44,16 @@ impl Sheet {
         (table * rows + row) * columns + column
     }
 
-    /// Reads one image after the other and composes them. A cell whose file cannot be read stays empty.
-    pub fn compose(&self, read: impl Fn(&Path) -> Option<Image>) -> Image {
-        let font = Font::default();
-        let layout = Layout::new(&self.labels, self.cell, &font);
-        let mut sheet = layout.with_labels(&self.labels, &font);
+    /// Reads one image after the other and composes them. A cell whose file cannot be read stays empty. `find` finds a font
+    /// for a character of a label that Inter lacks; without one, a box stands in its place.
+    pub fn compose(
+        &self,
+        read: impl Fn(&Path) -> Option<Image>,
+        find: impl Fn(char) -> Option<FontFile>,
+    ) -> Image {
+        let fonts = Fonts::new(&self.labels, find);
+        let layout = Layout::new(&self.labels, self.cell, &fonts);
+        let mut sheet = layout.with_labels(&self.labels, &fonts);
         let [columns, rows, _] = self.labels.sides();
         for (place, path) in self.files.iter().enumerate() {
             let read = path.as_ref().and_then(|path| read(path));
@@ -106,10 +113,10 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(labels: &GridLabels, cell: [u32; 2], font: &Font) -> Self {
+    fn new(labels: &GridLabels, cell: [u32; 2], fonts: &Fonts) -> Self {
         let mut scale = 1.0;
         loop {
-            let layout = Self::scaled(labels, cell, scale, font);
+            let layout = Self::scaled(labels, cell, scale, fonts);
             let [width, height] = layout.size().map(f64::from);
             let excess = (width * height / MOST_PIXELS).sqrt().max(width.max(height) / LONGEST_SIDE);
             // Labels do not shrink with the images, so a cell of few pixels is the end.
@@ -120,17 +127,17 @@ impl Layout {
         }
     }
 
-    fn scaled(labels: &GridLabels, cell: [u32; 2], scale: f64, font: &Font) -> Self {
+    fn scaled(labels: &GridLabels, cell: [u32; 2], scale: f64, fonts: &Fonts) -> Self {
         let [columns, rows, tables] = labels.sides().map(|side| side as u32);
         let cell = cell.map(|side| ((f64::from(side) * scale).round() as u32).max(1));
         let letters = ((cell[0] + cell[1]) as f32 * LETTERS).max(SMALLEST);
         let gap = (letters / 4.0).ceil() as u32;
         let tallest = |labels: &[String], width: u32| {
-            let heights = labels.iter().map(|label| Paragraph::new(font, label, letters, width).height());
+            let heights = labels.iter().map(|label| Paragraph::new(fonts, label, letters, width).height());
             heights.max().map_or(0, |height| if height > 0 { height + 2 * gap } else { 0 })
         };
         // Words of rows wrap at a cell's width.
-        let widest = labels.rows.iter().map(|label| Paragraph::new(font, label, letters, cell[0]).width());
+        let widest = labels.rows.iter().map(|label| Paragraph::new(fonts, label, letters, cell[0]).width());
         let left = widest.max().map_or(0, |width| if width > 0 { width + 4 * gap } else { 0 });
         let above = tallest(&labels.columns, cell[0]);
         let table = left + columns * (cell[0] + gap);
@@ -164,13 +171,13 @@ impl Layout {
         [self.gap + table % self.across * width, self.gap + table / self.across * height]
     }
 
-    fn with_labels(&self, labels: &GridLabels, font: &Font) -> RgbImage {
+    fn with_labels(&self, labels: &GridLabels, fonts: &Fonts) -> RgbImage {
         let [width, height] = self.size();
         let mut sheet = RgbImage::from_pixel(width, height, WHITE);
         let mut write = |label: &str, [x, y]: [u32; 2], [width, height]: [u32; 2]| {
-            let paragraph = Paragraph::new(font, label, self.letters, width);
+            let paragraph = Paragraph::new(fonts, label, self.letters, width);
             let top = y + height.saturating_sub(paragraph.height()) / 2;
-            paragraph.draw(font, &mut sheet, [x, top], width);
+            paragraph.draw(fonts, &mut sheet, [x, top], width);
         };
         let [cell_width, cell_height] = self.cell;
         for table in 0..self.tables {
@@ -228,12 +235,13 @@ mod tests {
         let mut sheet = Sheet::new(labels, cell);
         let places = sheet.files.iter_mut().enumerate();
         places.for_each(|(place, file)| *file = Some(PathBuf::from(place.to_string())));
-        let composed = sheet.compose(|path| {
+        let read = |path: &Path| {
             let place: usize = path.to_str()?.parse().ok()?;
             let [width, height] = cell;
             let pixels = colour(place).repeat((width * height) as usize);
             Some(Image { width, height, pixels })
-        });
+        };
+        let composed = sheet.compose(read, |_| None);
         (sheet, composed)
     }
 
@@ -288,8 +296,8 @@ mod tests {
         };
         let mut sheet = Sheet::new(labels, [1024, 1024]);
         sheet.files[0] = Some("there".into());
-        let composed =
-            sheet.compose(|_| Some(Image { width: 1024, height: 1024, pixels: vec![0; 3 * 1024 * 1024] }));
+        let black = |_: &Path| Some(Image { width: 1024, height: 1024, pixels: vec![0; 3 * 1024 * 1024] });
+        let composed = sheet.compose(black, |_| None);
         assert!(composed.width <= 8192, "{}", composed.width);
         let black = counted(&composed, [0, 0, 0]) as f64;
         let whole = f64::from(composed.width) * f64::from(composed.height);
@@ -306,6 +314,32 @@ mod tests {
         let strays = rows.flat_map(|row| row.as_chunks::<3>().0[104..].iter()).filter(|pixel| pixel[1] < 80);
         assert_eq!(strays.count(), 0);
         assert!(composed.height > 96 + 5 * 14, "several lines: {}", composed.height);
+    }
+
+    /// The icons of the window are in a font of their own, at characters that Inter lacks.
+    #[test]
+    fn a_character_that_inter_lacks_is_drawn_with_a_font_that_has_it() {
+        const ICON: char = '\u{e458}';
+        let labels = |text: String| GridLabels { columns: vec![text], ..GridLabels::plain(1) };
+        let drawn = |text: String, find: &dyn Fn(char) -> Option<FontFile>| {
+            Sheet::new(labels(text), [96, 96]).compose(|_| None, find)
+        };
+        let asked = std::cell::RefCell::new(Vec::new());
+        let lucide = |letter: char| {
+            asked.borrow_mut().push(letter);
+            let bytes = include_bytes!("../../../../assets/fonts/Lucide.ttf").to_vec();
+            Some(FontFile { bytes, face: 0 })
+        };
+        let text = format!("a {ICON}{ICON} b");
+        let (with, without) = (drawn(text.clone(), &lucide), drawn(text, &|_| None));
+        assert_eq!(*asked.borrow(), [ICON], "once, and for no letter that Inter has");
+        assert_ne!(with, without);
+        // An icon is as large as the letters beside it, and not a box.
+        let ink = |image: &Image| image.pixels.chunks_exact(3).filter(|pixel| pixel[0] < 128).count();
+        let letters = ink(&drawn("a b".to_owned(), &lucide));
+        assert!((letters + 20..letters + 400).contains(&ink(&with)), "{} and {letters}", ink(&with));
+        let broken = |_| Some(FontFile { bytes: vec![1; 50], face: 0 });
+        assert_eq!(drawn(format!("{ICON}"), &broken), drawn(format!("{ICON}"), &|_| None));
     }
 
     #[test]

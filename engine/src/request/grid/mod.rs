@@ -36,7 +36,7 @@ pub struct GridRecord {
 }
 
 /// The labels of a grid: of its columns, its rows and its tables. An axis on which nothing varies has one empty label.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GridLabels {
     /// From left to right.
     pub columns: Vec<String>,

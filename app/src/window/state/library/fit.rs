@@ -9,7 +9,7 @@ use sluice_engine::{
 };
 
 use super::EntryId;
-use crate::{language::tr, units, window::state::Answer};
+use crate::{downloads::catalogue::catalogue, language::tr, units, window::state::Answer};
 
 /// Queries about the next image have smaller numbers.
 const FIRST: u64 = 1 << 48;
@@ -179,6 +179,11 @@ impl Fits {
         let query = FIRST + self.last;
         let subject = match &id {
             EntryId::Known(known) => PlanSubject::Known(known.clone()),
+            EntryId::Version(known, format) => {
+                let listed = catalogue().find(known);
+                let subject = listed.and_then(|listed| listed.subject(listed.version(format)?));
+                subject.unwrap_or_else(|| PlanSubject::Known(known.clone()))
+            }
             EntryId::Source(_) => PlanSubject::Model,
         };
         self.asked = Some((query, id, request.frames > 1));

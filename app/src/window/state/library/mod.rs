@@ -23,6 +23,8 @@ pub enum EntryId {
     Source(ModelSource),
     /// A well-known model that is not here, by its identifier.
     Known(String),
+    /// A version of a model of the catalogue: the model's identifier, and the format.
+    Version(String, String),
 }
 
 impl EntryId {
@@ -36,6 +38,7 @@ impl EntryId {
         match self {
             Self::Source(source) => source.to_string(),
             Self::Known(id) => id.clone(),
+            Self::Version(id, format) => format!("{id} {format}"),
         }
     }
 }
@@ -153,7 +156,7 @@ impl Library {
 
     /// A well-known model.
     pub fn known(&self, id: &EntryId) -> Option<&KnownEntry> {
-        let EntryId::Known(id) = id else { return None };
+        let (EntryId::Known(id) | EntryId::Version(id, _)) = id else { return None };
         self.known.iter().find(|known| known.id == *id)
     }
 
@@ -277,7 +280,7 @@ impl State {
                 continue;
             }
             match id {
-                EntryId::Known(_) => {
+                EntryId::Known(_) | EntryId::Version(..) => {
                     let Some(known) = self.library.known(id) else { continue };
                     return NextFit::Ask(id.clone(), Box::new(of_known(&known.defaults)));
                 }

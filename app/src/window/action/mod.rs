@@ -1,20 +1,28 @@
 //! User actions. Panels read the state and collect actions while they draw; the app executes them afterwards.
 //! The view state of a panel, such as an open section, is not an action.
 
+mod browse;
+mod gallery;
+mod get;
+mod kept;
+mod library;
+mod making;
+
 use std::path::PathBuf;
 
 use sluice_engine::{request::ModelSource, session::JobId};
 
 use super::{
-    browser::Browse,
     files::{ClipFormat, Dialog},
-    gallery::Step,
-    kept::Keeping,
-    library::LibraryAction,
-    making::Making,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
+pub use browse::Browse;
+pub use gallery::GalleryAction;
+pub use get::GetAction;
+pub use kept::Keeping;
+pub use library::LibraryAction;
+pub use making::Making;
 
 /// One user action.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +71,8 @@ pub enum Action {
     OpenDialog(Dialog),
     /// A step in the window's own file dialog.
     Browse(Browse),
-    /// A step in the gallery.
-    Gallery(Box<Step>),
+    /// Something in the gallery.
+    Gallery(Box<GalleryAction>),
     /// List the adapters next to the model.
     ListAdapters,
     /// Use an adapter, also one that is switched off.
@@ -135,6 +143,18 @@ pub enum Action {
 impl From<LibraryAction> for Action {
     fn from(action: LibraryAction) -> Self {
         Self::Library(action)
+    }
+}
+
+impl From<GetAction> for Action {
+    fn from(action: GetAction) -> Self {
+        Self::Library(LibraryAction::Get(action))
+    }
+}
+
+impl From<GalleryAction> for Action {
+    fn from(action: GalleryAction) -> Self {
+        Self::Gallery(Box::new(action))
     }
 }
 

@@ -1,36 +1,41 @@
-//! The table of commands: what the window can do, with its names and keys. The keyboard, the sheet of keys and the palette
-//! read it.
+//! The table of commands: what the window can do, with its names and keys. The keyboard, the sheet of keys, the palette, the
+//! top bar and the menus read it.
+
+mod shown;
 
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 use super::{
-    action::Action,
+    action::{Action, Keeping, LibraryAction, Making},
     files::Dialog,
-    gallery::Step,
     icons,
-    kept::Keeping,
-    library::LibraryAction,
-    making::Making,
-    settings::{Setting, ThemeChoice},
+    settings::Setting,
     state::{Recent, State},
 };
-
-/// How far similar images are from an image.
-pub const NEAR: f32 = 0.2;
+use crate::language::text;
+pub use shown::*;
 
 /// The window as a command finds it.
+#[derive(Clone, Copy)]
 pub struct Now<'a> {
     /// The state.
     pub state: &'a State,
-    /// Whether the gallery is open.
+    /// What is open.
+    pub open: Open,
+}
+
+/// What is open in the window.
+#[derive(Debug, Clone, Copy)]
+pub struct Open {
+    /// The gallery.
     pub gallery: bool,
-    /// Whether the plan panel is open.
+    /// The plan panel.
     pub plan: bool,
-    /// Whether the sheet of keys is open.
+    /// The sheet of keys.
     pub help: bool,
-    /// Whether the settings are open.
+    /// The settings.
     pub settings: bool,
-    /// Whether the palette is open.
+    /// The palette.
     pub palette: bool,
 }
 
@@ -38,27 +43,90 @@ pub struct Now<'a> {
 pub struct Entry {
     /// The key of its name.
     pub name: &'static str,
+    /// The key of a sentence about it; empty where its name says everything.
+    tip: &'static str,
     /// Its icon.
     pub icon: &'static str,
     /// The key that works anywhere.
     pub shortcut: Option<KeyboardShortcut>,
     /// The key that works where the command does, as it is shown.
     pub key: &'static str,
-    /// What it does now; nothing, if it cannot.
-    pub action: fn(&Now<'_>) -> Option<Action>,
+    /// Whether it needs the pixels of the image.
+    needs_pixels: bool,
+    does: Does,
+}
+
+/// What a command does now; nothing, if it cannot.
+enum Does {
+    /// In the window.
+    Anywhere(fn(&Now<'_>) -> Option<Action>),
+    /// With a finished image or clip.
+    With(fn(&State, &Recent) -> Option<Action>),
+}
+
+impl Entry {
+    /// What it does now, with the image that is shown if it is about one; nothing, if it cannot.
+    pub fn action(&self, now: &Now<'_>) -> Option<Action> {
+        match self.does {
+            Does::Anywhere(action) => action(now),
+            Does::With(action) => {
+                let recent = now.state.images.shown_recent().filter(|recent| self.is_ready(recent))?;
+                action(now.state, recent)
+            }
+        }
+    }
+
+    /// What it does with an image or a clip, if it is about one.
+    pub fn action_with(&self, state: &State, recent: &Recent) -> Option<Action> {
+        match self.does {
+            Does::Anywhere(_) => None,
+            Does::With(action) => action(state, recent),
+        }
+    }
+
+    /// Whether what it needs of an image is in memory.
+    pub fn is_ready(&self, recent: &Recent) -> bool {
+        recent.pixels.is_some() || !self.needs_pixels
+    }
+
+    /// Its name.
+    pub fn title(&self) -> String {
+        text(self.name)
+    }
+
+    /// A sentence about it, or its name.
+    pub fn sentence(&self) -> String {
+        text(if self.tip.is_empty() { self.name } else { self.tip })
+    }
 }
 
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::K);
-const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
-const SETTINGS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Comma);
 const HELP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 const FULL_SCREEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F11);
 
 const fn entry(name: &'static str, icon: &'static str, action: fn(&Now<'_>) -> Option<Action>) -> Entry {
-    Entry { name, icon, shortcut: None, key: "", action }
+    let does = Does::Anywhere(action);
+    Entry { name, tip: "", icon, shortcut: None, key: "", needs_pixels: false, does }
+}
+
+/// A command with an image or a clip.
+const fn with_image(
+    name: &'static str,
+    icon: &'static str,
+    action: fn(&State, &Recent) -> Option<Action>,
+) -> Entry {
+    let does = Does::With(action);
+    Entry { name, tip: "", icon, shortcut: None, key: "", needs_pixels: false, does }
+}
+
+const fn with_tip(tip: &'static str, entry: Entry) -> Entry {
+    Entry { tip, ..entry }
+}
+
+const fn with_pixels(entry: Entry) -> Entry {
+    Entry { needs_pixels: true, ..entry }
 }
 
 const fn with_shortcut(shortcut: KeyboardShortcut, entry: Entry) -> Entry {
@@ -70,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 41] = [
+pub const COMMANDS: [Entry; 47] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -82,37 +150,20 @@ pub const COMMANDS: [Entry; 41] = [
     }),
     with_shortcut(
         PALETTE,
-        entry("commands-command-palette", icons::SEARCH, |now| Some(Action::ShowPalette(!now.palette))),
+        entry("commands-command-palette", icons::SEARCH, |now| Some(Action::ShowPalette(!now.open.palette))),
     ),
-    with_shortcut(
-        MODELS,
-        entry("commands-all-models", icons::LAYERS, |now| {
-            Some(LibraryAction::Show(!now.state.library.is_open).into())
-        }),
-    ),
-    with_shortcut(
-        OPEN,
-        entry("commands-open-a-model-file", icons::FILE, |_| Some(Action::OpenDialog(Dialog::ModelFile))),
-    ),
-    entry("commands-open-a-model-folder", icons::FOLDER, |_| Some(Action::OpenDialog(Dialog::ModelFolder))),
-    with_key("G", entry("commands-gallery", icons::IMAGE, |now| Some(Step::Open(!now.gallery).into()))),
-    entry("commands-plan", icons::MEMORY, |now| Some(Action::Set(Setting::PlanOpen(!now.plan)))),
-    entry("commands-timeline", icons::CPU, |now| {
-        Some(Action::Set(Setting::TimelineOpen(!now.state.settings.memory.timeline_open)))
-    }),
-    with_key(
-        "Esc",
-        entry("commands-cancel-the-running-image", icons::X, |now| {
-            now.state.jobs.running().map(|_| Action::CancelRunning)
-        }),
-    ),
+    ALL_MODELS,
+    GET_MODELS,
+    OPEN_MODEL_FILE,
+    OPEN_MODEL_FOLDER,
+    GALLERY,
+    PLAN,
+    TIMELINE,
+    CANCEL,
     entry("commands-cancel-all-jobs", icons::X, |now| {
         (!now.state.jobs.is_empty()).then_some(Action::CancelAll)
     }),
-    entry("commands-pause-the-queue", icons::PAUSE, |now| {
-        let jobs = &now.state.jobs;
-        (!jobs.paused && !jobs.is_empty()).then_some(Action::PauseQueue(true))
-    }),
+    PAUSE,
     entry("commands-resume-the-queue", icons::PLAY, |now| {
         now.state.jobs.paused.then_some(Action::PauseQueue(false))
     }),
@@ -134,41 +185,31 @@ pub const COMMANDS: [Entry; 41] = [
     entry("commands-batch-as-grid", icons::LAYOUT_GRID, |now| {
         Some(Action::Set(Setting::BatchGrid(!now.state.settings.batch_grid)))
     }),
-    entry("commands-variations-times-four", icons::DICES, |now| {
-        of_made(now, |recent| Making::Vary(recent.id, None).into())
-    }),
-    entry("commands-similar-times-four", icons::LAYERS, |now| {
-        of_made(now, |recent| Making::Vary(recent.id, Some(NEAR)).into())
-    }),
-    entry("commands-use-these-settings", icons::RESTORE, |now| {
-        of_made(now, |recent| Action::UseSettings(recent.id))
-    }),
-    entry("commands-use-as-input-image", icons::IMAGE, |now| {
-        let recent = shown(now).filter(|recent| recent.length.is_none())?;
-        recent.path.clone().map(Action::UseAsInput)
-    }),
-    entry("commands-copy-image", icons::COPY, |now| {
-        shown(now).filter(|recent| recent.pixels.is_some()).map(|recent| Action::CopyImage(recent.id))
-    }),
-    entry("commands-copy-prompt", icons::COPY, |now| {
-        let prompt = shown(now)?.request.as_ref()?.prompt.clone();
-        (!prompt.is_empty()).then_some(Action::CopyText(prompt))
-    }),
+    VARIATIONS,
+    SIMILAR,
+    USE_SETTINGS,
+    USE_AS_INPUT,
+    USE_FRAME,
+    USE_FRAME_AS_END,
+    EXTEND,
+    COPY_IMAGE,
+    COPY_FRAME,
+    SAVE_FRAME,
+    COPY_PROMPT,
     with_key(
         "C",
         entry("commands-compare", icons::COLUMNS, |now| {
             let images = &now.state.images;
             match images.compared() {
                 Some(_) => Some(Action::Compare(None)),
-                None => {
-                    shown(now).and_then(|_| images.comparable()).map(|other| Action::Compare(Some(other)))
-                }
+                None => images
+                    .shown_recent()
+                    .and_then(|_| images.comparable())
+                    .map(|other| Action::Compare(Some(other))),
             }
         }),
     ),
-    entry("commands-open-containing-folder", icons::FOLDER_OPEN, |now| {
-        Some(Action::OpenFolder(shown(now)?.path.as_ref()?.parent()?.to_owned()))
-    }),
+    OPEN_CONTAINING_FOLDER,
     entry("commands-open-output-folder", icons::FOLDER_OPEN, |now| {
         now.state.surroundings.output_folder.clone().map(Action::OpenFolder)
     }),
@@ -181,20 +222,18 @@ pub const COMMANDS: [Entry; 41] = [
             now.state.muted().map(|muted| Action::Set(Setting::Muted(!muted)))
         }),
     ),
-    entry("commands-dark-theme", icons::MOON, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Dark)))),
-    entry("commands-light-theme", icons::SUN, |_| Some(Action::Set(Setting::Theme(ThemeChoice::Light)))),
-    entry("commands-theme-of-the-system", icons::SUN_MOON, |_| {
-        Some(Action::Set(Setting::Theme(ThemeChoice::System)))
-    }),
+    DARK,
+    LIGHT,
+    SYSTEM,
     entry("commands-undo", icons::RESTORE, |now| {
         let undo = now.state.messages.notice.as_ref().and_then(|notice| notice.undo.as_ref());
         undo.map(|_| Action::Undo)
     }),
+    OPEN_SETTINGS,
     with_shortcut(
-        SETTINGS,
-        entry("commands-settings", icons::SETTINGS, |now| Some(Action::ShowSettings(!now.settings))),
+        HELP,
+        entry("commands-shortcuts", icons::INFO, |now| Some(Action::ShowHelp(!now.open.help))),
     ),
-    with_shortcut(HELP, entry("commands-shortcuts", icons::INFO, |now| Some(Action::ShowHelp(!now.help)))),
     with_shortcut(
         FULL_SCREEN,
         entry("commands-full-screen", icons::MOVE_HORIZONTAL, |_| Some(Action::ToggleFullScreen)),
@@ -207,15 +246,6 @@ fn lock(now: &Now<'_>, locked: bool) -> Option<Action> {
         draft.seed_locked = locked;
         Action::Edit(Box::new(draft))
     })
-}
-
-fn shown<'a>(now: &Now<'a>) -> Option<&'a Recent> {
-    now.state.images.shown_recent()
-}
-
-/// An action for the image that is shown, if its settings are known.
-fn of_made(now: &Now<'_>, action: fn(&Recent) -> Action) -> Option<Action> {
-    shown(now).filter(|recent| recent.request.is_some()).map(action)
 }
 
 #[cfg(test)]

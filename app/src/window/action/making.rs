@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sluice_engine::{request::grid::Grid, session::JobId};
 
-use super::state::RecentId;
+use crate::window::state::RecentId;
 
 /// What starts several jobs, or ends them.
 #[derive(Debug, Clone, PartialEq)]

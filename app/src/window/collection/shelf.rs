@@ -35,7 +35,8 @@ pub struct Notice {
 }
 
 impl Notice {
-    pub(super) fn failed(title: String, failure: Failure) -> Self {
+    /// That something failed.
+    pub fn failed(title: String, failure: Failure) -> Self {
         let detail = std::iter::once(failure.message).chain(failure.advice).collect::<Vec<_>>().join(" ");
         Self { text: title, detail, is_failure: true, ..Self::default() }
     }

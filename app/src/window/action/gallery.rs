@@ -1,0 +1,54 @@
+//! What a person does in the gallery.
+
+use std::path::PathBuf;
+
+use crate::window::collection::{Change, Export, How, Query};
+
+/// One step in the gallery.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GalleryAction {
+    /// Open or close it.
+    Open(bool),
+    /// Close the dialog, or the gallery.
+    Escape,
+    /// Search for something else.
+    Search(Query),
+    /// Select an item by its place.
+    Pick(usize, How),
+    /// Select the item that is some places away.
+    Move(isize, How),
+    /// Select all that is shown.
+    SelectAll,
+    /// Select nothing.
+    SelectNothing,
+    /// Change the marks of what is selected.
+    Mark(Change),
+    /// Change the mark of a file.
+    MarkOne(PathBuf, Change),
+    /// Move what is selected to the trash.
+    Trash,
+    /// Take back what was moved to the trash.
+    TakeBack,
+    /// Show a file in the viewer.
+    Show(PathBuf),
+    /// Compare the two that are selected in the viewer.
+    Compare,
+    /// Use the settings of a file.
+    UseSettings(PathBuf),
+    /// Use a file as the input image or the input clip.
+    UseAsInput(PathBuf),
+    /// Copy the prompt of a file.
+    CopyPrompt(PathBuf),
+    /// Ask how to export what is selected.
+    AskExport,
+    /// Close that question.
+    CloseExport,
+    /// Export it.
+    Export(Box<Export>),
+    /// No longer show it.
+    RemoveFolder(PathBuf),
+    /// List the folders again.
+    Rescan,
+    /// Dismiss what is said.
+    DismissNotice,
+}

@@ -1,0 +1,35 @@
+//! What a person does in the place of models.
+
+use std::path::PathBuf;
+
+use sluice_engine::request::ModelSource;
+
+use super::GetAction;
+use crate::window::state::EntryId;
+
+/// What a person does in the place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LibraryAction {
+    /// Open or close it.
+    Show(bool),
+    /// Search the folders again.
+    Search,
+    /// Open a model, or add a LoRA.
+    Open(EntryId),
+    /// Search a folder no longer.
+    RemoveFolder(PathBuf),
+    /// Give or take a star.
+    Favourite(EntryId, bool),
+    /// Change a note.
+    Note(EntryId, String),
+    /// Keep the current settings for the opened model.
+    KeepDefaults,
+    /// Forget the kept settings of a model.
+    ResetDefaults(ModelSource),
+    /// Add words to the end of the prompt.
+    AddToPrompt(String),
+    /// Compare two files byte by byte.
+    Compare([PathBuf; 2]),
+    /// Something in the place for downloads.
+    Get(GetAction),
+}
