@@ -14,6 +14,7 @@ use super::{
     making::Making,
     settings::Setting,
     state::{Control, Draft, MaskEdit, RecentId, Shown},
+    upscaling::UpscaleStep,
 };
 
 /// One user action.
@@ -31,6 +32,8 @@ pub enum Action {
     Generate,
     /// Start several jobs at once, or end them.
     Make(Making),
+    /// Something with enlarging images and clips.
+    Upscale(UpscaleStep),
     /// Something with presets or styles.
     Keep(Keeping),
     /// Cancel the running job.

@@ -18,6 +18,7 @@ use sluice_engine::{
     output::Image,
     request::{ModelSource, Style},
     session::Failure,
+    source::GivenMedia,
     text::{StyleError, styles_around},
 };
 
@@ -25,7 +26,7 @@ use super::{
     image_settings::ImageSettings,
     settings::StartupSettings,
     settings_page::Report,
-    state::{ClipLength, NamedGroup, Pixels, color_image, thumbnail},
+    state::{ClipLength, Measured, NamedGroup, Pixels, color_image, thumbnail},
 };
 use crate::{
     input_folder::InputFolder,
@@ -107,6 +108,8 @@ pub enum Task {
         /// The results.
         results: PathBuf,
     },
+    /// Reads the headers of images and clips that are to be enlarged.
+    Measure(Vec<PathBuf>),
     /// Changes the presets in a folder, and reads them.
     Presets(PathBuf, PresetTask),
     /// Reads the styles of files and folders, and those above a model.
@@ -269,6 +272,10 @@ pub enum FileEvent {
     AdapterChosen(PathBuf),
     /// A refiner was chosen in a dialog.
     RefinerChosen(PathBuf),
+    /// A file was chosen as the upscaler.
+    UpscalerChosen(PathBuf),
+    /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
+    Measured(Vec<Measured>),
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -370,6 +377,7 @@ impl Files {
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::ReduxChosen(_)
+                    | FileEvent::UpscalerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::InputFolderChosen(_)
                     | FileEvent::StylesChosen(_)
@@ -485,6 +493,13 @@ impl Reporter {
                 Err(failure) => FileEvent::Failed { title: tr!("files-clip-not-exported"), failure },
             }),
             Task::Compose(named) => self.say(compose(&named)),
+            Task::Measure(paths) => {
+                let measured = |path: PathBuf| {
+                    let given = GivenMedia::open(&path).map_err(|error| error.to_string());
+                    (path, given)
+                };
+                self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
+            }
             Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
             Task::Presets(folder, task) => self.presets(&folder, task),
             Task::Styles { model, chosen } => {

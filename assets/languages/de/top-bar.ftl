@@ -38,3 +38,4 @@ top-bar-choose-model = Ein Modell wählen
 top-bar-component = { $role }: { $architecture }, { $weights } Parameter, { $size }
 top-bar-starter = Starter
 top-bar-starter-clip = Clip-Starter
+top-bar-upscaler = Mitgelieferter Vergrößerer

@@ -38,3 +38,4 @@ top-bar-choose-model = Choose a model
 top-bar-component = { $role }: { $architecture }, { $weights } parameters, { $size }
 top-bar-starter = Starter
 top-bar-starter-clip = Clip starter
+top-bar-upscaler = Built-in upscaler

@@ -34,3 +34,4 @@ top-bar-choose-model = モデルを選択
 top-bar-component = { $role }: { $architecture }、パラメーター数 { $weights }、{ $size }
 top-bar-starter = スターター
 top-bar-starter-clip = 動画スターター
+top-bar-upscaler = 内蔵アップスケーラー

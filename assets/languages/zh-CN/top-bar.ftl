@@ -34,3 +34,4 @@ top-bar-choose-model = 选择模型
 top-bar-component = { $role }：{ $architecture }，{ $weights } 参数，{ $size }
 top-bar-starter = 入门模型
 top-bar-starter-clip = 视频入门模型
+top-bar-upscaler = 内置放大模型

@@ -183,13 +183,13 @@ impl Default for MemoryPreferences {
 }
 
 impl MemoryPreferences {
-    /// What a component's matrices are held as. Autoencoders are small, and errors in them are seen at once: they stay
-    /// as they are stored.
+    /// What a component's matrices are held as. Autoencoders and upscalers are small, and errors in them are seen at
+    /// once: they stay as they are stored.
     pub fn precision(&self, role: Role) -> Storage {
         match role {
             Role::TextEncoder => self.text_precision,
             Role::Denoiser => self.denoiser_precision,
-            Role::Autoencoder => Storage::Stored,
+            Role::Autoencoder | Role::Upscaler => Storage::Stored,
         }
     }
 
@@ -209,6 +209,7 @@ impl MemoryPreferences {
             Role::TextEncoder => self.text_encoder,
             Role::Denoiser => self.denoiser,
             Role::Autoencoder => self.autoencoder,
+            Role::Upscaler => None,
         };
         part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)
     }

@@ -297,9 +297,12 @@ impl InferenceThread {
         let today = Date::today();
         let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
         let save = |(index, media): (usize, Media)| {
-            let settings = Settings::new(request, &summary.name, &summary.family, index as u32)
-                .held_as(job.memory.precisions())
-                .multiplied_in_bf16(in_bf16);
+            let settings = match &request.upscale {
+                Some(_) => Settings::of_enlarged(request, &summary.name, &summary.family),
+                None => Settings::new(request, &summary.name, &summary.family, index as u32)
+                    .held_as(job.memory.precisions())
+                    .multiplied_in_bf16(in_bf16),
+            };
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }
@@ -378,7 +381,7 @@ struct Reporter<'a> {
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         match stage.kind {
-            StageKind::Denoise => self.counted = Some((Instant::now(), self.done)),
+            StageKind::Denoise | StageKind::Upscale => self.counted = Some((Instant::now(), self.done)),
             StageKind::Decode => unmetered(self.read_ahead),
             _ => {}
         }

@@ -18,6 +18,7 @@ mod player;
 mod recent;
 mod sizes;
 mod sound;
+mod upscaling;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -54,6 +55,7 @@ pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
 pub use player::Player;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
+pub use upscaling::{Estimate, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
 
 /// Whether the selected model is ready.
@@ -154,6 +156,8 @@ pub struct State {
     pub library: Library,
     /// Downloads of models.
     pub downloads: GetModels,
+    /// The question what to enlarge, while it is asked.
+    pub upscaling: Option<Upscaling>,
     /// The presets that are kept.
     pub presets: Vec<NamedPreset>,
     /// The styles that were found.
@@ -492,8 +496,12 @@ impl State {
     }
 
     fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
-        if let Some(answer) = self.library.fits.take(id, answer) {
-            self.planning.take(id, answer, readings);
+        let Some(answer) = self.library.fits.take(id, answer) else { return };
+        if id <= upscaling::FIRST {
+            return self.planning.take(id, answer, readings);
+        }
+        if let Some(upscaling) = &mut self.upscaling {
+            upscaling.take(id, answer);
         }
     }
 

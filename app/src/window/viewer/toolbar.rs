@@ -17,6 +17,7 @@ use crate::{
         state::{Progress, Recent, Shown, State},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
+        upscaling::UpscaleStep,
         widgets::{self, Weight},
     },
 };
@@ -199,6 +200,11 @@ fn offers(state: &State, recent: &Recent) -> Vec<Offer> {
         let tip = tr!("viewer-variations-tip");
         let action = Making::Vary(id, None).into();
         all.push(Offer { tip, ..Offer::new(icons::DICES, tr!("viewer-variations"), action).at_once() });
+    }
+    if let Some(path) = &recent.path {
+        let tip = tr!("viewer-upscale-tip");
+        let action = UpscaleStep::Ask(vec![path.clone()]).into();
+        all.push(Offer { tip, ..Offer::new(icons::SPARKLES, tr!("viewer-upscale"), action).at_once() });
     }
     if recent.request.is_some() {
         let tip = tr!("viewer-use-settings-tip");

@@ -26,7 +26,7 @@ fn image(width: u32, height: u32) -> Media {
 
 fn pixels(width: u32, height: u32) -> Image {
     let pixels = (0..width * height * 3).map(|index| (index * 7 % 251) as u8).collect();
-    Image { width, height, pixels }
+    Image::opaque(width, height, pixels)
 }
 
 fn settings(prompt: &str, negative_prompt: &str) -> Settings {
