@@ -13,6 +13,7 @@ mod limits;
 mod memory;
 mod presets;
 mod prompts;
+mod upscale;
 
 use std::{
     collections::BTreeSet,

@@ -177,9 +177,9 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     }
     let Words { what, kind, family } = in_words(&checkpoint);
     let generates = matches!(kind, Kind::Model | Kind::Part);
-    let mut roles: Vec<Role> = match Upscalers.recognises(&checkpoint) {
-        true => vec![Role::Upscaler],
-        false => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
+    let mut roles: Vec<Role> = match kind {
+        Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
+        _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     roles.sort();
     roles.dedup();
@@ -206,11 +206,10 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
         return Words { what, kind: Kind::Part, family };
     }
-    if Upscalers.recognises(checkpoint) {
-        return match Upscalers.open(checkpoint) {
-            Ok(model) => Words { what: upscaler(&model), kind: Kind::Part, family: None },
-            Err(error) => Words { what: error.to_string(), kind: Kind::Other, family: None },
-        };
+    if Upscalers.recognises(checkpoint)
+        && let Ok(model) = Upscalers.open(checkpoint)
+    {
+        return Words { what: upscaler(&model), kind: Kind::Part, family: None };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
