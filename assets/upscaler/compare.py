@@ -61,11 +61,11 @@ def main():
     whole = whole.crop((0, 0, *size))
     small = whole.resize([side // FACTOR for side in size], Image.BOX)
     picture, original = numpy.asarray(small), numpy.asarray(whole)
-    ours, theirs = by_sluice(given.sluice, given.model, picture), by_ncnn(given.stem, picture)
+    ours, theirs = by_sluice(given.sluice, given.model, picture), numpy.rint(by_ncnn(given.stem, picture))
     bicubic = numpy.asarray(small.resize(size, Image.BICUBIC))
-    difference = numpy.abs(ours - numpy.rint(theirs))
-    print(f"{small.width}×{small.height}: {difference.max():.0f} of 255 at most from ncnn's, {difference.mean():.4f} in the mean,")
-    print(f"{numpy.mean(difference > 0):.2%} of the values differ; PSNR between them {psnr(ours, theirs):.1f} dB")
+    difference = numpy.abs(ours - theirs)
+    print(f"{small.width}×{small.height}: {numpy.sum(difference > 0)} of {difference.size} values differ from ncnn's,")
+    print(f"by {difference.max():.0f} of 255 at most")
     for name, result in [("bicubic", bicubic), ("ncnn", theirs), ("Sluice", ours)]:
         print(f"{name}: {psnr(result, original):.2f} dB from the original")
     if given.out:

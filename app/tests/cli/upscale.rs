@@ -70,7 +70,7 @@ fn a_forecast_is_printed_without_a_run() {
     let folder = TempDir::new().unwrap();
     picture(&folder.path().join("a.png"), 640, 480);
     let output =
-        run(folder.path(), &["upscale", "a.png", "--scale", "4", "--plan", "--vram-budget", "300MB"]);
+        run(folder.path(), &["upscale", "a.png", "--scale", "4", "--plan", "--vram-budget", "100MB"]);
     assert_fine(&output);
     let said = stdout(&output);
     assert!(said.contains("640×480 to 2560×1920, computed in f32"), "{said}");

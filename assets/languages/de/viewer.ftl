@@ -158,3 +158,4 @@ upscale-queued =
        *[other] { $count } Dateien werden vergrößert
     }
 upscale-built-in = Mitgeliefert (Real-ESRGAN)
+upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an

@@ -158,3 +158,4 @@ upscale-queued =
        *[other] { $count } files are being upscaled
     }
 upscale-built-in = Built-in (Real-ESRGAN)
+upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on

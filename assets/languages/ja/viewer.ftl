@@ -138,3 +138,4 @@ upscale-takes = 約 { $time }、最大 { $memory } のメモリを使います
 upscale-beside = 結果は元のファイルの隣に新しい名前で保存されます
 upscale-queued = { $count } 個のファイルを拡大しています
 upscale-built-in = 内蔵（Real-ESRGAN）
+upscale-chosen = { $name } はアップスケーラーです。今後は「拡大…」で使われます

@@ -141,7 +141,7 @@ pub struct MemoryPreferences {
     pub vram_budget: Option<u64>,
     /// The most bytes of RAM to take for weights.
     pub ram_budget: Option<u64>,
-    /// Side of the decoder's tiles in latents; the planner's choice if absent.
+    /// Side of the decoder's tiles in latents, and of an upscaler's in units of eight pixels; the planner's choice if absent.
     pub tile: Option<u32>,
     /// Which device.
     pub device: DeviceChoice,

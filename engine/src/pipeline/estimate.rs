@@ -107,6 +107,8 @@ fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFoot
     }
 }
 
+/// Pixels of an image for each latent of a chosen side of tiles: as many as most autoencoders have.
+const LATENT_PIXELS: usize = 8;
 /// Bytes of a pixel of an image.
 const PIXEL_BYTES: usize = 3;
 
@@ -541,7 +543,7 @@ pub fn decode_work(
 fn upscale_sides(network: &dyn Upscaler, size: [usize; 2], chosen: Option<u32>) -> Vec<Option<usize>> {
     let cuts = |side: usize| Tiles::new(Some(side), network.reach(), network.multiple()).cut(size);
     match chosen {
-        Some(side) => vec![Some(side as usize).filter(|side| cuts(*side))],
+        Some(side) => vec![Some(side as usize * LATENT_PIXELS).filter(|side| cuts(*side))],
         None => {
             let sides = Tiles::SIDES.iter().copied().filter(|side| cuts(*side)).map(Some);
             std::iter::once(None).chain(sides).collect()

@@ -29,7 +29,7 @@ pub struct Resolved {
     pub references: Vec<[u32; 2]>,
     /// What is enlarged, if anything is.
     pub enlarged: Option<GivenMedia>,
-    /// The side of tiles, where somebody has chosen it: the autoencoder's in latents, an upscaler's in pixels.
+    /// The side of tiles in latents, where somebody has chosen it; an upscaler's has eight pixels for each.
     pub tile: Option<u32>,
 }
 

@@ -29,8 +29,9 @@ use crate::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
     },
-    request::{AdapterUse, Request},
+    request::{AdapterUse, Request, Upscale},
     residency::{CancelToken, RunError},
+    source::ClipInfo,
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
 
@@ -152,7 +153,7 @@ impl InferenceThread {
 
     fn images(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
         if let Some(output) = &job.output {
-            output.prepare(job.request.frames > 1, job.codec)?;
+            output.prepare(unmetered(|| makes_clip(&job.request)), job.codec)?;
         }
         let files =
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
@@ -342,6 +343,12 @@ impl InferenceThread {
         self.current = Some(Current { opened: model, summary, loaded });
         Ok(())
     }
+}
+
+/// Whether the result of a request is a clip. An enlarged clip may have a single frame.
+fn makes_clip(request: &Request) -> bool {
+    let of_clip = |upscale: &Upscale| matches!(ClipInfo::open(&upscale.path), Ok(Some(_)));
+    request.frames > 1 || request.upscale.as_ref().is_some_and(of_clip)
 }
 
 #[derive(Debug, thiserror::Error)]

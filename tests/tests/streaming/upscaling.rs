@@ -50,8 +50,9 @@ fn enlarged(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) 
     picture.media.first().unwrap().clone()
 }
 
+/// Tiles of this many pixels a side, which are chosen in latents.
 fn tiles(side: u32) -> MemoryPreferences {
-    MemoryPreferences { tile: Some(side), ..card() }
+    MemoryPreferences { tile: Some(side / 8), ..card() }
 }
 
 #[test]
@@ -255,8 +256,10 @@ fn an_8k_image_fits_two_gigabytes() {
     let path = picture(folder.path(), 1920, 1080);
     let runner = Runner::start().unwrap();
     let request = request(&ModelSource::Upscaler, &path, 4.0);
-    let memory = MemoryPreferences { vram_budget: Some(2 << 30), ..MemoryPreferences::default() };
-    let plan = forecast(&runner, &request, &memory).plan.unwrap();
-    assert!(plan.peak_device() <= 2 << 30, "{}", plan.peak_device());
-    assert!(plan.stages[0].uses[0].tile.is_some());
+    for (budget, is_cut) in [(2 << 30, false), (512 << 20, true)] {
+        let memory = MemoryPreferences { vram_budget: Some(budget), ..MemoryPreferences::default() };
+        let plan = forecast(&runner, &request, &memory).plan.unwrap();
+        assert!(plan.peak_device() <= budget, "{} of {budget}", plan.peak_device());
+        assert_eq!(plan.stages[0].uses[0].tile.is_some(), is_cut, "{budget}");
+    }
 }

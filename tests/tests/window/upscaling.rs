@@ -7,7 +7,6 @@ use std::{
 };
 
 use egui::{Key, Modifiers, Theme};
-use egui_kittest::kittest::Queryable;
 use sluice::window::state::{Shown, State};
 use sluice_engine::{
     output::{Media, NamedOutput, Output, Settings, read_settings, write_png},
@@ -128,20 +127,10 @@ fn an_image_is_enlarged_beside_the_original_and_compared_with_it() {
 }
 
 #[test]
-fn a_job_that_enlarges_is_in_the_queue_with_its_tiles_and_is_cancelled_there() {
+fn a_job_that_enlarges_is_resumed_and_is_in_the_queue_with_its_tiles() {
     let folder = tempfile::tempdir().unwrap();
     let path = image(folder.path(), "hills.png", 64, 40);
     let mut window = Window::with_starter();
-    window.drop_file(path.clone());
-    window.wait_for_words("Upscale…");
-    window.click("Upscale…");
-    window.wait_for("the header", |app| {
-        app.state().upscaling.as_ref().is_some_and(|upscaling| upscaling.measured.is_some())
-    });
-    refuse(&mut window);
-    window.harness.key_press(Key::Escape);
-    window.frames();
-    // The engine's own answer is in the other test; here the job is sent as that would.
     let job = sluice_engine::session::Job {
         output: Some(Output::Named(NamedOutput {
             folder: folder.path().to_owned(),
@@ -165,4 +154,22 @@ fn a_job_that_enlarges_is_in_the_queue_with_its_tiles_and_is_cancelled_there() {
     assert!(window.shows("Upscale hills.png, Tile 3 of 12 · 128 × 80"));
     window.click("Cancel job 1");
     assert_eq!(window.take_commands(), [Command::Cancel { job: sent.id }]);
+}
+
+#[test]
+fn an_upscaler_that_is_opened_as_a_model_enlarges_from_then_on() {
+    let mut summary = super::support::starter();
+    let source = ModelSource::Path("/models/4x-sharp.safetensors".into());
+    summary.source = source.clone();
+    summary.components.truncate(1);
+    summary.components[0].role = sluice_engine::checkpoint::Role::Upscaler;
+    let mut state = State::default();
+    state.apply(Event::ModelLoaded(Box::new(super::support::starter())), 0.0);
+    state.choose_model(source.clone(), true);
+    state.apply(Event::ModelLoaded(Box::new(summary)), 0.0);
+    assert_eq!(state.settings.upscale.model, source);
+    assert_eq!(*state.chosen_model(), ModelSource::Starter);
+    assert!(state.summary().is_some());
+    let notice = state.messages.notice.as_ref().map(|notice| notice.text.as_str());
+    assert_eq!(notice, Some("4x-sharp.safetensors is an upscaler: Upscale… uses it from now on"));
 }

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
+    checkpoint::Role,
     hardware::HardwareSample,
     output::Clip,
     request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError, Style},
@@ -535,6 +536,9 @@ impl State {
         if summary.source != *self.chosen_model() {
             return;
         }
+        if summary.components.iter().all(|component| component.role == Role::Upscaler) {
+            return self.use_upscaler(summary.source);
+        }
         self.model.before = None;
         if let ModelSource::Path(path) = &summary.source {
             self.settings.remember_model(path);
@@ -572,6 +576,18 @@ impl State {
             }
         }
         self.model.status = ModelStatus::Ready(summary);
+    }
+
+    /// An upscaler was opened as a model: from now on it enlarges, and the model is the one before.
+    fn use_upscaler(&mut self, source: ModelSource) {
+        let name = match &source {
+            ModelSource::Path(path) => file_name(path),
+            built_in => built_in.to_string(),
+        };
+        self.settings.upscale.model = source;
+        self.not_opened();
+        let text = tr!("upscale-chosen", name = name);
+        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
     }
 
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {

@@ -11,7 +11,8 @@ const PIECE: usize = 1 << 14;
 /// Negative values times `slope`, the others unchanged.
 pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
     if !by_processor(x) {
-        return x.relu()? + (x.minimum(0f32)? * f64::from(slope))?;
+        let below = (x.minimum(0f32)? * f64::from(slope))?;
+        return x.relu()? + below;
     }
     fused(x, x.elem_count().max(1), &[slope])
 }
@@ -25,7 +26,8 @@ pub fn prelu(x: &Tensor, slopes: &Tensor) -> Result<Tensor> {
     if !by_processor(x) {
         let mut shape = vec![1; x.rank()];
         shape[1] = channels;
-        return x.relu()? + x.minimum(0f32)?.broadcast_mul(&slopes.reshape(shape)?)?;
+        let below = x.minimum(0f32)?.broadcast_mul(&slopes.reshape(shape)?)?;
+        return x.relu()? + below;
     }
     let plane: usize = x.dims()[2..].iter().product();
     fused(x, plane.max(1), &slopes.to_dtype(DType::F32)?.flatten_all()?.to_vec1()?)

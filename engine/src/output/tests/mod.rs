@@ -110,6 +110,7 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        upscale: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         keyframes: source
             .1
