@@ -17,6 +17,7 @@ pub mod seed;
 #[cfg(feature = "window")]
 pub mod sound;
 pub mod tags;
+pub mod upscaling;
 pub use sluice_engine::units;
 #[cfg(feature = "window")]
 pub mod window;

@@ -50,5 +50,5 @@ fn frame(number: u32) -> Image {
         [light as u8, (255.0 - light) as u8, (y * 255 / HEIGHT) as u8]
     };
     let pixels = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| pixel(x, y))).flatten().collect();
-    Image { width: WIDTH, height: HEIGHT, pixels }
+    Image::opaque(WIDTH, HEIGHT, pixels)
 }

@@ -20,5 +20,6 @@ pub mod source;
 pub mod telemetry;
 pub mod text;
 pub mod units;
+pub mod upscale;
 pub mod vae;
 pub mod wire;

@@ -14,6 +14,7 @@ mod refiner;
 mod sampler;
 mod schedule;
 mod source;
+mod upscale;
 mod variation;
 mod windows;
 
@@ -21,7 +22,7 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder};
+use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder, upscaler_file};
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
@@ -35,6 +36,7 @@ pub use refiner::Refiner;
 pub use sampler::Sampler;
 pub use schedule::Schedule;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
+pub use upscale::{SCALES, Upscale};
 pub use variation::Variation;
 pub use windows::Windows;
 
@@ -46,6 +48,8 @@ pub enum ModelSource {
     Starter,
     /// The small model for clips that comes with Sluice.
     StarterClip,
+    /// The upscaler that comes with Sluice.
+    Upscaler,
     /// A folder or a file.
     Path(PathBuf),
 }
@@ -54,11 +58,12 @@ impl ModelSource {
     /// The path of the model on this machine.
     ///
     /// # Errors
-    /// Fails if a starter model is not where Sluice was installed.
+    /// Fails if a model that comes with Sluice is not where it was installed.
     pub fn resolve(&self) -> Result<PathBuf, CheckpointError> {
         match self {
             Self::Starter => starter_folder(),
             Self::StarterClip => starter_clip_folder(),
+            Self::Upscaler => upscaler_file(),
             Self::Path(path) => Ok(path.clone()),
         }
     }
@@ -71,6 +76,7 @@ impl FromStr for ModelSource {
         Ok(match text {
             "starter" => Self::Starter,
             "starter-clip" => Self::StarterClip,
+            "upscaler" => Self::Upscaler,
             path => Self::Path(PathBuf::from(path)),
         })
     }
@@ -81,6 +87,7 @@ impl fmt::Display for ModelSource {
         match self {
             Self::Starter => f.write_str("starter"),
             Self::StarterClip => f.write_str("starter-clip"),
+            Self::Upscaler => f.write_str("upscaler"),
             Self::Path(path) => path.display().fmt(f),
         }
     }
@@ -249,6 +256,10 @@ pub struct Request {
     /// A Redux model through which the references are read, in families that have one.
     #[serde(default)]
     pub redux: Option<Redux>,
+    /// What is enlarged instead of generating anything; the model is then an upscaler, and width, height, frames and frame
+    /// rate are those of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upscale: Option<Upscale>,
 }
 
 fn one_frame() -> u32 {
@@ -295,6 +306,7 @@ impl Default for Request {
             windows: None,
             refiner: None,
             redux: None,
+            upscale: None,
         }
     }
 }

@@ -11,7 +11,7 @@ InstallDirRegKey HKCU "Software\Sluice" "InstallDir"
 
 !include "MUI2.nsh"
 !define MUI_ICON "${NSISDIR}/Contrib/Graphics/Icons/modern-install.ico"
-!define MUI_FINISHPAGE_RUN "$INSTDIR\sluice.exe"
+!define MUI_FINISHPAGE_RUN "$INSTDIR\sluice-window.exe"
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
 !insertmacro MUI_PAGE_FINISH
@@ -27,7 +27,7 @@ InstallDirRegKey HKCU "Software\Sluice" "InstallDir"
 Section
     SetOutPath "$INSTDIR"
     File /r "${STAGED}/*"
-    CreateShortcut "$SMPROGRAMS\Sluice.lnk" "$INSTDIR\sluice.exe"
+    CreateShortcut "$SMPROGRAMS\Sluice.lnk" "$INSTDIR\sluice-window.exe"
     WriteUninstaller "$INSTDIR\uninstall.exe"
     WriteRegStr HKCU "Software\Sluice" "InstallDir" "$INSTDIR"
     WriteRegStr HKCU "${UNINSTALL}" "DisplayName" "Sluice"
@@ -39,18 +39,19 @@ Section
     WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
     WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
     ; "Open with" offers Sluice for images and clips; what opens them by default stays as it is.
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe\shell\open\command" "" '"$INSTDIR\sluice.exe" open "%1"'
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe" "FriendlyAppName" "Sluice"
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe\SupportedTypes" ".png" ""
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe\SupportedTypes" ".jpg" ""
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe\SupportedTypes" ".webp" ""
-    WriteRegStr HKCU "Software\Classes\Applications\sluice.exe\SupportedTypes" ".mp4" ""
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\shell\open\command" "" '"$INSTDIR\sluice-window.exe" open "%1"'
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe" "FriendlyAppName" "Sluice"
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".png" ""
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".jpg" ""
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".webp" ""
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".mp4" ""
 SectionEnd
 
 ; Images, models and settings of the user are elsewhere and stay.
 Section "Uninstall"
     RMDir /r "$INSTDIR\assets"
     Delete "$INSTDIR\sluice.exe"
+    Delete "$INSTDIR\sluice-window.exe"
     Delete "$INSTDIR\LICENSE-APACHE"
     Delete "$INSTDIR\LICENSE-MIT"
     Delete "$INSTDIR\CHANGELOG.md"
@@ -59,5 +60,5 @@ Section "Uninstall"
     Delete "$SMPROGRAMS\Sluice.lnk"
     DeleteRegKey HKCU "${UNINSTALL}"
     DeleteRegKey HKCU "Software\Sluice"
-    DeleteRegKey HKCU "Software\Classes\Applications\sluice.exe"
+    DeleteRegKey HKCU "Software\Classes\Applications\sluice-window.exe"
 SectionEnd

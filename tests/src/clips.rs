@@ -16,7 +16,7 @@ pub fn write_frames(folder: &Path, count: u32, [width, height]: [u32; 2]) -> Res
         let pixels: Vec<u8> = (0..width * height).flat_map(|place| pixel(number, place)).collect();
         let path = folder.join(format!("{number:03}.png"));
         image::save_buffer(path, &pixels, width, height, image::ColorType::Rgb8)?;
-        Ok(Image { width, height, pixels })
+        Ok(Image::opaque(width, height, pixels))
     };
     (0..count).map(frame).collect()
 }

@@ -20,3 +20,4 @@ pub mod runner;
 pub mod stores;
 pub mod threads;
 pub mod twins;
+pub mod upscalers;

@@ -174,7 +174,7 @@ mod tests {
                 if (left..left + 16).contains(&x) && (top..top + 16).contains(&y) { 40 } else { 200 }
             };
             let pixels = (0..128).flat_map(|y| (0..128).flat_map(move |x| [shade(x, y); 3])).collect();
-            Image { width: 128, height: 128, pixels }
+            Image::opaque(128, 128, pixels)
         };
         (0..9).map(frame).collect()
     }

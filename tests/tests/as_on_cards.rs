@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fs};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::{MemoryAccount, metered},
-    memory::Attention,
+    memory::{Attention, Placement},
     nn::{
         self, Computes, Costs, Mask, Trace, compute_as_on_cards,
         computed::{Weight, attention},
@@ -21,6 +21,7 @@ use sluice_tests::{
     packed::{Written, packed_encodings},
     parity::check_runs,
     twins::bits,
+    upscalers::check_upscalers,
 };
 use sluice_tools::trials;
 
@@ -78,6 +79,12 @@ fn wuerstchen() {
     check_family("wuerstchen");
     let names = ["encode_prompt.0.0.0", "unet.0.out.0", "step.0.latents"];
     check_half_precision(&Fixture::new("wuerstchen", "default"), "unguided", &names).unwrap();
+}
+
+#[test]
+fn upscalers() {
+    compute_as_on_cards(true);
+    check_upscalers(&[Placement::Resident]);
 }
 
 #[test]
@@ -283,7 +290,7 @@ fn functions_take_what_was_predicted() {
     const ROW: [usize; 3] = [1, 1, 512];
     const HEADS: [usize; 4] = [1, 512, 64, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
-    let functions: [(&str, &[&[usize]], Function); 21] = [
+    let functions: [(&str, &[&[usize]], Function); 23] = [
         ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
         ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
             nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
@@ -302,6 +309,8 @@ fn functions_take_what_was_predicted() {
         ("gelu", &[&WIDE], |x| nn::gelu(&x[0])),
         ("gelu_tanh", &[&WIDE], |x| nn::gelu_tanh(&x[0])),
         ("quick_gelu", &[&WIDE], |x| nn::quick_gelu(&x[0])),
+        ("leaky_relu", &[&PLANE], |x| nn::leaky_relu(&x[0], 0.2)),
+        ("prelu", &[&PLANE, &[64]], |x| nn::prelu(&x[0], &x[1])),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("gelu_mul", &[&WIDE, &WIDE], |x| nn::gelu_mul(&x[0], &x[1])),
         ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),

@@ -184,7 +184,7 @@ const FORECASTS: usize = 24;
 const WAITING: usize = 8;
 
 /// Sends the jobs and follows them until all have ended. When one fails, the others still run.
-fn follow(
+pub(super) fn follow(
     engine: &Engine,
     jobs: &[Job],
     mut groups: Vec<Group>,

@@ -33,6 +33,7 @@ mod source_args;
 mod stdout;
 mod table;
 mod unsaved;
+mod upscale;
 mod worker;
 
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ Examples:
       Generates an image with the built-in starter model.
   sluice generate --model ~/models/z-image --prompt \"a fox in the snow\" --output fox.png
       Generates an image with a model of your own.
+  sluice upscale photo.jpg --scale 2
+      Enlarges an image with the upscaler that comes with Sluice.
   sluice inspect ~/models/z-image
       Shows what a model consists of, or what the files in a folder are.
   sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
@@ -91,6 +94,7 @@ struct CommandLine {
 enum Command {
     Generate(Box<generate::Args>),
     Plan(Box<plan::Args>),
+    Upscale(Box<upscale::Args>),
     Inspect(inspect::Args),
     Convert(convert::Args),
     #[cfg(feature = "download")]
@@ -118,6 +122,7 @@ pub fn run() -> ExitCode {
         None => open_window(in_process),
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
+        Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         #[cfg(feature = "download")]

@@ -26,8 +26,11 @@ pub(super) fn rescue(pictures: &[Picture], job: &Job, names: &ModelNames) {
         return;
     }
     for (index, picture) in (0..).zip(pictures).filter(|(_, picture)| picture.path.is_none()) {
-        let settings =
-            Settings::new(&job.request, &names.model, &names.family, index).held_as(job.memory.precisions());
+        let settings = match &job.request.upscale {
+            Some(_) => Settings::of_enlarged(&job.request, &names.model, &names.family),
+            None => Settings::new(&job.request, &names.model, &names.family, index)
+                .held_as(job.memory.precisions()),
+        };
         let save = |path: &Path| {
             write_media(path, &picture.media, &settings, job.codec).map_err(|error| error.to_string())
         };

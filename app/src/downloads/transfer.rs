@@ -255,7 +255,8 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 5] = ["checkpoints", "diffusion_models", "text_encoders", "vae", "loras"];
+const FOLDERS: [&str; 6] =
+    ["checkpoints", "diffusion_models", "text_encoders", "vae", "loras", "upscale_models"];
 
 /// Where a file may be already.
 fn places_of(wanted: &Wanted, target: &Path) -> Vec<PathBuf> {
@@ -293,13 +294,14 @@ fn here_already(
 
 /// Moves a file into the folder that its contents say. Returns where it is then.
 fn sorted(path: &Path) -> PathBuf {
-    let [checkpoints, denoisers, encoders, autoencoders, adapters] = FOLDERS;
+    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
             Kind::Adapter => adapters,
             Kind::Model if content.roles.iter().any(|role| *role != Role::Denoiser) => checkpoints,
             Kind::Model => denoisers,
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,
+            Kind::Part if content.roles.contains(&Role::Upscaler) => upscalers,
             Kind::Part => encoders,
             Kind::Other => return path.to_owned(),
         },

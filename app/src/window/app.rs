@@ -7,6 +7,7 @@ mod kept;
 mod language;
 mod library;
 mod making;
+mod upscaling;
 
 use std::{
     collections::VecDeque,
@@ -23,7 +24,7 @@ use sluice_engine::{
 };
 
 use super::{
-    action::{Action, Making},
+    action::{Action, Making, UpscaleStep},
     browser::{self, Browser},
     collection::{ExportOptions, Places},
     commands::{Now, Open},
@@ -46,6 +47,7 @@ use super::{
     textures::Textures,
     tokens::{self, Palette, size, space},
     top_bar::{self, TopBar},
+    upscaling as upscaling_view,
     viewer::{self, Viewer},
 };
 use crate::{
@@ -383,6 +385,13 @@ impl SluiceApp {
         self.layout(ui, &mut actions);
         // Text typed in this frame applies before the shortcut that submits it.
         match self.grid.grid().filter(|_| self.grid.is_open) {
+            _ if self.state.upscaling.is_some() => {
+                let of_files = |action| match action {
+                    Action::Generate => UpscaleStep::Start.into(),
+                    action => action,
+                };
+                actions.extend(by_keys.into_iter().map(of_files));
+            }
             Some(grid) => {
                 let of_grid = |action| match action {
                     Action::Generate => Making::Grid(Box::new(grid.clone())).into(),
@@ -396,6 +405,7 @@ impl SluiceApp {
         let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
         self.escape.grid = self.grid.is_open;
+        self.escape.upscaling = self.state.upscaling.is_some();
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
             ui.ctx().request_repaint();
@@ -412,6 +422,7 @@ impl SluiceApp {
         self.call(ui.ctx());
         self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
+        self.ask_about_upscaling(ui.ctx());
     }
 
     fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
@@ -448,6 +459,8 @@ impl SluiceApp {
         }
         if let Some(browser) = &self.browser {
             browser::show(ui.ctx(), browser, actions);
+        } else if let Some(upscaling) = &self.state.upscaling {
+            upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
         } else if self.grid.is_open {
             self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {

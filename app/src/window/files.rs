@@ -19,6 +19,7 @@ use sluice_engine::{
     output::Image,
     request::{ModelSource, Style},
     session::Failure,
+    source::GivenMedia,
     text::{StyleError, styles_around},
 };
 
@@ -26,7 +27,7 @@ use super::{
     image_settings::ImageSettings,
     report::Report,
     settings::StartupSettings,
-    state::{ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, color_image, thumbnail},
+    state::{ClipLength, DeletedPreset, GroupChange, Measured, NamedGroup, Pixels, color_image, thumbnail},
 };
 use crate::{
     input_folder::InputFolder,
@@ -110,6 +111,8 @@ pub enum Task {
         /// The results.
         results: PathBuf,
     },
+    /// Reads the headers of images and clips that are to be enlarged.
+    Measure(Vec<PathBuf>),
     /// Changes the presets in a folder, and reads them.
     Presets(PathBuf, PresetTask),
     /// Reads the styles of files and folders, and those above a model.
@@ -278,6 +281,10 @@ pub enum FileEvent {
     AdapterChosen(PathBuf),
     /// A refiner was chosen in a dialog.
     RefinerChosen(PathBuf),
+    /// A file was chosen as the upscaler.
+    UpscalerChosen(PathBuf),
+    /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
+    Measured(Vec<Measured>),
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -379,6 +386,7 @@ impl Files {
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::ReduxChosen(_)
+                    | FileEvent::UpscalerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::InputFolderChosen(_)
                     | FileEvent::StylesChosen(_)
@@ -495,6 +503,13 @@ impl Reporter {
             }),
             Task::Group(folder, change) => self.group(folder.as_deref(), &change),
             Task::Groups(folder) => self.say(FileEvent::Groups(groups::kept(&folder))),
+            Task::Measure(paths) => {
+                let measured = |path: PathBuf| {
+                    let given = GivenMedia::open(&path).map_err(|error| error.to_string());
+                    (path, given)
+                };
+                self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
+            }
             Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
             Task::Presets(folder, task) => self.presets(&folder, task),
             Task::Styles { model, chosen } => {

@@ -32,6 +32,7 @@ mod status_bar;
 mod textures;
 pub mod tokens;
 mod top_bar;
+pub mod upscaling;
 mod viewer;
 mod widgets;
 

@@ -6,7 +6,8 @@ use sluice_engine::session::JobId;
 use super::{
     action::{Action, Making},
     icons,
-    state::{QueuedJob, State},
+    state::{QueuedJob, State, file_name},
+    status_bar::stage_words,
     tokens::{Palette, size, space},
     widgets::{self, Weight},
 };
@@ -94,12 +95,16 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
-        let prompt = match request.prompt.trim().is_empty() {
-            true => tr!("queue-no-prompt"),
-            false => request.prompt.clone(),
+        let prompt = match &request.upscale {
+            Some(upscale) => tr!("queue-upscale", name = file_name(&upscale.path)),
+            None if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
+            None => request.prompt.clone(),
         };
         let size = format!("{} × {}", request.width, request.height);
-        let size = tr!("queue-size", size = size, count = request.steps);
+        let size = match request.upscale {
+            Some(_) => size,
+            None => tr!("queue-size", size = size, count = request.steps),
+        };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
         Self { id: job.id, jobs, prompt, size, is_open: false }
     }
@@ -116,7 +121,7 @@ fn queue_row(
         Some((true, _)) => tr!("queue-cancelling"),
         Some((false, None)) => tr!("queue-waiting"),
         Some((false, Some(progress))) if progress.steps > 0 => {
-            tr!("status-bar-step", step = progress.step, steps = progress.steps)
+            stage_words(progress.stage, progress.step, progress.steps)
         }
         Some((false, Some(_))) => tr!("queue-running"),
     };

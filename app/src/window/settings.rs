@@ -17,7 +17,7 @@ use sluice_engine::{
     request::ModelSource,
 };
 
-use super::state::Draft;
+use super::state::{Draft, UpscaleChoice};
 pub use library::{DownloadSettings, LibrarySettings, OwnDefaults};
 
 const KEY: &str = "sluice";
@@ -138,6 +138,8 @@ pub struct Settings {
     pub memory: MemorySettings,
     /// Folders of models, and what is kept about models.
     pub library: LibrarySettings,
+    /// The upscaler and the scale.
+    pub upscale: UpscaleChoice,
     /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
@@ -163,6 +165,7 @@ impl Default for Settings {
             gallery_folders: Vec::new(),
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),
+            upscale: UpscaleChoice::default(),
             startup: StartupSettings::default(),
         }
     }

@@ -3,7 +3,7 @@
 use egui::{Context, Event, Key, Ui};
 
 use super::{
-    action::{Action, Browse, GalleryAction, LibraryAction, Making, Message},
+    action::{Action, Browse, GalleryAction, LibraryAction, Making, Message, UpscaleStep},
     commands::{COMMANDS, GENERATE, Now},
     settings::Setting,
     state::{Control, Playback, Shown},
@@ -27,6 +27,8 @@ pub struct Escape {
     sheet: Option<Sheet>,
     /// Whether it closes the dialog for grids.
     pub grid: bool,
+    /// Whether it closes the question how to enlarge files.
+    pub upscaling: bool,
     /// Whether it closes the place of models, if that is open.
     pub library: Option<bool>,
     gallery: bool,
@@ -36,7 +38,7 @@ impl Escape {
     /// What is open or has the focus now.
     pub fn of(ctx: &Context, browser: bool, sheet: Option<Sheet>, gallery: bool) -> Self {
         let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
-        Self { popup, field, browser, sheet, grid: false, library: None, gallery }
+        Self { popup, field, browser, sheet, grid: false, upscaling: false, library: None, gallery }
     }
 }
 
@@ -58,7 +60,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let is_covered = now.open.palette || before.browser || before.sheet.is_some() || before.grid;
+    let is_covered =
+        now.open.palette || before.browser || before.sheet.is_some() || before.grid || before.upscaling;
     let closes_library = before.library == Some(true) && !is_covered;
     // The palette closes by itself.
     let is_free =
@@ -68,6 +71,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             Action::Library(LibraryAction::Show(false))
         } else if before.browser {
             Action::Browse(Browse::Close)
+        } else if before.upscaling {
+            UpscaleStep::Close.into()
         } else if before.grid {
             Making::AskGrid(false).into()
         } else if before.sheet == Some(Sheet::Help) {

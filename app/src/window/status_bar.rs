@@ -65,6 +65,8 @@ pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
         Some(StageKind::Denoise) if steps == 0 => tr!("status-bar-denoising"),
         Some(StageKind::Denoise) => tr!("status-bar-step", step = step, steps = steps),
         Some(StageKind::Decode) => tr!("status-bar-decoding"),
+        Some(StageKind::Upscale) if steps == 0 => tr!("status-bar-upscaling"),
+        Some(StageKind::Upscale) => tr!("status-bar-tile", tile = step, tiles = steps),
     }
 }
 

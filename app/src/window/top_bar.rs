@@ -217,6 +217,7 @@ fn model_name(model: &ModelSource) -> String {
     match model {
         ModelSource::Starter => tr!("top-bar-starter"),
         ModelSource::StarterClip => tr!("top-bar-starter-clip"),
+        ModelSource::Upscaler => tr!("top-bar-upscaler"),
         ModelSource::Path(path) => file_name(path),
     }
 }

@@ -14,6 +14,7 @@ mod memory;
 mod presets;
 mod prompts;
 mod shell;
+mod upscale;
 
 use std::{
     collections::BTreeSet,

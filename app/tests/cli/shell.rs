@@ -8,8 +8,18 @@ use super::{run, stderr, stdout};
 fn every_command_has_a_page_and_completions() {
     let folder = tempfile::tempdir().unwrap();
     let help = run(folder.path(), &["--help"]);
-    let commands =
-        ["generate", "plan", "inspect", "convert", "download", "probe", "bench", "open", "completions"];
+    let commands = [
+        "generate",
+        "plan",
+        "upscale",
+        "inspect",
+        "convert",
+        "download",
+        "probe",
+        "bench",
+        "open",
+        "completions",
+    ];
     let written = run(folder.path(), &["manual", "."]);
     assert!(written.status.success(), "{}", stderr(&written));
     for command in commands {

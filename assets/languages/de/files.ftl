@@ -67,3 +67,4 @@ files-format-mp4 = MP4-Video
 files-format-webp = Animiertes WebP
 files-format-gif = Animiertes GIF
 files-format-frames = Ordner mit PNG-Bildern
+files-upscaler = Vergrößerer wählen

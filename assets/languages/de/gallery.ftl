@@ -204,3 +204,5 @@ gallery-export-folder-tip = Wohin die Dateien geschrieben werden.
 gallery-export-cancel-tip = Taste: Esc
 gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datenträger schaffen.
 gallery-export-name-advice = Den Dateinamen ändern.
+gallery-upscale = Vergrößern…
+gallery-upscale-tip = Alles Ausgewählte größer machen

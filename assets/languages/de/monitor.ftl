@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt
+        [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] Block { $number } des Textencoders
         [denoiser] Block { $number } des Denoisers
+        [upscaler] Block { $number } des Vergrößerers
        *[autoencoder] Block { $number } des Autoencoders
     }
 monitor-block-resident = { $memory }, während seiner Phase geladen

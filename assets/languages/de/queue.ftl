@@ -31,3 +31,4 @@ queue-run-next = Als Nächstes ausführen
 queue-run-last = Zuletzt ausführen
 queue-duplicate = Mit anderem Seed duplizieren
 queue-edit = Bearbeiten
+queue-upscale = { $name } vergrößern

@@ -31,3 +31,5 @@ status-bar-ram-tip-limited = Sluice benutzt { $memory }; auf { $limit } begrenzt
 status-bar-gpu-tip = { $name }, { $load } ausgelastet
 status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
+status-bar-upscaling = Vergrößern
+status-bar-tile = Kachel { $tile } von { $tiles }

@@ -67,3 +67,4 @@ files-format-mp4 = MP4 video
 files-format-webp = Animated WebP
 files-format-gif = Animated GIF
 files-format-frames = Folder of PNG images
+files-upscaler = Choose an upscaler

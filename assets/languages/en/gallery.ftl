@@ -204,3 +204,5 @@ gallery-export-folder-tip = Where the files are written.
 gallery-export-cancel-tip = Key: Esc
 gallery-export-advice = Choose another folder, or free some disk space.
 gallery-export-name-advice = Change the file name.
+gallery-upscale = Upscale…
+gallery-upscale-tip = Enlarge everything that is selected

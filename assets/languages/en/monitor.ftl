@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed
+        [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed, now { $block }
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed, now { $block }
+        [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed, now { $block }
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed, now { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] Block { $number } of the text encoder
         [denoiser] Block { $number } of the denoiser
+        [upscaler] Block { $number } of the upscaler
        *[autoencoder] Block { $number } of the autoencoder
     }
 monitor-block-resident = { $memory }, resident during its stage

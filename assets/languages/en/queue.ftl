@@ -31,3 +31,4 @@ queue-run-next = Run next
 queue-run-last = Run last
 queue-duplicate = Duplicate with another seed
 queue-edit = Edit
+queue-upscale = Upscale { $name }

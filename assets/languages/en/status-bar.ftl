@@ -31,3 +31,5 @@ status-bar-ram-tip-limited = Sluice uses { $memory }; limited to { $limit } by {
 status-bar-gpu-tip = { $name }, { $load } busy
 status-bar-gpu-tip-degrees = { $name }, { $load } busy, { $degrees } °C
 status-bar-no-gpu = No NVIDIA GPU
+status-bar-upscaling = Upscaling
+status-bar-tile = Tile { $tile } of { $tiles }

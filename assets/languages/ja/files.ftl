@@ -67,3 +67,4 @@ files-format-mp4 = MP4 動画
 files-format-webp = アニメーション WebP
 files-format-gif = アニメーション GIF
 files-format-frames = PNG 画像のフォルダー
+files-upscaler = アップスケーラーを選択

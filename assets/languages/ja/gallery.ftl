@@ -160,3 +160,5 @@ gallery-export-folder-tip = ファイルの書き込み先です。
 gallery-export-cancel-tip = キー: Esc
 gallery-export-advice = 別のフォルダーを選ぶか、ディスクの空きを増やしてください。
 gallery-export-name-advice = ファイル名を変更してください。
+gallery-upscale = 拡大…
+gallery-upscale-tip = 選択したものをすべて拡大する

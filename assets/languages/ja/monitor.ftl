@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] テキストエンコーダーのブロック { $number }
         [denoiser] デノイザーのブロック { $number }
+        [upscaler] アップスケーラーのブロック { $number }
        *[autoencoder] オートエンコーダーのブロック { $number }
     }
 monitor-block-resident = { $memory }、ステージの間は常駐

@@ -27,3 +27,4 @@ queue-run-next = 次に実行
 queue-run-last = 最後に実行
 queue-duplicate = 別のシードで複製
 queue-edit = 編集
+queue-upscale = { $name } を拡大

@@ -31,3 +31,5 @@ status-bar-ram-tip-limited = Sluice の使用量 { $memory }。{ $cause } によ
 status-bar-gpu-tip = { $name }、使用率 { $load }
 status-bar-gpu-tip-degrees = { $name }、使用率 { $load }、{ $degrees } °C
 status-bar-no-gpu = NVIDIA GPU なし
+status-bar-upscaling = 拡大中
+status-bar-tile = タイル { $tile } / { $tiles }

@@ -67,3 +67,4 @@ files-format-mp4 = MP4 视频
 files-format-webp = 动态 WebP
 files-format-gif = 动态 GIF
 files-format-frames = PNG 图像文件夹
+files-upscaler = 选择放大模型

@@ -160,3 +160,5 @@ gallery-export-folder-tip = 文件的写入位置。
 gallery-export-cancel-tip = 快捷键：Esc
 gallery-export-advice = 请选择其他文件夹，或释放一些磁盘空间。
 gallery-export-name-advice = 请更改文件名。
+gallery-upscale = 放大…
+gallery-upscale-tip = 放大所有选中的文件

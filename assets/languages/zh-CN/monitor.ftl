@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] 文本编码器的块 { $number }
         [denoiser] 去噪器的块 { $number }
+        [upscaler] 放大模型的块 { $number }
        *[autoencoder] 自编码器的块 { $number }
     }
 monitor-block-resident = { $memory }，在其阶段内常驻

@@ -27,3 +27,4 @@ queue-run-next = 下一个运行
 queue-run-last = 最后运行
 queue-duplicate = 换一个种子复制
 queue-edit = 编辑
+queue-upscale = 放大 { $name }

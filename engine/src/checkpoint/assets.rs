@@ -17,6 +17,11 @@ pub fn starter_clip_folder() -> Result<PathBuf, CheckpointError> {
     asset("starter-clip")
 }
 
+/// The file of the upscaler.
+pub fn upscaler_file() -> Result<PathBuf, CheckpointError> {
+    asset("upscaler/realesr-animevideov3-x4.safetensors")
+}
+
 /// A file or folder that comes with the program. Looks in the folder named by [`ASSETS_VARIABLE`], next to
 /// the program, in the share or resource folder of an installation, and in the source tree that the program
 /// was built from.

@@ -159,6 +159,20 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no upscaler, or one of a kind that is not supported.
+    #[error("{} cannot enlarge images: {reason}", .path.display())]
+    Upscaler {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// An upscaler as a Python pickle.
+    #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
+    PickledUpscaler {
+        /// The file.
+        path: PathBuf,
+    },
     /// A model through which another cannot read references.
     #[error("{} cannot be used as Redux: {reason}", .path.display())]
     Redux {
@@ -301,6 +315,16 @@ impl CheckpointError {
             Self::Refiner { .. } => {
                 "Choose the refiner of Stable Diffusion XL with a Stable Diffusion XL model, or \
                 none."
+                    .to_owned()
+            }
+            Self::PickledUpscaler { .. } => {
+                "Sluice never opens such files. Look for a .safetensors version, or convert \
+                it as docs/upscaling.md says."
+                    .to_owned()
+            }
+            Self::Upscaler { .. } => {
+                "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN with a factor of \
+                1 to 4, or the upscaler that comes with Sluice."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

@@ -28,7 +28,7 @@ mod transposed;
 mod vocabulary;
 mod weight_file;
 
-pub use assets::{ASSETS_VARIABLE, asset, starter_clip_folder, starter_folder};
+pub use assets::{ASSETS_VARIABLE, asset, starter_clip_folder, starter_folder, upscaler_file};
 pub use blueprint::{Block, BlockSpec, Component, LowRankTerm, StoredName};
 pub use error::CheckpointError;
 pub use gguf::type_of as gguf_type_of;

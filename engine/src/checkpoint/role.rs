@@ -14,15 +14,23 @@ pub enum Role {
     Denoiser,
     /// Decodes latents to pixels, and encodes pixels to latents.
     Autoencoder,
+    /// Enlarges images.
+    Upscaler,
 }
 
 impl Role {
+    /// Whether its matrices are always held as they are stored: it is small, and errors in it are seen at once.
+    pub fn stays_as_stored(self) -> bool {
+        matches!(self, Self::Autoencoder | Self::Upscaler)
+    }
+
     /// The identifier in machine-readable output.
     pub fn id(self) -> &'static str {
         match self {
             Self::TextEncoder => "text_encoder",
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
+            Self::Upscaler => "upscaler",
         }
     }
 }
@@ -33,6 +41,7 @@ impl fmt::Display for Role {
             Self::TextEncoder => "text encoder",
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
+            Self::Upscaler => "upscaler",
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     Footprint, Machine, MemoryPreferences, OffloadMode, Placement, Plan, Wish, Workload, plan, planner::SPARE,
 };
-use crate::{checkpoint::Role, precision::Storage};
+use crate::precision::Storage;
 
 /// Weights in 8 bits are worth it if they take less than this part of a time or a peak.
 const NOTABLE: f64 = 0.9;
@@ -56,7 +56,7 @@ pub fn with_allowed_precision(
 /// The storage of 8 bits with the smallest measured error; the first if nothing was measured.
 fn nearest(footprint: &Footprint) -> Storage {
     let error = |storage: Storage| {
-        let errors = footprint.parts.iter().filter(|part| part.role != Role::Autoencoder);
+        let errors = footprint.parts.iter().filter(|part| !part.role.stays_as_stored());
         errors.filter_map(|part| part.errors.get(&storage)).copied().fold(0.0, f64::max)
     };
     let [first, second] = EIGHT_BITS;

@@ -22,6 +22,7 @@ fn of_role(role: Role) -> &'static [&'static str] {
         Role::TextEncoder => &["text_encoders", "conditioning"],
         Role::Denoiser => &["denoisers", "diffusion"],
         Role::Autoencoder => &["autoencoders", "vae"],
+        Role::Upscaler => &["upscalers"],
     }
 }
 

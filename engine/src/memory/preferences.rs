@@ -141,7 +141,7 @@ pub struct MemoryPreferences {
     pub vram_budget: Option<u64>,
     /// The most bytes of RAM to take for weights.
     pub ram_budget: Option<u64>,
-    /// Side of the decoder's tiles in latents; the planner's choice if absent.
+    /// Side of the decoder's tiles in latents, and of an upscaler's in units of eight pixels; the planner's choice if absent.
     pub tile: Option<u32>,
     /// Which device.
     pub device: DeviceChoice,
@@ -183,13 +183,13 @@ impl Default for MemoryPreferences {
 }
 
 impl MemoryPreferences {
-    /// What a component's matrices are held as. Autoencoders are small, and errors in them are seen at once: they stay
-    /// as they are stored.
+    /// What a component's matrices are held as. Autoencoders and upscalers are small, and errors in them are seen at
+    /// once: they stay as they are stored.
     pub fn precision(&self, role: Role) -> Storage {
         match role {
             Role::TextEncoder => self.text_precision,
             Role::Denoiser => self.denoiser_precision,
-            Role::Autoencoder => Storage::Stored,
+            Role::Autoencoder | Role::Upscaler => Storage::Stored,
         }
     }
 
@@ -209,6 +209,7 @@ impl MemoryPreferences {
             Role::TextEncoder => self.text_encoder,
             Role::Denoiser => self.denoiser,
             Role::Autoencoder => self.autoencoder,
+            Role::Upscaler => None,
         };
         part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)
     }

@@ -101,14 +101,23 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
         let (names, verb) = (away.join(" and the "), if away.len() == 1 { "is" } else { "are" });
         format!("The {names} {verb} {place} only while in use, {why}.")
     };
-    if let Some(tile) = plan.uses().find_map(|part_use| part_use.tile) {
-        what += &format!(" The image is decoded in tiles of up to {tile}×{tile} latents.");
+    if let Some(tiles) = plan.uses().find_map(|part_use| tiles(plan, part_use)) {
+        what += &format!(" The image is {tiles}.");
     }
     format!(
         "{what} Uses {}, {}.",
         units::memory_of(plan.peak_device(), machine.device_total.max(plan.device_budget)),
         duration(plan),
     )
+}
+
+/// What a part does in tiles, if it does.
+fn tiles(plan: &Plan, part_use: &UsePlan) -> Option<String> {
+    let tile = part_use.tile?;
+    Some(match plan.parts[part_use.part].role {
+        Role::Upscaler => format!("enlarged in tiles of up to {tile}×{tile} pixels"),
+        _ => format!("decoded in tiles of up to {tile}×{tile} latents"),
+    })
 }
 
 /// Why these bytes do not stay.
@@ -178,5 +187,6 @@ fn role_name(role: Role) -> &'static str {
         Role::TextEncoder => "text encoder",
         Role::Denoiser => "denoiser",
         Role::Autoencoder => "autoencoder",
+        Role::Upscaler => "upscaler",
     }
 }

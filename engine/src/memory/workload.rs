@@ -17,6 +17,8 @@ pub enum StageKind {
     Denoise,
     /// Latents to images.
     Decode,
+    /// Images to larger ones.
+    Upscale,
 }
 
 impl StageKind {
@@ -27,6 +29,7 @@ impl StageKind {
             Self::EncodeImage => "Encode image",
             Self::Denoise => "Denoise",
             Self::Decode => "Decode",
+            Self::Upscale => "Upscale",
         }
     }
 }
@@ -82,7 +85,7 @@ pub struct StageWork {
 pub struct PartUse {
     /// Number of the part in the footprint.
     pub part: usize,
-    /// How it can be done: one way, except for autoencoders, which have one for each size of tiles, the largest first, and
+    /// How it can be done: one way, except for autoencoders and upscalers, which have one for each size of tiles, the largest first, and
     /// for denoisers of long clips, whose windows go through each block together or through all blocks one after the
     /// other. Never empty.
     pub ways: Vec<Work>,
@@ -91,7 +94,7 @@ pub struct PartUse {
 /// One way of doing a part's work in a stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Work {
-    /// Side of the tiles in latents; whole if absent.
+    /// Side of the tiles in latents, or in pixels of an enlarged image; whole if absent.
     pub tile: Option<u32>,
     /// Bytes of activations that are there during the whole stage, whichever block runs.
     pub carried: u64,

@@ -31,6 +31,7 @@ pub mod stable_diffusion;
 mod stages;
 mod token_levels;
 pub mod unet;
+mod upscalers;
 pub mod wan;
 mod windows;
 pub mod wuerstchen;
@@ -56,6 +57,7 @@ pub use model::{
 };
 pub use opened::OpenedModels;
 pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
+pub use upscalers::{Upscalers, open_upscaler};
 pub use windows::{FrameWindows, Window};
 
 /// Every family that Sluice supports.

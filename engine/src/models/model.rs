@@ -9,6 +9,7 @@ use crate::{
     request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
+    upscale::Upscaler,
     vae::Autoencoder,
 };
 
@@ -55,6 +56,8 @@ pub enum Network {
     Denoiser(Arc<Denoising>),
     /// Converts between latents and pixels.
     Autoencoder(Arc<dyn Autoencoder>),
+    /// Enlarges images.
+    Upscaler(Arc<dyn Upscaler>),
 }
 
 /// A denoiser and its noise levels.
@@ -245,6 +248,14 @@ impl Model {
         })
     }
 
+    /// Its upscaler, if it is one or has one.
+    pub fn upscaler(&self) -> Option<Used<dyn Upscaler>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::Upscaler(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
     /// This model plus the parts of another for which `name` returns a name. Each denoiser still reads the
     /// text encoders of its own model. LoRAs do not apply to the added parts.
     pub fn joined(&self, other: &Self, name: impl Fn(&ModelPart) -> Option<&'static str>) -> Self {
@@ -273,7 +284,7 @@ impl Model {
     /// This model with its matrices in the precisions that the preferences ask for; they are encoded when
     /// read.
     pub fn held_as(mut self, preferences: &MemoryPreferences) -> Self {
-        for part in self.parts.iter_mut().filter(|part| part.component.role != Role::Autoencoder) {
+        for part in self.parts.iter_mut().filter(|part| !part.component.role.stays_as_stored()) {
             part.component = part.component.clone().given_as(preferences.precision(part.component.role));
         }
         self
@@ -314,6 +325,12 @@ impl Model {
     /// # Errors
     /// When no model supports it, or this one does not.
     pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
+        match (&request.upscale, self.upscaler()) {
+            (Some(upscale), Some(_)) => return upscale.validate(request),
+            (Some(_), None) => return Err(RequestError::NoUpscaler),
+            (None, Some(_)) => return Err(RequestError::OnlyUpscales),
+            (None, None) => {}
+        }
         request.validate(self.size_multiple(), self.longest_side())?;
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
             return Err(RequestError::NoSuchLevels(request.schedule));

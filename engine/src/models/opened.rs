@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open};
+use super::{Model, open, open_upscaler};
 use crate::{
     checkpoint::{CheckpointError, FileStamp, Layout},
     request::{Redux, Refiner, Request},
@@ -55,6 +55,13 @@ impl OpenedModels {
     /// When it cannot be opened.
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
+        if request.upscale.is_some() {
+            return self.keep(&path, None, || {
+                let model = open_upscaler(&path)?;
+                let stamps = stamps(&model);
+                Ok((model, stamps))
+            });
+        }
         match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
                 self.keep(&path, Some(other), || self.refined(&path, other))

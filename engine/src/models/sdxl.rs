@@ -79,7 +79,10 @@ impl Family for Sdxl {
         let name = |part: &ModelPart| match part.network {
             Network::TextEncoder(_) => Some(REFINER_TEXT_ENCODER),
             Network::Denoiser(_) => Some(REFINER),
-            Network::ImageEncoder(_) | Network::VisionTower(_) | Network::Autoencoder(_) => None,
+            Network::ImageEncoder(_)
+            | Network::VisionTower(_)
+            | Network::Autoencoder(_)
+            | Network::Upscaler(_) => None,
         };
         Ok(model.joined(refiner, name))
     }

@@ -8,6 +8,7 @@ use crate::{
     request::{Mode, Request},
     sampling::{self, Guide},
     text::{ClipVision, TextEncoder, VisionTower},
+    upscale::Upscaler,
     vae::Autoencoder,
 };
 
@@ -38,6 +39,11 @@ pub enum Task {
     Decode {
         /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
+    },
+    /// Enlarges an image or the frames of a clip.
+    Upscale {
+        /// The upscaler.
+        upscaler: Used<dyn Upscaler>,
     },
 }
 
@@ -189,6 +195,7 @@ impl Task {
             Self::EncodePrompt { .. } => StageKind::EncodePrompt,
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,
+            Self::Upscale { .. } => StageKind::Upscale,
         }
     }
 

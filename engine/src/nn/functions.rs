@@ -126,6 +126,21 @@ pub fn quick_gelu(x: &Tensor) -> Result<Tensor> {
     activation("quick_gelu", x, 3, computed::quick_gelu)
 }
 
+/// Negative values times `slope`, the others unchanged (Maas et al. 2013).
+pub fn leaky_relu(x: &Tensor, slope: f32) -> Result<Tensor> {
+    let dims = x.dims().to_vec();
+    let take = |costs: Costs| (costs.activation(x.elem_count(), 3), dims);
+    apply("leaky_relu", [x], take, |[x]| computed::leaky_relu(x, slope))
+}
+
+/// [`leaky_relu`] of `x` `[batch, channels, …]` with a slope for each channel: `slopes` is `[channels]` (He et al. 2015,
+/// arXiv:1502.01852).
+pub fn prelu(x: &Tensor, slopes: &Tensor) -> Result<Tensor> {
+    let dims = x.dims().to_vec();
+    let take = |costs: Costs| (costs.activation(x.elem_count(), 3), dims);
+    apply("prelu", [x, slopes], take, |[x, slopes]| computed::prelu(x, slopes))
+}
+
 /// Exact GELU: `x / 2 · (1 + erf(x / √2))`.
 pub fn gelu(x: &Tensor) -> Result<Tensor> {
     activation("gelu", x, 1, computed::gelu)

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{
     elsewhere::names,
-    settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings},
+    settings::{Enlargement, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
 };
 use crate::{
     precision::Storage,
@@ -52,6 +52,11 @@ pub(super) fn write(settings: &Settings) -> String {
 /// The settings beside the prompts, by the names of the web UI.
 pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     let Request { width, height, steps, guidance, sampler, schedule, .. } = &settings.request;
+    if settings.request.upscale.is_some() {
+        // Nothing else is known of an image that was not generated here.
+        let size = ("Size", format!("{width}x{height}"));
+        return std::iter::once(size).chain(enlarged_pairs(settings)).chain(version(settings)).collect();
+    }
     let mut pairs = vec![
         ("Steps", steps.to_string()),
         ("Sampler", sampler.title().to_owned()),
@@ -115,9 +120,8 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
             pairs.push(("Styles", styles.join(", ")));
         }
     }
-    if !settings.sluice_version.is_empty() {
-        pairs.push(("Version", format!("Sluice {}", settings.sluice_version)));
-    }
+    pairs.extend(enlarged_pairs(settings));
+    pairs.extend(version(settings));
     if let Some(grid) = &settings.grid {
         let named = [("X axis", 0), ("Y axis", 1), ("Z axis", 2)];
         let named = named.map(|(name, place)| (name, grid.axes[place].clone()));
@@ -127,6 +131,19 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     // The web UI leaves out a clip skip that skips nothing.
     pairs.retain(|(name, value)| *name != "Clip skip" || !["0", "1"].contains(&value.as_str()));
     pairs
+}
+
+/// How an image was enlarged, by the names of the web UI's page for that.
+fn enlarged_pairs(settings: &Settings) -> Vec<(&'static str, String)> {
+    let pairs = settings.enlarged.iter().flat_map(|Enlargement { upscaler, scale }| {
+        [("Postprocess upscale by", scale.to_string()), ("Postprocess upscaler", upscaler.clone())]
+    });
+    pairs.collect()
+}
+
+fn version(settings: &Settings) -> Option<(&'static str, String)> {
+    let version = &settings.sluice_version;
+    (!version.is_empty()).then(|| ("Version", format!("Sluice {version}")))
 }
 
 /// Settings that A1111 does not have, where they differ from their defaults.
@@ -181,6 +198,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         denoiser_precision: Storage::default(),
         text_precision: Storage::default(),
         bf16_products: false,
+        enlarged: Vec::new(),
         grid: None,
     };
     for (name, value) in &pairs {

@@ -42,12 +42,12 @@ pub use media::{Clip, Media};
 pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;
 pub use read::read_settings;
-pub use settings::{Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+pub use settings::{Enlargement, Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 pub use sheet::{FontFile, Sheet};
 pub use sound::{Packet, Sound, SoundCodec, Timing};
 pub use still::{StillFormat, export_image};
 
-/// 8-bit RGB pixels, row by row.
+/// 8-bit RGB pixels, row by row, and their opacity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Pixels per row.
@@ -57,4 +57,14 @@ pub struct Image {
     /// `3 · width · height` bytes.
     #[serde(with = "serde_bytes")]
     pub pixels: Vec<u8>,
+    /// The opacity of each pixel, `width · height` bytes; empty if all are opaque. Only enlarging an image keeps it.
+    #[serde(default, with = "serde_bytes", skip_serializing_if = "Vec::is_empty")]
+    pub opacity: Vec<u8>,
+}
+
+impl Image {
+    /// An image without transparency.
+    pub fn opaque(width: u32, height: u32, pixels: Vec<u8>) -> Self {
+        Self { width, height, pixels, opacity: Vec::new() }
+    }
 }

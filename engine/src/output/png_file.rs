@@ -76,6 +76,7 @@ fn encode(
     compression: Option<Compression>,
     settings: Option<&Settings>,
 ) -> Result<(), EncodingError> {
+    let has_opacity = !first.opacity.is_empty();
     let mut file = BufWriter::new(file);
     let mut encoder = Encoder::new(&mut file, first.width, first.height);
     if let Some(rate) = rate {
@@ -85,7 +86,7 @@ fn encode(
     if let Some(compression) = compression {
         encoder.set_compression(compression);
     }
-    encoder.set_color(ColorType::Rgb);
+    encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
     encoder.set_depth(BitDepth::Eight);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
     if let Some(settings) = settings {
@@ -100,8 +101,20 @@ fn encode(
     }
     let mut writer = encoder.write_header()?;
     for frame in frames {
-        writer.write_image_data(&frame.pixels)?;
+        match has_opacity {
+            true => writer.write_image_data(&with_opacity(frame))?,
+            false => writer.write_image_data(&frame.pixels)?,
+        }
     }
     writer.finish()?;
     Ok(file.flush()?)
+}
+
+/// Colours and opacity of each pixel.
+fn with_opacity(frame: &Image) -> Vec<u8> {
+    let colours = frame.pixels.as_chunks::<3>().0.iter();
+    colours
+        .zip(&frame.opacity)
+        .flat_map(|(&[red, green, blue], &opacity)| [red, green, blue, opacity])
+        .collect()
 }

@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::a1111;
+use super::{a1111, read_settings};
 use crate::{
     precision::Storage,
     request::{Control, ModelSource, Request, SourceImage, grid::GridRecord},
@@ -44,6 +44,18 @@ pub struct Settings {
     /// The grid, if the image is composed of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridRecord>,
+    /// How it was enlarged afterwards, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub enlarged: Vec<Enlargement>,
+}
+
+/// How an image was enlarged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Enlargement {
+    /// The name of the upscaler.
+    pub upscaler: String,
+    /// How many times as wide and as high it became.
+    pub scale: f32,
 }
 
 impl Settings {
@@ -60,7 +72,25 @@ impl Settings {
             text_precision: Storage::Stored,
             bf16_products: false,
             grid: None,
+            enlarged: Vec::new(),
         }
+    }
+
+    /// The settings of an image that a request enlarges: those in its file, if it has any, and the upscaler.
+    pub fn of_enlarged(request: &Request, model_name: &str, family: &str) -> Self {
+        let before = request.upscale.as_ref().and_then(|upscale| read_settings(&upscale.path).ok());
+        let mut settings = match before {
+            Some(RestoredSettings { settings, origin: Origin::Sluice, .. }) => settings,
+            Some(RestoredSettings { settings, .. }) => {
+                // What other programs write names the model, and not where it is.
+                let model = ModelSource::Path(PathBuf::from(&settings.model_name));
+                Self { request: Request { model, ..settings.request }, ..settings }
+            }
+            None => Self::new(request, model_name, family, 0),
+        };
+        let scale = request.upscale.as_ref().map_or(1.0, |upscale| upscale.scale);
+        settings.enlarged.push(Enlargement { upscaler: model_name.to_owned(), scale });
+        settings
     }
 
     /// The same, with the weight types of the denoiser and the text encoders.
@@ -220,6 +250,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
+    paths.extend(request.upscale.as_mut().map(|upscale| &mut upscale.path));
     paths
 }
 

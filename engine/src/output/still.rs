@@ -89,7 +89,7 @@ pub(super) fn as_jpeg(
     settings: Option<&Settings>,
 ) -> Result<Vec<u8>, OutputError> {
     let quality = quality.clamp(1, 100);
-    let Image { width, height, pixels } = image;
+    let Image { width, height, pixels, .. } = image;
     if (*width).max(*height) > u16::MAX.into() {
         return Err(too_large(path, image));
     }

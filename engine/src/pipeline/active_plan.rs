@@ -344,7 +344,10 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
         if was.tile != is.tile
             && let Some(tile) = is.tile
         {
-            words.push(format!("the image is decoded in tiles of {tile}×{tile} latents"));
+            words.push(match role {
+                Role::Upscaler => format!("the image is enlarged in tiles of {tile}×{tile} pixels"),
+                _ => format!("the image is decoded in tiles of {tile}×{tile} latents"),
+            });
         }
         if was.way != is.way && is.tile.is_none() && role == Role::Denoiser {
             words.push("the windows of the clip are computed one after the other".to_owned());

@@ -19,9 +19,10 @@ use crate::{
     nn::{self, DType, Tensor, Trace},
     precision::Storage,
     request::{ComputeDtype, Request},
-    residency::{BlockLayout, TracedBlocks},
+    residency::{BlockLayout, Blocks, RunError, TracedBlocks},
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower},
+    upscale::{Tiles, Upscaler},
     vae::{Autoencoder, Reel, Tiling},
 };
 
@@ -40,8 +41,8 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPreferences) -> RunIdentity {
     let Request { width, height, frames, batch, windows, .. } = resolved.request;
     let branches = resolved.prompts.len() as u32;
-    let references =
-        resolved.references.iter().map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
+    let given = resolved.references.iter().chain(resolved.enlarged.iter().map(|given| &given.size));
+    let references = given.map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
     RunIdentity {
         model,
         dtype: resolved.dtype,
@@ -82,7 +83,7 @@ fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFoot
         }
     };
     let mut blocks: Vec<BlockFootprint> = component.blocks.iter().map(plain).collect();
-    for storage in Storage::smaller().filter(|_| component.role != Role::Autoencoder) {
+    for storage in Storage::smaller().filter(|_| !component.role.stays_as_stored()) {
         let smaller = component.clone().given_as(storage);
         for (footprint, block) in blocks.iter_mut().zip(&smaller.blocks) {
             let held = held(block);
@@ -105,6 +106,11 @@ fn part_footprint(name: String, component: &Component, dtype: DType) -> PartFoot
         errors: Errors::new(),
     }
 }
+
+/// Pixels of an image for each latent of a chosen side of tiles: as many as most autoencoders have.
+const LATENT_PIXELS: usize = 8;
+/// Bytes of a pixel of an image.
+const PIXEL_BYTES: usize = 3;
 
 /// Bytes of lists and small tensors that are not traced.
 pub const LISTS: u64 = 128 << 10;
@@ -149,6 +155,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 vec![PartUse { part, ways }]
             }
             Task::Decode { autoencoder } => estimate.decode(number, autoencoder)?,
+            Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
@@ -391,6 +398,27 @@ impl Estimator<'_> {
         Ok(vec![PartUse { part: *part, ways }])
     }
 
+    /// The ways of enlarging what is given: whole, then in ever smaller tiles.
+    fn upscale(&self, Used { part, network }: &Used<dyn Upscaler>) -> Result<Vec<PartUse>, PipelineError> {
+        let Some(given) = &self.resolved.enlarged else { return Ok(Vec::new()) };
+        let size = [given.size[1], given.size[0]].map(|side| side as usize);
+        let (frames, _) = given.frames();
+        let sides = upscale_sides(network.as_ref(), size, self.resolved.tile);
+        let ways = sides.into_iter().map(|side| {
+            let blocks = self.blocks(*part);
+            let tiles = Tiles::new(side, network.reach(), network.multiple());
+            let work = upscale_work(network.as_ref(), &blocks, size, tiles, self.trace)?;
+            let each = work.into_iter().map(|block| BlockWork { passes: block.passes * frames, ..block });
+            // The enlarged image is in RAM, which is the device of a processor.
+            let pixels = size.iter().product::<usize>() * network.factor().pow(2) * PIXEL_BYTES;
+            let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
+            let tile = side.map(|side| side as u32);
+            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
+        });
+        let ways = ways.collect::<Result<_, PipelineError>>()?;
+        Ok(vec![PartUse { part: *part, ways }])
+    }
+
     /// Bytes of the noise that waits while an input image is encoded: that of the run, and that of each sample. It is in RAM,
     /// which is the device of a processor.
     fn noise_while_encoding(
@@ -508,6 +536,46 @@ pub fn decode_work(
     });
     let tile = tiling.map(|tiling| tiling.tile as u32);
     Ok(Work { tile, carried, blocks: each.collect() })
+}
+
+/// The sides of tiles in which an image of a height and width can be enlarged: whole, then ever smaller ones, or the
+/// chosen one.
+fn upscale_sides(network: &dyn Upscaler, size: [usize; 2], chosen: Option<u32>) -> Vec<Option<usize>> {
+    let cuts = |side: usize| Tiles::new(Some(side), network.reach(), network.multiple()).cut(size);
+    match chosen {
+        Some(side) => vec![Some(side as usize * LATENT_PIXELS).filter(|side| cuts(*side))],
+        None => {
+            let sides = Tiles::SIDES.iter().copied().filter(|side| cuts(*side)).map(Some);
+            std::iter::once(None).chain(sides).collect()
+        }
+    }
+}
+
+/// What enlarging one image of a height and width takes, without the result.
+fn upscale_work(
+    network: &dyn Upscaler,
+    blocks: &TracedBlocks,
+    size: [usize; 2],
+    tiles: Tiles,
+    trace: &Trace,
+) -> Result<Vec<BlockWork>, PipelineError> {
+    trace.take();
+    let on_processor = trace.computes().is_processor();
+    for tile in tiles.of(size) {
+        let [height, width] = [0, 1].map(|axis| tile.seen[axis].len());
+        let image = trace.tensor(&[1, 3, height, width], DType::F32);
+        let enlarged = blocks.blocks().by_shape(&image, |image| enlarge(network, blocks.blocks(), image))?;
+        if on_processor {
+            // The values of pixels, one after the other.
+            enlarged.neg()?;
+        }
+    }
+    Ok(blocks.take())
+}
+
+/// An image `[1, 3, height, width]` in 0…1, enlarged, as f32.
+pub fn enlarge(network: &dyn Upscaler, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
+    Ok(network.upscale(blocks, &image.to_dtype(blocks.dtype())?)?.to_dtype(DType::F32)?)
 }
 
 /// A decoded image in −1…1 as f32 in 0…1.

@@ -11,7 +11,7 @@ use crate::{
     },
     nn,
     request::{ComputeDtype, ReferenceSizes, Request},
-    source::size_of,
+    source::{GivenMedia, size_of},
     text::{Encoded, VisionTower},
 };
 
@@ -27,7 +27,9 @@ pub struct Resolved {
     pub stages: Vec<Task>,
     /// Width and height in which the reference images are read, in models that read them in their own sizes.
     pub references: Vec<[u32; 2]>,
-    /// The side of the autoencoder's tiles in latents, where somebody has chosen it.
+    /// What is enlarged, if anything is.
+    pub enlarged: Option<GivenMedia>,
+    /// The side of tiles in latents, where somebody has chosen it; an upscaler's has eight pixels for each.
     pub tile: Option<u32>,
 }
 
@@ -46,6 +48,8 @@ impl Resolved {
     /// # Errors
     /// As [`resolve`].
     pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
+        let enlarged = request.upscale.as_ref().map(|upscale| GivenMedia::open(&upscale.path)).transpose()?;
+        let request = &enlarged.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
         model.validate(request)?;
         let stages = model.stages(request);
         let mut prompts = vec![request.prompt.as_str()];
@@ -60,7 +64,7 @@ impl Resolved {
             prompts.iter_mut().skip(1).for_each(|prompt| prompt.images.clear());
         }
         let request = Request { dtype: Some(dtype), ..request.clone() };
-        Ok(Self { request, dtype, prompts, stages, references, tile: None })
+        Ok(Self { request, dtype, prompts, stages, references, enlarged, tile: None })
     }
 
     /// The same with tiles of this side, in latents, or with the planner's own choice.

@@ -32,6 +32,17 @@ pub enum RequestError {
         /// The largest valid size.
         longest: u32,
     },
+    /// A scale that is not offered.
+    #[error("the scale {0} is not between 1 and 4")]
+    Scale(f32),
+    /// An upscaler is to generate.
+    #[error(
+        "this model is an upscaler, which enlarges images and generates none; use `sluice upscale`, or Upscale… in the window"
+    )]
+    OnlyUpscales,
+    /// A model that generates is to enlarge an image.
+    #[error("this model generates images and is no upscaler")]
+    NoUpscaler,
     /// No steps.
     #[error("0 steps would leave only noise; use 1 or more")]
     NoSteps,

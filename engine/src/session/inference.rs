@@ -29,8 +29,9 @@ use crate::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
     },
-    request::{AdapterUse, Request},
+    request::{AdapterUse, Request, Upscale},
     residency::{CancelToken, RunError},
+    source::ClipInfo,
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
 
@@ -152,7 +153,7 @@ impl InferenceThread {
 
     fn images(&mut self, job: &Job, cancel: CancelToken) -> Result<Vec<Picture>, JobError> {
         if let Some(output) = &job.output {
-            output.prepare(job.request.frames > 1, job.codec)?;
+            output.prepare(unmetered(|| makes_clip(&job.request)), job.codec)?;
         }
         let files =
             TelemetryFiles { events: job.reports.telemetry.clone(), trace: job.reports.trace.clone() };
@@ -297,9 +298,12 @@ impl InferenceThread {
         let today = Date::today();
         let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
         let save = |(index, media): (usize, Media)| {
-            let settings = Settings::new(request, &summary.name, &summary.family, index as u32)
-                .held_as(job.memory.precisions())
-                .multiplied_in_bf16(in_bf16);
+            let settings = match &request.upscale {
+                Some(_) => Settings::of_enlarged(request, &summary.name, &summary.family),
+                None => Settings::new(request, &summary.name, &summary.family, index as u32)
+                    .held_as(job.memory.precisions())
+                    .multiplied_in_bf16(in_bf16),
+            };
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }
@@ -341,6 +345,12 @@ impl InferenceThread {
     }
 }
 
+/// Whether the result of a request is a clip. An enlarged clip may have a single frame.
+fn makes_clip(request: &Request) -> bool {
+    let of_clip = |upscale: &Upscale| matches!(ClipInfo::open(&upscale.path), Ok(Some(_)));
+    request.frames > 1 || request.upscale.as_ref().is_some_and(of_clip)
+}
+
 #[derive(Debug, thiserror::Error)]
 enum JobError {
     #[error(transparent)]
@@ -378,7 +388,7 @@ struct Reporter<'a> {
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         match stage.kind {
-            StageKind::Denoise => self.counted = Some((Instant::now(), self.done)),
+            StageKind::Denoise | StageKind::Upscale => self.counted = Some((Instant::now(), self.done)),
             StageKind::Decode => unmetered(self.read_ahead),
             _ => {}
         }

@@ -25,7 +25,7 @@ impl MeasuredErrors {
     /// What a component's weights lose in each storage that makes them smaller; nothing if they cannot be read or are
     /// not here, or if it is always held as it is stored.
     pub fn of(&mut self, component: &Component) -> Errors {
-        if component.role == Role::Autoencoder || component.is_hollow() {
+        if component.role.stays_as_stored() || component.is_hollow() {
             return Errors::new();
         }
         let key: Vec<FileStamp> = component.files.iter().map(|path| FileStamp::of(path)).collect();
@@ -70,7 +70,7 @@ pub fn precisions(source: &ModelSource, folders: &[PathBuf]) -> Result<Vec<Preci
 fn measure(source: &ModelSource, folders: &[PathBuf]) -> Result<Vec<PrecisionSummary>, CheckpointError> {
     let model = models::open(&source.resolve()?, folders)?;
     let mut rows = Vec::new();
-    for component in model.components().filter(|component| component.role != Role::Autoencoder) {
+    for component in model.components().filter(|component| !component.role.stays_as_stored()) {
         let errors = sampled_errors(component)?;
         let held = |storage| {
             let component = component.clone().given_as(storage);

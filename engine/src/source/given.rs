@@ -360,7 +360,7 @@ mod tests {
     use crate::output::Timing;
 
     fn gray(values: [u8; 4]) -> Image {
-        Image { width: 2, height: 2, pixels: values.iter().flat_map(|value| [*value; 3]).collect() }
+        Image::opaque(2, 2, values.iter().flat_map(|value| [*value; 3]).collect())
     }
 
     fn given(first: Vec<Image>, last: Option<Image>, before: Vec<Image>) -> GivenClip {

@@ -128,8 +128,7 @@ mod tests {
 
     #[test]
     fn light_pixels_are_drawn_anew() {
-        let image =
-            Image { width: 4, height: 1, pixels: vec![127, 127, 127, 128, 128, 128, 0, 255, 0, 255, 0, 0] };
+        let image = Image::opaque(4, 1, vec![127, 127, 127, 128, 128, 128, 0, 255, 0, 255, 0, 0]);
         assert_eq!(Mask::of(&image).open(), [false, true, true, false]);
     }
 }

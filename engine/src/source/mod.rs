@@ -3,6 +3,7 @@
 mod clip;
 mod error;
 mod given;
+mod given_media;
 mod mask;
 mod resample;
 
@@ -21,6 +22,7 @@ use resample::{Kernel, Side};
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
 pub use error::SourceError;
 pub use given::{FrameMask, GivenClip, Pixels, normalized};
+pub use given_media::GivenMedia;
 
 /// The input image of a request and its mask, in the requested size.
 #[derive(Debug, Clone)]
@@ -145,6 +147,25 @@ pub(crate) fn scaled_further(
     Ok(resample::resize(&image, whole(width), whole(height), Kernel::Bicubic))
 }
 
+/// An image in another size, by Lanczos' filter; its opacity likewise, apart from the colours.
+pub(crate) fn resized(image: Image, [width, height]: [u32; 2]) -> Image {
+    if [image.width, image.height] == [width, height] {
+        return image;
+    }
+    let opacity = resized_plane(&image.opacity, [image.width, image.height], [width, height]);
+    Image { opacity, ..fitted(&image, Fit::Stretch, width, height) }
+}
+
+/// A value for each pixel in another size; nothing stays nothing.
+pub(crate) fn resized_plane(values: &[u8], from: [u32; 2], [width, height]: [u32; 2]) -> Vec<u8> {
+    if values.is_empty() || from == [width, height] {
+        return values.to_vec();
+    }
+    let gray = values.iter().flat_map(|value| [*value; 3]).collect();
+    let resized = fitted(&Image::opaque(from[0], from[1], gray), Fit::Stretch, width, height);
+    resized.pixels.into_iter().step_by(3).collect()
+}
+
 /// An image, `[1, 3, height, width]` in −1…1, with gray where a place is not seen.
 pub(crate) fn tensor_of(picture: &Image, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
     let (width, height) = (picture.width as usize, picture.height as usize);
@@ -168,7 +189,7 @@ pub fn read(path: &Path) -> Result<Image, SourceError> {
     if width == 0 || height == 0 {
         return Err(SourceError::NotAPicture { path: path.to_owned(), detail: "it is empty".to_owned() });
     }
-    Ok(Image { width, height, pixels: picture.into_raw() })
+    Ok(Image::opaque(width, height, picture.into_raw()))
 }
 
 /// What reads an image, and how it is to be turned.
@@ -219,7 +240,7 @@ fn fitted(picture: &Image, fit: Fit, width: u32, height: u32) -> Image {
             pixels.extend_from_slice(&resized.pixels[at..at + 3]);
         }
     }
-    Image { width, height, pixels }
+    Image::opaque(width, height, pixels)
 }
 
 #[cfg(test)]
@@ -230,7 +251,7 @@ mod tests {
     fn rows(width: u32, height: u32) -> Image {
         let pixels =
             (0..height).flat_map(|row| (0..width).map(move |column| [row as u8 * 20, column as u8 * 10, 7]));
-        Image { width, height, pixels: pixels.flatten().collect() }
+        Image::opaque(width, height, pixels.flatten().collect())
     }
 
     #[test]

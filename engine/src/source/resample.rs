@@ -74,7 +74,7 @@ fn along_rows(picture: &Image, side: Side, kernel: Kernel) -> Image {
             }
         }
     }
-    Image { width: side.length, height: picture.height, pixels }
+    Image::opaque(side.length, picture.height, pixels)
 }
 
 fn transposed(picture: &Image) -> Image {
@@ -86,7 +86,7 @@ fn transposed(picture: &Image) -> Image {
             pixels.extend_from_slice(&picture.pixels[at..at + CHANNELS]);
         }
     }
-    Image { width: picture.height, height: picture.width, pixels }
+    Image::opaque(picture.height, picture.width, pixels)
 }
 
 fn taps(from: usize, side: Side, kernel: Kernel) -> Vec<Taps> {

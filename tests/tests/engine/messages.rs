@@ -249,7 +249,7 @@ fn summary() -> ModelSummary {
 
 #[test]
 fn events_come_back() {
-    let image = Image { width: 2, height: 1, pixels: vec![0, 128, 255, 1, 2, 3] };
+    let image = Image::opaque(2, 1, vec![0, 128, 255, 1, 2, 3]);
     let (job, failure) = (JobId(5), Failure { message: "no".to_owned(), advice: None });
     let advised = Failure { advice: Some("do".to_owned()), ..failure.clone() };
     let picture =

@@ -55,7 +55,7 @@ fn the_rules_read_known_pictures() {
     assert!(examples.len() >= 12);
     for example in examples {
         let picture = image::open(folder.join(&example.file)).unwrap().into_rgb8();
-        let image = Image { width: picture.width(), height: picture.height(), pixels: picture.into_raw() };
+        let image = Image::opaque(picture.width(), picture.height(), picture.into_raw());
         assert_eq!(table.read(&image).unwrap(), example.shows, "{}", example.file);
     }
 }

@@ -40,7 +40,7 @@ fn from_images(request: Request, folder: &Path) -> Request {
     let write = |path: &Path| {
         let path = folder.join(path);
         let pixels = (0..64 * 64 * 3).map(|value| (value * 7 % 251) as u8).collect();
-        let image = Image { width: 64, height: 64, pixels };
+        let image = Image::opaque(64, 64, pixels);
         write_png(&path, &Media::Image(image), &Settings::new(&request, "", "", 0)).unwrap();
         path
     };

@@ -23,7 +23,7 @@ fn save(folder: &Path, name: &str) -> PathBuf {
             if is_middle { [230, 30, 20] } else { [(x + 4 * number) as u8, (3 * y) as u8, 120] }
         };
         let pixels = (0..64).flat_map(|y| (0..128).map(move |x| pixel(x, y))).flatten().collect();
-        Image { width: 128, height: 64, pixels }
+        Image::opaque(128, 64, pixels)
     };
     let clip = Media::Clip(Clip::silent((0..17).map(frame).collect(), 8.0));
     let request = Request { prompt: "a boat".to_owned(), frames: 17, frame_rate: 8.0, ..Request::default() };

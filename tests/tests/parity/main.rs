@@ -32,6 +32,7 @@ mod stable_cascade;
 mod stable_diffusion;
 mod tables;
 mod tokenizers;
+mod upscalers;
 mod walks;
 mod wan;
 mod wuerstchen;

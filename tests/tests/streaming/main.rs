@@ -18,3 +18,4 @@ mod precisions;
 mod residency;
 mod support;
 mod traffic;
+mod upscaling;

@@ -298,7 +298,7 @@ pub fn landscape(width: u32, height: u32, seed: u64, sharpness: f32) -> Image {
             pixels.extend(color.map(|channel| channel as u8));
         }
     }
-    Image { width, height, pixels }
+    Image::opaque(width, height, pixels)
 }
 
 /// A finished image that was not saved.
@@ -315,7 +315,7 @@ pub fn clip(width: u32, height: u32, frames: u32, rate: f32) -> Clip {
             let at = 3 * (by % width) as usize;
             [&row[at..], &row[..at]].concat()
         });
-        Image { width, height, pixels: turned.collect() }
+        Image::opaque(width, height, turned.collect())
     };
     Clip::silent((0..frames).map(|frame| shifted(frame * 2)).collect(), rate)
 }

@@ -7,6 +7,7 @@ mod get;
 mod kept;
 mod library;
 mod making;
+mod upscale;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub use get::GetAction;
 pub use kept::Keeping;
 pub use library::LibraryAction;
 pub use making::Making;
+pub use upscale::UpscaleStep;
 
 /// One user action.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,8 @@ pub enum Action {
     Generate,
     /// Start several jobs at once, or end them.
     Make(Making),
+    /// Something with enlarging images and clips.
+    Upscale(UpscaleStep),
     /// Something with presets or styles.
     Keep(Keeping),
     /// Cancel the running job.
@@ -161,6 +165,12 @@ impl From<GalleryAction> for Action {
 impl From<Keeping> for Action {
     fn from(step: Keeping) -> Self {
         Self::Keep(step)
+    }
+}
+
+impl From<UpscaleStep> for Action {
+    fn from(step: UpscaleStep) -> Self {
+        Self::Upscale(step)
     }
 }
 

@@ -45,6 +45,7 @@ impl SluiceApp {
                 self.send(command);
             }
             Action::Make(making) => self.make(making),
+            Action::Upscale(step) => self.upscale_step(step),
             Action::Keep(step) => self.keep(step),
             Action::CancelRunning => {
                 let command = jobs.cancel_running();
@@ -509,6 +510,8 @@ impl SluiceApp {
             FileEvent::ReduxChosen(path) => {
                 self.state.settings.draft.request.redux = Some(Redux::new(path));
             }
+            FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
+            FileEvent::Measured(measured) => self.state.take_measured(measured),
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),
             FileEvent::ExportFolderChosen(folder) => self.export_to(folder),

@@ -163,7 +163,7 @@ mod tests {
     fn item(folder: &Path, name: &str, seed: u64) -> Arc<Item> {
         let path = folder.join(name);
         let request = Request { prompt: "a boat".to_owned(), seed, ..Request::default() };
-        let image = Image { width: 40, height: 24, pixels: (0..40 * 24 * 3).map(|n| n as u8).collect() };
+        let image = Image::opaque(40, 24, (0..40 * 24 * 3).map(|n| n as u8).collect());
         write_png(&path, &Media::Image(image), &Settings::new(&request, "Starter", "", 0)).unwrap();
         Arc::new(Item::read(path.clone(), Stamp::of(&path.metadata().unwrap())))
     }

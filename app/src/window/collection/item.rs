@@ -165,7 +165,7 @@ mod tests {
             seed: 9,
             ..Request::default()
         };
-        let image = Image { width: 6, height: 4, pixels: vec![9; 72] };
+        let image = Image::opaque(6, 4, vec![9; 72]);
         write_png(&path, &Media::Image(image), &Settings::new(&request, "Starter", "", 0)).unwrap();
         let item = Item::read(path.clone(), stamp(&path));
         let facts = item.facts.unwrap();

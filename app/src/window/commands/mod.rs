@@ -191,6 +191,7 @@ pub const COMMANDS: [Entry; 47] = [
     USE_AS_INPUT,
     USE_FRAME,
     USE_FRAME_AS_END,
+    UPSCALE,
     EXTEND,
     COPY_IMAGE,
     COPY_FRAME,

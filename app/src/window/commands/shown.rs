@@ -5,7 +5,7 @@ use sluice_engine::request::Mode;
 
 use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip};
 use crate::window::{
-    action::{Action, GalleryAction, GetAction, LibraryAction, Making},
+    action::{Action, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
     files::Dialog,
     icons,
     settings::{Setting, ThemeChoice},
@@ -135,6 +135,14 @@ pub const USE_AS_INPUT: Entry = with_tip(
     "gallery-use-as-image-tip",
     with_image("commands-use-as-input-image", icons::IMAGE, |_, recent| {
         recent.path.clone().filter(|_| recent.length.is_none()).map(Action::UseAsInput)
+    }),
+);
+/// Asks how to enlarge an image or a clip.
+pub const UPSCALE: Entry = with_tip(
+    "viewer-upscale-tip",
+    with_image("viewer-upscale", icons::SPARKLES, |_, recent| {
+        let path = recent.path.clone()?;
+        Some(UpscaleStep::Ask(vec![path]).into())
     }),
 );
 /// Continues a clip.

@@ -47,6 +47,8 @@ pub enum Dialog {
     Refiner,
     /// One file that holds a Redux model.
     Redux,
+    /// One file that holds an upscaler.
+    Upscaler,
     /// Another folder for the gallery.
     GalleryFolder,
     /// Where images are exported.
@@ -89,6 +91,7 @@ impl Dialog {
             Self::Adapter => tr!("files-adapter"),
             Self::Refiner => tr!("files-refiner"),
             Self::Redux => tr!("files-redux"),
+            Self::Upscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
@@ -98,7 +101,9 @@ impl Dialog {
     /// The key of what it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner | Self::Redux => Some(("files-kind-models", &MODEL_EXTENSIONS)),
+            Self::ModelFile | Self::Refiner | Self::Redux | Self::Upscaler => {
+                Some(("files-kind-models", &MODEL_EXTENSIONS))
+            }
             Self::ModelFolder
             | Self::LibraryFolder
             | Self::GalleryFolder
@@ -124,6 +129,7 @@ impl Dialog {
             Self::Adapter => FileEvent::AdapterChosen(path),
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::Redux => FileEvent::ReduxChosen(path),
+            Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::Styles => FileEvent::StylesChosen(path),
             Self::InputFolder => FileEvent::InputFolderChosen(path),

@@ -219,7 +219,7 @@ fn animation(frames: Frames<'_>) -> Result<Clip, ImageError> {
         seconds += f64::from(milliseconds.max(1)) / f64::from(divisor.max(1)) / 1000.0;
         let pixels = DynamicImage::from(frame.into_buffer()).into_rgb8();
         let (width, height) = pixels.dimensions();
-        clip.frames.push(Image { width, height, pixels: pixels.into_raw() });
+        clip.frames.push(Image::opaque(width, height, pixels.into_raw()));
     }
     clip.rate = (clip.frames.len() as f64 / seconds) as f32;
     Ok(clip)

@@ -136,7 +136,7 @@ pub(super) fn save_pasted(folder: &Path, pasted: &ColorImage) -> io::Result<(Pat
         let [red, green, blue, _] = pixel.to_srgba_unmultiplied();
         [red, green, blue]
     });
-    let image = Image { width, height, pixels: opaque.collect() };
+    let image = Image::opaque(width, height, opaque.collect());
     let pixels = color_image(&image).ok_or_else(|| io::Error::other("the image is not complete"))?;
     Ok((save(folder, "pasted", &image)?, pixels))
 }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_range_becomes_a_folder_although_the_name_has_a_dot() {
         let folder = tempfile::tempdir().unwrap();
-        let frame = |shade: u8| Image { width: 4, height: 2, pixels: vec![shade; 24] };
+        let frame = |shade: u8| Image::opaque(4, 2, vec![shade; 24]);
         let export = Export {
             clip: Arc::new(Clip::silent((0..5).map(frame).collect(), 8.0)),
             range: (1, 3),

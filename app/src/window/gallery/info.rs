@@ -71,7 +71,8 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
             button(ui, offer, actions);
         }
         star(ui, is_starred, actions);
-        for offer in menu::offers_for_all(item.clip.is_none() && item.broken.is_none()) {
+        let upscaled = menu::whole(std::slice::from_ref(item));
+        for offer in menu::offers_for_all(item.clip.is_none() && item.broken.is_none(), upscaled) {
             button(ui, offer, actions);
         }
     });
@@ -134,7 +135,7 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
         }
         star(ui, is_starred, actions);
         let has_images = many.iter().any(|item| item.clip.is_none() && item.broken.is_none());
-        for offer in menu::offers_for_all(has_images) {
+        for offer in menu::offers_for_all(has_images, menu::whole(many)) {
             button(ui, offer, actions);
         }
         let tip = tr!("gallery-deselect-tip");

@@ -1,6 +1,6 @@
 //! The menu of an image, and its offers.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use egui::Ui;
 
@@ -8,7 +8,7 @@ use super::Gallery;
 use crate::{
     language::tr,
     window::{
-        action::{Action, GalleryAction},
+        action::{Action, GalleryAction, UpscaleStep},
         collection::{Change, How, Item},
         icons,
         tokens::size,
@@ -57,8 +57,12 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
 }
 
 /// What can be done with all that is selected.
-pub(super) fn offers_for_all(has_images: bool) -> Vec<Offer> {
+pub(super) fn offers_for_all(has_images: bool, upscaled: Vec<PathBuf>) -> Vec<Offer> {
     let mut all = Vec::new();
+    if !upscaled.is_empty() {
+        let (name, tip) = (tr!("gallery-upscale"), tr!("gallery-upscale-tip"));
+        all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::Ask(upscaled).into() });
+    }
     if has_images {
         let tip = tr!("gallery-export-ask-tip");
         all.push(Offer {
@@ -78,8 +82,13 @@ pub(super) fn offers_for_all(has_images: bool) -> Vec<Offer> {
     all
 }
 
+/// The files among items that can be read.
+pub(super) fn whole(items: &[Arc<Item>]) -> Vec<PathBuf> {
+    items.iter().filter(|item| item.broken.is_none()).map(|item| item.path.clone()).collect()
+}
+
 /// The menu of a right click, which selects the image first unless it is selected.
-pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Item, actions: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
     ui.set_min_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
     let shelf = &gallery.shelf;
@@ -95,7 +104,12 @@ pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Item, actions: &mut Ve
         tip: tr!("gallery-star-tip"),
         action: GalleryAction::MarkOne(path, Change::Star(starred)).into(),
     };
-    let all = offers(item).into_iter().chain([star]).chain(offers_for_all(item.clip.is_none()));
+    let upscaled = match is_selected {
+        true => whole(shelf.selected()),
+        false => whole(std::slice::from_ref(item)),
+    };
+    let for_all = offers_for_all(item.clip.is_none(), upscaled);
+    let all = offers(item).into_iter().chain([star]).chain(for_all);
     for Offer { icon, name, tip, action } in all {
         if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
             if !is_selected

@@ -241,7 +241,7 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
 fn is_within(file: &Path, source: &ModelSource) -> bool {
     match source {
         ModelSource::Path(path) => file.starts_with(path),
-        ModelSource::Starter | ModelSource::StarterClip => true,
+        ModelSource::Starter | ModelSource::StarterClip | ModelSource::Upscaler => true,
     }
 }
 

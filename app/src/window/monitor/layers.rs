@@ -152,6 +152,7 @@ fn part_name(part: Part) -> &'static str {
         Part::TextEncoder => "text-encoder",
         Part::Denoiser => "denoiser",
         Part::Autoencoder => "autoencoder",
+        Part::Upscaler => "upscaler",
     }
 }
 

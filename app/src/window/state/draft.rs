@@ -36,7 +36,8 @@ impl Draft {
 
     /// The settings of an existing image, with its seed locked.
     pub fn from_request(request: &Request) -> Self {
-        Self { request: request.clone(), seed_locked: true, ..Self::default() }
+        let request = Request { upscale: None, ..request.clone() };
+        Self { request, seed_locked: true, ..Self::default() }
     }
 
     /// The request to send: without disabled adapters.

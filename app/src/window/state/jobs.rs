@@ -30,7 +30,8 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The finished fraction, 0…1. Encoding and decoding have no steps and count as one each.
+    /// The finished fraction, 0…1. Encoding and decoding have no steps and count as one each. Nothing else comes with
+    /// enlarging.
     pub fn fraction(&self) -> f32 {
         let done = match self.stage {
             None => 0.0,
@@ -38,6 +39,7 @@ impl Progress {
             Some(StageKind::EncodePrompt) => 0.3,
             Some(StageKind::Denoise) => 1.0 + self.step as f32,
             Some(StageKind::Decode) => 1.3 + self.steps as f32,
+            Some(StageKind::Upscale) => return self.step as f32 / self.steps.max(1) as f32,
         };
         done / (2.0 + self.steps.max(1) as f32)
     }

@@ -69,7 +69,7 @@ impl MaskPainting {
     /// White where the image is inpainted, black elsewhere.
     pub fn to_image(&self) -> Image {
         let pixels = self.masked.iter().flat_map(|&masked| [if masked { 255 } else { 0 }; 3]).collect();
-        Image { width: self.size[0] as u32, height: self.size[1] as u32, pixels }
+        Image::opaque(self.size[0] as u32, self.size[1] as u32, pixels)
     }
 
     /// Whether an edit can be taken back.

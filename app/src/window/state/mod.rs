@@ -18,6 +18,7 @@ mod player;
 mod recent;
 mod sizes;
 mod sound;
+mod upscaling;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 use egui::ColorImage;
 use sluice_engine::{
     adapters::AdapterReport,
+    checkpoint::Role,
     hardware::HardwareSample,
     output::Clip,
     request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError, Style},
@@ -54,6 +56,7 @@ pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
 pub use player::Player;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
+pub use upscaling::{Estimate, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
 
 /// Whether the selected model is ready.
@@ -154,6 +157,8 @@ pub struct State {
     pub library: Library,
     /// Downloads of models.
     pub downloads: GetModels,
+    /// The question what to enlarge, while it is asked.
+    pub upscaling: Option<Upscaling>,
     /// The presets that are kept.
     pub presets: Vec<NamedPreset>,
     /// The styles that were found.
@@ -492,8 +497,12 @@ impl State {
     }
 
     fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
-        if let Some(answer) = self.library.fits.take(id, answer) {
-            self.planning.take(id, answer, readings);
+        let Some(answer) = self.library.fits.take(id, answer) else { return };
+        if id <= upscaling::FIRST {
+            return self.planning.take(id, answer, readings);
+        }
+        if let Some(upscaling) = &mut self.upscaling {
+            upscaling.take(id, answer);
         }
     }
 
@@ -526,6 +535,9 @@ impl State {
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {
         if summary.source != *self.chosen_model() {
             return;
+        }
+        if summary.components.iter().all(|component| component.role == Role::Upscaler) {
+            return self.use_upscaler(summary.source);
         }
         self.model.before = None;
         if let ModelSource::Path(path) = &summary.source {
@@ -564,6 +576,18 @@ impl State {
             }
         }
         self.model.status = ModelStatus::Ready(summary);
+    }
+
+    /// An upscaler was opened as a model: from now on it enlarges, and the model is the one before.
+    fn use_upscaler(&mut self, source: ModelSource) {
+        let name = match &source {
+            ModelSource::Path(path) => file_name(path),
+            built_in => built_in.to_string(),
+        };
+        self.settings.upscale.model = source;
+        self.not_opened();
+        let text = tr!("upscale-chosen", name = name);
+        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
     }
 
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {

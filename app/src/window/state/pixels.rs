@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn image(width: u32, height: u32, bytes: usize) -> Image {
-        Image { width, height, pixels: (0..bytes).map(|byte| byte as u8).collect() }
+        Image::opaque(width, height, (0..bytes).map(|byte| byte as u8).collect())
     }
 
     #[test]

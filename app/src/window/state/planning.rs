@@ -60,6 +60,11 @@ impl Question {
 }
 
 impl Planning {
+    /// One whose queries have numbers after this one.
+    pub fn numbered_after(number: u64) -> Self {
+        Self { last_id: number, ..Self::default() }
+    }
+
     /// The last answer, even if the settings have changed since.
     pub fn answer(&self) -> Option<&Answer> {
         self.answer.as_ref()

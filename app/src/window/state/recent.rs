@@ -230,8 +230,12 @@ impl Recents {
                 tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };
-            let request = Request { seed: made.seed, ..request.alone(index) };
-            ids.push(self.add(made.path, pixels, Some(request), Some(seconds)));
+            let request = match &request.upscale {
+                // What an enlarged image was generated with.
+                Some(upscale) => self.of_file(&upscale.path).and_then(|id| self.get(id)?.request.clone()),
+                None => Some(Request { seed: made.seed, ..request.alone(index) }),
+            };
+            ids.push(self.add(made.path, pixels, request, Some(seconds)));
         }
         ids.reverse();
         ids
@@ -366,7 +370,7 @@ mod tests {
 
     #[test]
     fn an_image_is_compared_with_its_neighbour_of_the_same_kind() {
-        let image = Image { width: 4, height: 4, pixels: vec![0; 48] };
+        let image = Image::opaque(4, 4, vec![0; 48]);
         let clip = Pixels::Clip(Arc::new(Clip::silent(vec![image; 2], 16.0)));
         let mut images = Images::default();
         let first = images.recents.add(None, grey(2, 0), None, None);
@@ -385,7 +389,7 @@ mod tests {
 
     #[test]
     fn long_clips_free_the_pixels_of_older_ones_but_never_of_what_is_shown() {
-        let image = Image { width: 4, height: 4, pixels: vec![0; 48] };
+        let image = Image::opaque(4, 4, vec![0; 48]);
         let clip = Pixels::Clip(Arc::new(Clip::silent(vec![image; 10], 16.0)));
         let mut recents = Recents::default();
         let [a, b, c] = ["a", "b", "c"].map(|name| recents.add(Some(name.into()), clip.clone(), None, None));

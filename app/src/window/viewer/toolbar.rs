@@ -138,8 +138,9 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 12] = [
+const OFFERS: [Entry; 13] = [
     commands::USE_SETTINGS,
+    commands::UPSCALE,
     commands::VARIATIONS,
     commands::SIMILAR,
     commands::USE_AS_INPUT,

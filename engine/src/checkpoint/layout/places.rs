@@ -110,6 +110,7 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
         Role::Denoiser => "diffusion_models",
         Role::TextEncoder => "text_encoders",
         Role::Autoencoder => "vae",
+        Role::Upscaler => "upscale_models",
     })
 }
 

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FAMILIES,
+    FAMILIES, Family as _, Model, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
 };
 use crate::{
@@ -41,7 +41,7 @@ pub use sidecar::About;
 pub enum Kind {
     /// It has the denoiser of a family, and may have the other parts.
     Model,
-    /// A text encoder, an image encoder or an autoencoder.
+    /// A text encoder, an image encoder, an autoencoder or an upscaler.
     Part,
     /// A LoRA or another adapter.
     Adapter,
@@ -177,7 +177,10 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     }
     let Words { what, kind, family } = in_words(&checkpoint);
     let generates = matches!(kind, Kind::Model | Kind::Part);
-    let mut roles: Vec<Role> = checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect();
+    let mut roles: Vec<Role> = match kind {
+        Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
+        _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
+    };
     roles.sort();
     roles.dedup();
     let content = Content { what, kind, family, roles, format, parameters, bytes, dtypes };
@@ -203,6 +206,11 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
         return Words { what, kind: Kind::Part, family };
     }
+    if Upscalers.recognises(checkpoint)
+        && let Ok(model) = Upscalers.open(checkpoint)
+    {
+        return Words { what: upscaler(&model), kind: Kind::Part, family: None };
+    }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
         let what = match (parts.is_empty(), count(Role::TextEncoder), count(Role::Autoencoder)) {
@@ -226,6 +234,13 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
             Words { what, kind: Kind::Other, family: None }
         }
     }
+}
+
+/// The architecture of an upscaler and its factor.
+fn upscaler(model: &Model) -> String {
+    let factor = model.upscaler().map_or(1, |upscaler| upscaler.network.factor());
+    let architecture = model.components().next().map_or("", |component| component.architecture);
+    format!("upscaler, {architecture}, ×{factor}")
 }
 
 /// Describes a text encoder or an autoencoder.
@@ -267,7 +282,7 @@ fn component(part: &Part) -> Option<String> {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))
             }),
-        Role::Denoiser => None,
+        Role::Denoiser | Role::Upscaler => None,
     }
 }
 

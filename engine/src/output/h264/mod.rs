@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn odd_sizes_repeat_the_last_pixels() {
-        let frame = Image { width: 1, height: 3, pixels: vec![1, 2, 3, 4, 5, 6, 7, 8, 9] };
+        let frame = Image::opaque(1, 3, vec![1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let expected =
             [[1, 2, 3], [1, 2, 3], [4, 5, 6], [4, 5, 6], [7, 8, 9], [7, 8, 9], [7, 8, 9], [7, 8, 9]];
         assert_eq!(padded(&frame, 2, 4), expected.concat());

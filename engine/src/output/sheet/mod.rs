@@ -57,14 +57,14 @@ impl Sheet {
         let [columns, rows, _] = self.labels.sides();
         for (place, path) in self.files.iter().enumerate() {
             let read = path.as_ref().and_then(|path| read(path));
-            let image =
-                read.and_then(|Image { width, height, pixels }| RgbImage::from_raw(width, height, pixels));
+            let image = read
+                .and_then(|Image { width, height, pixels, .. }| RgbImage::from_raw(width, height, pixels));
             let Some(image) = image else { continue };
             let (column, row, table) = (place % columns, place / columns % rows, place / (columns * rows));
             layout.paste(&mut sheet, &image, [column, row, table]);
         }
         let (width, height) = sheet.dimensions();
-        Image { width, height, pixels: sheet.into_raw() }
+        Image::opaque(width, height, sheet.into_raw())
     }
 
     /// Writes a composed image into a folder, under a new name that begins with the day and `grid`.
@@ -239,7 +239,7 @@ mod tests {
             let place: usize = path.to_str()?.parse().ok()?;
             let [width, height] = cell;
             let pixels = colour(place).repeat((width * height) as usize);
-            Some(Image { width, height, pixels })
+            Some(Image::opaque(width, height, pixels))
         };
         let composed = sheet.compose(read, |_| None);
         (sheet, composed)
@@ -296,7 +296,7 @@ mod tests {
         };
         let mut sheet = Sheet::new(labels, [1024, 1024]);
         sheet.files[0] = Some("there".into());
-        let black = |_: &Path| Some(Image { width: 1024, height: 1024, pixels: vec![0; 3 * 1024 * 1024] });
+        let black = |_: &Path| Some(Image::opaque(1024, 1024, vec![0; 3 * 1024 * 1024]));
         let composed = sheet.compose(black, |_| None);
         assert!(composed.width <= 8192, "{}", composed.width);
         let black = counted(&composed, [0, 0, 0]) as f64;

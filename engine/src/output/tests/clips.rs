@@ -20,7 +20,7 @@ fn frame(width: u32, height: u32, number: u32) -> Image {
         if inside { [200, 40, 30] } else { [(x * 200 / width) as u8 + 20, (y * 200 / height) as u8 + 20, 90] }
     };
     let pixels = (0..height).flat_map(|y| (0..width).map(move |x| pixel(x, y))).flatten().collect();
-    Image { width, height, pixels }
+    Image::opaque(width, height, pixels)
 }
 
 fn clip(width: u32, height: u32, frames: u32, rate: f32) -> Media {

@@ -26,7 +26,7 @@ fn image(width: u32, height: u32) -> Media {
 
 fn pixels(width: u32, height: u32) -> Image {
     let pixels = (0..width * height * 3).map(|index| (index * 7 % 251) as u8).collect();
-    Image { width, height, pixels }
+    Image::opaque(width, height, pixels)
 }
 
 fn settings(prompt: &str, negative_prompt: &str) -> Settings {
@@ -110,6 +110,7 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        upscale: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         keyframes: source
             .1

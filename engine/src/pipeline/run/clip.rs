@@ -48,7 +48,7 @@ impl Run<'_> {
     fn canvas(&self, autoencoder: &dyn Autoencoder, tiling: Option<Tiling>, is_recording: bool) -> Canvas {
         let (width, height, count) = (self.request.width, self.request.height, self.request.frames as usize);
         let bytes = 3 * width as usize * height as usize;
-        let image = || Image { width, height, pixels: vec![0; bytes] };
+        let image = || Image::opaque(width, height, vec![0; bytes]);
         unmetered(|| Canvas {
             frames: (0..count).map(|_| image()).collect(),
             values: is_recording.then(|| vec![0.0; count * bytes]),

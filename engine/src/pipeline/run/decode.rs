@@ -113,7 +113,7 @@ pub(super) fn to_images(pixels: &Tensor) -> candle_core::Result<Vec<Image>> {
                 .flat_map(|place| (0..COLOURS).map(move |channel| (place, channel)))
                 .map(|(place, channel)| byte(value(place, channel)));
             let pixels = unmetered(|| bytes.collect());
-            Ok(Image { width: width as u32, height: height as u32, pixels })
+            Ok(Image::opaque(width as u32, height as u32, pixels))
         })
         .collect()
 }

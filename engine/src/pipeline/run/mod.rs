@@ -1,5 +1,6 @@
 //! One run: the stages of a request.
 
+mod canvas;
 mod clip;
 mod control;
 mod decode;
@@ -10,6 +11,7 @@ mod preview;
 mod references;
 mod source;
 mod turn;
+mod upscale;
 
 use std::{
     cell::{Cell, RefCell},
@@ -35,7 +37,7 @@ use crate::{
     telemetry::{Recorder, TelemetryEvent},
     units,
 };
-use noise::Noise;
+use noise::{ImageNoise, Noise};
 use source::Original;
 
 /// Tolerance for differences between a driver's counts, in bytes.
@@ -199,11 +201,9 @@ impl Run<'_> {
         }
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
-        let Noise { latents, mut images } = self.noise()?;
-        let later = self.resolved.clip().map_or(0, |clip| clip.later);
-        dump.add("latents.init", &latents.narrow(2, later, latents.dim(2)? - later)?)?;
+        let (noise, mut images) = self.first_noise(dump)?;
         let mut made = Made {
-            noise: Some(latents),
+            noise,
             original: Original::default(),
             conditionings: BTreeMap::new(),
             latents: None,
@@ -236,6 +236,9 @@ impl Run<'_> {
                     self.denoise(walk.clone(), &mut made, dump)?;
                     number = walk.end - 1;
                 }
+                Task::Upscale { upscaler } => {
+                    made.media = self.stage(number, || self.upscale(number, upscaler))?;
+                }
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
                     made.media = self.stage(number, || match &latents {
@@ -247,6 +250,17 @@ impl Run<'_> {
             number += 1;
         }
         Ok(made.media)
+    }
+
+    /// The noise that a run starts from, if it denoises, and that for the samples of images.
+    fn first_noise(&self, dump: &mut Dump) -> Result<(Option<Tensor>, ImageNoise), PipelineError> {
+        if self.resolved.denoises().next().is_none() {
+            return Ok((None, ImageNoise::default()));
+        }
+        let Noise { latents, images } = self.noise()?;
+        let later = self.resolved.clip().map_or(0, |clip| clip.later);
+        dump.add("latents.init", &latents.narrow(2, later, latents.dim(2)? - later)?)?;
+        Ok((Some(latents), images))
     }
 
     /// The first stage that loads weights, and the part that it uses first.
@@ -266,6 +280,7 @@ impl Run<'_> {
                 first.filter(|_| !all_known)
             }
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
+            Task::Upscale { upscaler } => Some(upscaler.part),
         }
     }
 

@@ -167,5 +167,5 @@ fn to_rgb(frame: &YuvFrame, sps: &Sps, matrix: Option<u32>) -> Option<Image> {
         _ => YuvStandardMatrix::Bt709,
     };
     yuv420_to_rgb(&image, &mut pixels, 3 * width, range, matrix).ok()?;
-    Some(Image { width, height, pixels })
+    Some(Image::opaque(width, height, pixels))
 }

@@ -305,7 +305,7 @@ fn cropped(frame: &Image, [columns, rows]: &[Range<u32>; 2]) -> Image {
     let rows = rows.start as usize..rows.end as usize;
     let height = rows.len() as u32;
     let pixels = rows.flat_map(|row| &frame.pixels[row * row_bytes + from..row * row_bytes + to]);
-    Image { width: columns.end - columns.start, height, pixels: pixels.copied().collect() }
+    Image::opaque(columns.end - columns.start, height, pixels.copied().collect())
 }
 
 /// A frame after quarter turns clockwise.
@@ -325,5 +325,5 @@ fn turned(frame: Image, turns: u8) -> Image {
         .flat_map(|row| (0..new_width).map(move |column| (row, column)))
         .flat_map(|(row, column)| pixels[source(row, column)])
         .collect();
-    Image { width: new_width as u32, height: new_height as u32, pixels }
+    Image::opaque(new_width as u32, new_height as u32, pixels)
 }

@@ -91,7 +91,7 @@ fn read_image(pipe: &mut impl BufRead) -> io::Result<Option<Image>> {
     }
     let mut pixels = vec![0; 3 * width as usize * height as usize];
     pipe.read_exact(&mut pixels)?;
-    Ok(Some(Image { width, height, pixels }))
+    Ok(Some(Image::opaque(width, height, pixels)))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ fn clip_of(frames: u32, rate: f32, width: u32, height: u32) -> Vec<u8> {
 fn clip_with(sound: Option<Sound>, frames: u32, rate: f32, width: u32, height: u32) -> Vec<u8> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.mp4");
-    let frame = |number| Image { width, height, pixels: vec![shade(number); (3 * width * height) as usize] };
+    let frame = |number| Image::opaque(width, height, vec![shade(number); (3 * width * height) as usize]);
     let media = Media::Clip(Clip { sound, ..Clip::silent((0..frames).map(frame).collect(), rate) });
     write_media(&path, &media, &Settings::new(&Request::default(), "", "", 0), Codec::H264).unwrap();
     fs::read(path).unwrap()
@@ -184,7 +184,7 @@ fn a_rotated_clip_is_upright() {
     let path = folder.path().join("a.mp4");
     // Red on the left, blue on the right.
     let row: Vec<u8> = [[250, 10, 10].repeat(32), [10, 10, 250].repeat(32)].concat();
-    let frame = Image { width: 64, height: 32, pixels: row.repeat(32) };
+    let frame = Image::opaque(64, 32, row.repeat(32));
     let media = Media::Clip(Clip::silent(vec![frame; 2], 8.0));
     write_media(&path, &media, &Settings::new(&Request::default(), "", "", 0), Codec::H264).unwrap();
     let bytes = fs::read(&path).unwrap();

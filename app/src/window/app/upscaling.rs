@@ -1,0 +1,47 @@
+//! Executes the steps of enlarging images and clips.
+
+use std::{path::PathBuf, time::Duration};
+
+use egui::Context;
+use sluice_engine::{request::ModelSource, session::Command};
+
+use super::SluiceApp;
+use crate::{
+    language::tr,
+    window::{action::UpscaleStep, files::Task, state::Ask},
+};
+
+impl SluiceApp {
+    pub(super) fn upscale_step(&mut self, step: UpscaleStep) {
+        match step {
+            UpscaleStep::Ask(inputs) => {
+                self.state.ask_upscale(inputs.clone());
+                self.request(Task::Measure(inputs));
+            }
+            UpscaleStep::Choose(choice) => self.state.settings.upscale = choice,
+            UpscaleStep::Close => self.state.upscaling = None,
+            UpscaleStep::Start if !self.state.can_upscale() => {}
+            UpscaleStep::Start => {
+                let commands = self.state.upscale();
+                if self.gallery.is_open {
+                    self.gallery.shelf.say(tr!("upscale-queued", count = commands.len()));
+                }
+                self.send(commands);
+            }
+        }
+    }
+
+    /// A file of an upscaler was chosen.
+    pub(super) fn use_upscaler(&mut self, path: PathBuf) {
+        self.state.settings.upscale.model = ModelSource::Path(path);
+    }
+
+    /// Queries what enlarging takes, while that is being asked.
+    pub(super) fn ask_about_upscaling(&mut self, ctx: &Context) {
+        match self.state.ask_about_upscaling(ctx.time()) {
+            Ask::Now(query) => self.send([Command::Plan(query)]),
+            Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
+            Ask::Nothing => {}
+        }
+    }
+}

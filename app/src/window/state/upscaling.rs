@@ -1,0 +1,252 @@
+//! What is to be enlarged: the question before it, the forecast, and the jobs. No drawing and no I/O.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sluice_engine::{
+    checkpoint::Role,
+    output::{NamedOutput, Output, StillFormat},
+    request::{ModelSource, Request, Upscale},
+    session::{Command, Failure, Job, JobId},
+    source::GivenMedia,
+};
+
+use super::{Answer, Ask, Planning, State, file_name};
+use crate::{language::tr, upscaling::name_of_result};
+
+/// The number before the first query about enlarging, above those of other queries about settings.
+pub(super) const FIRST: u64 = 1 << 47;
+
+/// The upscaler and the scale, which are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpscaleChoice {
+    /// The upscaler.
+    pub model: ModelSource,
+    /// How many times as wide and as high the results are.
+    pub scale: f32,
+}
+
+impl Default for UpscaleChoice {
+    fn default() -> Self {
+        Self { model: ModelSource::Upscaler, scale: 2.0 }
+    }
+}
+
+/// A file whose header was read, or why it cannot be enlarged.
+pub type Measured = (PathBuf, Result<GivenMedia, String>);
+
+/// The question what to enlarge.
+#[derive(Debug)]
+pub struct Upscaling {
+    /// The files, in the order in which they were selected.
+    pub inputs: Vec<PathBuf>,
+    /// What their headers say; absent while they are read.
+    pub measured: Option<Vec<Measured>>,
+    planning: Planning,
+}
+
+/// What enlarging takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Seconds for all files.
+    pub seconds: f64,
+    /// Bytes at the peak.
+    pub bytes: u64,
+}
+
+impl Upscaling {
+    fn new(inputs: Vec<PathBuf>) -> Self {
+        Self { inputs, measured: None, planning: Planning::numbered_after(FIRST) }
+    }
+
+    /// Takes the engine's answer to a query.
+    pub(super) fn take(&mut self, id: u64, answer: Answer) {
+        self.planning.take(id, answer, Vec::new());
+    }
+
+    /// The files that can be enlarged, with what their headers say.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &GivenMedia)> {
+        let measured = self.measured.iter().flatten();
+        measured.filter_map(|(path, given)| Some((path.as_path(), given.as_ref().ok()?)))
+    }
+
+    /// Those that cannot, with the reasons.
+    pub fn refused(&self) -> impl Iterator<Item = &str> {
+        self.measured.iter().flatten().filter_map(|(_, given)| given.as_ref().err().map(String::as_str))
+    }
+
+    /// The largest file decides about the memory.
+    fn largest(&self) -> Option<(&Path, &GivenMedia)> {
+        self.files().max_by_key(|(_, given)| given.size.map(u64::from).iter().product::<u64>())
+    }
+
+    /// What enlarging all takes, or why it cannot be done; `None` while the engine is asked.
+    pub fn estimate(&self) -> Option<Result<Estimate, String>> {
+        if self.planning.is_asking() {
+            return None;
+        }
+        match self.planning.answer()? {
+            Answer::Failure(Failure { message, advice }) => {
+                Some(Err([Some(message.clone()), advice.clone()]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join(". ")))
+            }
+            Answer::Forecast(forecast) => match &forecast.plan {
+                Ok(plan) => {
+                    let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
+                    let all: f64 = self.files().map(|(_, given)| pixels(given)).sum();
+                    Some(Ok(Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }))
+                }
+                Err(_) => Some(Err(forecast.sentence.clone())),
+            },
+        }
+    }
+}
+
+/// Pixels of all frames.
+fn pixels(given: &GivenMedia) -> f64 {
+    let [width, height] = given.size.map(f64::from);
+    width * height * f64::from(given.frames().0)
+}
+
+impl State {
+    /// Asks how to enlarge files.
+    pub fn ask_upscale(&mut self, inputs: Vec<PathBuf>) {
+        self.upscaling = (!inputs.is_empty()).then(|| Upscaling::new(inputs));
+    }
+
+    /// The headers of the files were read.
+    pub fn take_measured(&mut self, measured: Vec<Measured>) {
+        if let Some(upscaling) = &mut self.upscaling
+            && measured.iter().map(|(path, _)| path).eq(&upscaling.inputs)
+        {
+            upscaling.measured = Some(measured);
+        }
+    }
+
+    /// The upscalers that are known: the one that comes with Sluice, those in the library, and the chosen one.
+    pub fn upscalers(&self) -> Vec<(ModelSource, String)> {
+        let mut all = vec![(ModelSource::Upscaler, tr!("upscale-built-in"))];
+        let found = self
+            .library
+            .inventory
+            .items
+            .iter()
+            .filter(|item| item.content().is_some_and(|content| content.roles.contains(&Role::Upscaler)));
+        all.extend(found.map(|item| (ModelSource::Path(item.path.clone()), item.name.clone())));
+        let chosen = &self.settings.upscale.model;
+        if let ModelSource::Path(path) = chosen
+            && all.iter().all(|(model, _)| model != chosen)
+        {
+            all.push((chosen.clone(), file_name(path)));
+        }
+        all
+    }
+
+    /// The next query about what enlarging takes, if any.
+    pub fn ask_about_upscaling(&mut self, now: f64) -> Ask {
+        let UpscaleChoice { model, scale } = &self.settings.upscale;
+        let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
+        let request = upscaling.largest().map(|(path, given)| request_of(path, given, model, *scale));
+        let request = request.filter(|_| !self.engine.ended);
+        upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
+    }
+
+    /// Whether the files can be enlarged, as far as is known.
+    pub fn can_upscale(&self) -> bool {
+        let estimate = self.upscaling.as_ref().and_then(Upscaling::estimate);
+        !self.engine.ended && matches!(estimate, Some(Ok(_)))
+    }
+
+    /// Queues a job for each file, whose result goes beside it.
+    pub fn upscale(&mut self) -> Vec<Command> {
+        let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
+        let UpscaleChoice { model, scale } = self.settings.upscale.clone();
+        let jobs: Vec<Job> = upscaling
+            .files()
+            .map(|(path, given)| Job {
+                output: Some(beside(path, scale, given.clip.is_some())),
+                memory: self.settings.memory.preferences.clone(),
+                ..Job::new(JobId(0), request_of(path, given, &model, scale))
+            })
+            .collect();
+        let commands = jobs.into_iter().map(|job| self.jobs.add(job)).collect();
+        self.follow_jobs();
+        commands
+    }
+}
+
+fn request_of(path: &Path, given: &GivenMedia, model: &ModelSource, scale: f32) -> Request {
+    let upscale = Some(Upscale { path: path.to_owned(), scale });
+    given.sized(&Request { model: model.clone(), upscale, ..Request::default() })
+}
+
+/// A free name beside the input.
+fn beside(input: &Path, scale: f32, is_clip: bool) -> Output {
+    let folder = input.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let name = PathBuf::from(name_of_result(input, scale, is_clip));
+    let name = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    // Braces would be fields of a template.
+    let names = if name.contains(['{', '}']) { "{name}".to_owned() } else { name };
+    Output::Named(NamedOutput { folder, format: StillFormat::Png, names })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(width: u32, height: u32) -> Result<GivenMedia, String> {
+        Ok(GivenMedia { size: [width, height], clip: None })
+    }
+
+    fn measured(state: &mut State) {
+        state.ask_upscale(["a.png", "b.png", "c.png"].map(PathBuf::from).into());
+        let sizes = [given(64, 32), Err("no image".to_owned()), given(128, 64)];
+        let inputs = state.upscaling.as_ref().unwrap().inputs.clone();
+        state.take_measured(inputs.into_iter().zip(sizes).collect());
+    }
+
+    #[test]
+    fn files_that_can_be_enlarged_become_jobs_beside_them() {
+        let mut state = State::default();
+        measured(&mut state);
+        assert_eq!(state.upscaling.as_ref().unwrap().refused().collect::<Vec<_>>(), ["no image"]);
+        state.settings.upscale.scale = 1.5;
+        let commands = state.upscale();
+        assert!(state.upscaling.is_none());
+        let [Command::Generate(first), Command::Generate(second)] = &commands[..] else {
+            panic!("{commands:?}")
+        };
+        assert_eq!((first.request.width, second.request.width), (96, 192));
+        assert_eq!(first.request.upscale.as_ref().unwrap().path, Path::new("a.png"));
+        let Some(Output::Named(output)) = &first.output else { panic!("{:?}", first.output) };
+        assert_eq!((output.names.as_str(), output.format), ("a-1.5x", StillFormat::Png));
+        assert_eq!(state.jobs.queue.len(), 2);
+    }
+
+    #[test]
+    fn the_largest_file_is_asked_about_and_all_take_its_time_by_their_pixels() {
+        let mut state = State::default();
+        assert_eq!(state.ask_about_upscaling(0.0), Ask::Nothing);
+        measured(&mut state);
+        let Ask::Now(query) = state.ask_about_upscaling(0.0) else { panic!("nothing is asked") };
+        assert!(query.id > FIRST);
+        assert_eq!(query.request.upscale.as_ref().unwrap().path, Path::new("c.png"));
+        assert_eq!(state.upscaling.as_ref().unwrap().estimate(), None);
+        let failure = Failure { message: "it is too large".to_owned(), advice: Some("Cut it".to_owned()) };
+        state.apply(sluice_engine::session::Event::NotPlanned { id: query.id, failure }, 0.0);
+        let estimate = state.upscaling.as_ref().unwrap().estimate();
+        assert_eq!(estimate, Some(Err("it is too large. Cut it".to_owned())));
+    }
+
+    #[test]
+    fn names_with_braces_are_no_templates() {
+        for (path, expected) in [("a/{seed}.png", "{name}"), ("a/fox.png", "fox-2x")] {
+            let Output::Named(output) = beside(Path::new(path), 2.0, false) else { panic!("no name") };
+            assert_eq!((output.folder.as_path(), output.names.as_str()), (Path::new("a"), expected));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Asks how to enlarge images and clips, and says what it takes.
+
+use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui};
+
+use super::{
+    action::{Action, UpscaleStep},
+    files::Dialog,
+    icons,
+    state::{Estimate, State, UpscaleChoice, Upscaling, file_name},
+    tokens::{Palette, font, size, space},
+    widgets::{self, Weight},
+};
+use crate::{language::tr, units};
+
+/// Scales that are offered.
+const SCALES: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
+/// The most files that cannot be enlarged which are named.
+const NAMED: usize = 3;
+
+/// Draws the question over the window.
+pub fn show(ctx: &Context, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
+    let modal = Modal::new(Id::unique("sluice upscale")).show(ctx, |ui| {
+        Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+            ui.set_width(size::CARD);
+            ui.spacing_mut().item_spacing.y = space::S;
+            contents(ui, state, upscaling, actions);
+        });
+    });
+    if modal.backdrop_response.clicked() {
+        actions.push(UpscaleStep::Close.into());
+    }
+}
+
+fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
+    let palette = Palette::of(ui);
+    let title = match &upscaling.inputs[..] {
+        [one] => tr!("upscale-title-one", name = file_name(one)),
+        several => tr!("upscale-title", count = several.len()),
+    };
+    ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(palette.text));
+    let choice = &state.settings.upscale;
+    model(ui, state, choice, actions);
+    widgets::field_label(ui, &tr!("upscale-scale"));
+    let names = SCALES.map(|scale| (scale, format!("{}×", units::number(scale))));
+    if let Some(scale) = widgets::segmented(ui, choice.scale, &names) {
+        actions.push(UpscaleStep::Choose(UpscaleChoice { scale, ..choice.clone() }).into());
+    }
+    forecast(ui, upscaling, choice);
+    ui.add_space(space::S);
+    ui.horizontal(|ui| {
+        let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
+            widgets::button(ui, Some(icons::SPARKLES), &tr!("upscale-start"), Weight::Primary)
+                .on_hover_text(tr!("upscale-start-tip"))
+        });
+        if start.inner.clicked() {
+            actions.push(UpscaleStep::Start.into());
+        }
+        if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
+            .on_hover_text(tr!("upscale-cancel-tip"))
+            .clicked()
+        {
+            actions.push(UpscaleStep::Close.into());
+        }
+    });
+}
+
+fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<Action>) {
+    widgets::field_label(ui, &tr!("upscale-model"));
+    let known = state.upscalers();
+    let chosen = known.iter().find(|(model, _)| *model == choice.model);
+    let chosen = chosen.map(|(_, name)| name.clone()).unwrap_or_default();
+    ui.horizontal(|ui| {
+        let list =
+            ComboBox::from_id_salt("upscaler").width(size::CARD / 2.0).truncate().selected_text(chosen);
+        let list = list.show_ui(ui, |ui| {
+            ui.set_max_width(size::POPUP);
+            for (model, name) in known {
+                if ui.selectable_label(model == choice.model, name).clicked() && model != choice.model {
+                    actions.push(UpscaleStep::Choose(UpscaleChoice { model, ..choice.clone() }).into());
+                }
+            }
+        });
+        list.response.accessible_name(tr!("upscale-model")).on_hover_text(tr!("upscale-model-tip"));
+        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("upscale-open"), Weight::Plain)
+            .on_hover_text(tr!("upscale-open-tip"))
+            .clicked()
+        {
+            actions.push(Action::OpenDialog(Dialog::Upscaler));
+        }
+    });
+}
+
+/// Says what becomes of the files and what it takes.
+fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
+    let palette = Palette::of(ui);
+    if upscaling.measured.is_none() {
+        widgets::hint(ui, tr!("upscale-reading"));
+        return;
+    }
+    let refused: Vec<&str> = upscaling.refused().collect();
+    refused.iter().take(NAMED).for_each(|reason| widgets::mistake(ui, reason));
+    if refused.len() > NAMED {
+        widgets::mistake(ui, &tr!("upscale-more-refused", count = refused.len() - NAMED));
+    }
+    let mut files = upscaling.files();
+    let Some((_, first)) = files.next() else { return };
+    if files.next().is_none() {
+        let [from_width, from_height] = first.size;
+        let [width, height] = first.size.map(|side| (side as f32 * choice.scale).round() as u32);
+        let from = format!("{from_width} × {from_height}");
+        let to = format!("{width} × {height}");
+        ui.label(RichText::new(tr!("upscale-sizes", before = from, after = to)).color(palette.text));
+    }
+    match upscaling.estimate() {
+        None => {
+            widgets::hint(ui, tr!("upscale-asking"));
+        }
+        Some(Ok(Estimate { seconds, bytes })) => {
+            let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
+            ui.label(RichText::new(tr!("upscale-takes", time = time, memory = memory)).color(palette.text));
+            widgets::hint(ui, tr!("upscale-beside"));
+        }
+        Some(Err(reason)) => widgets::mistake(ui, &reason),
+    }
+}

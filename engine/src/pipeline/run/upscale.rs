@@ -1,0 +1,101 @@
+//! Enlarges an image or the frames of a clip.
+
+use std::time::Instant;
+
+use candle_core::{DType, Device, Tensor};
+
+use super::{
+    PipelineError, Run,
+    canvas::{Canvas, values_of},
+};
+use crate::{
+    hardware::unmetered,
+    models::Used,
+    output::{Clip, Image, Media},
+    pipeline::estimate::enlarge,
+    residency::{Blocks, Executor, RunError, WeightStore},
+    source::{resized, resized_plane},
+    upscale::{Tiles, Upscaler},
+};
+
+/// The tiles that are done, of all frames.
+struct Progress {
+    frame: u32,
+    frames: u32,
+    since: Instant,
+}
+
+impl Run<'_> {
+    /// Enlarges what the request names, frame by frame and tile by tile, to the size of the request.
+    pub(super) fn upscale(
+        &self,
+        stage: usize,
+        used: &Used<dyn Upscaler>,
+    ) -> Result<Vec<Media>, PipelineError> {
+        let (Some(wanted), Some(given)) = (&self.request.upscale, &self.resolved.enlarged) else {
+            return Ok(Vec::new());
+        };
+        let originals = unmetered(|| given.read(&wanted.path))?;
+        let sound = unmetered(|| given.sound(&wanted.path))?;
+        let (store, executor) = self.enter(stage, used.part);
+        let mut progress = Progress { frame: 0, frames: originals.len() as u32, since: Instant::now() };
+        let mut frames = Vec::with_capacity(originals.len());
+        for original in originals {
+            let (canvas, is_finite) = self.within_memory(stage, || {
+                self.enlarged(stage, used, &original, (store, &executor), &mut progress)
+            })?;
+            if !is_finite {
+                return Err(PipelineError::NotFinite { dtype: self.loaded.dtype().name() });
+            }
+            frames.push(unmetered(|| self.finished(canvas, &original)));
+            progress.frame += 1;
+        }
+        let media = match given.clip {
+            Some(_) => Media::Clip(Clip { frames, rate: self.request.frame_rate, sound }),
+            None => frames.pop().map(Media::Image).ok_or(PipelineError::NotFinite { dtype: "f32" })?,
+        };
+        Ok(vec![media])
+    }
+
+    /// An enlarged image by the factor of the network, and whether all of its values are finite.
+    fn enlarged(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<dyn Upscaler>,
+        original: &Image,
+        (store, executor): (&WeightStore, &Executor),
+        progress: &mut Progress,
+    ) -> Result<(Canvas, bool), RunError> {
+        let side = self.plan.borrow().plan.stages[stage].use_of(*part).and_then(|used| used.tile);
+        let tiles = Tiles::new(side.map(|side| side as usize), network.reach(), network.multiple());
+        let size = [original.height, original.width].map(|side| side as usize);
+        let tiles = tiles.of(size);
+        let mut canvas = Canvas::new(size, network.factor());
+        let mut is_finite = true;
+        for (number, tile) in tiles.iter().enumerate() {
+            let [height, width] = [0, 1].map(|axis| tile.seen[axis].len());
+            let values = values_of(original, tile);
+            let image = Tensor::from_vec(values, (1, 3, height, width), &Device::Cpu)?;
+            let image = image.to_device(store.device())?.into();
+            let enlarged = enlarge(network.as_ref(), Blocks::stored(executor, store), &image)?;
+            let enlarged = enlarged.into_computed()?.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
+            drop(image);
+            is_finite &= canvas.place(tile, &enlarged.flatten_all()?.to_vec1::<f32>()?);
+            let (count, done) = (tiles.len() as u32, number as u32 + 1);
+            let seconds = progress.since.elapsed().as_secs_f64();
+            progress.since = Instant::now();
+            self.observer.borrow_mut().step(progress.frame * count + done, progress.frames * count, seconds);
+        }
+        Ok((canvas, is_finite))
+    }
+
+    /// The image in the size of the request, with the opacity of the original.
+    fn finished(&self, canvas: Canvas, original: &Image) -> Image {
+        let size = [self.request.width, self.request.height];
+        let opacity = resized_plane(&original.opacity, [original.width, original.height], size);
+        // A copy that is not part of the run, which leaves the engine.
+        let image = Image::clone(canvas.image());
+        drop(canvas);
+        Image { opacity, ..resized(image, size) }
+    }
+}

@@ -1,0 +1,68 @@
+//! Upscalers against spandrel's networks: under all names of their tensors, in odd sizes, and tile by tile.
+
+use candle_core::Tensor;
+use sluice_engine::{checkpoint::CheckpointError, memory::Placement, models::open_upscaler};
+use sluice_tests::{
+    golden::distance,
+    original_names::Tensors,
+    upscalers::{check_upscalers, opened, weights},
+};
+
+#[test]
+fn upscalers_give_what_spandrel_gives() {
+    check_upscalers(&[Placement::Resident, Placement::Streamed]);
+}
+
+/// Where what is around a tile covers all that the network sees, tiles are those of the whole image to the last bit.
+#[test]
+fn tiles_that_see_enough_are_those_of_the_whole_image() {
+    for (name, height, width, side) in [
+        ("compact_x4", 61, 77, 32),
+        ("compact_x1", 40, 33, 16),
+        ("esrgan_x4", 41, 67, 32),
+        ("esrgan_numbered_x2", 45, 39, 16),
+        ("span_x2", 39, 71, 32),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = opened(&weights(name), folder.path(), Placement::Resident).unwrap();
+        let values = sluice_tests::hash_weights::noise(name, 3 * height * width);
+        let image = Tensor::from_vec(values, (1, 3, height, width), &candle_core::Device::Cpu)
+            .unwrap()
+            .abs()
+            .unwrap();
+        let (whole, tiled) = (opened.upscale(&image), opened.in_tiles(&image, side));
+        let distance = distance(name, &whole, &tiled, 1e-6).unwrap();
+        println!("{name} in tiles of {side}: {distance:.1e}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let reason = |tensors: &Tensors| match opened(tensors, folder.path(), Placement::Resident) {
+        Ok(_) => panic!("it was opened"),
+        Err(error) => format!("{error}. {}", error.advice()),
+    };
+    let mut tensors = weights("esrgan_x4");
+    tensors.remove("body.0.rdb2.conv3.bias").unwrap();
+    assert!(reason(&tensors).contains("body.0.rdb2.conv3.bias"));
+    let one = weights("compact_x4").pop_first().unwrap();
+    let gray = Tensor::zeros((16, 1, 3, 3), candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
+    let mut tensors = weights("compact_x4");
+    tensors.insert("body.0.weight".to_owned(), gray);
+    assert!(reason(&tensors).contains("reads 1 channels"), "{}", reason(&tensors));
+    tensors.insert("body.0.weight".to_owned(), weights("compact_x4")["body.0.weight"].clone());
+    tensors.retain(|name, _| !["body.1.weight", "body.3.weight", "body.5.weight"].contains(&name.as_str()));
+    assert!(reason(&tensors).contains("slopes"), "{}", reason(&tensors));
+    let other: Tensors = [("layers.0.residual_group.blocks.0.norm1.weight".to_owned(), one.1)].into();
+    assert!(reason(&other).contains("SwinIR or HAT"), "{}", reason(&other));
+    let advice = reason(&other);
+    assert!(advice.contains("Real-ESRGAN Compact"), "{advice}");
+    for name in ["x4.pth", "x4.pt"] {
+        let pickle = folder.path().join(name);
+        std::fs::write(&pickle, b"PK\x03\x04").unwrap();
+        let error = open_upscaler(&pickle).map(|_| ()).unwrap_err();
+        assert!(matches!(error, CheckpointError::PickledUpscaler { .. }), "{error}");
+        assert!(error.advice().contains("convert"), "{}", error.advice());
+    }
+}
