@@ -132,7 +132,7 @@ fn the_catalogue_is_listed_with_how_models_run() {
     let text = list(&["--card", "rtx-3060"]);
     let line = stdout(&text).lines().find(|line| line.starts_with("z-image ")).unwrap();
     assert!(
-        line.contains("Q4_K_M") && line.contains("runs, streamed, about") && line.contains("Apache 2.0"),
+        line.contains("Q4_K_M") && line.contains("runs well, about") && line.contains("Apache 2.0"),
         "{line}"
     );
     let json = list(&["--card", "rtx-4090", "--json"]);
