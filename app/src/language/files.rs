@@ -43,6 +43,7 @@ macro_rules! files {
             file!($tag, "state"),
             file!($tag, "status-bar"),
             file!($tag, "top-bar"),
+            file!($tag, "upscale"),
             file!($tag, "viewer"),
         ]
     };

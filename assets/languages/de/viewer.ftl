@@ -136,26 +136,3 @@ viewer-actions-tip = Was sich mit diesem Bild tun lässt.
 viewer-export-range-tip = Schreibt den abgespielten Bereich in eine neue Datei.
 viewer-upscale = Vergrößern…
 viewer-upscale-tip = Mit einem Vergrößerer größer machen
-upscale-title = { $count } Dateien vergrößern
-upscale-title-one = { $name } vergrößern
-upscale-model = Vergrößerer
-upscale-model-tip = Das Netz, das vergrößert
-upscale-open = Datei wählen…
-upscale-open-tip = Einen eigenen Vergrößerer verwenden: eine .safetensors-Datei von ESRGAN, Real-ESRGAN Compact oder SPAN
-upscale-scale = Faktor
-upscale-start = Vergrößern
-upscale-start-tip = Wie andere Aufträge einreihen
-upscale-cancel-tip = Nichts vergrößern
-upscale-reading = Dateien werden gelesen…
-upscale-asking = Der Aufwand wird berechnet…
-upscale-more-refused = { $count } weitere Dateien lassen sich nicht vergrößern
-upscale-sizes = Aus { $before } wird { $after }
-upscale-takes = Dauert etwa { $time } und braucht bis zu { $memory } Speicher
-upscale-beside = Ergebnisse kommen unter neuen Namen neben die Originale
-upscale-queued =
-    { $count ->
-        [one] 1 Datei wird vergrößert
-       *[other] { $count } Dateien werden vergrößert
-    }
-upscale-built-in = Mitgeliefert (Real-ESRGAN)
-upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an

@@ -136,26 +136,3 @@ viewer-actions-tip = What can be done with this image.
 viewer-export-range-tip = Writes the played range into a new file.
 viewer-upscale = Upscale…
 viewer-upscale-tip = Enlarge it with an upscaler
-upscale-title = Upscale { $count } files
-upscale-title-one = Upscale { $name }
-upscale-model = Upscaler
-upscale-model-tip = The network that enlarges
-upscale-open = Choose a file…
-upscale-open-tip = Use an upscaler of your own: a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN
-upscale-scale = Scale
-upscale-start = Upscale
-upscale-start-tip = Queue it like other jobs
-upscale-cancel-tip = Upscale nothing
-upscale-reading = Reading the files…
-upscale-asking = Asking what it takes…
-upscale-more-refused = { $count } more files cannot be upscaled
-upscale-sizes = { $before } becomes { $after }
-upscale-takes = Takes about { $time } and up to { $memory } of memory
-upscale-beside = Results go beside the originals, under new names
-upscale-queued =
-    { $count ->
-        [one] 1 file is being upscaled
-       *[other] { $count } files are being upscaled
-    }
-upscale-built-in = Built-in (Real-ESRGAN)
-upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
