@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeSet, path::Path};
 
+use anyhow::{Result, ensure};
 use candle_core::Tensor;
 use sluice_engine::{
-    checkpoint::{Checkpoint, CheckpointError},
+    checkpoint::Checkpoint,
     memory::Placement,
     residency::{Blocks, Executor, WeightStore},
     upscale::{Tiles, Upscaler, open},
@@ -21,7 +22,7 @@ use crate::{
 const TOLERANCE: f64 = 1e-4;
 
 /// Name, architecture, factor.
-pub const CASES: [(&str, &str, usize); 12] = [
+const CASES: [(&str, &str, usize); 12] = [
     ("esrgan_x4", "ESRGAN", 4),
     ("esrgan_x1", "ESRGAN", 1),
     ("esrgan_numbered_x2", "ESRGAN", 2),
@@ -37,8 +38,9 @@ pub const CASES: [(&str, &str, usize); 12] = [
 ];
 
 /// The weights of a case.
-pub fn weights(name: &str) -> Tensors {
-    manifest_tensors(&fixtures().join("upscale").join(name)).unwrap().pop_first().unwrap().1
+pub fn weights(name: &str) -> Result<Tensors> {
+    let files = manifest_tensors(&fixtures().join("upscale").join(name))?;
+    Ok(files.into_values().next().unwrap_or_default())
 }
 
 /// An upscaler and its weights.
@@ -48,87 +50,86 @@ pub struct Opened {
     store: WeightStore,
 }
 
-/// Writes weights into a folder and opens them as an upscaler.
-///
-/// # Errors
-/// When they are none.
-pub fn opened(tensors: &Tensors, folder: &Path, placement: Placement) -> Result<Opened, CheckpointError> {
-    let file = folder.join("upscaler.safetensors");
-    save(tensors, &file).unwrap();
-    let opened = open(&Checkpoint::of_file(&file)?)?;
-    Ok(Opened { network: opened.network, store: on_processor(opened.component, placement) })
-}
-
 impl Opened {
-    /// An enlarged image.
-    pub fn upscale(&self, image: &Tensor) -> Tensor {
+    /// Writes weights into a folder and opens them, with this placement of all blocks.
+    ///
+    /// # Errors
+    /// When they are no upscaler that is supported.
+    pub fn new(tensors: &Tensors, folder: &Path, placement: Placement) -> Result<Self> {
+        let file = folder.join("upscaler.safetensors");
+        save(tensors, &file)?;
+        let opened = open(&Checkpoint::of_file(&file)?)?;
+        Ok(Self { network: opened.network, store: on_processor(opened.component, placement) })
+    }
+
+    /// An image, enlarged.
+    pub fn upscale(&self, image: &Tensor) -> Result<Tensor> {
         let executor = Executor::default();
         let blocks = Blocks::stored(&executor, &self.store);
-        self.network.upscale(blocks, &image.clone().into()).unwrap().into_computed().unwrap()
+        Ok(self.network.upscale(blocks, &image.clone().into())?.into_computed()?)
     }
 
     /// The same tile by tile; what is around a tile is left out.
-    pub fn in_tiles(&self, image: &Tensor, side: usize) -> Tensor {
-        let (_, _, height, width) = image.dims4().unwrap();
+    pub fn in_tiles(&self, image: &Tensor, side: usize) -> Result<Tensor> {
+        let (_, _, height, width) = image.dims4()?;
         let tiles = Tiles::new(Some(side), self.network.reach(), self.network.multiple());
-        assert!(tiles.are_exact() && tiles.cut([height, width]));
+        ensure!(tiles.are_exact() && tiles.cut([height, width]), "{tiles:?} are not what is tested");
         let factor = self.network.factor();
-        let mut rows: Vec<Vec<Tensor>> = Vec::new();
+        let (mut rows, mut row): (Vec<Tensor>, Vec<Tensor>) = (Vec::new(), Vec::new());
         for tile in tiles.of([height, width]) {
-            let part = |tensor: &Tensor, axis: usize, start: usize, length: usize| {
-                tensor.narrow(2 + axis, start, length).unwrap()
-            };
             let mut seen = image.clone();
             for axis in 0..2 {
-                seen = part(&seen, axis, tile.seen[axis].start, tile.seen[axis].len());
+                seen = seen.narrow(2 + axis, tile.seen[axis].start, tile.seen[axis].len())?;
             }
-            let mut kept = self.upscale(&seen.contiguous().unwrap());
+            let mut kept = self.upscale(&seen.contiguous()?)?;
             for axis in 0..2 {
                 let start = tile.kept[axis].start - tile.seen[axis].start;
-                kept = part(&kept, axis, factor * start, factor * tile.kept[axis].len());
+                kept = kept.narrow(2 + axis, factor * start, factor * tile.kept[axis].len())?;
             }
-            if tile.kept[1].start == 0 {
-                rows.push(Vec::new());
+            row.push(kept);
+            if tile.kept[1].end == width {
+                rows.push(Tensor::cat(&row, 3)?);
+                row.clear();
             }
-            rows.last_mut().unwrap().push(kept);
         }
-        let rows: Vec<Tensor> = rows.iter().map(|row| Tensor::cat(row, 3).unwrap()).collect();
-        Tensor::cat(&rows, 2).unwrap()
+        Ok(Tensor::cat(&rows, 2)?)
     }
 }
 
 /// Compares all cases with the reference, in these placements of their weights.
-pub fn check_upscalers(placements: &[Placement]) {
+pub fn check_upscalers(placements: &[Placement]) -> Result<()> {
     for (name, architecture, factor) in CASES {
-        let golden = load(&fixtures().join("upscale").join(name).join("golden.safetensors")).unwrap();
+        let golden = load(&fixtures().join("upscale").join(name).join("golden.safetensors"))?;
         let sizes: BTreeSet<&str> = golden.keys().filter_map(|key| key.strip_suffix(".in")).collect();
-        assert!(!sizes.is_empty());
+        ensure!(!sizes.is_empty(), "{name} has no pictures");
         for &placement in placements {
-            let folder = tempfile::tempdir().unwrap();
-            let opened = opened(&weights(name), folder.path(), placement).unwrap();
-            assert_eq!((opened.network.architecture(), opened.network.factor()), (architecture, factor));
+            let folder = tempfile::tempdir()?;
+            let opened = Opened::new(&weights(name)?, folder.path(), placement)?;
+            let found = (opened.network.architecture(), opened.network.factor());
+            ensure!(found == (architecture, factor), "{name} is {found:?}");
             for size in &sizes {
                 let (image, expected) = (&golden[&format!("{size}.in")], &golden[&format!("{size}.out")]);
                 // The reference mirrors what lacks to a multiple and cuts it off again.
-                let found = opened.upscale(&mirrored(image, opened.network.multiple()));
-                let (_, _, height, width) = expected.dims4().unwrap();
-                let found = found.narrow(2, 0, height).unwrap().narrow(3, 0, width).unwrap();
-                let distance = distance(&format!("{name} {size}"), expected, &found, TOLERANCE).unwrap();
+                let found = opened.upscale(&mirrored(image, opened.network.multiple())?)?;
+                let (_, _, height, width) = expected.dims4()?;
+                let found = found.narrow(2, 0, height)?.narrow(3, 0, width)?;
+                let distance = distance(&format!("{name} {size}"), expected, &found, TOLERANCE)?;
                 println!("{name} {size}: {distance:.1e}");
             }
         }
     }
+    Ok(())
 }
 
-fn mirrored(image: &Tensor, multiple: usize) -> Tensor {
+fn mirrored(image: &Tensor, multiple: usize) -> Result<Tensor> {
     let mut image = image.clone();
     for axis in [2, 3] {
-        let length = image.dim(axis).unwrap();
+        let length = image.dim(axis)?;
         let lacking = length.next_multiple_of(multiple) - length;
         for number in 0..lacking {
-            let mirror = image.narrow(axis, length - 2 - number, 1).unwrap();
-            image = Tensor::cat(&[&image, &mirror], axis).unwrap();
+            let mirror = image.narrow(axis, length - 2 - number, 1)?;
+            image = Tensor::cat(&[&image, &mirror], axis)?;
         }
     }
-    image
+    Ok(image)
 }

@@ -84,7 +84,7 @@ fn wuerstchen() {
 #[test]
 fn upscalers() {
     compute_as_on_cards(true);
-    check_upscalers(&[Placement::Resident]);
+    check_upscalers(&[Placement::Resident]).unwrap();
 }
 
 #[test]

@@ -5,12 +5,12 @@ use sluice_engine::{checkpoint::CheckpointError, memory::Placement, models::open
 use sluice_tests::{
     golden::distance,
     original_names::Tensors,
-    upscalers::{check_upscalers, opened, weights},
+    upscalers::{Opened, check_upscalers, weights},
 };
 
 #[test]
 fn upscalers_give_what_spandrel_gives() {
-    check_upscalers(&[Placement::Resident, Placement::Streamed]);
+    check_upscalers(&[Placement::Resident, Placement::Streamed]).unwrap();
 }
 
 /// Where what is around a tile covers all that the network sees, tiles are those of the whole image to the last bit.
@@ -24,14 +24,14 @@ fn tiles_that_see_enough_are_those_of_the_whole_image() {
         ("span_x2", 39, 71, 32),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let opened = opened(&weights(name), folder.path(), Placement::Resident).unwrap();
+        let opened = Opened::new(&weights(name).unwrap(), folder.path(), Placement::Resident).unwrap();
         let values = sluice_tests::hash_weights::noise(name, 3 * height * width);
         let image = Tensor::from_vec(values, (1, 3, height, width), &candle_core::Device::Cpu)
             .unwrap()
             .abs()
             .unwrap();
-        let (whole, tiled) = (opened.upscale(&image), opened.in_tiles(&image, side));
-        let distance = distance(name, &whole, &tiled, 1e-6).unwrap();
+        let (whole, tiled) = (opened.upscale(&image).unwrap(), opened.in_tiles(&image, side).unwrap());
+        let distance = distance(name, &whole, &tiled, 0.0).unwrap();
         println!("{name} in tiles of {side}: {distance:.1e}");
     }
 }
@@ -39,19 +39,20 @@ fn tiles_that_see_enough_are_those_of_the_whole_image() {
 #[test]
 fn files_that_cannot_be_used_say_why() {
     let folder = tempfile::tempdir().unwrap();
-    let reason = |tensors: &Tensors| match opened(tensors, folder.path(), Placement::Resident) {
-        Ok(_) => panic!("it was opened"),
-        Err(error) => format!("{error}. {}", error.advice()),
+    let reason = |tensors: &Tensors| {
+        let opened = Opened::new(tensors, folder.path(), Placement::Resident);
+        let error = opened.map(|_| ()).unwrap_err().downcast::<CheckpointError>().unwrap();
+        format!("{error}. {}", error.advice())
     };
-    let mut tensors = weights("esrgan_x4");
+    let mut tensors = weights("esrgan_x4").unwrap();
     tensors.remove("body.0.rdb2.conv3.bias").unwrap();
     assert!(reason(&tensors).contains("body.0.rdb2.conv3.bias"));
-    let one = weights("compact_x4").pop_first().unwrap();
+    let one = weights("compact_x4").unwrap().pop_first().unwrap();
     let gray = Tensor::zeros((16, 1, 3, 3), candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
-    let mut tensors = weights("compact_x4");
+    let mut tensors = weights("compact_x4").unwrap();
     tensors.insert("body.0.weight".to_owned(), gray);
     assert!(reason(&tensors).contains("reads 1 channels"), "{}", reason(&tensors));
-    tensors.insert("body.0.weight".to_owned(), weights("compact_x4")["body.0.weight"].clone());
+    tensors.insert("body.0.weight".to_owned(), weights("compact_x4").unwrap()["body.0.weight"].clone());
     tensors.retain(|name, _| !["body.1.weight", "body.3.weight", "body.5.weight"].contains(&name.as_str()));
     assert!(reason(&tensors).contains("slopes"), "{}", reason(&tensors));
     let other: Tensors = [("layers.0.residual_group.blocks.0.norm1.weight".to_owned(), one.1)].into();
