@@ -59,9 +59,11 @@ const fn language(
 }
 
 /// The languages of the window. English comes first: it has every text.
-pub static LANGUAGES: [Language; 4] = [
+pub static LANGUAGES: [Language; 6] = [
     language("en", ["English", "English"], "", files!("en")),
     language("de", ["Deutsch", "German"], "", files!("de")),
+    language("es", ["Español", "Spanish"], "", files!("es")),
+    language("fr", ["Français", "French"], "", files!("fr")),
     language("ja", ["日本語", "Japanese"], "ひらがなカタカナ画像", files!("ja")),
     language("zh-CN", ["简体中文", "Simplified Chinese"], "简体中文图像设置", files!("zh-CN")),
 ];

@@ -1,6 +1,6 @@
 //! Each language is complete, and says what English says.
 
-use sluice::language::{LANGUAGES, english, of_system};
+use sluice::language::{LANGUAGES, english, find, of_system};
 
 use super::catalog::texts;
 
@@ -47,6 +47,18 @@ fn a_system_has_the_first_of_its_languages_that_is_there() {
     };
     assert_eq!(tag(&["en_GB.UTF-8"]), Some("en"));
     assert_eq!(tag(&["tlh", "C", "", "en-US"]), Some("en"));
+    assert_eq!(tag(&["fr_CA.UTF-8", "en"]), Some("fr"));
+    assert_eq!(tag(&["es-419"]), Some("es"));
     assert_eq!(tag(&["tlh"]), None);
     assert_eq!(tag(&[]), None);
+}
+
+/// French has a space before these marks. Without a break there, no line begins with a mark.
+#[test]
+fn french_marks_stay_with_their_words() {
+    for (file, source) in find("fr").unwrap().files {
+        for mark in [" :", " ;", " !", " ?", " %", " »", "« "] {
+            assert!(!source.contains(mark), "fr/{file}.ftl: {mark:?} has a plain space");
+        }
+    }
 }

@@ -117,8 +117,13 @@ fn what_the_system_speaks_is_spoken_unless_another_language_is_chosen() {
 #[test]
 fn plurals_and_large_numbers_are_whole() {
     let _alone = alone();
-    language::choose(language::find("de").unwrap());
     let count = |count: u64| language::text_with("app-images-not-used", [("count", count.into())]);
+    language::choose(language::find("es").unwrap());
+    assert_eq!(count(0), "0 imágenes no usadas: suelte solo una a la vez.");
+    language::choose(language::find("fr").unwrap());
+    assert_eq!(count(0), "0 image non utilisée\u{a0}: déposez-en une à la fois.");
+    assert_eq!(count(2), "2 images non utilisées\u{a0}: déposez-en une à la fois.");
+    language::choose(language::find("de").unwrap());
     assert_eq!(count(1), "1 Bild nicht verwendet: immer nur eines ablegen.");
     assert_eq!(count(2), "2 Bilder nicht verwendet: immer nur eines ablegen.");
     let seed = |seed: u64| language::text_with("state-image-of-seed", [("seed", seed.into())]);

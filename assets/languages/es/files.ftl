@@ -1,0 +1,69 @@
+### Archivos y diálogos.
+
+files-use-folder = Usar esta carpeta
+files-up = Subir
+files-up-tip = La carpeta superior.
+files-reading = Leyendo…
+files-nothing-here = Aquí no hay nada que elegir.
+
+## Títulos de los diálogos de archivos
+
+files-model-file = Abrir un archivo de modelo
+files-model-folder = Abrir una carpeta de modelo
+files-library-folder = Añadir una carpeta de modelos
+files-input-image = Elegir una imagen de entrada
+files-styles = Abrir un archivo de estilos
+files-input-folder = Elegir una carpeta de imágenes de entrada
+files-last-image = Elegir una imagen final
+files-keyframe = Añadir un fotograma clave
+files-reference = Añadir una imagen de referencia
+files-control-clip = Elegir un clip de control
+files-control-mask = Elegir una máscara para el clip de control
+files-input-clip = Elegir un clip de entrada
+files-mask = Abrir una máscara
+files-adapter = Añadir un LoRA
+files-refiner = Abrir un refiner
+files-redux = Abrir un modelo Redux
+files-gallery-folder = Añadir una carpeta a la galería
+files-export-folder = Elegir una carpeta
+files-download-folder = Elegir una carpeta para los modelos
+
+## Tipos de archivos en los diálogos
+
+files-kind-models = Modelos
+files-kind-images = Imágenes
+files-kind-videos = Vídeos
+files-kind-videos-and-images = Vídeos e imágenes
+files-kind-loras = LoRA
+files-kind-styles = Estilos
+files-kind-all = Todos los archivos
+
+## Lo que falla
+
+files-file-unusable = Este archivo no se puede usar
+files-mask-not-saved = No se pudo guardar la máscara
+files-pasted-not-saved = No se pudo guardar la imagen pegada
+files-frame-not-saved = No se pudo guardar el fotograma
+files-clip-not-exported = No se pudo exportar el clip
+files-folder-unusable = La carpeta no se puede usar
+files-folder-unusable-advice = Elija otra carpeta de imágenes.
+files-folder-not-opened = No se pudo abrir la carpeta
+files-folder-not-opened-advice = Ábrala en su gestor de archivos.
+files-setting-not-saved = No se pudo guardar el ajuste
+files-setting-not-saved-advice = Se aplica hasta que se cierre la ventana.
+files-preset-not-changed = No se pudo cambiar el preajuste
+files-grid-not-saved = No se pudo guardar la cuadrícula
+files-not-saved-advice = Libere espacio en el disco o inicie Sluice con otra carpeta de salida.
+files-no-frames = { $path } no tiene fotogramas
+files-no-frames-advice = Elija otro archivo.
+files-no-mp4 = { $path } no es un archivo MP4
+files-no-mp4-advice = Elija un archivo MP4.
+files-unreadable = No se puede leer { $path }: { $error }
+files-unreadable-advice = Compruebe que el archivo aún existe y es una imagen PNG completa.
+
+## Formatos de los clips
+
+files-format-mp4 = vídeo MP4
+files-format-webp = WebP animado
+files-format-gif = GIF animado
+files-format-frames = carpeta de imágenes PNG

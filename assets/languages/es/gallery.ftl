@@ -1,0 +1,206 @@
+### La galería.
+
+## Búsqueda y filtros
+
+gallery-title = Galería
+gallery-close = Cerrar la galería
+gallery-close-tip = Vuelve a la imagen. Tecla: Esc
+gallery-thumbnail-size = Tamaño de las miniaturas
+gallery-thumbnail-size-tip = El tamaño de las miniaturas.
+gallery-search-hint = Buscar prompts, modelos, LoRA, semillas, etiquetas
+gallery-search = Búsqueda
+gallery-search-tip = Deben estar todas las palabras. -palabra excluye, "dos palabras" van juntas, y model: prompt: negative: lora: seed: tag: name: date: from: to: dicen dónde buscar. Tecla: Ctrl+F
+gallery-files =
+    { $count ->
+        [one] { $count } archivo
+       *[other] { $count } archivos
+    }
+gallery-files-shown =
+    { $count ->
+        [one] { $shown } de { $count } archivo
+       *[other] { $shown } de { $count } archivos
+    }
+gallery-files-reading =
+    { $count ->
+        [one] { $count } archivo, leyendo { $unread } más…
+       *[other] { $count } archivos, leyendo { $unread } más…
+    }
+gallery-files-shown-reading =
+    { $count ->
+        [one] { $shown } de { $count } archivo, leyendo { $unread } más…
+       *[other] { $shown } de { $count } archivos, leyendo { $unread } más…
+    }
+gallery-kind-all = Todo
+gallery-kind-all-tip = Muestra imágenes y clips.
+gallery-kind-images = Imágenes
+gallery-kind-images-tip = Muestra solo imágenes.
+gallery-kind-clips = Clips
+gallery-kind-clips-tip = Muestra solo clips.
+gallery-starred-only = Solo con estrella
+gallery-starred-only-tip = Muestra solo lo que tiene estrella.
+gallery-model = Modelo
+gallery-model-all = Todos los modelos
+gallery-model-tip = Muestra solo lo que creó este modelo.
+gallery-tag = Etiqueta
+gallery-tag-all = Todas las etiquetas
+gallery-tag-tip = Muestra solo lo que tiene esta etiqueta.
+gallery-date = Fecha
+gallery-date-tip = Muestra solo lo que se creó en este periodo.
+gallery-order = Orden
+gallery-order-tip = El orden en que se muestran las imágenes.
+gallery-folders = Carpetas
+gallery-folders-spoken = Carpetas de la galería
+gallery-output-folder = Carpeta de salida
+gallery-output-folder-tip = Abre esta carpeta.
+gallery-folder-remove = Quitar { $path } de la galería
+gallery-folder-open = Abrir { $path }
+gallery-folder-add = Añadir una carpeta…
+gallery-folder-add-tip = Muestra también las imágenes de otra carpeta, como la de otro programa.
+gallery-folders-read = Releer las carpetas
+gallery-folders-read-tip = Encuentra lo que otros programas han cambiado. Tecla: F5
+gallery-when-always = Cualquier fecha
+gallery-when-today = Hoy
+gallery-when-week = Últimos 7 días
+gallery-when-month = Últimos 30 días
+gallery-when-year = Últimos 12 meses
+gallery-sort-newest = Más recientes primero
+gallery-sort-oldest = Más antiguas primero
+gallery-sort-name = Por nombre
+gallery-sort-model = Por modelo
+gallery-sort-size = Archivos mayores primero
+
+## Las miniaturas
+
+gallery-thumbnails = Miniaturas
+gallery-broken = No se puede mostrar este archivo: { $reason }
+gallery-unstar-spoken = Quitar la estrella de { $name }
+gallery-star-spoken = Poner una estrella a { $name }
+gallery-unstar-tip = Quita la estrella.
+gallery-star-here-tip = Marca con una estrella. Tecla: S
+gallery-reading = Leyendo sus imágenes…
+gallery-reading-tip = Aparecen en cuanto se leen.
+gallery-nothing-found = Sin resultados
+gallery-nothing-found-tip =
+    { $count ->
+        [one] La búsqueda y los filtros excluyen { $count } archivo.
+       *[other] La búsqueda y los filtros excluyen { $count } archivos.
+    }
+gallery-empty-tip = Lo que genere se guarda en { $folder } y aparece aquí.
+gallery-empty-without-folder = Las imágenes no se guardan porque no hay carpeta de salida.
+gallery-empty = Aún no hay imágenes
+gallery-clear-search = Borrar la búsqueda y los filtros
+gallery-clear-search-tip = Vuelve a mostrar todo.
+
+## Qué se puede hacer con las imágenes
+
+gallery-open = Abrir
+gallery-open-tip = Muestra en el visor. Tecla: Enter
+gallery-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
+gallery-use-settings = Usar los ajustes
+gallery-copy-prompt = Copiar el prompt
+gallery-copy-prompt-tip = Copia el prompt al portapapeles.
+gallery-show-in-folder = Mostrar en la carpeta
+gallery-show-in-folder-tip = Abre la carpeta de este archivo.
+gallery-use-as-image = Usar como imagen de entrada
+gallery-use-as-image-tip = Parte de esta imagen para la siguiente.
+gallery-use-as-clip = Usar como clip de entrada
+gallery-use-as-clip-tip = Parte de este clip para el siguiente.
+gallery-export-ask-tip = Escribe copias en PNG, JPEG o WebP, con o sin ajustes. Tecla: Ctrl+E
+gallery-export-ask = Exportar…
+gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Del
+gallery-trash = Mover a la papelera
+gallery-unstar = Quitar la estrella
+gallery-star = Poner una estrella
+gallery-star-tip = Marca para encontrar más tarde.
+
+## Lo que está seleccionado
+
+gallery-nothing-selected = Nada seleccionado
+gallery-nothing-selected-click = Un clic en una imagen muestra sus ajustes; un doble clic la abre.
+gallery-nothing-selected-several = Ctrl o Shift con un clic selecciona varias. Un clic derecho muestra lo que se puede hacer.
+gallery-prompt = Prompt
+gallery-starred = Con estrella
+gallery-starred-key-tip = Quita la estrella. Tecla: S
+gallery-star-key-tip = Marca para encontrar más tarde. Tecla: S
+gallery-selected = Selección: { $count }
+gallery-compare-tip = Compara ambas en el visor, con un separador o lado a lado. Tecla: C
+gallery-compare = Comparar
+gallery-deselect-tip = Las conserva todas y no selecciona ninguna.
+gallery-deselect = Deseleccionar
+gallery-tags = Etiquetas
+gallery-tag-remove = Quitar la etiqueta { $tag }
+gallery-tag-add = Añadir una etiqueta
+gallery-tag-add-tip = Una palabra para encontrar estas imágenes. Enter la añade.
+gallery-negative-prompt = Prompt negativo
+gallery-made-with = Creado con
+gallery-not-taken-over = No se puede adoptar con exactitud
+gallery-none = Ninguno
+
+## Lo que se acaba de hacer
+
+gallery-dismiss = Cerrar el mensaje
+gallery-undo = Deshacer
+gallery-undo-tip = Recupera los archivos de la papelera. Tecla: Ctrl+Z
+gallery-exported-folder-tip = Muestra los archivos exportados.
+gallery-not-restored = No se pudo restaurar todo
+gallery-restored-one = { $name } restaurado
+gallery-restored =
+    { $count ->
+        [one] { $count } archivo restaurado
+       *[other] { $count } archivos restaurados
+    }
+gallery-not-trashed = No se pudo mover todo a la papelera
+gallery-trashed-one = { $name } movido a la papelera
+gallery-trashed =
+    { $count ->
+        [one] { $count } archivo movido a la papelera
+       *[other] { $count } archivos movidos a la papelera
+    }
+gallery-trashed-tip = Se puede devolver a su sitio desde la Papelera.
+gallery-exporting = Exportando { $number } de { $count }…
+gallery-not-exported =
+    { $count ->
+        [one] No se pudo exportar { $count } imagen
+       *[other] No se pudieron exportar { $count } imágenes
+    }
+gallery-exported =
+    { $count ->
+        [one] { $count } imagen exportada
+       *[other] { $count } imágenes exportadas
+    }
+gallery-export-clips =
+    { $count ->
+        [one] { $count } clip omitido. Exporte los clips desde el visor.
+       *[other] { $count } clips omitidos. Exporte los clips desde el visor.
+    }
+gallery-trash-gone = ya no está en la papelera
+gallery-trash-put-back = devuélvalo a su sitio desde la Papelera
+gallery-trash-advice = Use su gestor de archivos para este archivo.
+gallery-marks-unreadable-advice = Repare o elimine este archivo. Hasta entonces no se pueden cambiar las estrellas ni las etiquetas.
+gallery-marks-unreadable = No se pueden leer las estrellas y las etiquetas
+gallery-marks-unsaved = No se pudieron guardar las estrellas y las etiquetas
+gallery-marks-unsaved-advice = Libere espacio en el disco y vuelva a intentarlo.
+gallery-marks-newer = lo escribió una versión más reciente de Sluice
+
+## Exportación
+
+gallery-export-images =
+    { $count ->
+        [one] Exportar { $count } imagen
+       *[other] Exportar { $count } imágenes
+    }
+gallery-export-format = Formato
+gallery-export-quality = Calidad
+gallery-export-quality-tip = Más alta: más cerca de la imagen, y más grande.
+gallery-export-settings = Incluir los ajustes
+gallery-export-settings-tip = Si los archivos dicen cómo se crearon. Sin los ajustes, nadie puede leer en ellos el prompt.
+gallery-export-name = Nombre de archivo
+gallery-export-field = { $field } es { $meaning }.
+gallery-export-example = Por ejemplo { $path }
+gallery-export = Exportar
+gallery-export-tip = Escribe los archivos; los que ya existen se conservan.
+gallery-export-folder = Elegir una carpeta…
+gallery-export-folder-tip = Dónde se escriben los archivos.
+gallery-export-cancel-tip = Tecla: Esc
+gallery-export-advice = Elija otra carpeta o libere espacio en el disco.
+gallery-export-name-advice = Cambie el nombre de archivo.

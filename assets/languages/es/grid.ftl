@@ -1,0 +1,33 @@
+### El diálogo de las cuadrículas: qué varía, y cuántas imágenes son.
+
+grid-title = Cuadrícula
+grid-hint = Una imagen por cada combinación de valores, y una imagen de todas con rótulos.
+grid-columns = Columnas
+grid-columns-values = Valores de las columnas
+grid-columns-all = Todos los valores para las columnas
+grid-rows = Filas
+grid-rows-values = Valores de las filas
+grid-rows-all = Todos los valores para las filas
+grid-tables = Tablas
+grid-tables-values = Valores de las tablas
+grid-tables-all = Todos los valores para las tablas
+grid-nothing = Nada
+grid-setting-tip = Lo que cambia a lo largo de este eje.
+grid-advice-prompt = Separados por comas. Las primeras palabras se sustituyen por cada una de las otras, en ambos prompts. Ponga entre comillas las palabras con comas.
+grid-advice-lora = Separados por comas. Si hay varios LoRA, nombre primero uno: ink: 0.5, 1
+grid-advice-names = Separados por comas. Por ejemplo { $example }.
+grid-advice-numbers = Separados por comas. 1-5 cuenta de 1 a 5, 1-10 (+2) avanza de 2 en 2, y 1-10 [4] tiene 4 valores.
+grid-choose = Elija qué varía.
+grid-generate = Generar cuadrícula
+grid-generate-tip = Pone en la cola todas sus imágenes. Tecla: Ctrl+Enter
+grid-cancel-tip = Tecla: Esc
+grid-summary =
+    { $count ->
+        [one] { $count } imagen · { $sides }
+       *[other] { $count } imágenes · { $sides }
+    }
+grid-summary-time =
+    { $count ->
+        [one] { $count } imagen · { $sides } · unos { $time }
+       *[other] { $count } imágenes · { $sides } · unos { $time }
+    }

@@ -1,0 +1,12 @@
+### La paleta de comandos, que se abre con Ctrl+K.
+
+palette-hint = Buscar comandos, modelos, preajustes, estilos y prompts
+palette-search = Buscar comandos
+palette-nothing-found = Nada tiene un nombre parecido.
+palette-model = Modelo
+palette-built-in = Integrado.
+palette-lora = LoRA
+palette-preset = Preajuste
+palette-style = Estilo
+palette-style-in-use = Estilo en uso
+palette-prompt = Prompt

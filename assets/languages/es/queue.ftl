@@ -1,0 +1,33 @@
+### La cola en la barra de arriba: lo que se ejecuta y lo que espera.
+
+queue-title = Cola { $count }
+queue-title-paused = Cola { $count } · en pausa
+queue-tip = Tareas en curso o en espera.
+queue-name = Cola
+queue-resume = Reanudar
+queue-resume-tip = Continúa donde se pausó la cola.
+queue-pause = Pausa
+queue-pause-tip = Para tras el paso actual y libera la memoria. Reanudar continúa desde ahí.
+queue-cancel-all = Cancelar todo
+queue-cancel-all-tip = Cancela lo que se ejecuta y lo que espera.
+queue-no-prompt = Sin prompt
+queue-size =
+    { $count ->
+        [one] { $size } · { $count } paso
+       *[other] { $size } · { $count } pasos
+    }
+queue-ended = Terminada
+queue-cancelling = Cancelando…
+queue-waiting = En espera
+queue-running = En curso
+queue-actions = Acciones para la tarea { $job }
+queue-cancel = Cancelar la tarea { $job }
+queue-grid-ended = Cuadrícula · terminada
+queue-grid-cancelling = Cuadrícula · cancelando…
+queue-grid-done = Cuadrícula · { $done } de { $all }
+queue-grid-tip = Las imágenes de una cuadrícula. Cuando están terminadas, se componen en una sola.
+queue-grid-cancel = Cancelar la cuadrícula
+queue-run-next = Ejecutar a continuación
+queue-run-last = Ejecutar al final
+queue-duplicate = Duplicar con otra semilla
+queue-edit = Editar

@@ -1,0 +1,91 @@
+### Los ajustes, que se abren con Ctrl+coma.
+
+settings-title = Ajustes
+settings-search = Buscar ajustes
+settings-nothing-found = Ningún ajuste trata de «{ $search }».
+
+## Secciones
+
+settings-section-look = Aspecto
+settings-section-saving = Guardado
+settings-section-folders = Carpetas
+settings-section-about = Acerca de
+
+## Palabras con las que se encuentra un ajuste, además de las que muestra
+
+settings-words-theme = tema oscuro claro sistema colores
+settings-words-scale = tamaño tamano del contenido escala zoom letra fuente interfaz
+settings-words-motion = menos movimiento animación animacion accesibilidad
+settings-words-previews = vista previa en vivo al generar
+settings-words-sound = sonido silencio silenciar clips
+settings-words-rendering = dibujo ventana gpu tarjeta gráfica grafica integrada dedicada vram
+settings-words-output = carpeta de salida imágenes imagenes clips dónde donde
+settings-words-format = formato de imagen png jpeg webp
+settings-words-names = nombres de archivo plantilla fecha semilla seed prompt
+settings-words-folders = modelos loras checkpoints galería galeria
+settings-words-about = versión version licencia motor datos registros informe problema ayuda privacidad actualización actualizacion
+settings-words-language = idioma lengua traducción traduccion language
+
+## La ventana
+
+settings-language = Idioma
+settings-language-of-system = Idioma del sistema
+settings-language-without-font = Ninguna fuente de este equipo tiene los caracteres de: { $languages }. Noto Sans CJK los tiene.
+settings-theme = Tema
+settings-theme-system = Sistema
+settings-theme-dark = Oscuro
+settings-theme-light = Claro
+settings-scale = Tamaño del contenido
+settings-scale-tip = Escala el texto y los controles. Teclas: Ctrl+Plus y Ctrl+Minus
+settings-motion = Menos movimiento
+settings-motion-tip = Los paneles y menús aparecen de golpe, sin fundido.
+settings-previews = Vista previa en vivo
+settings-previews-tip = Muestra la imagen mientras se genera.
+settings-mute = Clips sin sonido
+settings-mute-tip = Reproduce los clips sin su sonido. Tecla: M
+settings-rendering = GPU de la ventana
+settings-rendering-integrated = Integrada
+settings-rendering-dedicated = Dedicada
+settings-rendering-hint = La GPU integrada deja a los modelos toda la VRAM de la dedicada. Tiene efecto tras reiniciar.
+settings-rendering-hint-now = La GPU integrada deja a los modelos toda la VRAM de la dedicada. Tiene efecto tras reiniciar. Ahora: { $gpu }.
+
+## Dónde se guardan las imágenes y los clips
+
+settings-output = Carpeta de salida
+settings-output-none = No se guarda nada: este usuario no tiene carpeta de imágenes.
+settings-output-choose = Elegir…
+settings-format = Formato de imagen
+settings-format-hint = PNG conserva cada píxel. JPEG y WebP son más pequeños y pierden un poco. Todos guardan los ajustes.
+settings-names = Nombres de archivo
+settings-names-example = Por ejemplo { $name }
+settings-folders-models = Carpetas de modelos…
+settings-folders-gallery = Carpetas de la galería…
+
+## Acerca de Sluice
+
+settings-licence = Licencia: { $licence }. Sluice no escucha en ningún puerto ni pide actualizaciones a ningún servidor.
+settings-data = Ejecuciones anteriores, estrellas y etiquetas
+settings-data-open = Abrir la carpeta de ejecuciones anteriores, estrellas y etiquetas
+settings-cache = Miniaturas y lo que se puede volver a crear
+settings-cache-open = Abrir la carpeta de miniaturas y de lo que se puede volver a crear
+settings-logs = Registros de los últimos días
+settings-logs-open = Abrir la carpeta de los registros de los últimos días
+settings-report = Informar de un problema
+settings-report-hint = Copia el equipo, el modelo, los ajustes, los últimos mensajes y el final del registro.
+settings-report-all = Con rutas y prompts
+settings-report-all-tip = Si no, el informe no contiene ni prompts ni nombres de sus archivos y carpetas.
+settings-report-copy = Copiar el informe
+settings-engine = Motor: { $engine }
+settings-engine-within = Motor: no se ejecuta en un proceso propio
+
+## En qué se convierte un campo de una plantilla de nombres
+
+settings-field-name = el nombre del archivo
+settings-field-number = el lugar en la exportación, desde 1
+settings-field-date = el día en que se creó
+settings-field-seed = la semilla
+settings-field-model = el modelo
+settings-field-prompt = el comienzo del prompt
+settings-field-width = el ancho en píxeles
+settings-field-height = el alto en píxeles
+settings-field = { $field } es { $meaning }

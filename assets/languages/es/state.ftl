@@ -1,0 +1,55 @@
+### Avisos, fallos y nombres de lo generado.
+
+## Duraciones y nombres
+
+state-still-image = Imagen fija
+state-clip-length =
+    { $duration }, { $count ->
+        [one] { $count } fotograma
+       *[other] { $count } fotogramas
+    }
+state-clip-of-seed = Clip con semilla { $seed }
+state-image-of-seed = Imagen con semilla { $seed }
+state-clip-of-number = Clip { $number }
+state-image-of-number = Imagen { $number }
+
+## El equipo
+
+state-device = { $cpu }, { $ram } de RAM, sin GPU NVIDIA
+state-device-without-name = Este equipo, { $ram } de RAM, sin GPU NVIDIA
+
+## Cómo funciona un modelo
+
+state-fit-well = Funciona bien · { $time }
+state-fit-well-about = Funciona bien · unos { $time }
+state-fit-streamed = Funciona, en streaming · { $time }
+state-fit-streamed-about = Funciona, en streaming · unos { $time }
+state-fit-slowly = Funciona despacio · { $time }
+state-fit-slowly-about = Funciona despacio · unos { $time }
+state-fit-too-big-ram = Demasiado grande, necesita { $needed } de RAM
+state-fit-too-big = Demasiado grande, necesita { $needed }
+state-fit-cannot = No funciona
+
+## Avisos
+
+state-lora-added = LoRA { $name } añadido
+state-lora-made-for = { $name } está hecho para estos ajustes.
+state-model-own-steps = Pasos y guía propios del modelo
+state-cancelled-at = El paso { $step } de { $steps } estaba terminado.
+state-cancelled = Cancelado
+state-jobs-cancelled =
+    { $count ->
+        [one] { $count } tarea cancelada
+       *[other] { $count } tareas canceladas
+    }
+
+## Fallos
+
+state-engine-stopped-message = No se puede generar nada hasta reiniciar Sluice.
+state-engine-stopped-advice = Sus ajustes se conservan.
+state-engine-stopped = El motor se ha detenido
+state-not-saved = La imagen no se guardó en la carpeta de salida
+state-engine-restarted = Motor reiniciado, se reanuda
+state-generation-failed = La generación ha fallado
+state-model-not-opened = No se pudo abrir este modelo
+state-went-wrong = Algo salió mal

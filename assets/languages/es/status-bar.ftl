@@ -1,0 +1,33 @@
+### La barra de abajo: la actividad actual y el hardware.
+
+## Lo que ocurre
+
+status-bar-cancelling = Cancelando…
+status-bar-per-step = { $time } por paso
+status-bar-engine-stopped = El motor se ha detenido
+status-bar-waiting = Esperando al motor…
+status-bar-loading = Cargando el modelo…
+status-bar-no-model = Ningún modelo cargado
+status-bar-ready = Listo
+status-bar-preparing = Preparando
+status-bar-encoding-image = Codificando la imagen
+status-bar-encoding-prompt = Codificando el prompt
+status-bar-denoising = Denoising
+status-bar-step = Paso { $step } de { $steps }
+status-bar-decoding = Decodificando
+
+## Los pesos, mientras se genera una imagen
+
+status-bar-link = bus { $speed }
+status-bar-stall = espera { $share }
+status-bar-peak = pico { $memory }
+status-bar-traffic-tip = La velocidad a la que los pesos llegan al dispositivo, la parte del tiempo que los espera, y el máximo de su memoria que usó la ejecución.
+
+## Hardware
+
+status-bar-cpu-tip = { $name }, { $threads } hilos
+status-bar-ram-tip = Sluice usa { $memory }
+status-bar-ram-tip-limited = Sluice usa { $memory }; limitado a { $limit } por { $cause }
+status-bar-gpu-tip = { $name }, ocupada al { $load }
+status-bar-gpu-tip-degrees = { $name }, ocupada al { $load }, { $degrees } °C
+status-bar-no-gpu = Sin GPU NVIDIA

@@ -1,0 +1,136 @@
+### La imagen del centro, sus barras y la lista de abajo.
+
+## El centro de la ventana
+
+viewer-live-preview = Vista previa en vivo
+viewer-next-clip = Su clip es el siguiente
+viewer-next-image = Su imagen es la siguiente
+viewer-next-tip = Aparece aquí en cuanto empieza el motor.
+viewer-describe-image = Describa su imagen a la izquierda y pulse Generar.
+viewer-describe-image-or-example = Describa su imagen a la izquierda, o empiece con un ejemplo.
+viewer-describe-clip = Describa su clip a la izquierda y pulse Generar.
+viewer-describe-clip-or-example = Describa su clip a la izquierda, o empiece con un ejemplo.
+viewer-what-to-create = ¿Qué desea crear?
+viewer-model-loading = Cargando el modelo…
+viewer-model-loading-tip = Tarda un momento.
+viewer-model-missing-tip = Elija uno arriba, o abra uno de su disco.
+viewer-model-missing = Ningún modelo cargado
+viewer-model-open = Abrir un archivo de modelo…
+viewer-replanned-dismiss = Cerrar el aviso del nuevo plan
+viewer-replanned = La ejecución continúa con un nuevo plan
+viewer-replanned-times =
+    { $count ->
+        [one] La ejecución continúa con un nuevo plan (cambiado { $count } vez)
+       *[other] La ejecución continúa con un nuevo plan (cambiado { $count } veces)
+    }
+viewer-dismiss = Cerrar
+viewer-dismiss-all = Cerrar todo ({ $count })
+viewer-copy-message = Copiar el mensaje
+viewer-more-failures = +{ $count } más
+viewer-drop = Suelte una imagen para partir de ella o usar sus ajustes
+viewer-drop-model = o un modelo o un LoRA para cargarlo
+viewer-unfinished-question = Sluice se cerró mientras generaba. ¿Reanudar donde se detuvo?
+viewer-unfinished-resume = Reanudar
+viewer-unfinished-discard = Descartar
+viewer-unfinished =
+    { $count ->
+        [one] { $count } imagen sin terminar
+       *[other] { $count } imágenes sin terminar
+    }
+viewer-live-thumbnail = Vista previa en vivo, miniatura
+
+## La barra debajo de la imagen
+
+viewer-zoom-actual-tip = Muestra un píxel de la imagen por píxel de la pantalla. Doble clic en la imagen para alternar.
+viewer-zoom-fit-tip = Muestra la imagen entera. La rueda amplía, arrastrar mueve.
+viewer-zoom-fit = Ajustar
+viewer-compare-tip = Compara con otra imagen, que se elige en la lista de abajo. Tecla: C
+viewer-compare = Comparar
+viewer-compare-stop = Dejar de comparar
+viewer-compare-stop-tip = Tecla: Esc
+viewer-compare-swap = Intercambiar A y B
+viewer-compare-side-by-side = Lado a lado
+viewer-compare-side-by-side-tip = Muestra las imágenes una junto a otra en vez de con un separador.
+viewer-compare-choose = Haga clic en una imagen de abajo para comparar
+viewer-open-folder = Abrir la carpeta del archivo
+viewer-copy-frame = Copiar el fotograma
+viewer-copy-image = Copiar la imagen
+viewer-save-frame = Guardar el fotograma como PNG
+viewer-use-frame = Usar el fotograma como imagen de entrada
+viewer-use-frame-as-end = Usar el fotograma como imagen final
+viewer-extend-tip = Continúa este clip desde el final del tramo reproducido.
+viewer-extend = Prolongar
+viewer-use-as-input = Usar como imagen de entrada
+viewer-similar-tip = Cuatro imágenes como esta: la misma semilla, con un poco del ruido de otras semillas.
+viewer-similar = Similares ×4
+viewer-variations-tip = Cuatro imágenes con los mismos ajustes y otras semillas.
+viewer-variations = Variaciones ×4
+viewer-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
+viewer-use-settings = Usar estos ajustes
+viewer-actions = Acciones
+viewer-actions-spoken = Acciones para la imagen
+viewer-export-as = Exportar como { $format }
+viewer-export-range = Exportar el tramo reproducido
+viewer-export = Exportar
+viewer-caption-frames =
+    { $count ->
+        [one] { $count } fotograma
+       *[other] { $count } fotogramas
+    }
+viewer-caption-rate = { $rate } fps
+viewer-caption-seed = semilla { $seed }
+viewer-caption-steps =
+    { $count ->
+        [one] { $count } paso
+       *[other] { $count } pasos
+    }
+viewer-caption-guidance = guía { $guidance }
+viewer-caption-took = en { $time }
+viewer-divider = Separador
+viewer-divider-tip = Arrastre para comparar, o use las teclas de flecha.
+
+## Pintar una máscara
+
+viewer-mask = Máscara sobre la imagen
+viewer-brush = Pincel
+viewer-brush-tip = Tamaño del pincel en píxeles de la imagen.
+viewer-mask-paint = Pintar
+viewer-mask-paint-tip = Marca la zona que debe cambiar.
+viewer-mask-erase = Borrar
+viewer-mask-erase-tip = Desmarca partes de esa zona.
+viewer-mask-undo-tip = Deshace el último trazo. Teclas: Ctrl+Z
+viewer-mask-undo = Deshacer el trazo
+viewer-mask-invert = Invertir
+viewer-mask-clear = Vaciar
+viewer-mask-apply = Aplicar la máscara
+viewer-mask-discard-tip = Deja de pintar y conserva la máscara anterior.
+viewer-mask-discard = Descartar
+
+## Reproducir un clip
+
+viewer-pause = Pausa
+viewer-play = Reproducir
+viewer-play-tip = Tecla: Space
+viewer-previous-frame = Fotograma anterior
+viewer-previous-frame-tip = Tecla: ←
+viewer-next-frame = Fotograma siguiente
+viewer-next-frame-tip = Tecla: →
+viewer-mute = Silenciar
+viewer-mute-tip = Reproduce sin sonido. El sonido se oye a velocidad normal, hacia delante. Tecla: M
+viewer-boomerang = Bumerán
+viewer-boomerang-tip = Reproduce alternando hacia delante y hacia atrás.
+viewer-play-whole = Reproducir todo el clip
+viewer-play-whole-tip = Quita el inicio y el final que usted fijó.
+viewer-end-here = Terminar aquí
+viewer-end-here-tip = Reproduce solo hasta este fotograma. Tecla: O
+viewer-start-here = Empezar aquí
+viewer-start-here-tip = Reproduce solo desde este fotograma. Tecla: I
+viewer-speed = Velocidad
+viewer-speed-tip = Velocidad de reproducción.
+viewer-place-tip = Fotograma y tiempo.
+viewer-range-start = Inicio del tramo
+viewer-range-start-tip = Inicio del tramo, fotograma { $frame }
+viewer-range-end = Final del tramo
+viewer-range-end-tip = Final del tramo, fotograma { $frame }
+viewer-frame = Fotograma
+viewer-frame-at = Fotograma { $frame } · { $time }

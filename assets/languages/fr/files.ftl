@@ -1,0 +1,69 @@
+### Fichiers et boîtes de dialogue.
+
+files-use-folder = Utiliser ce dossier
+files-up = Remonter
+files-up-tip = Le dossier parent.
+files-reading = Lecture…
+files-nothing-here = Rien à choisir ici.
+
+## Titres des boîtes de dialogue de fichiers
+
+files-model-file = Ouvrir un fichier de modèle
+files-model-folder = Ouvrir un dossier de modèle
+files-library-folder = Ajouter un dossier de modèles
+files-input-image = Choisir une image d'entrée
+files-styles = Ouvrir un fichier de styles
+files-input-folder = Choisir un dossier d'images d'entrée
+files-last-image = Choisir une image de fin
+files-keyframe = Ajouter une keyframe
+files-reference = Ajouter une image de référence
+files-control-clip = Choisir un clip de contrôle
+files-control-mask = Choisir un masque pour le clip de contrôle
+files-input-clip = Choisir un clip d'entrée
+files-mask = Ouvrir un masque
+files-adapter = Ajouter un LoRA
+files-refiner = Ouvrir un refiner
+files-redux = Ouvrir un modèle Redux
+files-gallery-folder = Ajouter un dossier à la galerie
+files-export-folder = Choisir un dossier
+files-download-folder = Choisir un dossier pour les modèles
+
+## Types de fichiers dans les boîtes de dialogue
+
+files-kind-models = Modèles
+files-kind-images = Images
+files-kind-videos = Vidéos
+files-kind-videos-and-images = Vidéos et images
+files-kind-loras = LoRA
+files-kind-styles = Styles
+files-kind-all = Tous les fichiers
+
+## Ce qui échoue
+
+files-file-unusable = Ce fichier ne peut pas être utilisé
+files-mask-not-saved = Impossible d'enregistrer le masque
+files-pasted-not-saved = Impossible d'enregistrer l'image collée
+files-frame-not-saved = Impossible d'enregistrer la frame
+files-clip-not-exported = Impossible d'exporter le clip
+files-folder-unusable = Le dossier ne peut pas être utilisé
+files-folder-unusable-advice = Choisissez un autre dossier d'images.
+files-folder-not-opened = Impossible d'ouvrir le dossier
+files-folder-not-opened-advice = Ouvrez-le dans votre gestionnaire de fichiers.
+files-setting-not-saved = Impossible d'enregistrer le paramètre
+files-setting-not-saved-advice = Il s'applique jusqu'à la fermeture de la fenêtre.
+files-preset-not-changed = Impossible de modifier le préréglage
+files-grid-not-saved = Impossible d'enregistrer la grille
+files-not-saved-advice = Libérez de l'espace disque ou démarrez Sluice avec un autre dossier de sortie.
+files-no-frames = { $path } n'a aucune frame
+files-no-frames-advice = Choisissez un autre fichier.
+files-no-mp4 = { $path } n'est pas un fichier MP4
+files-no-mp4-advice = Choisissez un fichier MP4.
+files-unreadable = Impossible de lire { $path } : { $error }
+files-unreadable-advice = Vérifiez que le fichier existe toujours et que c'est une image PNG complète.
+
+## Formats des clips
+
+files-format-mp4 = vidéo MP4
+files-format-webp = WebP animé
+files-format-gif = GIF animé
+files-format-frames = dossier d'images PNG

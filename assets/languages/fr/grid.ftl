@@ -1,0 +1,33 @@
+### La boîte de dialogue des grilles : ce qui varie, et combien d'images cela fait.
+
+grid-title = Grille
+grid-hint = Une image par combinaison de valeurs, et une image de toutes avec des légendes.
+grid-columns = Colonnes
+grid-columns-values = Valeurs des colonnes
+grid-columns-all = Toutes les valeurs pour les colonnes
+grid-rows = Lignes
+grid-rows-values = Valeurs des lignes
+grid-rows-all = Toutes les valeurs pour les lignes
+grid-tables = Tableaux
+grid-tables-values = Valeurs des tableaux
+grid-tables-all = Toutes les valeurs pour les tableaux
+grid-nothing = Rien
+grid-setting-tip = Ce qui change le long de cet axe.
+grid-advice-prompt = Séparés par des virgules. Les premiers mots sont remplacés par chacun des autres, dans les deux prompts. Mettez les mots avec virgules entre guillemets.
+grid-advice-lora = Séparés par des virgules. S'il y a plusieurs LoRA, commencez par en nommer un : ink: 0.5, 1
+grid-advice-names = Séparés par des virgules. Par exemple { $example }.
+grid-advice-numbers = Séparés par des virgules. 1-5 compte de 1 à 5, 1-10 (+2) avance de 2 en 2, et 1-10 [4] a 4 valeurs.
+grid-choose = Choisissez ce qui varie.
+grid-generate = Générer la grille
+grid-generate-tip = Met toutes ses images en file d'attente. Touche : Ctrl+Enter
+grid-cancel-tip = Touche : Esc
+grid-summary =
+    { $count ->
+        [one] { $count } image · { $sides }
+       *[other] { $count } images · { $sides }
+    }
+grid-summary-time =
+    { $count ->
+        [one] { $count } image · { $sides } · environ { $time }
+       *[other] { $count } images · { $sides } · environ { $time }
+    }

@@ -1,0 +1,33 @@
+### La file d'attente dans la barre du haut : ce qui s'exécute et ce qui attend.
+
+queue-title = File { $count }
+queue-title-paused = File { $count } · en pause
+queue-tip = Les tâches en cours ou en attente.
+queue-name = File d'attente
+queue-resume = Reprendre
+queue-resume-tip = Continue là où la file d'attente a été mise en pause.
+queue-pause = Pause
+queue-pause-tip = S'arrête après l'étape en cours et libère la mémoire. Reprendre continue à partir de là.
+queue-cancel-all = Tout annuler
+queue-cancel-all-tip = Annule ce qui est en cours et ce qui attend.
+queue-no-prompt = Pas de prompt
+queue-size =
+    { $count ->
+        [one] { $size } · { $count } étape
+       *[other] { $size } · { $count } étapes
+    }
+queue-ended = Terminée
+queue-cancelling = Annulation…
+queue-waiting = En attente
+queue-running = En cours
+queue-actions = Actions pour la tâche { $job }
+queue-cancel = Annuler la tâche { $job }
+queue-grid-ended = Grille · terminée
+queue-grid-cancelling = Grille · annulation…
+queue-grid-done = Grille · { $done } sur { $all }
+queue-grid-tip = Les images d'une grille. Une fois terminées, elles sont assemblées en une seule.
+queue-grid-cancel = Annuler la grille
+queue-run-next = Exécuter ensuite
+queue-run-last = Exécuter en dernier
+queue-duplicate = Dupliquer avec une autre graine
+queue-edit = Modifier

@@ -1,0 +1,91 @@
+### Les paramètres, ouverts avec Ctrl+virgule.
+
+settings-title = Paramètres
+settings-search = Chercher des paramètres
+settings-nothing-found = Aucun paramètre ne concerne « { $search } ».
+
+## Sections
+
+settings-section-look = Apparence
+settings-section-saving = Enregistrement
+settings-section-folders = Dossiers
+settings-section-about = À propos
+
+## Mots par lesquels un paramètre est trouvé, en plus de ceux qu'il affiche
+
+settings-words-theme = thème theme sombre clair système systeme couleurs
+settings-words-scale = taille du contenu échelle echelle zoom police interface
+settings-words-motion = moins de mouvement animation accessibilité accessibilite
+settings-words-previews = aperçu apercu en direct pendant la génération generation
+settings-words-sound = son muet silence clips
+settings-words-rendering = rendu fenêtre fenetre gpu carte graphique intégré integre dédié dedie vram
+settings-words-output = sortie dossier images clips où ou
+settings-words-format = format image png jpeg webp
+settings-words-names = noms fichiers modèle modele date graine seed prompt
+settings-words-folders = modèles modeles loras checkpoints galerie
+settings-words-about = version licence moteur données donnees journaux rapport problème probleme aide confidentialité confidentialite mise à jour
+settings-words-language = langue traduction language
+
+## La fenêtre
+
+settings-language = Langue
+settings-language-of-system = Langue du système
+settings-language-without-font = Aucune police de cet ordinateur n'a les caractères de : { $languages }. Noto Sans CJK les a.
+settings-theme = Thème
+settings-theme-system = Système
+settings-theme-dark = Sombre
+settings-theme-light = Clair
+settings-scale = Taille du contenu
+settings-scale-tip = Met à l'échelle le texte et les commandes. Touches : Ctrl+Plus et Ctrl+Minus
+settings-motion = Moins de mouvement
+settings-motion-tip = Les panneaux et les menus apparaissent d'un coup, sans fondu.
+settings-previews = Aperçu en direct
+settings-previews-tip = Affiche l'image pendant sa génération.
+settings-mute = Clips sans le son
+settings-mute-tip = Lit les clips sans leur son. Touche : M
+settings-rendering = GPU de la fenêtre
+settings-rendering-integrated = Intégré
+settings-rendering-dedicated = Dédié
+settings-rendering-hint = Le GPU intégré laisse aux modèles toute la VRAM du GPU dédié. Prend effet après un redémarrage.
+settings-rendering-hint-now = Le GPU intégré laisse aux modèles toute la VRAM du GPU dédié. Prend effet après un redémarrage. Actuellement : { $gpu }.
+
+## Où les images et les clips sont enregistrés
+
+settings-output = Dossier de sortie
+settings-output-none = Rien n'est enregistré : cet utilisateur n'a pas de dossier d'images.
+settings-output-choose = Choisir…
+settings-format = Format d'image
+settings-format-hint = PNG garde chaque pixel. JPEG et WebP sont plus petits et perdent un peu. Tous gardent les paramètres.
+settings-names = Noms de fichiers
+settings-names-example = Par exemple { $name }
+settings-folders-models = Dossiers de modèles…
+settings-folders-gallery = Dossiers de la galerie…
+
+## À propos de Sluice
+
+settings-licence = Licence : { $licence }. Sluice n'écoute sur aucun port et ne demande de mises à jour à aucun serveur.
+settings-data = Exécutions passées, étoiles et étiquettes
+settings-data-open = Ouvrir le dossier des exécutions passées, étoiles et étiquettes
+settings-cache = Miniatures et ce qui peut être recréé
+settings-cache-open = Ouvrir le dossier des miniatures et de ce qui peut être recréé
+settings-logs = Journaux des derniers jours
+settings-logs-open = Ouvrir le dossier des journaux des derniers jours
+settings-report = Signaler un problème
+settings-report-hint = Copie la machine, le modèle, les paramètres, les derniers messages et la fin du journal.
+settings-report-all = Avec les chemins et les prompts
+settings-report-all-tip = Sinon, le rapport ne contient ni prompts ni noms de vos fichiers et dossiers.
+settings-report-copy = Copier le rapport
+settings-engine = Moteur : { $engine }
+settings-engine-within = Moteur : ne s'exécute pas dans son propre processus
+
+## Ce que devient un champ d'un modèle de noms
+
+settings-field-name = le nom du fichier
+settings-field-number = la place dans l'exportation, à partir de 1
+settings-field-date = le jour de création
+settings-field-seed = la graine
+settings-field-model = le modèle
+settings-field-prompt = le début du prompt
+settings-field-width = la largeur en pixels
+settings-field-height = la hauteur en pixels
+settings-field = { $field } est { $meaning }

@@ -1,0 +1,55 @@
+### Avis, échecs et noms de ce qui a été généré.
+
+## Durées et noms
+
+state-still-image = Image fixe
+state-clip-length =
+    { $duration }, { $count ->
+        [one] { $count } frame
+       *[other] { $count } frames
+    }
+state-clip-of-seed = Clip avec la graine { $seed }
+state-image-of-seed = Image avec la graine { $seed }
+state-clip-of-number = Clip { $number }
+state-image-of-number = Image { $number }
+
+## La machine
+
+state-device = { $cpu }, { $ram } de RAM, pas de GPU NVIDIA
+state-device-without-name = Cet ordinateur, { $ram } de RAM, pas de GPU NVIDIA
+
+## Comment un modèle s'exécute
+
+state-fit-well = Fonctionne bien · { $time }
+state-fit-well-about = Fonctionne bien · environ { $time }
+state-fit-streamed = Fonctionne, en streaming · { $time }
+state-fit-streamed-about = Fonctionne, en streaming · environ { $time }
+state-fit-slowly = Fonctionne lentement · { $time }
+state-fit-slowly-about = Fonctionne lentement · environ { $time }
+state-fit-too-big-ram = Trop gros, demande { $needed } de RAM
+state-fit-too-big = Trop gros, demande { $needed }
+state-fit-cannot = Ne fonctionne pas
+
+## Avis
+
+state-lora-added = LoRA { $name } ajouté
+state-lora-made-for = { $name } est fait pour ces paramètres.
+state-model-own-steps = Étapes et guidage propres au modèle
+state-cancelled-at = L'étape { $step } sur { $steps } était terminée.
+state-cancelled = Annulé
+state-jobs-cancelled =
+    { $count ->
+        [one] { $count } tâche annulée
+       *[other] { $count } tâches annulées
+    }
+
+## Échecs
+
+state-engine-stopped-message = Rien ne peut être généré avant le redémarrage de Sluice.
+state-engine-stopped-advice = Vos paramètres sont conservés.
+state-engine-stopped = Le moteur s'est arrêté
+state-not-saved = L'image n'a pas été enregistrée dans le dossier de sortie
+state-engine-restarted = Moteur redémarré, reprise en cours
+state-generation-failed = La génération a échoué
+state-model-not-opened = Impossible d'ouvrir ce modèle
+state-went-wrong = Une erreur s'est produite

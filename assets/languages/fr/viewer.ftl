@@ -1,0 +1,136 @@
+### L'image au milieu, ses barres et la liste en dessous.
+
+## Le milieu de la fenêtre
+
+viewer-live-preview = Aperçu en direct
+viewer-next-clip = Votre clip est le prochain
+viewer-next-image = Votre image est la prochaine
+viewer-next-tip = Le résultat apparaît ici dès que le moteur démarre.
+viewer-describe-image = Décrivez votre image à gauche, puis appuyez sur Générer.
+viewer-describe-image-or-example = Décrivez votre image à gauche, ou commencez par un exemple.
+viewer-describe-clip = Décrivez votre clip à gauche, puis appuyez sur Générer.
+viewer-describe-clip-or-example = Décrivez votre clip à gauche, ou commencez par un exemple.
+viewer-what-to-create = Que voulez-vous créer ?
+viewer-model-loading = Chargement du modèle…
+viewer-model-loading-tip = Cela prend un instant.
+viewer-model-missing-tip = Choisissez-en un ci-dessus, ou ouvrez-en un depuis votre disque.
+viewer-model-missing = Aucun modèle chargé
+viewer-model-open = Ouvrir un fichier de modèle…
+viewer-replanned-dismiss = Fermer l'avis du nouveau plan
+viewer-replanned = L'exécution continue avec un nouveau plan
+viewer-replanned-times =
+    { $count ->
+        [one] L'exécution continue avec un nouveau plan (changé { $count } fois)
+       *[other] L'exécution continue avec un nouveau plan (changé { $count } fois)
+    }
+viewer-dismiss = Fermer
+viewer-dismiss-all = Fermer tout ({ $count })
+viewer-copy-message = Copier le message
+viewer-more-failures = +{ $count } autres
+viewer-drop = Déposez une image pour partir d'elle ou utiliser ses paramètres
+viewer-drop-model = ou un modèle ou un LoRA pour le charger
+viewer-unfinished-question = Sluice a été fermé pendant une génération. Reprendre là où elle s'est arrêtée ?
+viewer-unfinished-resume = Reprendre
+viewer-unfinished-discard = Abandonner
+viewer-unfinished =
+    { $count ->
+        [one] { $count } image inachevée
+       *[other] { $count } images inachevées
+    }
+viewer-live-thumbnail = Aperçu en direct, miniature
+
+## La barre sous l'image
+
+viewer-zoom-actual-tip = Affiche un pixel de l'image par pixel de l'écran. Double-cliquez sur l'image pour basculer.
+viewer-zoom-fit-tip = Affiche toute l'image. La molette zoome, glisser déplace.
+viewer-zoom-fit = Ajuster
+viewer-compare-tip = Compare avec une autre image, à choisir dans la liste ci-dessous. Touche : C
+viewer-compare = Comparer
+viewer-compare-stop = Arrêter de comparer
+viewer-compare-stop-tip = Touche : Esc
+viewer-compare-swap = Échanger A et B
+viewer-compare-side-by-side = Côte à côte
+viewer-compare-side-by-side-tip = Affiche les images l'une à côté de l'autre au lieu d'un séparateur.
+viewer-compare-choose = Cliquez sur une image ci-dessous pour comparer
+viewer-open-folder = Ouvrir le dossier du fichier
+viewer-copy-frame = Copier la frame
+viewer-copy-image = Copier l'image
+viewer-save-frame = Enregistrer la frame en PNG
+viewer-use-frame = Utiliser la frame comme image d'entrée
+viewer-use-frame-as-end = Utiliser la frame comme image de fin
+viewer-extend-tip = Continue ce clip à partir de la fin de la plage lue.
+viewer-extend = Prolonger
+viewer-use-as-input = Utiliser comme image d'entrée
+viewer-similar-tip = Quatre images proches de celle-ci : la même graine, avec un peu du bruit d'autres graines.
+viewer-similar = Similaires ×4
+viewer-variations-tip = Quatre images avec les mêmes paramètres et d'autres graines.
+viewer-variations = Variations ×4
+viewer-use-settings-tip = Charge le prompt, la graine et tous les autres paramètres qui ont créé cette image.
+viewer-use-settings = Utiliser ces paramètres
+viewer-actions = Actions
+viewer-actions-spoken = Actions pour l'image
+viewer-export-as = Exporter en { $format }
+viewer-export-range = Exporter la plage lue
+viewer-export = Exporter
+viewer-caption-frames =
+    { $count ->
+        [one] { $count } frame
+       *[other] { $count } frames
+    }
+viewer-caption-rate = { $rate } fps
+viewer-caption-seed = graine { $seed }
+viewer-caption-steps =
+    { $count ->
+        [one] { $count } étape
+       *[other] { $count } étapes
+    }
+viewer-caption-guidance = guidage { $guidance }
+viewer-caption-took = en { $time }
+viewer-divider = Séparateur
+viewer-divider-tip = Glissez pour comparer, ou utilisez les touches fléchées.
+
+## Peindre un masque
+
+viewer-mask = Masque sur l'image
+viewer-brush = Pinceau
+viewer-brush-tip = Taille du pinceau en pixels de l'image.
+viewer-mask-paint = Peindre
+viewer-mask-paint-tip = Marque la zone qui doit changer.
+viewer-mask-erase = Effacer
+viewer-mask-erase-tip = Retire des parties de cette zone.
+viewer-mask-undo-tip = Défait le dernier trait. Touches : Ctrl+Z
+viewer-mask-undo = Défaire le trait
+viewer-mask-invert = Inverser
+viewer-mask-clear = Vider
+viewer-mask-apply = Appliquer le masque
+viewer-mask-discard-tip = Arrête de peindre et garde le masque précédent.
+viewer-mask-discard = Abandonner
+
+## Lire un clip
+
+viewer-pause = Pause
+viewer-play = Lire
+viewer-play-tip = Touche : Space
+viewer-previous-frame = Frame précédente
+viewer-previous-frame-tip = Touche : ←
+viewer-next-frame = Frame suivante
+viewer-next-frame-tip = Touche : →
+viewer-mute = Couper le son
+viewer-mute-tip = Lit sans le son. Le son s'entend à vitesse normale, en avant. Touche : M
+viewer-boomerang = Boomerang
+viewer-boomerang-tip = Lit alternativement en avant et en arrière.
+viewer-play-whole = Lire tout le clip
+viewer-play-whole-tip = Retire le début et la fin que vous avez fixés.
+viewer-end-here = Finir ici
+viewer-end-here-tip = Lit seulement jusqu'à cette frame. Touche : O
+viewer-start-here = Commencer ici
+viewer-start-here-tip = Lit seulement à partir de cette frame. Touche : I
+viewer-speed = Vitesse
+viewer-speed-tip = Vitesse de lecture.
+viewer-place-tip = Frame et temps.
+viewer-range-start = Début de la plage
+viewer-range-start-tip = Début de la plage, frame { $frame }
+viewer-range-end = Fin de la plage
+viewer-range-end-tip = Fin de la plage, frame { $frame }
+viewer-frame = Frame
+viewer-frame-at = Frame { $frame } · { $time }
