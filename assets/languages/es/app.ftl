@@ -60,3 +60,4 @@ app-folder-queued =
         [one] { $count } imagen de { $name } en la cola
        *[other] { $count } imágenes de { $name } en la cola
     }
+app-preset-deleted = Preajuste { $name } eliminado

@@ -67,3 +67,4 @@ files-format-mp4 = vídeo MP4
 files-format-webp = WebP animado
 files-format-gif = GIF animado
 files-format-frames = carpeta de imágenes PNG
+files-upscaler = Elegir un upscaler

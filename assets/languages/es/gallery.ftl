@@ -204,3 +204,5 @@ gallery-export-folder-tip = Dónde se escriben los archivos.
 gallery-export-cancel-tip = Tecla: Esc
 gallery-export-advice = Elija otra carpeta o libere espacio en el disco.
 gallery-export-name-advice = Cambie el nombre de archivo.
+gallery-upscale = Ampliar…
+gallery-upscale-tip = Amplía todo lo seleccionado.

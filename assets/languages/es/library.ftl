@@ -149,3 +149,7 @@ library-starter-tip = Viene con Sluice, para tener los primeros resultados sin d
 library-note = Su nota
 library-note-hint = Solo la ve usted
 library-note-tip = Se guarda en este equipo; la búsqueda encuentra sus palabras.
+library-menu-star = Poner una estrella
+library-menu-unstar = Quitar la estrella
+library-open-folder-tip = Muestra el archivo en el gestor de archivos.
+library-copy-path-tip = Copia la ruta del archivo al portapapeles.

@@ -31,3 +31,4 @@ queue-run-next = Ejecutar a continuación
 queue-run-last = Ejecutar al final
 queue-duplicate = Duplicar con otra semilla
 queue-edit = Editar
+queue-upscale = Ampliar { $name }

@@ -89,3 +89,4 @@ settings-field-prompt = el comienzo del prompt
 settings-field-width = el ancho en píxeles
 settings-field-height = el alto en píxeles
 settings-field = { $field } es { $meaning }
+settings-language-tip = El idioma de la ventana, que cambia al momento.

@@ -309,3 +309,4 @@ side-panel-accuracy-of-memory =
         [one] Desvío máximo de { $memory } en memoria en { $count } ejecución
        *[other] Desvío máximo de { $memory } en memoria en { $count } ejecuciones
     }
+side-panel-preset-undo-tip = Devuelve el preajuste a la lista.

@@ -31,3 +31,5 @@ status-bar-ram-tip-limited = Sluice usa { $memory }; limitado a { $limit } por {
 status-bar-gpu-tip = { $name }, ocupada al { $load }
 status-bar-gpu-tip-degrees = { $name }, ocupada al { $load }, { $degrees } °C
 status-bar-no-gpu = Sin GPU NVIDIA
+status-bar-upscaling = Ampliando
+status-bar-tile = Tesela { $tile } de { $tiles }

@@ -60,3 +60,4 @@ app-folder-queued =
         [one] { $count } image de { $name } mise en file d'attente
        *[other] { $count } images de { $name } mises en file d'attente
     }
+app-preset-deleted = Préréglage { $name } supprimé

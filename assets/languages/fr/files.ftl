@@ -67,3 +67,4 @@ files-format-mp4 = vidéo MP4
 files-format-webp = WebP animé
 files-format-gif = GIF animé
 files-format-frames = dossier d'images PNG
+files-upscaler = Choisir un upscaler

@@ -204,3 +204,5 @@ gallery-export-folder-tip = Où les fichiers sont écrits.
 gallery-export-cancel-tip = Touche : Esc
 gallery-export-advice = Choisissez un autre dossier ou libérez de l'espace disque.
 gallery-export-name-advice = Modifiez le nom de fichier.
+gallery-upscale = Agrandir…
+gallery-upscale-tip = Agrandit tout ce qui est sélectionné.

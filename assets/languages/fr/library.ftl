@@ -149,3 +149,7 @@ library-starter-tip = Fourni avec Sluice, pour des premiers résultats sans tél
 library-note = Votre note
 library-note-hint = Visible de vous seul
 library-note-tip = Conservée sur cet ordinateur ; la recherche trouve ses mots.
+library-menu-star = Mettre une étoile
+library-menu-unstar = Retirer l'étoile
+library-open-folder-tip = Affiche le fichier dans le gestionnaire de fichiers.
+library-copy-path-tip = Copie le chemin du fichier dans le presse-papiers.

@@ -31,3 +31,4 @@ queue-run-next = Exécuter ensuite
 queue-run-last = Exécuter en dernier
 queue-duplicate = Dupliquer avec une autre graine
 queue-edit = Modifier
+queue-upscale = Agrandir { $name }

@@ -89,3 +89,4 @@ settings-field-prompt = le début du prompt
 settings-field-width = la largeur en pixels
 settings-field-height = la hauteur en pixels
 settings-field = { $field } est { $meaning }
+settings-language-tip = La langue de la fenêtre, qui change aussitôt.

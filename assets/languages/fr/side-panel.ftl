@@ -309,3 +309,4 @@ side-panel-accuracy-of-memory =
         [one] Écart d'au plus { $memory } en mémoire sur { $count } exécution
        *[other] Écart d'au plus { $memory } en mémoire sur { $count } exécutions
     }
+side-panel-preset-undo-tip = Remet le préréglage dans la liste.

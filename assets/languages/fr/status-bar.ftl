@@ -31,3 +31,5 @@ status-bar-ram-tip-limited = Sluice utilise { $memory } ; limité à { $limit }
 status-bar-gpu-tip = { $name }, occupé à { $load }
 status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
+status-bar-upscaling = Agrandissement
+status-bar-tile = Tuile { $tile } sur { $tiles }

@@ -2,17 +2,13 @@
 
 ## Panneaux
 
-top-bar-timeline = Chronologie
 top-bar-timeline-tip = Montre comment une exécution utilise la mémoire au fil du temps.
-top-bar-plan = Plan
 top-bar-plan-tip = Montre comment le modèle tient en mémoire, et permet de le changer.
-top-bar-gallery = Galerie
 top-bar-gallery-tip = Parcourt tout ce qui a été généré. Touche : G
 
 ## Modèles
 
 top-bar-models = Modèles
-top-bar-all-models = Tous les modèles
 top-bar-all-models-detail = Sur cet ordinateur et des modèles connus, avec leurs prévisions (Ctrl+M)
 top-bar-all-models-tip = Ouvre la vue de tous les modèles et LoRA.
 top-bar-downloads =
@@ -26,8 +22,6 @@ top-bar-get-models-tip = Télécharge des modèles.
 top-bar-starter-detail = Intégré : de petites images, pour essayer
 top-bar-starter-clip-detail = Intégré : de courts clips, pour essayer
 top-bar-forget-model = Retirer { $name } de la liste
-top-bar-open-file = Ouvrir un fichier de modèle…
-top-bar-open-folder = Ouvrir un dossier de modèle…
 top-bar-path = Chemin du modèle
 top-bar-path-example = /chemin/du/modèle
 top-bar-open = Ouvrir
@@ -38,3 +32,5 @@ top-bar-choose-model = Choisir un modèle
 top-bar-component = { $role } : { $architecture }, { $weights } paramètres, { $size }
 top-bar-starter = Starter
 top-bar-starter-clip = Starter de clips
+top-bar-choose-model-tip = Génère désormais avec ce modèle.
+top-bar-upscaler = Upscaler fourni

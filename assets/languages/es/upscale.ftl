@@ -1,0 +1,25 @@
+### La pregunta antes de ampliar imágenes y clips.
+
+upscale-title = Ampliar { $count } archivos
+upscale-title-one = Ampliar { $name }
+upscale-model = Upscaler
+upscale-model-tip = La red que amplía
+upscale-open = Elegir un archivo…
+upscale-open-tip = Usar un upscaler propio: un archivo .safetensors de ESRGAN, Real-ESRGAN Compact o SPAN
+upscale-scale = Factor
+upscale-start = Ampliar
+upscale-start-tip = Se pone en la cola como otros trabajos
+upscale-cancel-tip = No amplía nada
+upscale-reading = Leyendo los archivos…
+upscale-asking = Calculando lo que necesita…
+upscale-more-refused = { $count } archivos más no se pueden ampliar
+upscale-sizes = { $before } pasa a { $after }
+upscale-takes = Tarda unos { $time } y necesita hasta { $memory } de memoria
+upscale-beside = Los resultados quedan junto a los originales, con nombres nuevos
+upscale-queued =
+    { $count ->
+        [one] Se amplía { $count } archivo
+       *[other] Se amplían { $count } archivos
+    }
+upscale-built-in = Incluido (Real-ESRGAN)
+upscale-chosen = { $name } es un upscaler: «Ampliar…» lo usa a partir de ahora
