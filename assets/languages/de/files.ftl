@@ -67,3 +67,5 @@ files-format-mp4 = MP4-Video
 files-format-webp = Animiertes WebP
 files-format-gif = Animiertes GIF
 files-format-frames = Ordner mit PNG-Bildern
+files-folder-tip = Öffnet diesen Ordner.
+files-file-tip = Wählt diese Datei.

@@ -33,3 +33,4 @@ top-bar-component = { $role }: { $architecture }, { $weights } Parameter, { $siz
 top-bar-starter = Starter
 top-bar-starter-clip = Clip-Starter
 top-bar-choose-model-tip = Erzeugt ab jetzt mit diesem Modell.
+top-bar-path-tip = Nimmt den Pfad einer Modelldatei oder eines Ordners.

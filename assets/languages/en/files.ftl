@@ -67,3 +67,5 @@ files-format-mp4 = MP4 video
 files-format-webp = Animated WebP
 files-format-gif = Animated GIF
 files-format-frames = Folder of PNG images
+files-folder-tip = Opens this folder.
+files-file-tip = Chooses this file.

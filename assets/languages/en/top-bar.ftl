@@ -33,3 +33,4 @@ top-bar-component = { $role }: { $architecture }, { $weights } parameters, { $si
 top-bar-starter = Starter
 top-bar-starter-clip = Clip starter
 top-bar-choose-model-tip = Generates with this model from now on.
+top-bar-path-tip = Takes the path of a model file or folder.

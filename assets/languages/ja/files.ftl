@@ -67,3 +67,5 @@ files-format-mp4 = MP4 動画
 files-format-webp = アニメーション WebP
 files-format-gif = アニメーション GIF
 files-format-frames = PNG 画像のフォルダー
+files-folder-tip = このフォルダーを開きます。
+files-file-tip = このファイルを選びます。

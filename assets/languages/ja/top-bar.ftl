@@ -29,3 +29,4 @@ top-bar-component = { $role }: { $architecture }、パラメーター数 { $weig
 top-bar-starter = スターター
 top-bar-starter-clip = 動画スターター
 top-bar-choose-model-tip = 今後はこのモデルで生成します。
+top-bar-path-tip = モデルのファイルまたはフォルダーのパスを入力します。

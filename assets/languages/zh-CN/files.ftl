@@ -67,3 +67,5 @@ files-format-mp4 = MP4 视频
 files-format-webp = 动态 WebP
 files-format-gif = 动态 GIF
 files-format-frames = PNG 图像文件夹
+files-folder-tip = 打开此文件夹。
+files-file-tip = 选择此文件。

@@ -29,3 +29,4 @@ top-bar-component = { $role }：{ $architecture }，{ $weights } 参数，{ $siz
 top-bar-starter = 入门模型
 top-bar-starter-clip = 视频入门模型
 top-bar-choose-model-tip = 从现在起使用此模型生成。
+top-bar-path-tip = 输入模型文件或文件夹的路径。

@@ -25,3 +25,4 @@ mod snapshots;
 mod sound;
 mod support;
 mod timeline;
+mod tooltips;

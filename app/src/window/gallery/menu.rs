@@ -80,7 +80,7 @@ pub(super) fn offers_for_all(has_images: bool) -> Vec<Offer> {
 
 /// The menu of a right click, which selects the image first unless it is selected.
 pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Item, actions: &mut Vec<Action>) {
-    ui.set_min_width(size::MENU);
+    ui.set_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
     let shelf = &gallery.shelf;
     let path: PathBuf = item.path.clone();
