@@ -1,6 +1,6 @@
 //! Every control has a name and a tooltip, also those that other tests do not open.
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::settings::Settings;
 use sluice_engine::session::{Event, Job, JobId};
@@ -106,9 +106,9 @@ fn commands_in_menus_are_explained() {
     press(&mut window, Key::Escape);
     window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 7)], seconds: 1.0 });
     let name = window.harness.state().state().images.shown_recent().unwrap().name();
-    window.harness.get_all_by_label(&name).next().unwrap().click_secondary();
+    window.harness.get_by_role_and_label(Role::Image, &name).click_secondary();
     window.frames();
-    nothing_is_unnamed(&window, "the menu of an image");
+    nothing_is_unnamed(&window, "the menu of the large image");
     window.click("Copy prompt");
     assert!(!window.shows("Copy prompt"), "the menu is closed");
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
