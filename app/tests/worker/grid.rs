@@ -12,7 +12,7 @@ use sluice::window::{
     files::Files,
 };
 use sluice_engine::{
-    output::{Media, read_settings},
+    output::read_settings,
     request::grid::{Axis, Grid, GridSetting},
     session::{Session, SessionOptions},
 };
