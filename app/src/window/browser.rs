@@ -54,7 +54,10 @@ fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
         {
             actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
         }
-        if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
+        if widgets::button(ui, None, &tr!("common-close"), Weight::Plain)
+            .on_hover_text(tr!("common-close-tip"))
+            .clicked()
+        {
             actions.push(Action::Browse(Browse::Close));
         }
     });
@@ -96,7 +99,8 @@ fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
         for Entry { path, is_folder } in entries {
             let icon = if *is_folder { icons::FOLDER } else { icons::FILE };
-            if widgets::file_button(ui, icon, &file_name(path), "", false).clicked() {
+            let tip = if *is_folder { tr!("files-folder-tip") } else { tr!("files-file-tip") };
+            if widgets::file_button(ui, icon, &file_name(path), "", false).on_hover_text(tip).clicked() {
                 let step = if *is_folder { Browse::Enter } else { Browse::Choose };
                 actions.push(Action::Browse(step(path.clone())));
             }

@@ -68,7 +68,10 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
         });
     });
     ui.add_space(space::M);
-    if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
+    if widgets::button(ui, None, &tr!("common-close"), Weight::Plain)
+        .on_hover_text(tr!("common-close-tip"))
+        .clicked()
+    {
         actions.push(Action::ShowHelp(false));
     }
 }

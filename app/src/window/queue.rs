@@ -139,7 +139,7 @@ fn queue_row(
             drag(ui, &row, *id, actions);
             *is_open ^= row.clicked();
             row.context_menu(|ui| {
-                ui.set_min_width(size::MENU);
+                ui.set_width(size::MENU);
                 choices(ui, *id, actions);
             });
         }

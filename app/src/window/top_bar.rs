@@ -144,11 +144,16 @@ fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
             .hint_text(tr!("top-bar-path-example"))
             .margin(Margin::symmetric(10, 6))
             .desired_width(width);
-        let response = ui.add_sized(vec2(width, size::CONTROL), field).labelled_by(label.id);
+        let response = ui
+            .add_sized(vec2(width, size::CONTROL), field)
+            .labelled_by(label.id)
+            .on_hover_text(tr!("top-bar-path-tip"));
         let entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         let empty = typed.trim().is_empty();
         let open = ui.add_enabled_ui(!empty, |ui| {
-            widgets::button(ui, None, &tr!("top-bar-open"), Weight::Plain).clicked()
+            widgets::button(ui, None, &tr!("top-bar-open"), Weight::Plain)
+                .on_hover_text(tr!("top-bar-choose-model-tip"))
+                .clicked()
         });
         ((open.inner || entered) && !empty).then(|| {
             let path = PathBuf::from(typed.trim());

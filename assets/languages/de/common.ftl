@@ -9,3 +9,4 @@ common-part-of-whole = { $part } von { $whole }
 common-aspect = Seitenverhältnis { $aspect }
 common-automatic = automatisch
 common-in-unit = { $name } in { $unit }
+common-close-tip = Schließt dies, wie Esc.

@@ -68,3 +68,5 @@ files-format-webp = Animiertes WebP
 files-format-gif = Animiertes GIF
 files-format-frames = Ordner mit PNG-Bildern
 files-upscaler = Vergrößerer wählen
+files-folder-tip = Öffnet diesen Ordner.
+files-file-tip = Wählt diese Datei.

@@ -153,3 +153,4 @@ library-menu-star = Mit Stern versehen
 library-menu-unstar = Stern entfernen
 library-open-folder-tip = Zeigt die Datei im Dateimanager.
 library-copy-path-tip = Kopiert, wo die Datei liegt, in die Zwischenablage.
+library-row-tip = Auswählen zeigt, was bekannt ist; ein Doppelklick verwendet es.

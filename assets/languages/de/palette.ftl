@@ -10,3 +10,4 @@ palette-preset = Preset
 palette-style = Stil
 palette-style-in-use = Stil, verwendet
 palette-prompt = Prompt
+palette-search-tip = Findet Befehle, Modelle, Presets, Stile und Prompts.

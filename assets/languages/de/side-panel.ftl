@@ -310,3 +310,19 @@ side-panel-accuracy-of-memory =
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben
     }
 side-panel-preset-undo-tip = Nimmt das Preset wieder in die Liste auf.
+side-panel-prompt-tip = Beschreibt, was erzeugt wird; Ctrl+↑ und Ctrl+↓ gewichten Wörter.
+side-panel-negative-prompt-tip = Sagt, was vermieden wird.
+side-panel-examples-tip = Zeigt Prompts, die zu diesem Modell passen.
+side-panel-example-tip = Schreibt dies in den Prompt.
+side-panel-generate-tip = Reiht ein Bild oder einen Clip mit diesen Einstellungen ein.
+side-panel-kind-image-tip = Verwendet das letzte Modell für Bilder.
+side-panel-kind-video-tip = Verwendet das letzte Modell für Clips.
+side-panel-more-tip = Zeigt Sampler, Schedule, Genauigkeit und mehr.
+side-panel-guidance-and-speed-tip = Zeigt, was die Guidance verfeinert oder Schritte spart.
+side-panel-loras-tip = Zeigt die LoRAs, die verändern, was das Modell zeichnet.
+side-panel-loras-near-tip = Zeigt LoRAs in den Ordnern neben dem Modell.
+side-panel-history-search-tip = Findet Prompts mit diesen Wörtern.
+side-panel-styles-search-tip = Findet Stile nach ihren Namen.
+side-panel-remove-limit-tip = Lässt Sluice den ganzen freien Speicher verwenden.
+side-panel-clip-change-tip = Erzeugt den Clip entlang seiner Frames neu.
+side-panel-clip-extend-tip = Setzt den Clip nach seinem letzten Frame fort.

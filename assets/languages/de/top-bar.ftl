@@ -34,3 +34,4 @@ top-bar-starter = Starter
 top-bar-starter-clip = Clip-Starter
 top-bar-choose-model-tip = Erzeugt ab jetzt mit diesem Modell.
 top-bar-upscaler = Mitgelieferter Vergrößerer
+top-bar-path-tip = Nimmt den Pfad einer Modelldatei oder eines Ordners.

@@ -9,3 +9,4 @@ common-part-of-whole = { $part } of { $whole }
 common-aspect = Aspect { $aspect }
 common-automatic = automatic
 common-in-unit = { $name } in { $unit }
+common-close-tip = Closes this, as Esc does.

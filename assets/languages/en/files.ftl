@@ -68,3 +68,5 @@ files-format-webp = Animated WebP
 files-format-gif = Animated GIF
 files-format-frames = Folder of PNG images
 files-upscaler = Choose an upscaler
+files-folder-tip = Opens this folder.
+files-file-tip = Chooses this file.

@@ -153,3 +153,4 @@ library-menu-star = Give it a star
 library-menu-unstar = Take its star away
 library-open-folder-tip = Shows the file in the file manager.
 library-copy-path-tip = Copies where the file is to the clipboard.
+library-row-tip = Select it to see what is known about it; a double click uses it.

@@ -10,3 +10,4 @@ palette-preset = Preset
 palette-style = Style
 palette-style-in-use = Style in use
 palette-prompt = Prompt
+palette-search-tip = Finds commands, models, presets, styles and prompts.

@@ -310,3 +310,19 @@ side-panel-accuracy-of-memory =
        *[other] Off by at most { $memory } memory in { $count } runs
     }
 side-panel-preset-undo-tip = Puts the preset back into the list.
+side-panel-prompt-tip = Describe what to generate; Ctrl+↑ and Ctrl+↓ weigh words.
+side-panel-negative-prompt-tip = Says what to avoid.
+side-panel-examples-tip = Shows prompts that suit this model.
+side-panel-example-tip = Writes this into the prompt.
+side-panel-generate-tip = Queues an image or a clip with these settings.
+side-panel-kind-image-tip = Uses the last model for images.
+side-panel-kind-video-tip = Uses the last model for clips.
+side-panel-more-tip = Shows sampler, schedule, precision and more.
+side-panel-guidance-and-speed-tip = Shows what refines guidance or saves steps.
+side-panel-loras-tip = Shows the LoRAs that change what the model draws.
+side-panel-loras-near-tip = Shows LoRAs in the folders next to the model.
+side-panel-history-search-tip = Finds prompts that contain these words.
+side-panel-styles-search-tip = Finds styles by their names.
+side-panel-remove-limit-tip = Lets Sluice use all memory that is free.
+side-panel-clip-change-tip = Generates the clip anew along its frames.
+side-panel-clip-extend-tip = Goes on after the last frame of the clip.

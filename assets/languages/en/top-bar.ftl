@@ -34,3 +34,4 @@ top-bar-starter = Starter
 top-bar-starter-clip = Clip starter
 top-bar-choose-model-tip = Generates with this model from now on.
 top-bar-upscaler = Built-in upscaler
+top-bar-path-tip = Takes the path of a model file or folder.

@@ -9,3 +9,4 @@ common-part-of-whole = { $part } / { $whole }
 common-aspect = 縦横比 { $aspect }
 common-automatic = 自動
 common-in-unit = { $name }（{ $unit }）
+common-close-tip = これを閉じます（Esc でも閉じます）。

@@ -68,3 +68,5 @@ files-format-webp = アニメーション WebP
 files-format-gif = アニメーション GIF
 files-format-frames = PNG 画像のフォルダー
 files-upscaler = アップスケーラーを選択
+files-folder-tip = このフォルダーを開きます。
+files-file-tip = このファイルを選びます。

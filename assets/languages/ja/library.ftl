@@ -141,3 +141,4 @@ library-menu-star = スターを付ける
 library-menu-unstar = スターを外す
 library-open-folder-tip = ファイルマネージャーでファイルを表示します。
 library-copy-path-tip = ファイルの場所をクリップボードにコピーします。
+library-row-tip = 選択すると詳細を表示し、ダブルクリックで使用します。

@@ -10,3 +10,4 @@ palette-preset = プリセット
 palette-style = スタイル
 palette-style-in-use = 使用中のスタイル
 palette-prompt = プロンプト
+palette-search-tip = コマンド、モデル、プリセット、スタイル、プロンプトを探します。

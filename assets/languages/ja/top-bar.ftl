@@ -30,3 +30,4 @@ top-bar-starter = スターター
 top-bar-starter-clip = 動画スターター
 top-bar-choose-model-tip = 今後はこのモデルで生成します。
 top-bar-upscaler = 内蔵アップスケーラー
+top-bar-path-tip = モデルのファイルまたはフォルダーのパスを入力します。

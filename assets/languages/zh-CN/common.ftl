@@ -9,3 +9,4 @@ common-part-of-whole = { $part } / { $whole }
 common-aspect = 宽高比 { $aspect }
 common-automatic = 自动
 common-in-unit = { $name }，单位 { $unit }
+common-close-tip = 关闭此处，与 Esc 相同。

@@ -68,3 +68,5 @@ files-format-webp = 动态 WebP
 files-format-gif = 动态 GIF
 files-format-frames = PNG 图像文件夹
 files-upscaler = 选择放大模型
+files-folder-tip = 打开此文件夹。
+files-file-tip = 选择此文件。

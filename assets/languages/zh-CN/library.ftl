@@ -141,3 +141,4 @@ library-menu-star = 加星标
 library-menu-unstar = 取消星标
 library-open-folder-tip = 在文件管理器中显示该文件。
 library-copy-path-tip = 将文件位置复制到剪贴板。
+library-row-tip = 选中可查看详情；双击即可使用。

@@ -10,3 +10,4 @@ palette-preset = 预设
 palette-style = 风格
 palette-style-in-use = 正在使用的风格
 palette-prompt = 提示词
+palette-search-tip = 查找命令、模型、预设、风格和提示词。

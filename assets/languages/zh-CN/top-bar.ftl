@@ -30,3 +30,4 @@ top-bar-starter = 入门模型
 top-bar-starter-clip = 视频入门模型
 top-bar-choose-model-tip = 从现在起使用此模型生成。
 top-bar-upscaler = 内置放大模型
+top-bar-path-tip = 输入模型文件或文件夹的路径。

@@ -1,6 +1,6 @@
 //! The commands that the window sends, and the texts it shows.
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
     settings::Settings as WindowSettings,
@@ -371,6 +371,24 @@ pub fn nothing_is_unnamed(window: &Window, what: &str) {
         let acts = node.data().supports_action(egui::accesskit::Action::Focus) && !node.is_hidden();
         assert!(named || !acts, "{:?} at {:?} with {what}", node.role(), node.raw_bounds());
     }
+    everything_is_explained(window, what);
+}
+
+/// Every control has a tooltip. What is looked at has none, which would cover it, nor have lists as a whole; and the edges of
+/// panels say with the pointer that they can be dragged.
+fn everything_is_explained(window: &Window, what: &str) {
+    let mut missing = Vec::new();
+    for node in window.harness.root().children_recursive() {
+        let node = node.accesskit_node();
+        let is_looked_at = matches!(node.role(), Role::Image | Role::Canvas | Role::ListBox | Role::Splitter);
+        let acts = node.data().supports_action(egui::accesskit::Action::Focus) && !node.is_hidden();
+        let acts = acts && !is_looked_at;
+        let tip = node.data().description().unwrap_or_default();
+        if acts && tip.trim().is_empty() {
+            missing.push(format!("{:?} {:?}", node.role(), node.label().unwrap_or_default()));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new(), "without a tooltip, with {what}");
 }
 
 #[test]

@@ -26,3 +26,4 @@ mod sound;
 mod support;
 mod timeline;
 mod upscaling;
+mod tooltips;

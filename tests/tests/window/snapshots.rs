@@ -13,6 +13,7 @@ use sluice_engine::{
 };
 
 use super::{
+    behaviour::nothing_is_unnamed,
     gallery::Kept,
     runs::{Scene, telemetry},
     support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
@@ -60,6 +61,7 @@ fn check_from(state: &str, saved: Option<&WindowSettings>, script: impl Fn(&mut 
 pub fn look(window: &mut Window, name: &str) -> SnapshotResults {
     window.harness.remove_cursor();
     window.frames();
+    nothing_is_unnamed(window, name);
     let name = format!("window/{name}");
     window.harness.snapshot(&name);
     let mut results = SnapshotResults::new();

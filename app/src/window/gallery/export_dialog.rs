@@ -11,7 +11,7 @@ use crate::{
         collection::{Export, ExportOptions, Item},
         files::Dialog,
         icons,
-        settings_page::field_meaning,
+        settings_page::{field_meaning, format_meaning},
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
     },
@@ -54,7 +54,7 @@ fn contents(
         widgets::hint(ui, tr!("gallery-export-clips", count = items.len() - count));
     }
     widgets::field_label(ui, &tr!("gallery-export-format"));
-    let formats = StillFormat::ALL.map(|format| (format, format.title()));
+    let formats = StillFormat::ALL.map(|format| (format, format.title(), format_meaning(format)));
     if let Some(format) = widgets::segmented(ui, options.format, &formats) {
         options.format = format;
     }

@@ -89,7 +89,7 @@ pub(super) fn whole(items: &[Arc<Item>]) -> Vec<PathBuf> {
 
 /// The menu of a right click, which selects the image first unless it is selected.
 pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
-    ui.set_min_width(size::MENU);
+    ui.set_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
     let shelf = &gallery.shelf;
     let path: PathBuf = item.path.clone();

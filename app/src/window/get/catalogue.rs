@@ -25,12 +25,12 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
     ui.add_space(space::XS);
     ui.horizontal(|ui| {
         heading(ui, &tr!("get-catalogue"));
-        for (kind, name) in [
-            (Kind::All, tr!("get-kind-all")),
-            (Kind::Images, tr!("get-kind-images")),
-            (Kind::Clips, tr!("get-kind-clips")),
+        for (kind, name, tip) in [
+            (Kind::All, tr!("get-kind-all"), tr!("get-kind-all-tip")),
+            (Kind::Images, tr!("get-kind-images"), tr!("get-kind-images-tip")),
+            (Kind::Clips, tr!("get-kind-clips"), tr!("get-kind-clips-tip")),
         ] {
-            if widgets::toggle_button(ui, &name, place.kind == kind).clicked() {
+            if widgets::toggle_button(ui, &name, place.kind == kind).on_hover_text(tip).clicked() {
                 place.kind = kind;
             }
         }
@@ -222,6 +222,7 @@ pub fn start_button(
                 [tr!("get-try-again"), tr!("get-try-again-named", name = name)],
                 Weight::Plain,
             )
+            .on_hover_text(tr!("get-go-on-tip"))
             .clicked()
             {
                 actions.push(GetAction::Resume(download.id).into());
@@ -229,6 +230,7 @@ pub fn start_button(
         }
         Some((Phase::Paused, download)) => {
             if button(ui, icons::PLAY, [tr!("get-go-on"), tr!("get-go-on-named", name = name)], Weight::Plain)
+                .on_hover_text(tr!("get-go-on-tip"))
                 .clicked()
             {
                 actions.push(GetAction::Resume(download.id).into());

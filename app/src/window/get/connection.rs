@@ -23,7 +23,7 @@ pub struct Connection {
 /// Draws the section.
 pub fn show(ui: &mut Ui, state: &State, connection: &mut Connection, actions: &mut Vec<Action>) {
     let Connection { is_open, typed, token } = connection;
-    widgets::fold(ui, &tr!("get-connection"), is_open, |ui| {
+    widgets::fold(ui, (&tr!("get-connection"), tr!("get-connection-tip")), is_open, |ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         let saved = &state.settings.library.downloads;
         let saved = [saved.endpoint.clone(), saved.proxy.clone()];

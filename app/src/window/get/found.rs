@@ -37,7 +37,10 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             if let Some(advice) = &failure.advice {
                 paragraph(ui, advice);
             }
-            if widgets::button(ui, Some(icons::RESTORE), &tr!("get-try-again"), Weight::Plain).clicked() {
+            if widgets::button(ui, Some(icons::RESTORE), &tr!("get-try-again"), Weight::Plain)
+                .on_hover_text(tr!("get-try-again-tip"))
+                .clicked()
+            {
                 actions.push(GetAction::Ask(what.clone()).into());
             }
         }
@@ -101,7 +104,7 @@ fn results(ui: &mut Ui, words: &str, found: &[Found], actions: &mut Vec<Action>)
             let button = widgets::button(ui, None, &tr!("get-show-files"), Weight::Plain);
             let name = tr!("get-show-files-of", name = &result.repository);
             button.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
-            if button.clicked() {
+            if button.on_hover_text(tr!("get-show-files-tip")).clicked() {
                 actions.push(GetAction::Ask(result.repository.clone()).into());
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {

@@ -77,7 +77,9 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
                     actions.push(GetAction::Open(opens.clone()).into());
                 }
                 if let Some(folder) = opens.parent()
-                    && widgets::button(ui, None, &tr!("get-show-in-folder"), Weight::Ghost).clicked()
+                    && widgets::button(ui, None, &tr!("get-show-in-folder"), Weight::Ghost)
+                        .on_hover_text(tr!("settings-open-folder-tip"))
+                        .clicked()
                 {
                     actions.push(Action::OpenFolder(folder.to_owned()));
                 }

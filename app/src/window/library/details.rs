@@ -430,9 +430,14 @@ fn own_note(
         Some((of, text)) if of == id => text,
         note => &mut note.insert((id.clone(), saved.cloned().unwrap_or_default())).1,
     };
-    let field =
-        widgets::text_area(ui, Id::unique("library note"), text, label.id, &tr!("library-note-hint"), (2, 8));
-    let field = field.on_hover_text(tr!("library-note-tip"));
+    let field = widgets::text_area(
+        ui,
+        Id::unique("library note"),
+        text,
+        (label.id, tr!("library-note-tip")),
+        &tr!("library-note-hint"),
+        (2, 8),
+    );
     if field.changed() {
         actions.push(Action::Library(LibraryAction::Note(id.clone(), text.clone())));
     }

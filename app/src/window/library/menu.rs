@@ -37,7 +37,7 @@ impl Offer {
 
 /// Draws the menu.
 pub(super) fn show(ui: &mut Ui, state: &State, row: &Row<'_>, actions: &mut Vec<Action>) {
-    ui.set_min_width(size::MENU);
+    ui.set_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
     for Offer { icon, name, tip, does } in offers(state, row) {
         if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {

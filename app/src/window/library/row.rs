@@ -215,6 +215,7 @@ pub fn show(ui: &mut Ui, rect: Rect, row: &Row<'_>, selected: bool, previews: &m
     }
     let middle = pos2(text_left, rect.center().y);
     texts(ui, middle, (right - text_left).max(40.0), row);
+    let response = response.on_hover_text(tr!("library-row-tip"));
     RowEvents { response, starred, toggled }
 }
 

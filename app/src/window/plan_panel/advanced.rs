@@ -33,7 +33,9 @@ pub struct Open {
 /// Draws the section.
 pub fn show(ui: &mut Ui, state: &State, open: &mut Open, preferences: &mut MemoryPreferences) {
     let Open { section, parts } = open;
-    widgets::fold(ui, &tr!("plan-advanced"), section, |ui| opened(ui, state, parts, preferences));
+    widgets::fold(ui, (&tr!("plan-advanced"), tr!("plan-advanced-tip")), section, |ui| {
+        opened(ui, state, parts, preferences)
+    });
 }
 
 fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut MemoryPreferences) {
@@ -59,7 +61,7 @@ fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut Memory
     widgets::choice_row(ui, &tr!("plan-keep"), &mut preferences.keep, keeps, keep_name)
         .on_hover_text(tr!("plan-keep-tip"));
     if let Some(summary) = state.summary() {
-        widgets::fold(ui, &tr!("plan-each-part"), parts, |ui| {
+        widgets::fold(ui, (&tr!("plan-each-part"), tr!("plan-each-part-tip")), parts, |ui| {
             for part in &summary.components {
                 ui.push_id(&part.name, |ui| single_part(ui, part, &mut preferences.parts));
             }

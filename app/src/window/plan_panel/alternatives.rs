@@ -72,11 +72,15 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences:
     rows(ui, &first);
     if !too_large.is_empty() {
         let title = tr!("plan-does-not-fit", count = too_large.len());
-        widgets::fold(ui, &title, &mut open.too_large, |ui| rows(ui, &too_large));
+        widgets::fold(ui, (&title, tr!("plan-does-not-fit-tip")), &mut open.too_large, |ui| {
+            rows(ui, &too_large)
+        });
     }
     if !others.is_empty() {
         let title = tr!("plan-for-comparison", count = others.len());
-        widgets::fold(ui, &title, &mut open.comparison, |ui| rows(ui, &others));
+        widgets::fold(ui, (&title, tr!("plan-for-comparison-tip")), &mut open.comparison, |ui| {
+            rows(ui, &others)
+        });
     }
     if let Some(wanted) = clicked {
         *preferences = wanted;
@@ -115,6 +119,7 @@ fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) ->
     let sense = if enabled { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
     response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, used, spoken(alternative, machine)));
+    let response = response.on_hover_text(explained(alternative, machine));
     if !ui.is_rect_visible(rect) {
         return response;
     }
@@ -140,7 +145,7 @@ fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) ->
 
     let place = Rect::from_min_max(pos2(right, rect.top()), pos2(rect.right() - space::S, rect.bottom()));
     bars(ui, place, alternative, machine);
-    response.on_hover_text(explained(alternative, machine))
+    response
 }
 
 fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {

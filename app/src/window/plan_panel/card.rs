@@ -35,7 +35,10 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().interact_size.y = 0.0;
             widgets::hint(ui, tr!("plan-limited", memory = units::memory(budget)));
-            if widgets::disclosure(ui, &tr!("plan-remove-limit"), icons::X, false).clicked() {
+            if widgets::disclosure(ui, &tr!("plan-remove-limit"), icons::X, false)
+                .on_hover_text(tr!("side-panel-remove-limit-tip"))
+                .clicked()
+            {
                 preferences.vram_budget = None;
             }
         });
@@ -54,7 +57,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     let palette = Palette::of(ui);
     let mut offer = |ui: &mut Ui, choice: DeviceChoice| {
         let words = name(&choice, of_cards, gpus);
-        ui.selectable_value(device, choice, words);
+        ui.selectable_value(device, choice, words).on_hover_text(tr!("plan-here-tip"));
     };
     offer(ui, DeviceChoice::Auto);
     if of_cards {
@@ -88,7 +91,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
         let words = name(&choice, of_cards, gpus);
-        ui.selectable_value(device, choice, words);
+        ui.selectable_value(device, choice, words).on_hover_text(tr!("plan-simulate-tip"));
     }
 }
 

@@ -48,9 +48,14 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 Some(Answer::Forecast(forecast)) => {
                     answer(ui, forecast, state, &mut preferences);
                     ui.add_space(space::S);
-                    widgets::fold(ui, &tr!("plan-details"), &mut panel.details, |ui| {
-                        details(ui, forecast, state, &mut panel.lists, &mut preferences);
-                    });
+                    widgets::fold(
+                        ui,
+                        (&tr!("plan-details"), tr!("plan-details-tip")),
+                        &mut panel.details,
+                        |ui| {
+                            details(ui, forecast, state, &mut panel.lists, &mut preferences);
+                        },
+                    );
                 }
                 Some(Answer::Failure(failure)) => {
                     widgets::mistake(ui, &failure.message);

@@ -49,7 +49,10 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
     widgets::hint(ui, tr!("settings-report-hint"));
     ui.checkbox(&mut page.tells_all, tr!("settings-report-all"))
         .on_hover_text(tr!("settings-report-all-tip"));
-    if widgets::button(ui, Some(icons::COPY), &tr!("settings-report-copy"), Weight::Plain).clicked() {
+    if widgets::button(ui, Some(icons::COPY), &tr!("settings-report-copy"), Weight::Plain)
+        .on_hover_text(tr!("settings-report-copy-tip"))
+        .clicked()
+    {
         actions.push(Action::CopyReport { tells_all: page.tells_all });
     }
 }

@@ -13,8 +13,8 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::{text, tr};
-pub use rows::field_meaning;
 use rows::{ROWS, Row};
+pub use rows::{field_meaning, format_meaning};
 
 /// Width, and the most height.
 const SIZE: [f32; 2] = [620.0, 620.0];
@@ -61,13 +61,19 @@ fn head(ui: &mut Ui, page: &mut SettingsPage, actions: &mut Vec<Action>) {
             RichText::new(tr!("settings-title")).font(font::semibold(font::HEADING)).color(palette.text),
         );
         ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-            if widgets::button(ui, None, &tr!("common-close"), Weight::Plain).clicked() {
+            if widgets::button(ui, None, &tr!("common-close"), Weight::Plain)
+                .on_hover_text(tr!("common-close-tip"))
+                .clicked()
+            {
                 actions.push(Action::ShowSettings(false));
             }
             let search = tr!("settings-search");
             let field =
                 TextEdit::singleline(&mut page.search).hint_text(&search).margin(Margin::symmetric(10, 6));
-            let field = ui.add_sized(vec2(220.0, size::CONTROL), field).accessible_name(search);
+            let field = ui
+                .add_sized(vec2(220.0, size::CONTROL), field)
+                .accessible_name(search)
+                .on_hover_text(tr!("settings-search-tip"));
             if !std::mem::replace(&mut page.was_shown, true) {
                 field.request_focus();
             }

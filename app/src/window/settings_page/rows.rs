@@ -7,6 +7,7 @@ use super::{SettingsPage, about, language};
 use crate::language::{text, tr};
 use crate::window::{
     action::{Action, GalleryAction, LibraryAction},
+    commands,
     files::Dialog,
     icons,
     settings::{OutputSettings, RenderGpu, SCALES, Setting, ThemeChoice},
@@ -57,9 +58,9 @@ pub const ROWS: [Row; 12] = [
 fn theme(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     widgets::field_label(ui, &tr!("settings-theme"));
     let choices = [
-        (ThemeChoice::System, tr!("settings-theme-system")),
-        (ThemeChoice::Dark, tr!("settings-theme-dark")),
-        (ThemeChoice::Light, tr!("settings-theme-light")),
+        (ThemeChoice::System, tr!("settings-theme-system"), commands::SYSTEM.sentence()),
+        (ThemeChoice::Dark, tr!("settings-theme-dark"), commands::DARK.sentence()),
+        (ThemeChoice::Light, tr!("settings-theme-light"), commands::LIGHT.sentence()),
     ];
     if let Some(chosen) = widgets::segmented(ui, state.settings.theme, &choices) {
         actions.push(Action::Set(Setting::Theme(chosen)));
@@ -104,8 +105,12 @@ fn sound(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Act
 fn render_gpu(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     widgets::field_label(ui, &tr!("settings-rendering"));
     let choices = [
-        (RenderGpu::Integrated, tr!("settings-rendering-integrated")),
-        (RenderGpu::Dedicated, tr!("settings-rendering-dedicated")),
+        (
+            RenderGpu::Integrated,
+            tr!("settings-rendering-integrated"),
+            tr!("settings-rendering-integrated-tip"),
+        ),
+        (RenderGpu::Dedicated, tr!("settings-rendering-dedicated"), tr!("settings-rendering-dedicated-tip")),
     ];
     if let Some(chosen) = widgets::segmented(ui, state.settings.startup.render_gpu, &choices) {
         actions.push(Action::Set(Setting::RenderGpu(chosen)));
@@ -127,10 +132,15 @@ fn output_folder(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut
     ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        if widgets::button(ui, Some(icons::FOLDER), &tr!("settings-output-choose"), Weight::Plain).clicked() {
+        if widgets::button(ui, Some(icons::FOLDER), &tr!("settings-output-choose"), Weight::Plain)
+            .on_hover_text(tr!("settings-output-choose-tip"))
+            .clicked()
+        {
             actions.push(Action::OpenDialog(Dialog::OutputFolder));
         }
-        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("common-open-folder"), Weight::Plain).clicked()
+        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("common-open-folder"), Weight::Plain)
+            .on_hover_text(tr!("settings-open-folder-tip"))
+            .clicked()
         {
             actions.push(Action::OpenFolder(folder.clone()));
         }
@@ -140,7 +150,7 @@ fn output_folder(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut
 fn format(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let output = &state.settings.output;
     widgets::field_label(ui, &tr!("settings-format"));
-    let choices = StillFormat::ALL.map(|format| (format, format.title()));
+    let choices = StillFormat::ALL.map(|format| (format, format.title(), format_meaning(format)));
     if let Some(format) = widgets::segmented(ui, output.format, &choices) {
         set_output(actions, OutputSettings { format, ..output.clone() });
     }
@@ -155,7 +165,7 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
         .hint_text(OutputSettings::USUAL_NAMES)
         .margin(egui::Margin::symmetric(10, 6))
         .desired_width(f32::INFINITY);
-    let field = ui.add(field).labelled_by(label.id);
+    let field = ui.add(field).labelled_by(label.id).on_hover_text(tr!("settings-names-tip"));
     let facts = NameFacts {
         name: "2026-11-25-0007-42",
         number: 1,
@@ -186,6 +196,15 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
     widgets::hint(ui, fields.collect::<Vec<_>>().join(", ") + ".");
 }
 
+/// What a format is good for.
+pub fn format_meaning(format: StillFormat) -> String {
+    match format {
+        StillFormat::Png => tr!("settings-format-png-tip"),
+        StillFormat::Jpeg => tr!("settings-format-jpeg-tip"),
+        StillFormat::WebP => tr!("settings-format-webp-tip"),
+    }
+}
+
 /// What a field of a template of names becomes; the words of the engine, if it is new.
 pub fn field_meaning(field: &str, words: &str) -> String {
     match field {
@@ -208,12 +227,15 @@ fn set_output(actions: &mut Vec<Action>, output: OutputSettings) {
 fn folders(ui: &mut Ui, _: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
-        if widgets::button(ui, Some(icons::LAYERS), &tr!("settings-folders-models"), Weight::Plain).clicked()
+        if widgets::button(ui, Some(icons::LAYERS), &tr!("settings-folders-models"), Weight::Plain)
+            .on_hover_text(tr!("settings-folders-models-tip"))
+            .clicked()
         {
             actions.push(Action::ShowSettings(false));
             actions.push(Action::Library(LibraryAction::Show(true)));
         }
         if widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("settings-folders-gallery"), Weight::Plain)
+            .on_hover_text(tr!("settings-folders-gallery-tip"))
             .clicked()
         {
             actions.push(Action::ShowSettings(false));

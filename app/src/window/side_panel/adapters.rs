@@ -28,7 +28,8 @@ pub struct AdapterList {
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut AdapterList) {
     let used = parts.draft.to_send().adapters.len();
     let title = if used == 0 { tr!("side-panel-loras") } else { tr!("side-panel-loras-used", count = used) };
-    let pressed = widgets::fold(ui, &title, &mut list.open, |ui| opened(ui, parts));
+    let pressed =
+        widgets::fold(ui, (&title, tr!("side-panel-loras-tip")), &mut list.open, |ui| opened(ui, parts));
     if pressed && list.open {
         parts.actions.push(Action::ListAdapters);
     }
@@ -107,7 +108,8 @@ fn beside_the_model(ui: &mut Ui, state: &State, draft: &Draft, actions: &mut Vec
     if found.is_empty() {
         return;
     }
-    let button = widgets::disclosure(ui, &tr!("side-panel-loras-near"), icons::CHEVRON_DOWN, false);
+    let button = widgets::disclosure(ui, &tr!("side-panel-loras-near"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("side-panel-loras-near-tip"));
     Popup::menu(&button).accessible_name(tr!("side-panel-loras-near-spoken")).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {
             for path in found {

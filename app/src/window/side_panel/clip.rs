@@ -25,7 +25,10 @@ pub fn switch(ui: &mut Ui, parts: &mut Parts<'_>) {
     if let Some(wants_video) = widgets::segmented(
         ui,
         is_video,
-        &[(false, &tr!("side-panel-kind-image")), (true, &tr!("side-panel-kind-video"))],
+        &[
+            (false, tr!("side-panel-kind-image"), tr!("side-panel-kind-image-tip")),
+            (true, tr!("side-panel-kind-video"), tr!("side-panel-kind-video-tip")),
+        ],
     ) {
         parts.actions.push(Action::ChooseModel(if wants_video { video } else { image }));
     }

@@ -161,7 +161,10 @@ fn input_clip(
     file_row(ui, files, textures, &clip.path, &tr!("side-panel-input-clip-remove"), || is_removed = true);
     if modes.contains(&Mode::VideoToVideo) && modes.contains(&Mode::Extend) {
         let [change, extend] = [tr!("side-panel-clip-change"), tr!("side-panel-clip-extend")];
-        let choices = [(false, change.as_str()), (true, extend.as_str())];
+        let choices = [
+            (false, change, tr!("side-panel-clip-change-tip")),
+            (true, extend, tr!("side-panel-clip-extend-tip")),
+        ];
         if let Some(extends) = widgets::segmented(ui, clip.extends, &choices) {
             clip.extends = extends;
         }

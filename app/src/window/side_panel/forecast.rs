@@ -99,7 +99,9 @@ fn does_not_fit(
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
         if limit.is_some()
-            && widgets::button(ui, None, &tr!("side-panel-remove-limit"), Weight::Plain).clicked()
+            && widgets::button(ui, None, &tr!("side-panel-remove-limit"), Weight::Plain)
+                .on_hover_text(tr!("side-panel-remove-limit-tip"))
+                .clicked()
         {
             let mut without = preferences.clone();
             match error {

@@ -31,7 +31,10 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         let width = ui.available_width() - cancel_width - grid_width;
         let shortcut = ui.ctx().format_shortcut(&commands::GENERATE);
         ui.add_enabled_ui(can_generate, |ui| {
-            if widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width).clicked() {
+            if widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width)
+                .on_hover_text(tr!("side-panel-generate-tip"))
+                .clicked()
+            {
                 actions.push(Action::Generate);
             }
         });
@@ -45,7 +48,10 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         });
         if is_running {
             ui.add_enabled_ui(!cancelling, |ui| {
-                if widgets::wide_button(ui, &tr!("common-cancel"), "Esc", 96.0, Weight::Plain).clicked() {
+                if widgets::wide_button(ui, &tr!("common-cancel"), "Esc", 96.0, Weight::Plain)
+                    .on_hover_text(commands::CANCEL.sentence())
+                    .clicked()
+                {
                     actions.push(Action::CancelRunning);
                 }
             });

@@ -48,6 +48,7 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
                     &tr!("side-panel-dropped-use-settings"),
                     Weight::Plain,
                 )
+                .on_hover_text(tr!("viewer-use-settings-tip"))
                 .clicked()
                 {
                     actions.push(Action::UseDroppedSettings);
@@ -61,6 +62,7 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
                         &tr!("side-panel-dropped-use-clip"),
                         Weight::Plain,
                     )
+                    .on_hover_text(tr!("gallery-use-as-clip-tip"))
                     .clicked()
                 {
                     actions.push(Action::UseAsClip(dropped.path.clone()));
@@ -72,6 +74,7 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
                         &tr!("side-panel-dropped-use-image"),
                         Weight::Plain,
                     )
+                    .on_hover_text(tr!("gallery-use-as-image-tip"))
                     .clicked()
                 {
                     actions.push(Action::UseAsInput(dropped.path.clone()));

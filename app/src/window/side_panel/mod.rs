@@ -147,7 +147,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
     let SidePanel { more, guidance, .. } = panel;
-    widgets::fold(ui, &tr!("side-panel-more"), more, |ui| {
+    widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         let request = &mut parts.draft.request;
         widgets::choice_row(
             ui,

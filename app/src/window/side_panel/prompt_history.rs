@@ -45,9 +45,11 @@ fn list(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
         .id(id)
         .hint_text(tr!("side-panel-history-search"))
         .desired_width(f32::INFINITY);
-    ui.add(field).widget_info(|| {
+    let field = ui.add(field);
+    field.widget_info(|| {
         egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("side-panel-history-search"))
     });
+    field.on_hover_text(tr!("side-panel-history-search-tip"));
     ui.add_space(space::XS);
     let wanted = search.to_lowercase();
     let mut found = prompts.iter().filter(|prompt| prompt.to_lowercase().contains(&wanted)).peekable();

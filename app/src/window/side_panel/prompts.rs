@@ -42,7 +42,14 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     weights::keys(ui, id, &mut draft.request.prompt);
     let offers = completion::keys(ui, id, &mut draft.request.prompt, state);
     prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);
-    let field = widgets::text_area(ui, id, &mut draft.request.prompt, label.id, &hint, (4, 10));
+    let field = widgets::text_area(
+        ui,
+        id,
+        &mut draft.request.prompt,
+        (label.id, tr!("side-panel-prompt-tip")),
+        &hint,
+        (4, 10),
+    );
     completion::show(ui, id, &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
     gap(ui);
@@ -52,7 +59,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let text = &mut draft.request.negative_prompt;
     weights::keys(ui, id, text);
     let offers = completion::keys(ui, id, text, state);
-    let field = widgets::text_area(ui, id, text, label.id, &hint, (2, 5));
+    let field =
+        widgets::text_area(ui, id, text, (label.id, tr!("side-panel-negative-prompt-tip")), &hint, (2, 5));
     completion::show(ui, id, text, offers, &field);
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
@@ -62,10 +70,14 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
 
 fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::disclosure(ui, &tr!("side-panel-examples"), icons::CHEVRON_DOWN, false);
+    let button = widgets::disclosure(ui, &tr!("side-panel-examples"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("side-panel-examples-tip"));
     Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
         for example in &summary.examples {
-            if widgets::row_button(ui, icons::SPARKLES, example, "", false).clicked() {
+            if widgets::row_button(ui, icons::SPARKLES, example, "", false)
+                .on_hover_text(tr!("side-panel-example-tip"))
+                .clicked()
+            {
                 actions.push(Action::UsePrompt(example.clone()));
                 ui.close();
             }

@@ -43,9 +43,11 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
             .id(id)
             .hint_text(tr!("side-panel-styles-search"))
             .desired_width(f32::INFINITY);
-        ui.add(field).widget_info(|| {
+        let field = ui.add(field);
+        field.widget_info(|| {
             egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("side-panel-styles-search"))
         });
+        field.on_hover_text(tr!("side-panel-styles-search-tip"));
     } else {
         widgets::hint(ui, tr!("side-panel-styles-nothing"));
     }

@@ -178,7 +178,7 @@ fn live_tile(
         tile.rect.right_bottom() + vec2(-6.0, -6.0),
     );
     widgets::progress_bar(ui, bar, progress.fraction());
-    if tile.clicked() {
+    if tile.on_hover_text(tr!("viewer-live-thumbnail-tip")).clicked() {
         actions.push(Action::Show(Shown::Live));
     }
 }

@@ -3,8 +3,8 @@
 use std::{ops::RangeInclusive, sync::Arc};
 
 use egui::{
-    Align, Color32, ColorImage, CursorIcon, Key, Layout, Modifiers, Pos2, Rect, Role, Sense, Slider, Stroke,
-    Ui, WidgetInfo, pos2, vec2,
+    Align, Color32, ColorImage, CursorIcon, DragValue, Key, Layout, Modifiers, Pos2, Rect, Role, Sense,
+    Slider, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::canvas::{self, View};
@@ -115,8 +115,12 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
         ui.spacing_mut().slider_width = (ui.available_width() - BUTTONS).clamp(40.0, 140.0);
         let most = (longest_side(painting) / 2.0).clamp(8.0, *DIAMETERS.end());
         let mut diameter = brush.diameter(painting);
-        let slider = Slider::new(&mut diameter, *DIAMETERS.start()..=most).integer().logarithmic(true);
-        if ui.add(slider).labelled_by(label.id).on_hover_text(tr!("viewer-brush-tip")).changed() {
+        let range = *DIAMETERS.start()..=most;
+        let slider = Slider::new(&mut diameter, range.clone()).integer().logarithmic(true).show_value(false);
+        let slider = ui.add(slider).labelled_by(label.id).on_hover_text(tr!("viewer-brush-tip"));
+        let number = DragValue::new(&mut diameter).range(range).fixed_decimals(0);
+        let number = ui.add(number).labelled_by(label.id).on_hover_text(tr!("viewer-brush-tip"));
+        if slider.changed() || number.changed() {
             brush.diameter = Some(diameter);
         }
         for (name, erases, tip) in [
@@ -145,7 +149,10 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
         keys(ui, painting, brush, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.add_enabled_ui(!painting.is_empty(), |ui| {
-                if widgets::button(ui, None, &tr!("viewer-mask-apply"), Weight::Primary).clicked() {
+                if widgets::button(ui, None, &tr!("viewer-mask-apply"), Weight::Primary)
+                    .on_hover_text(tr!("viewer-mask-apply-tip"))
+                    .clicked()
+                {
                     actions.push(Action::ApplyMask);
                 }
             });

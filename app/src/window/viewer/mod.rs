@@ -17,7 +17,7 @@ use egui::{
 
 use super::{
     action::{Action, Message},
-    commands::Now,
+    commands::{self, Now},
     files::Dialog,
     first_start, icons,
     state::{
@@ -235,13 +235,18 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
             ui.label(RichText::new(words).color(palette.text_muted));
             ui.add_space(space::M);
             if state.model.status == ModelStatus::Failed {
-                if widgets::button(ui, Some(icons::FILE), &tr!("viewer-model-open"), Weight::Plain).clicked()
+                if widgets::button(ui, Some(icons::FILE), &tr!("viewer-model-open"), Weight::Plain)
+                    .on_hover_text(commands::OPEN_MODEL_FILE.sentence())
+                    .clicked()
                 {
                     actions.push(Action::OpenDialog(Dialog::ModelFile));
                 }
             } else if state.jobs.is_empty() {
                 for example in examples {
-                    if widgets::chip(ui, icons::SPARKLES, example).clicked() {
+                    if widgets::chip(ui, icons::SPARKLES, example)
+                        .on_hover_text(tr!("side-panel-example-tip"))
+                        .clicked()
+                    {
                         actions.push(Action::UsePrompt(example.clone()));
                     }
                 }
@@ -325,7 +330,10 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                     failure_words(ui, card, count);
                     ui.add_space(space::M);
                     ui.horizontal(|ui| {
-                        if widgets::button(ui, None, &tr!("viewer-dismiss"), Weight::Plain).clicked() {
+                        if widgets::button(ui, None, &tr!("viewer-dismiss"), Weight::Plain)
+                            .on_hover_text(tr!("viewer-dismiss-tip"))
+                            .clicked()
+                        {
                             actions.push(Action::Dismiss(Message::Failure));
                         }
                         if count > 1
@@ -335,11 +343,13 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                                 &tr!("viewer-dismiss-all", count = count),
                                 Weight::Ghost,
                             )
+                            .on_hover_text(tr!("viewer-dismiss-all-tip"))
                             .clicked()
                         {
                             actions.push(Action::Dismiss(Message::Failures));
                         }
                         if widgets::button(ui, Some(icons::COPY), &tr!("viewer-copy-message"), Weight::Ghost)
+                            .on_hover_text(tr!("viewer-copy-message-tip"))
                             .clicked()
                         {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();

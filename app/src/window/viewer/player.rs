@@ -125,7 +125,11 @@ fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
         let menu = ComboBox::from_id_salt("speed").selected_text(name(playback.speed())).width(66.0);
         let shown = menu.show_ui(ui, |ui| {
             for speed in SPEEDS {
-                if ui.selectable_label(playback.speed() == speed, name(speed)).clicked() {
+                if ui
+                    .selectable_label(playback.speed() == speed, name(speed))
+                    .on_hover_text(tr!("viewer-speed-tip"))
+                    .clicked()
+                {
                     actions.push(Action::Play(Control::Speed(speed)));
                 }
             }

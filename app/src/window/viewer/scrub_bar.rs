@@ -107,6 +107,7 @@ fn scrub(
 /// What the keyboard or a screen reader wants instead of a number.
 fn moved(ui: &Ui, id: Id, has_focus: bool, (number, least, most): (u32, u32, u32)) -> Option<u32> {
     ui.ctx().accesskit_node_builder(id, |node| {
+        node.set_description(tr!("viewer-frame-tip"));
         node.set_min_numeric_value(f64::from(least));
         node.set_max_numeric_value(f64::from(most));
         node.set_numeric_value_step(1.0);

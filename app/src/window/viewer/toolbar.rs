@@ -208,13 +208,13 @@ fn menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) 
 
 /// The menu of a right click.
 pub(super) fn context_menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
-    ui.set_min_width(240.0);
+    ui.set_width(size::MENU);
     rows(ui, state, recent, actions);
 }
 
 /// The menu of a right click on the live preview.
 pub(super) fn live_menu(ui: &mut Ui, now: &Now<'_>, actions: &mut Vec<Action>) {
-    ui.set_min_width(240.0);
+    ui.set_width(size::MENU);
     for entry in [commands::CANCEL, commands::PAUSE] {
         command_row(ui, &entry, entry.action(now), actions);
     }

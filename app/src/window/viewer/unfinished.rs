@@ -38,11 +38,13 @@ pub fn show(ui: &mut Ui, area: Rect, jobs: &[Job], actions: &mut Vec<Action>) {
                     ui.add_space(space::S);
                     ui.horizontal(|ui| {
                         if widgets::button(ui, None, &tr!("viewer-unfinished-resume"), Weight::Plain)
+                            .on_hover_text(tr!("viewer-unfinished-resume-tip"))
                             .clicked()
                         {
                             actions.push(Action::ResumeUnfinished);
                         }
                         if widgets::button(ui, None, &tr!("viewer-unfinished-discard"), Weight::Ghost)
+                            .on_hover_text(tr!("viewer-unfinished-discard-tip"))
                             .clicked()
                         {
                             actions.push(Action::DiscardUnfinished);

@@ -185,10 +185,15 @@ pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Res
     response
 }
 
-/// A collapsible section, which scrolls into view when it is opened. Returns whether it was clicked.
-pub fn fold(ui: &mut Ui, title: &str, open: &mut bool, contents: impl FnOnce(&mut Ui)) -> bool {
+/// A collapsible section, which scrolls into view when it is opened; `tip` is its tooltip. Returns whether it was clicked.
+pub fn fold(
+    ui: &mut Ui,
+    (title, tip): (&str, String),
+    open: &mut bool,
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
     let chevron = if *open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-    let heading = disclosure(ui, title, chevron, true);
+    let heading = disclosure(ui, title, chevron, true).on_hover_text(tip);
     if heading.clicked() {
         *open = !*open;
     }
@@ -261,14 +266,18 @@ pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> bool {
     button.on_hover_text(remove).clicked()
 }
 
-/// A segmented control: a few options side by side, one of them selected.
-pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, impl AsRef<str>)]) -> Option<T> {
+/// A segmented control: a few options side by side, one of them selected. Each has a label and a tooltip.
+pub fn segmented<T: Copy + PartialEq>(
+    ui: &mut Ui,
+    value: T,
+    choices: &[(T, impl AsRef<str>, String)],
+) -> Option<T> {
     let mut chosen = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
         let count = choices.len() as f32;
         let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
-        for (choice, label) in choices {
+        for (choice, label, tip) in choices {
             let label = label.as_ref();
             let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), Sense::click());
             let on = *choice == value;
@@ -277,7 +286,7 @@ pub fn segmented<T: Copy + PartialEq>(ui: &mut Ui, value: T, choices: &[(T, impl
             paint(ui, rect, &look);
             let font = font::medium(font::BODY);
             ui.painter().text(rect.center(), Align2::CENTER_CENTER, label, font, look.text);
-            if response.clicked() && !on {
+            if response.on_hover_text(tip).clicked() && !on {
                 chosen = Some(*choice);
             }
         }

@@ -85,12 +85,12 @@ pub fn icon(ui: &mut Ui, icon: &str, size: f32, color: Color32) -> Response {
     response
 }
 
-/// A text field of several lines, which scrolls if there are many.
+/// A text field of several lines, which scrolls if there are many. Its tooltip does not show while somebody types.
 pub fn text_area(
     ui: &mut Ui,
     id: Id,
     text: &mut String,
-    label: Id,
+    (label, tip): (Id, String),
     hint: &str,
     rows: (usize, usize),
 ) -> Response {
@@ -107,7 +107,7 @@ pub fn text_area(
                 .id_salt(id)
                 .max_height(row * rows.1 as f32 + 16.0)
                 .show(ui, |ui| {
-                    egui::TextEdit::multiline(text)
+                    let field = egui::TextEdit::multiline(text)
                         .id(id)
                         .hint_text(hint)
                         .desired_rows(rows.0)
@@ -116,7 +116,9 @@ pub fn text_area(
                         .show(ui)
                         .response
                         .response
-                        .labelled_by(label)
+                        .labelled_by(label);
+                    ui.ctx().accesskit_node_builder(id, |node| node.set_description(tip.as_str()));
+                    if focused { field } else { field.on_hover_text(tip) }
                 })
                 .inner
         })
