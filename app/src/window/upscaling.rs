@@ -55,13 +55,13 @@ pub fn show(ctx: &Context, state: &State, upscaling: &Upscaling, actions: &mut V
 fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let title = match &upscaling.inputs[..] {
-        [one] => tr!("upscale-title-one", name = file_name(one)),
-        several => tr!("upscale-title", count = several.len()),
+        [one] => tr!("viewer-upscale-title-one", name = file_name(one)),
+        several => tr!("viewer-upscale-title", count = several.len()),
     };
     ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(palette.text));
     let choice = &state.settings.upscale;
     model(ui, state, choice, actions);
-    widgets::field_label(ui, &tr!("upscale-scale"));
+    widgets::field_label(ui, &tr!("viewer-upscale-scale"));
     let names = SCALES.map(|scale| (scale, format!("{}×", units::number(scale))));
     if let Some(scale) = widgets::segmented(ui, choice.scale, &names) {
         actions.push(UpscaleStep::Choose(UpscaleChoice { scale, ..choice.clone() }).into());
@@ -70,14 +70,14 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     ui.add_space(space::S);
     ui.horizontal(|ui| {
         let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
-            widgets::button(ui, Some(icons::SPARKLES), &tr!("upscale-start"), Weight::Primary)
-                .on_hover_text(tr!("upscale-start-tip"))
+            widgets::button(ui, Some(icons::SPARKLES), &tr!("viewer-upscale-start"), Weight::Primary)
+                .on_hover_text(tr!("viewer-upscale-start-tip"))
         });
         if start.inner.clicked() {
             actions.push(UpscaleStep::Start.into());
         }
         if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
-            .on_hover_text(tr!("upscale-cancel-tip"))
+            .on_hover_text(tr!("viewer-upscale-cancel-tip"))
             .clicked()
         {
             actions.push(UpscaleStep::Close.into());
@@ -86,7 +86,7 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
 }
 
 fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<Action>) {
-    widgets::field_label(ui, &tr!("upscale-model"));
+    widgets::field_label(ui, &tr!("viewer-upscale-model"));
     let known = state.upscalers();
     let chosen = known.iter().find(|(model, _)| *model == choice.model);
     let chosen = chosen.map(|(_, name)| name.clone()).unwrap_or_default();
@@ -101,9 +101,11 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
                 }
             }
         });
-        list.response.accessible_name(tr!("upscale-model")).on_hover_text(tr!("upscale-model-tip"));
-        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("upscale-open"), Weight::Plain)
-            .on_hover_text(tr!("upscale-open-tip"))
+        list.response
+            .accessible_name(tr!("viewer-upscale-model"))
+            .on_hover_text(tr!("viewer-upscale-model-tip"));
+        if widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("viewer-upscale-open"), Weight::Plain)
+            .on_hover_text(tr!("viewer-upscale-open-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::Upscaler));
@@ -115,13 +117,13 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
 fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
     let palette = Palette::of(ui);
     if upscaling.measured.is_none() {
-        widgets::hint(ui, tr!("upscale-reading"));
+        widgets::hint(ui, tr!("viewer-upscale-reading"));
         return;
     }
     let refused: Vec<&str> = upscaling.refused().collect();
     refused.iter().take(NAMED).for_each(|reason| widgets::mistake(ui, reason));
     if refused.len() > NAMED {
-        widgets::mistake(ui, &tr!("upscale-more-refused", count = refused.len() - NAMED));
+        widgets::mistake(ui, &tr!("viewer-upscale-more-refused", count = refused.len() - NAMED));
     }
     let mut files = upscaling.files();
     let Some((_, first)) = files.next() else { return };
@@ -130,16 +132,18 @@ fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
         let [width, height] = first.size.map(|side| (side as f32 * choice.scale).round() as u32);
         let from = format!("{from_width} × {from_height}");
         let to = format!("{width} × {height}");
-        ui.label(RichText::new(tr!("upscale-sizes", before = from, after = to)).color(palette.text));
+        ui.label(RichText::new(tr!("viewer-upscale-sizes", before = from, after = to)).color(palette.text));
     }
     match upscaling.estimate() {
         None => {
-            widgets::hint(ui, tr!("upscale-asking"));
+            widgets::hint(ui, tr!("viewer-upscale-asking"));
         }
         Some(Ok(Estimate { seconds, bytes })) => {
             let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
-            ui.label(RichText::new(tr!("upscale-takes", time = time, memory = memory)).color(palette.text));
-            widgets::hint(ui, tr!("upscale-beside"));
+            ui.label(
+                RichText::new(tr!("viewer-upscale-takes", time = time, memory = memory)).color(palette.text),
+            );
+            widgets::hint(ui, tr!("viewer-upscale-beside"));
         }
         Some(Err(reason)) => widgets::mistake(ui, &reason),
     }

@@ -86,7 +86,7 @@ fn a_forecast_is_printed_without_a_run() {
     );
     let json = run(folder.path(), &["upscale", "a.png", "--plan", "--json"]);
     let forecast: serde_json::Value = serde_json::from_str(stdout(&json)).unwrap();
-    assert_eq!(forecast["plan"]["Ok"]["stages"][0]["stage"]["stage"], "upscale");
+    assert_eq!(forecast["plan"]["Ok"]["stages"][0]["stage"], "upscale");
 }
 
 #[test]

@@ -136,26 +136,26 @@ viewer-frame = Frame
 viewer-frame-at = Frame { $frame } · { $time }
 viewer-upscale = Vergrößern…
 viewer-upscale-tip = Mit einem Vergrößerer größer machen
-upscale-title = { $count } Dateien vergrößern
-upscale-title-one = { $name } vergrößern
-upscale-model = Vergrößerer
-upscale-model-tip = Das Netz, das vergrößert
-upscale-open = Datei wählen…
-upscale-open-tip = Einen eigenen Vergrößerer verwenden: eine .safetensors-Datei von ESRGAN, Real-ESRGAN Compact oder SPAN
-upscale-scale = Faktor
-upscale-start = Vergrößern
-upscale-start-tip = Wie andere Aufträge einreihen
-upscale-cancel-tip = Nichts vergrößern
-upscale-reading = Dateien werden gelesen…
-upscale-asking = Der Aufwand wird berechnet…
-upscale-more-refused = { $count } weitere Dateien lassen sich nicht vergrößern
-upscale-sizes = Aus { $before } wird { $after }
-upscale-takes = Dauert etwa { $time } und braucht bis zu { $memory } Speicher
-upscale-beside = Ergebnisse kommen unter neuen Namen neben die Originale
-upscale-queued =
+viewer-upscale-title = { $count } Dateien vergrößern
+viewer-upscale-title-one = { $name } vergrößern
+viewer-upscale-model = Vergrößerer
+viewer-upscale-model-tip = Das Netz, das vergrößert
+viewer-upscale-open = Datei wählen…
+viewer-upscale-open-tip = Einen eigenen Vergrößerer verwenden: eine .safetensors-Datei von ESRGAN, Real-ESRGAN Compact oder SPAN
+viewer-upscale-scale = Faktor
+viewer-upscale-start = Vergrößern
+viewer-upscale-start-tip = Wie andere Aufträge einreihen
+viewer-upscale-cancel-tip = Nichts vergrößern
+viewer-upscale-reading = Dateien werden gelesen…
+viewer-upscale-asking = Der Aufwand wird berechnet…
+viewer-upscale-more-refused = { $count } weitere Dateien lassen sich nicht vergrößern
+viewer-upscale-sizes = Aus { $before } wird { $after }
+viewer-upscale-takes = Dauert etwa { $time } und braucht bis zu { $memory } Speicher
+viewer-upscale-beside = Ergebnisse kommen unter neuen Namen neben die Originale
+viewer-upscale-queued =
     { $count ->
         [one] 1 Datei wird vergrößert
        *[other] { $count } Dateien werden vergrößert
     }
-upscale-built-in = Mitgeliefert (Real-ESRGAN)
-upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an
+viewer-upscale-built-in = Mitgeliefert (Real-ESRGAN)
+viewer-upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an

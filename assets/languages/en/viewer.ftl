@@ -136,26 +136,26 @@ viewer-frame = Frame
 viewer-frame-at = Frame { $frame } · { $time }
 viewer-upscale = Upscale…
 viewer-upscale-tip = Enlarge it with an upscaler
-upscale-title = Upscale { $count } files
-upscale-title-one = Upscale { $name }
-upscale-model = Upscaler
-upscale-model-tip = The network that enlarges
-upscale-open = Choose a file…
-upscale-open-tip = Use an upscaler of your own: a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN
-upscale-scale = Scale
-upscale-start = Upscale
-upscale-start-tip = Queue it like other jobs
-upscale-cancel-tip = Upscale nothing
-upscale-reading = Reading the files…
-upscale-asking = Asking what it takes…
-upscale-more-refused = { $count } more files cannot be upscaled
-upscale-sizes = { $before } becomes { $after }
-upscale-takes = Takes about { $time } and up to { $memory } of memory
-upscale-beside = Results go beside the originals, under new names
-upscale-queued =
+viewer-upscale-title = Upscale { $count } files
+viewer-upscale-title-one = Upscale { $name }
+viewer-upscale-model = Upscaler
+viewer-upscale-model-tip = The network that enlarges
+viewer-upscale-open = Choose a file…
+viewer-upscale-open-tip = Use an upscaler of your own: a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN
+viewer-upscale-scale = Scale
+viewer-upscale-start = Upscale
+viewer-upscale-start-tip = Queue it like other jobs
+viewer-upscale-cancel-tip = Upscale nothing
+viewer-upscale-reading = Reading the files…
+viewer-upscale-asking = Asking what it takes…
+viewer-upscale-more-refused = { $count } more files cannot be upscaled
+viewer-upscale-sizes = { $before } becomes { $after }
+viewer-upscale-takes = Takes about { $time } and up to { $memory } of memory
+viewer-upscale-beside = Results go beside the originals, under new names
+viewer-upscale-queued =
     { $count ->
         [one] 1 file is being upscaled
        *[other] { $count } files are being upscaled
     }
-upscale-built-in = Built-in (Real-ESRGAN)
-upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
+viewer-upscale-built-in = Built-in (Real-ESRGAN)
+viewer-upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on

@@ -24,7 +24,7 @@ impl SluiceApp {
             UpscaleStep::Start => {
                 let commands = self.state.upscale();
                 if self.gallery.is_open {
-                    self.gallery.shelf.say(tr!("upscale-queued", count = commands.len()));
+                    self.gallery.shelf.say(tr!("viewer-upscale-queued", count = commands.len()));
                 }
                 self.send(commands);
             }

@@ -586,7 +586,7 @@ impl State {
         };
         self.settings.upscale.model = source;
         self.not_opened();
-        let text = tr!("upscale-chosen", name = name);
+        let text = tr!("viewer-upscale-chosen", name = name);
         self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
     }
 

@@ -129,7 +129,7 @@ impl State {
 
     /// The upscalers that are known: the one that comes with Sluice, those in the library, and the chosen one.
     pub fn upscalers(&self) -> Vec<(ModelSource, String)> {
-        let mut all = vec![(ModelSource::Upscaler, tr!("upscale-built-in"))];
+        let mut all = vec![(ModelSource::Upscaler, tr!("viewer-upscale-built-in"))];
         let found = self
             .library
             .inventory
