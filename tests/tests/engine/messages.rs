@@ -122,7 +122,10 @@ fn request() -> Request {
             ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
-        upscale: Some(sluice_engine::request::Upscale { path: PathBuf::from("small.png"), scale: 1.5 }),
+        upscale: Some(sluice_engine::request::Upscale {
+            path: PathBuf::from("/photos/hill.png"),
+            scale: 1.5,
+        }),
         redux: Some(sluice_engine::request::Redux {
             path: PathBuf::from("redux"),
             strengths: vec![0.3, 1.5],

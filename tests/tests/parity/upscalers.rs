@@ -13,7 +13,8 @@ fn upscalers_give_what_spandrel_gives() {
     check_upscalers(&[Placement::Resident, Placement::Streamed]).unwrap();
 }
 
-/// Where what is around a tile covers all that the network sees, tiles are those of the whole image to the last bit.
+/// Where what is around a tile covers all that the network sees, tiles are those of the whole image up to the
+/// order of a few sums at borders.
 #[test]
 fn tiles_that_see_enough_are_those_of_the_whole_image() {
     for (name, height, width, side) in [
@@ -31,7 +32,7 @@ fn tiles_that_see_enough_are_those_of_the_whole_image() {
             .abs()
             .unwrap();
         let (whole, tiled) = (opened.upscale(&image).unwrap(), opened.in_tiles(&image, side).unwrap());
-        let distance = distance(name, &whole, &tiled, 0.0).unwrap();
+        let distance = distance(name, &whole, &tiled, 2e-6).unwrap();
         println!("{name} in tiles of {side}: {distance:.1e}");
     }
 }

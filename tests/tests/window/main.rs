@@ -25,5 +25,5 @@ mod snapshots;
 mod sound;
 mod support;
 mod timeline;
-mod upscaling;
 mod tooltips;
+mod upscaling;
