@@ -41,7 +41,11 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     let choice = &state.settings.upscale;
     model(ui, state, choice, actions);
     widgets::field_label(ui, &tr!("upscale-scale"));
-    let names = SCALES.map(|scale| (scale, format!("{}×", units::number(scale))));
+    let names = SCALES.map(|scale| {
+        let name = format!("{}×", units::number(scale));
+        let tip = tr!("upscale-scale-tip", scale = name.clone());
+        (scale, name, tip)
+    });
     if let Some(scale) = widgets::segmented(ui, choice.scale, &names) {
         actions.push(UpscaleStep::Choose(UpscaleChoice { scale, ..choice.clone() }).into());
     }

@@ -23,3 +23,4 @@ upscale-queued =
     }
 upscale-built-in = Mitgeliefert (Real-ESRGAN)
 upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an
+upscale-scale-tip = Das Ergebnis ist { $scale } so breit und so hoch.

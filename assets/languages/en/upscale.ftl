@@ -23,3 +23,4 @@ upscale-queued =
     }
 upscale-built-in = Built-in (Real-ESRGAN)
 upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
+upscale-scale-tip = The result is { $scale } as wide and as high.

@@ -9,3 +9,4 @@ common-part-of-whole = { $part } de { $whole }
 common-aspect = Proporción { $aspect }
 common-automatic = automático
 common-in-unit = { $name } en { $unit }
+common-close-tip = Cierra esto, como Esc.

@@ -68,3 +68,5 @@ files-format-webp = WebP animado
 files-format-gif = GIF animado
 files-format-frames = carpeta de imágenes PNG
 files-upscaler = Elegir un upscaler
+files-file-tip = Elige este archivo.
+files-folder-tip = Abre esta carpeta.

@@ -153,3 +153,4 @@ library-menu-star = Poner una estrella
 library-menu-unstar = Quitar la estrella
 library-open-folder-tip = Muestra el archivo en el gestor de archivos.
 library-copy-path-tip = Copia la ruta del archivo al portapapeles.
+library-row-tip = Seleccionar para ver lo que se sabe de él; un doble clic lo usa.

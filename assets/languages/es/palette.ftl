@@ -10,3 +10,4 @@ palette-preset = Preajuste
 palette-style = Estilo
 palette-style-in-use = Estilo en uso
 palette-prompt = Prompt
+palette-search-tip = Encuentra comandos, modelos, preajustes, estilos y prompts.

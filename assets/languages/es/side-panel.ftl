@@ -310,3 +310,19 @@ side-panel-accuracy-of-memory =
        *[other] Desvío máximo de { $memory } en memoria en { $count } ejecuciones
     }
 side-panel-preset-undo-tip = Devuelve el preajuste a la lista.
+side-panel-clip-change-tip = Genera el clip de nuevo siguiendo sus fotogramas.
+side-panel-clip-extend-tip = Continúa tras el último fotograma del clip.
+side-panel-example-tip = Escribe esto en el prompt.
+side-panel-examples-tip = Muestra prompts adecuados para este modelo.
+side-panel-generate-tip = Pone en la cola una imagen o un clip con estos ajustes.
+side-panel-guidance-and-speed-tip = Muestra lo que afina la guía o ahorra pasos.
+side-panel-history-search-tip = Encuentra los prompts que contienen estas palabras.
+side-panel-kind-image-tip = Usa el último modelo de imágenes.
+side-panel-kind-video-tip = Usa el último modelo de clips.
+side-panel-loras-near-tip = Muestra los LoRA de las carpetas junto al modelo.
+side-panel-loras-tip = Muestra los LoRA que cambian lo que dibuja el modelo.
+side-panel-more-tip = Muestra muestreador, planificador, precisión y más.
+side-panel-negative-prompt-tip = Dice qué hay que evitar.
+side-panel-prompt-tip = Describir lo que hay que generar; Ctrl+↑ y Ctrl+↓ ponderan las palabras.
+side-panel-remove-limit-tip = Permite a Sluice usar toda la memoria libre.
+side-panel-styles-search-tip = Encuentra estilos por su nombre.

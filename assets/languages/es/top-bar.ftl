@@ -34,3 +34,4 @@ top-bar-starter = Starter
 top-bar-starter-clip = Starter de clips
 top-bar-choose-model-tip = Genera con este modelo a partir de ahora.
 top-bar-upscaler = Upscaler incluido
+top-bar-path-tip = Toma la ruta de un archivo o de una carpeta de modelo.

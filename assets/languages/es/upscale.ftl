@@ -23,3 +23,4 @@ upscale-queued =
     }
 upscale-built-in = Incluido (Real-ESRGAN)
 upscale-chosen = { $name } es un upscaler: «Ampliar…» lo usa a partir de ahora
+upscale-scale-tip = El resultado es { $scale } de ancho y de alto.

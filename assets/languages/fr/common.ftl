@@ -9,3 +9,4 @@ common-part-of-whole = { $part } sur { $whole }
 common-aspect = Proportions { $aspect }
 common-automatic = automatique
 common-in-unit = { $name } en { $unit }
+common-close-tip = Ferme ceci, comme Échap.

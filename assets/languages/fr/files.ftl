@@ -68,3 +68,5 @@ files-format-webp = WebP animé
 files-format-gif = GIF animé
 files-format-frames = dossier d'images PNG
 files-upscaler = Choisir un upscaler
+files-file-tip = Choisit ce fichier.
+files-folder-tip = Ouvre ce dossier.

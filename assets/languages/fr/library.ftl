@@ -153,3 +153,4 @@ library-menu-star = Mettre une étoile
 library-menu-unstar = Retirer l'étoile
 library-open-folder-tip = Affiche le fichier dans le gestionnaire de fichiers.
 library-copy-path-tip = Copie le chemin du fichier dans le presse-papiers.
+library-row-tip = Sélectionner pour voir ce que l'on sait du modèle ; un double-clic l'utilise.

@@ -10,3 +10,4 @@ palette-preset = Préréglage
 palette-style = Style
 palette-style-in-use = Style utilisé
 palette-prompt = Prompt
+palette-search-tip = Trouve commandes, modèles, préréglages, styles et prompts.

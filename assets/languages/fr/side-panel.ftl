@@ -310,3 +310,19 @@ side-panel-accuracy-of-memory =
        *[other] Écart d'au plus { $memory } en mémoire sur { $count } exécutions
     }
 side-panel-preset-undo-tip = Remet le préréglage dans la liste.
+side-panel-clip-change-tip = Génère le clip à nouveau, en suivant ses frames.
+side-panel-clip-extend-tip = Continue après la dernière frame du clip.
+side-panel-example-tip = Écrit ceci dans le prompt.
+side-panel-examples-tip = Affiche des prompts adaptés à ce modèle.
+side-panel-generate-tip = Met une image ou un clip dans la file d'attente avec ces paramètres.
+side-panel-guidance-and-speed-tip = Affiche ce qui affine le guidage ou économise des étapes.
+side-panel-history-search-tip = Trouve les prompts qui contiennent ces mots.
+side-panel-kind-image-tip = Utilise le dernier modèle d'images.
+side-panel-kind-video-tip = Utilise le dernier modèle de clips.
+side-panel-loras-near-tip = Affiche les LoRA des dossiers voisins du modèle.
+side-panel-loras-tip = Affiche les LoRA qui changent ce que dessine le modèle.
+side-panel-more-tip = Affiche échantillonneur, planificateur, précision et plus.
+side-panel-negative-prompt-tip = Dit ce qu'il faut éviter.
+side-panel-prompt-tip = Décrire ce qu'il faut générer ; Ctrl+↑ et Ctrl+↓ pondèrent les mots.
+side-panel-remove-limit-tip = Permet à Sluice d'utiliser toute la mémoire libre.
+side-panel-styles-search-tip = Trouve des styles par leur nom.

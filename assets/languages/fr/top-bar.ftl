@@ -34,3 +34,4 @@ top-bar-starter = Starter
 top-bar-starter-clip = Starter de clips
 top-bar-choose-model-tip = Génère désormais avec ce modèle.
 top-bar-upscaler = Upscaler fourni
+top-bar-path-tip = Prend le chemin d'un fichier ou d'un dossier de modèle.

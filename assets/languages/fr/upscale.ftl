@@ -23,3 +23,4 @@ upscale-queued =
     }
 upscale-built-in = Fourni (Real-ESRGAN)
 upscale-chosen = { $name } est un upscaler : « Agrandir… » l'utilise désormais
+upscale-scale-tip = Le résultat est { $scale } aussi large et aussi haut.

@@ -19,3 +19,4 @@ upscale-beside = 結果は元のファイルの隣に新しい名前で保存さ
 upscale-queued = { $count } 個のファイルを拡大しています
 upscale-built-in = 内蔵（Real-ESRGAN）
 upscale-chosen = { $name } はアップスケーラーです。今後は「拡大…」で使われます
+upscale-scale-tip = 幅と高さが { $scale } になります。

@@ -19,3 +19,4 @@ upscale-beside = 结果以新名称保存在原文件旁边
 upscale-queued = 正在放大 { $count } 个文件
 upscale-built-in = 内置（Real-ESRGAN）
 upscale-chosen = { $name } 是放大模型：今后“放大…”会使用它
+upscale-scale-tip = 结果的宽和高为原来的 { $scale }。
