@@ -26,6 +26,9 @@ use sluice_engine::{
     },
 };
 
+/// How long an answer may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(90);
+
 /// A window and the other ends of its channels.
 pub struct Window {
     pub harness: Harness<'static, SluiceApp>,
@@ -173,7 +176,7 @@ impl Window {
     pub fn wait_for_words(&mut self, words: &str) {
         let start = Instant::now();
         while !self.shows(words) {
-            assert!(start.elapsed() < Duration::from_secs(20), "waited in vain for {words}");
+            assert!(start.elapsed() < PATIENCE, "waited in vain for {words}");
             std::thread::sleep(Duration::from_millis(10));
             self.frames();
         }
@@ -183,7 +186,7 @@ impl Window {
     pub fn wait_for(&mut self, what: &str, done: impl Fn(&SluiceApp) -> bool) {
         let start = Instant::now();
         while !done(self.harness.state()) {
-            assert!(start.elapsed() < Duration::from_secs(20), "waited in vain for {what}");
+            assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
             std::thread::sleep(Duration::from_millis(10));
             self.frames();
         }

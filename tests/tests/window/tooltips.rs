@@ -109,10 +109,8 @@ fn commands_in_menus_are_explained() {
     window.harness.get_by_role_and_label(Role::Image, &name).click_secondary();
     window.frames();
     nothing_is_unnamed(&window, "the menu of the large image");
-    window.click("Upscale…");
+    window.click("Copy prompt");
     assert!(!window.shows("Copy prompt"), "the menu is closed");
-    nothing_is_unnamed(&window, "the question before upscaling");
-    press(&mut window, Key::Escape);
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     window.harness.get_by_label_contains("Starter, Small images").click_secondary();
