@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming
+        [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming, ahora { $block }
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] Bloque { $number } del codificador de texto
         [denoiser] Bloque { $number } del denoiser
+        [upscaler] Bloque { $number } del upscaler
        *[autoencoder] Bloque { $number } del autocodificador
     }
 monitor-block-resident = { $memory }, residente durante su fase

@@ -49,18 +49,21 @@ monitor-layers-summary =
     { $part ->
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming
+        [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming
     }
 monitor-layers-now =
     { $part ->
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
     }
 monitor-block =
     { $part ->
         [text-encoder] Bloc { $number } de l'encodeur de texte
         [denoiser] Bloc { $number } du débruiteur
+        [upscaler] Bloc { $number } de l'upscaler
        *[autoencoder] Bloc { $number } de l'auto-encodeur
     }
 monitor-block-resident = { $memory }, résident pendant sa phase
