@@ -2,7 +2,7 @@
 
 ## Paneles
 
-top-bar-timeline = Línea de tiempo
+top-bar-timeline = Cronología
 top-bar-timeline-tip = Muestra cómo una ejecución usa la memoria a lo largo del tiempo.
 top-bar-plan = Plan
 top-bar-plan-tip = Muestra cómo cabe el modelo en la memoria, y permite cambiarlo.
