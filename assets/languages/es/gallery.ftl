@@ -110,7 +110,7 @@ gallery-export-ask = Exportar…
 gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Del
 gallery-trash = Mover a la papelera
 gallery-unstar = Quitar la estrella
-gallery-star = Poner una estrella
+gallery-star = Estrella
 gallery-star-tip = Marca para encontrar más tarde.
 
 ## Lo que está seleccionado

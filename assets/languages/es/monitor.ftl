@@ -1,16 +1,16 @@
-### La memoria que usa una ejecución: línea de tiempo, capas, pasos.
+### La memoria que usa una ejecución: cronología, capas, pasos.
 
-monitor-empty = La línea de tiempo muestra la memoria usada mientras se genera una imagen.
+monitor-empty = La cronología muestra la memoria usada mientras se genera una imagen.
 monitor-title = Memoria
 monitor-title-unit = Memoria ({ $unit })
 monitor-last-run = última ejecución
 monitor-this-run = esta ejecución
-monitor-close = Cerrar la línea de tiempo
+monitor-close = Cerrar la cronología
 monitor-resume = Reanudar
 monitor-pause = Pausa
-monitor-pause-tip = Congela la línea de tiempo; la ejecución continúa.
+monitor-pause-tip = Congela la cronología; la ejecución continúa.
 monitor-whole = Toda la ejecución
-monitor-whole-tip = Vuelve a mostrar toda la ejecución. O haga doble clic en la línea de tiempo.
+monitor-whole-tip = Vuelve a mostrar toda la ejecución. O haga doble clic en la cronología.
 monitor-weights = pesos
 monitor-activations = activaciones
 monitor-others = otros
@@ -29,7 +29,7 @@ monitor-step-skipped = Omitido por la caché de pasos
 monitor-steps-none = Pasos, ninguno terminado
 monitor-steps-summary = Pasos, { $count } terminados, { $time } de media, { $share } esperando
 
-## La línea de tiempo
+## La cronología
 
 monitor-vram = VRAM a lo largo del tiempo, pico medido de { $memory }
 monitor-ram = RAM a lo largo del tiempo, pico de { $memory }

@@ -22,12 +22,12 @@ state-device-without-name = Este equipo, { $ram } de RAM, sin GPU NVIDIA
 
 state-fit-well = Funciona bien · { $time }
 state-fit-well-about = Funciona bien · unos { $time }
-state-fit-streamed = Funciona, en streaming · { $time }
-state-fit-streamed-about = Funciona, en streaming · unos { $time }
+state-fit-streamed = Funciona en streaming · { $time }
+state-fit-streamed-about = Funciona en streaming · unos { $time }
 state-fit-slowly = Funciona despacio · { $time }
 state-fit-slowly-about = Funciona despacio · unos { $time }
-state-fit-too-big-ram = Demasiado grande, necesita { $needed } de RAM
-state-fit-too-big = Demasiado grande, necesita { $needed }
+state-fit-too-big-ram = Muy grande, necesita { $needed } de RAM
+state-fit-too-big = Muy grande, necesita { $needed }
 state-fit-cannot = No funciona
 
 ## Avisos

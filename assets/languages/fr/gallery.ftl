@@ -110,7 +110,7 @@ gallery-export-ask = Exporter…
 gallery-trash-tip = Supprime, avec retour possible. Touche : Del
 gallery-trash = Mettre à la corbeille
 gallery-unstar = Retirer l'étoile
-gallery-star = Mettre une étoile
+gallery-star = Étoile
 gallery-star-tip = Marque pour retrouver plus tard.
 
 ## Ce qui est sélectionné

@@ -18,17 +18,17 @@ state-image-of-number = Image { $number }
 state-device = { $cpu }, { $ram } de RAM, pas de GPU NVIDIA
 state-device-without-name = Cet ordinateur, { $ram } de RAM, pas de GPU NVIDIA
 
-## Comment un modèle s'exécute
+## Comment un modèle tourne
 
-state-fit-well = Fonctionne bien · { $time }
-state-fit-well-about = Fonctionne bien · environ { $time }
-state-fit-streamed = Fonctionne, en streaming · { $time }
-state-fit-streamed-about = Fonctionne, en streaming · environ { $time }
-state-fit-slowly = Fonctionne lentement · { $time }
-state-fit-slowly-about = Fonctionne lentement · environ { $time }
+state-fit-well = Tourne bien · { $time }
+state-fit-well-about = Tourne bien · environ { $time }
+state-fit-streamed = Tourne en streaming · { $time }
+state-fit-streamed-about = Tourne en streaming · environ { $time }
+state-fit-slowly = Tourne lentement · { $time }
+state-fit-slowly-about = Tourne lentement · environ { $time }
 state-fit-too-big-ram = Trop gros, demande { $needed } de RAM
 state-fit-too-big = Trop gros, demande { $needed }
-state-fit-cannot = Ne fonctionne pas
+state-fit-cannot = Ne tourne pas
 
 ## Avis
 

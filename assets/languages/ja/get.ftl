@@ -40,7 +40,7 @@ get-download-named = { $name } をダウンロード
 get-open-tip = 以後、このモデルで生成します。
 get-again-tip = 同じ名前のモデルがすでにこのコンピューターにあります。
 get-download-tip = モデルのフォルダーにダウンロードします。
-get-fit-unknown = 適合は未予測
+get-fit-unknown = 予測なし
 get-checking = 確認中…
 
 ## How servers are reached

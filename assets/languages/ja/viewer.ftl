@@ -5,7 +5,7 @@
 viewer-live-preview = ライブプレビュー
 viewer-next-clip = 次はあなたの動画です
 viewer-next-image = 次はあなたの画像です
-viewer-next-tip = エンジンが始まり次第ここに表示されます。
+viewer-next-tip = エンジンが開始し次第ここに表示されます。
 viewer-describe-image = 左で画像を説明し、「生成」を押してください。
 viewer-describe-image-or-example = 左で画像を説明するか、例から始めてください。
 viewer-describe-clip = 左で動画を説明し、「生成」を押してください。
@@ -76,7 +76,7 @@ viewer-mask-paint = 塗る
 viewer-mask-paint-tip = 変更したい部分に印を付けます。
 viewer-mask-erase = 消す
 viewer-mask-erase-tip = その部分の印を消します。
-viewer-mask-undo-tip = 直前のストロークを取り消します。キー: Ctrl+Z
+viewer-mask-undo-tip = 直前のストロークを元に戻します。キー: Ctrl+Z
 viewer-mask-undo = ストロークを元に戻す
 viewer-mask-invert = 反転
 viewer-mask-clear = クリア
@@ -88,7 +88,7 @@ viewer-mask-discard = 破棄
 
 viewer-pause = 一時停止
 viewer-play = 再生
-viewer-play-tip = キー: スペース
+viewer-play-tip = キー: Space
 viewer-previous-frame = 前のフレーム
 viewer-previous-frame-tip = キー: ←
 viewer-next-frame = 次のフレーム

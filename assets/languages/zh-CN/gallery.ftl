@@ -75,7 +75,7 @@ gallery-clear-search-tip = 重新显示全部内容。
 
 gallery-open = 打开
 gallery-open-tip = 在查看器中显示。快捷键：Enter
-gallery-use-settings-tip = 载入生成这张图像的提示词、种子和所有其他设置。
+gallery-use-settings-tip = 加载生成这张图像的提示词、种子和所有其他设置。
 gallery-use-settings = 使用设置
 gallery-copy-prompt = 复制提示词
 gallery-copy-prompt-tip = 将提示词复制到剪贴板。

@@ -40,7 +40,7 @@ get-download-named = 下载 { $name }
 get-open-tip = 从现在起使用这个模型生成。
 get-again-tip = 本机上已有同名的模型。
 get-download-tip = 下载到模型文件夹中。
-get-fit-unknown = 未预测是否适合
+get-fit-unknown = 暂无预测
 get-checking = 正在检查…
 
 ## How servers are reached

@@ -11,8 +11,8 @@ state-image-of-number = 图像 { $number }
 
 ## The machine
 
-state-device = { $cpu }，{ $ram } 内存，无 NVIDIA GPU
-state-device-without-name = 本机，{ $ram } 内存，无 NVIDIA GPU
+state-device = { $cpu }，{ $ram } RAM，无 NVIDIA GPU
+state-device-without-name = 本机，{ $ram } RAM，无 NVIDIA GPU
 
 ## How well a model runs
 
@@ -22,7 +22,7 @@ state-fit-streamed = 可流式运行 · { $time }
 state-fit-streamed-about = 可流式运行 · 约 { $time }
 state-fit-slowly = 运行缓慢 · { $time }
 state-fit-slowly-about = 运行缓慢 · 约 { $time }
-state-fit-too-big-ram = 太大，需要 { $needed } 内存
+state-fit-too-big-ram = 太大，需要 { $needed } RAM
 state-fit-too-big = 太大，需要 { $needed }
 state-fit-cannot = 无法运行
 

@@ -21,7 +21,7 @@ status-bar-decoding = 正在解码
 status-bar-link = 传输 { $speed }
 status-bar-stall = 等待 { $share }
 status-bar-peak = 峰值 { $memory }
-status-bar-traffic-tip = 权重到达设备的速度、设备等待权重的时间占比，以及本次运行使用的最多显存。
+status-bar-traffic-tip = 权重到达设备的速度、设备等待权重的时间占比，以及本次运行使用的最多设备内存。
 
 ## Hardware
 

@@ -52,7 +52,7 @@ viewer-extend-tip = 从播放范围的末尾续写这段视频。
 viewer-extend = 续写
 viewer-similar-tip = 四张与它相似的图像：相同的种子，加入少量其他种子的噪声。
 viewer-variations-tip = 四张设置相同、种子不同的图像。
-viewer-use-settings-tip = 载入生成这张图像的提示词、种子和所有其他设置。
+viewer-use-settings-tip = 加载生成这张图像的提示词、种子和所有其他设置。
 viewer-actions = 操作
 viewer-actions-spoken = 图像的操作
 viewer-export-as = 导出为 { $format }
@@ -81,14 +81,14 @@ viewer-mask-undo = 撤销笔画
 viewer-mask-invert = 反转
 viewer-mask-clear = 清除
 viewer-mask-apply = 应用蒙版
-viewer-mask-discard-tip = 停止绘制，保留之前的蒙版。
+viewer-mask-discard-tip = 停止涂抹，保留之前的蒙版。
 viewer-mask-discard = 放弃
 
 ## Playing a clip
 
 viewer-pause = 暂停
 viewer-play = 播放
-viewer-play-tip = 快捷键：空格
+viewer-play-tip = 快捷键：Space
 viewer-previous-frame = 上一帧
 viewer-previous-frame-tip = 快捷键：←
 viewer-next-frame = 下一帧

@@ -25,8 +25,8 @@ fn languages_have_the_files_that_are_there() {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let language = find(&name)
-            .unwrap_or_else(|| panic!("assets/languages/{name} is not in the table of languages"));
+        let language =
+            find(&name).unwrap_or_else(|| panic!("assets/languages/{name} is not in the table of languages"));
         let mut files: Vec<String> = std::fs::read_dir(folder.join(&name))
             .unwrap()
             .map(|file| file.unwrap().file_name().into_string().unwrap())
