@@ -4,6 +4,7 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use tokenizers::{
@@ -19,7 +20,7 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{check_size, find_folder, ids, missing, pairs};
+use super::tokenizer_files::{Shared, check_size, find_folder, ids, missing, pairs};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
@@ -36,7 +37,7 @@ pub struct ByteLevelKind {
     /// Tokens that are recognised in text before it is split.
     pub special: &'static [&'static str],
     /// The published tokenizer, if it is among the program's assets.
-    pub published: Option<PublishedPairs>,
+    pub published: Option<&'static PublishedPairs>,
 }
 
 /// A published tokenizer among the program's assets.
@@ -46,6 +47,15 @@ pub struct PublishedPairs {
     pub tokens: usize,
     /// Reads it.
     pub read: fn() -> Result<Pairs, CheckpointError>,
+    /// The one that models share.
+    pub shared: &'static Shared<Built>,
+}
+
+/// A tokenizer and where it is from.
+#[derive(Debug)]
+pub struct Built {
+    tokenizer: Tokenizer,
+    path: PathBuf,
 }
 
 /// The tokens of a tokenizer, and how they are merged.
@@ -61,10 +71,7 @@ pub struct Pairs {
 
 /// Turns text into token ids.
 #[derive(Debug)]
-pub struct ByteLevelTokenizer {
-    tokenizer: Tokenizer,
-    path: PathBuf,
-}
+pub struct ByteLevelTokenizer(Arc<Built>);
 
 impl ByteLevelTokenizer {
     /// Loads the tokenizer for a text encoder with this many embeddings: from the model's folder `name`,
@@ -83,15 +90,23 @@ impl ByteLevelTokenizer {
     ) -> Result<Self, CheckpointError> {
         let found = match find_folder(checkpoint, encoder, name, |folder| folder.join(FILE).is_file()) {
             Some(folder) => Self::load(&folder)?,
-            None => match &kind.published {
+            None => match kind.published {
                 Some(published) if vocab_size >= published.tokens => {
-                    return Self::of(kind, (published.read)()?);
+                    return Self::published(kind, published);
                 }
                 _ => Self::carried(kind, encoder)?.ok_or_else(|| missing(checkpoint, name, FILE))?,
             },
         };
-        check_size(&found.path, found.tokenizer.get_vocab_size(true), vocab_size)?;
+        check_size(&found.0.path, found.0.tokenizer.get_vocab_size(true), vocab_size)?;
         Ok(found)
+    }
+
+    /// A published tokenizer, from the program's assets.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn published(kind: &ByteLevelKind, published: &PublishedPairs) -> Result<Self, CheckpointError> {
+        published.shared.get(|| Self::build(kind, (published.read)()?, kind.special)).map(Self)
     }
 
     /// The tokenizer embedded in the encoder's own file, if there is one.
@@ -110,7 +125,8 @@ impl ByteLevelTokenizer {
             .collect();
         let merges = pairs(merges.iter().map(String::as_str));
         let tokens = tokens.into_iter().zip(0..).collect();
-        Self::build(kind, Pairs { path: encoder.path.clone(), tokens, merges }, &special).map(Some)
+        let built = Self::build(kind, Pairs { path: encoder.path.clone(), tokens, merges }, &special)?;
+        Ok(Some(Self(Arc::new(built))))
     }
 
     /// A tokenizer of these tokens, with all special tokens of its kind.
@@ -118,13 +134,13 @@ impl ByteLevelTokenizer {
     /// # Errors
     /// When the tokens do not fit together.
     pub fn of(kind: &ByteLevelKind, pairs: Pairs) -> Result<Self, CheckpointError> {
-        Self::build(kind, pairs, kind.special)
+        Ok(Self(Arc::new(Self::build(kind, pairs, kind.special)?)))
     }
 
-    fn build(kind: &ByteLevelKind, pairs: Pairs, special: &[&str]) -> Result<Self, CheckpointError> {
+    fn build(kind: &ByteLevelKind, pairs: Pairs, special: &[&str]) -> Result<Built, CheckpointError> {
         let Pairs { path, tokens, merges } = pairs;
         match build(kind, tokens, merges, special) {
-            Ok(tokenizer) => Ok(Self { tokenizer, path }),
+            Ok(tokenizer) => Ok(Built { tokenizer, path }),
             Err(error) => Err(CheckpointError::Tokenizer { path, reason: error.to_string() }),
         }
     }
@@ -145,12 +161,12 @@ impl ByteLevelTokenizer {
         tokenizer
             .with_truncation(None)
             .map_err(|error| CheckpointError::Tokenizer { path: path.clone(), reason: error.to_string() })?;
-        Ok(Self { tokenizer, path })
+        Ok(Self(Arc::new(Built { tokenizer, path })))
     }
 
     /// The underlying tokenizer.
     pub fn inner(&self) -> &Tokenizer {
-        &self.tokenizer
+        &self.0.tokenizer
     }
 
     /// The id of a token.
@@ -158,9 +174,11 @@ impl ByteLevelTokenizer {
     /// # Errors
     /// When the tokenizer does not have it.
     pub fn id_of(&self, token: &str) -> Result<u32, CheckpointError> {
-        let missing =
-            || CheckpointError::Tokenizer { path: self.path.clone(), reason: format!("{token} is missing") };
-        self.tokenizer.token_to_id(token).ok_or_else(missing)
+        let missing = || CheckpointError::Tokenizer {
+            path: self.0.path.clone(),
+            reason: format!("{token} is missing"),
+        };
+        self.0.tokenizer.token_to_id(token).ok_or_else(missing)
     }
 
     /// The token ids of a text, in which special tokens may be written out.
@@ -168,7 +186,7 @@ impl ByteLevelTokenizer {
     /// # Errors
     /// When the tokenizer is damaged.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, CheckpointError> {
-        ids(&self.tokenizer, &self.path, text)
+        ids(&self.0.tokenizer, &self.0.path, text)
     }
 }
 

@@ -1,6 +1,9 @@
 //! The tokenizer of CLIP: lower-cased byte-pair encoding with a marker at the end of words.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tokenizers::{
     AddedToken, Tokenizer,
@@ -23,10 +26,12 @@ use tokenizers::{
 use super::{
     Clip,
     chunks::Cut,
-    tokenizer_files::{check_size, find_folder, ids, missing, padding_token, pairs, published},
+    tokenizer_files::{
+        Shared, built, check_size, find_folder, ids, missing, padding_token, pairs, published,
+    },
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
-use crate::checkpoint::{Checkpoint, CheckpointError, Part};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
 
 const VOCABULARY: &str = "vocab.json";
 const MERGES: &str = "merges.txt";
@@ -52,7 +57,7 @@ const WORDS: &str =
 /// Converts prompts to the token ids of a CLIP text encoder.
 #[derive(Debug)]
 pub struct ClipTokenizer {
-    tokenizer: Tokenizer,
+    tokenizer: Arc<Tokenizer>,
     path: PathBuf,
     start: u32,
     end: u32,
@@ -86,22 +91,22 @@ impl ClipTokenizer {
     pub fn load(folder: &Path) -> Result<Self, CheckpointError> {
         let path = folder.join(if has_pairs(folder) { VOCABULARY } else { WHOLE });
         let loaded = if has_pairs(folder) { from_pairs(folder) } else { whole(&path) };
-        Self::new(loaded, path, padding_token(folder)?.as_deref().unwrap_or(END))
+        let tokenizer = built(loaded, &path)?.into();
+        Self::new(tokenizer, path, padding_token(folder)?.as_deref().unwrap_or(END))
     }
 
     /// The tokenizer of the published models, from the program's assets.
     pub fn published(padding: &str) -> Result<Self, CheckpointError> {
-        let (path, bytes) = published(PUBLISHED_MERGES)?;
-        Self::new(from_merges(&String::from_utf8_lossy(&bytes)), path, padding)
+        static SHARED: Shared<Tokenizer> = Shared::new();
+        let tokenizer = SHARED.get(|| {
+            let (path, bytes) = published(PUBLISHED_MERGES)?;
+            built(from_merges(&String::from_utf8_lossy(&bytes)), &path)
+        })?;
+        Self::new(tokenizer, asset(PUBLISHED_MERGES)?, padding)
     }
 
-    fn new(
-        tokenizer: tokenizers::Result<Tokenizer>,
-        path: PathBuf,
-        padding: &str,
-    ) -> Result<Self, CheckpointError> {
+    fn new(tokenizer: Arc<Tokenizer>, path: PathBuf, padding: &str) -> Result<Self, CheckpointError> {
         let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
-        let tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
             tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it lacks the token {token}")))
         };

@@ -5,8 +5,8 @@ use std::path::Path;
 use tokenizers::{Tokenizer, models::bpe::Vocab};
 
 use super::{
-    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, pairs_of},
-    tokenizer_files::published_lines,
+    byte_level::{Built, ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, pairs_of},
+    tokenizer_files::{Shared, published_lines},
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part};
 
@@ -31,12 +31,15 @@ const PLACES: [usize; SPECIAL.len()] = [0, 1, 4, 5, 7, 8, 9, 10, 14, 20];
 /// How text is split before merging.
 const WORDS: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-const KIND: ByteLevelKind = ByteLevelKind {
+static PAIRS: PublishedPairs = PublishedPairs { tokens: PUBLISHED_TOKENS, read: published, shared: &SHARED };
+static SHARED: Shared<Built> = Shared::new();
+
+static KIND: ByteLevelKind = ByteLevelKind {
     words: WORDS,
     is_normalized: false,
     keeps_words: true,
     special: &SPECIAL,
-    published: Some(PublishedPairs { tokens: PUBLISHED_TOKENS, read: published }),
+    published: Some(&PAIRS),
 };
 
 /// Turns prompts into token ids.
@@ -51,7 +54,7 @@ impl GptOssTokenizer {
 
     /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
-        ByteLevelTokenizer::of(&KIND, published()?).map(Self)
+        ByteLevelTokenizer::published(&KIND, &PAIRS).map(Self)
     }
 
     /// Loads the `tokenizer.json` in `folder`.

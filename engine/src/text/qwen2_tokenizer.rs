@@ -5,8 +5,8 @@ use std::path::Path;
 use tokenizers::Tokenizer;
 
 use super::{
-    byte_level::{ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, letters_of_bytes},
-    tokenizer_files::pairs,
+    byte_level::{Built, ByteLevelKind, ByteLevelTokenizer, Pairs, PublishedPairs, letters_of_bytes},
+    tokenizer_files::{Shared, pairs},
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset};
 
@@ -47,12 +47,16 @@ const SPECIAL: [&str; 26] = [
 /// How text is split before merging.
 const WORDS: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
-const KIND: ByteLevelKind = ByteLevelKind {
+static PAIRS: PublishedPairs =
+    PublishedPairs { tokens: PUBLISHED_TOKENS + SPECIAL.len(), read: published, shared: &SHARED };
+static SHARED: Shared<Built> = Shared::new();
+
+static KIND: ByteLevelKind = ByteLevelKind {
     words: WORDS,
     is_normalized: true,
     keeps_words: false,
     special: &SPECIAL,
-    published: Some(PublishedPairs { tokens: PUBLISHED_TOKENS + SPECIAL.len(), read: published }),
+    published: Some(&PAIRS),
 };
 
 /// Turns prompts into token ids.
@@ -67,7 +71,7 @@ impl Qwen2Tokenizer {
 
     /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
-        ByteLevelTokenizer::of(&KIND, published()?).map(Self)
+        ByteLevelTokenizer::published(&KIND, &PAIRS).map(Self)
     }
 
     /// Loads the `tokenizer.json` in `folder`.

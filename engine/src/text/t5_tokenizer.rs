@@ -1,15 +1,18 @@
 //! The tokenizer of T5: splits words into pieces by probability.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tokenizers::Tokenizer;
 
 use super::{
     sentencepiece::Pieces,
-    tokenizer_files::{check_size, find_folder, ids, missing, published},
+    tokenizer_files::{Shared, built, check_size, find_folder, ids, missing, published},
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
-use crate::checkpoint::{Checkpoint, CheckpointError, Part, read_vocabulary};
+use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
 /// The file that the authors publish.
@@ -26,7 +29,7 @@ const PADDING: &str = "<pad>";
 /// Converts prompts to the token ids of a T5 encoder.
 #[derive(Debug)]
 pub struct T5Tokenizer {
-    tokenizer: Tokenizer,
+    tokenizer: Arc<Tokenizer>,
     path: PathBuf,
     end: u32,
     padding: u32,
@@ -60,8 +63,8 @@ impl T5Tokenizer {
     pub fn load(folder: &Path, vocab_size: usize) -> Result<Self, CheckpointError> {
         let path = folder.join(FILE);
         if path.is_file() {
-            let tokenizer = Tokenizer::from_file(&path);
-            return Self::new(tokenizer, path);
+            let tokenizer = unpadded(Tokenizer::from_file(&path), &path)?;
+            return Self::new(tokenizer.into(), path);
         }
         let path = folder.join(PIECES);
         match std::fs::read(&path) {
@@ -72,8 +75,12 @@ impl T5Tokenizer {
 
     /// The tokenizer of the published models, from the program's assets.
     pub fn published() -> Result<Self, CheckpointError> {
-        let (path, bytes) = published(PUBLISHED_PIECES)?;
-        Self::of_pieces(Pieces::parse(&bytes), *PUBLISHED_TOKENS.start(), path)
+        static SHARED: Shared<Tokenizer> = Shared::new();
+        let tokenizer = SHARED.get(|| {
+            let (path, bytes) = published(PUBLISHED_PIECES)?;
+            of_pieces(Pieces::parse(&bytes), *PUBLISHED_TOKENS.start(), &path)
+        })?;
+        Self::new(tokenizer, asset(PUBLISHED_PIECES)?)
     }
 
     /// The tokenizer embedded in the encoder's own file, if there is one.
@@ -91,14 +98,12 @@ impl T5Tokenizer {
     }
 
     fn of_pieces(pieces: Option<Pieces>, vocab_size: usize, path: PathBuf) -> Result<Self, CheckpointError> {
-        let tokenizer = pieces.ok_or_else(|| "it has no pieces with scores".into());
-        Self::new(tokenizer.and_then(|pieces: Pieces| pieces.t5_tokenizer(vocab_size)), path)
+        let tokenizer = of_pieces(pieces, vocab_size, &path)?;
+        Self::new(tokenizer.into(), path)
     }
 
-    fn new(tokenizer: tokenizers::Result<Tokenizer>, path: PathBuf) -> Result<Self, CheckpointError> {
+    fn new(tokenizer: Arc<Tokenizer>, path: PathBuf) -> Result<Self, CheckpointError> {
         let wrong = |reason: String| CheckpointError::Tokenizer { path: path.clone(), reason };
-        let mut tokenizer = tokenizer.map_err(|error| wrong(error.to_string()))?;
-        tokenizer.with_padding(None).with_truncation(None).map_err(|error| wrong(error.to_string()))?;
         let id = |token: &str| {
             tokenizer.token_to_id(token).ok_or_else(|| wrong(format!("it lacks the token {token}")))
         };
@@ -143,4 +148,18 @@ impl T5Tokenizer {
         sequence.push((self.end, 1.0));
         Ok(Tokens::single(sequence, Extent::whole(count, room)))
     }
+}
+
+/// The tokenizer of these pieces.
+fn of_pieces(pieces: Option<Pieces>, vocab_size: usize, path: &Path) -> Result<Tokenizer, CheckpointError> {
+    let tokenizer = pieces.ok_or_else(|| "it has no pieces with scores".into());
+    unpadded(tokenizer.and_then(|pieces: Pieces| pieces.t5_tokenizer(vocab_size)), path)
+}
+
+/// A tokenizer that neither pads nor cuts.
+fn unpadded(tokenizer: tokenizers::Result<Tokenizer>, path: &Path) -> Result<Tokenizer, CheckpointError> {
+    let mut tokenizer = built(tokenizer, path)?;
+    let cut = tokenizer.with_padding(None).with_truncation(None).map(|_| ());
+    cut.map_err(|error| CheckpointError::Tokenizer { path: path.to_owned(), reason: error.to_string() })?;
+    Ok(tokenizer)
 }

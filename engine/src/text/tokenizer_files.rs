@@ -4,6 +4,7 @@ use std::{
     fs::File,
     io::Read,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use flate2::read::GzDecoder;
@@ -46,10 +47,41 @@ pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointEr
     CheckpointError::MissingPart { model, role, expected, looked: Vec::new(), unreadable: Vec::new() }
 }
 
+/// A tokenizer that was made of what `path` has.
+pub fn built(tokenizer: tokenizers::Result<Tokenizer>, path: &Path) -> Result<Tokenizer, CheckpointError> {
+    tokenizer.map_err(|error| CheckpointError::Tokenizer { path: path.to_owned(), reason: error.to_string() })
+}
+
 /// The two pieces on each line, separated by a space; skips other lines.
 pub fn pairs<'a>(lines: impl Iterator<Item = &'a str>) -> Merges {
     let pairs = lines.filter_map(|line| line.split_once(' '));
     pairs.map(|(first, second)| (first.to_owned(), second.to_owned())).collect()
+}
+
+/// A published tokenizer, which takes tens of megabytes: models share it, and it is freed after the last of them.
+#[derive(Debug)]
+pub struct Shared<T>(Mutex<Weak<T>>);
+
+impl<T> Shared<T> {
+    /// Nobody has it yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(Weak::new()))
+    }
+
+    /// The one that is there, or a new one.
+    ///
+    /// # Errors
+    /// That of `build`.
+    pub fn get<E>(&self, build: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+        // Threads that ask at once wait for the first: it would be built several times otherwise.
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(there) = held.upgrade() {
+            return Ok(there);
+        }
+        let built = Arc::new(build()?);
+        *held = Arc::downgrade(&built);
+        Ok(built)
+    }
 }
 
 /// Path and contents of a published tokenizer, from the program's compressed assets.
@@ -102,4 +134,21 @@ pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_is_built_once_and_freed_after_its_last_use() {
+        let shared = Shared::new();
+        let refused: Result<Arc<u32>, &str> = shared.get(|| Err("no"));
+        assert_eq!(refused, Err("no"));
+        let first: Arc<u32> = shared.get(|| Ok::<_, &str>(1)).unwrap();
+        let second = shared.get(|| Ok::<_, &str>(2)).unwrap();
+        assert!(Arc::ptr_eq(&first, &second) && *second == 1);
+        drop((first, second));
+        assert_eq!(*shared.get(|| Ok::<_, &str>(3)).unwrap(), 3);
+    }
 }
