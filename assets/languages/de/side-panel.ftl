@@ -310,3 +310,7 @@ side-panel-accuracy-of-memory =
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben
     }
 side-panel-preset-undo-tip = Nimmt das Preset wieder in die Liste auf.
+side-panel-mask-only = Nur der maskierte Bereich
+side-panel-mask-only-tip = Erzeugt nur den maskierten Bereich in der vollen Größe und setzt ihn in das Eingabebild ein, dessen Größe bleibt.
+side-panel-mask-padding = Abstand um die Maske (px)
+side-panel-mask-padding-tip = Wie viele Pixel um den maskierten Bereich das Modell sieht.

@@ -310,3 +310,7 @@ side-panel-accuracy-of-memory =
        *[other] Off by at most { $memory } memory in { $count } runs
     }
 side-panel-preset-undo-tip = Puts the preset back into the list.
+side-panel-mask-only = Only masked
+side-panel-mask-only-tip = Generates the masked area alone in the full size and puts it back into the input image, whose size stays.
+side-panel-mask-padding = Padding around the mask (px)
+side-panel-mask-padding-tip = How many pixels around the masked area the model sees.

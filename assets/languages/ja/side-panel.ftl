@@ -301,3 +301,7 @@ side-panel-use-size-smaller-tip = 小さい画像を生成します。
 side-panel-accuracy = { $count } 回の実行での誤差は最大でメモリ { $memory }、時間 { $time }
 side-panel-accuracy-of-memory = { $count } 回の実行での誤差は最大でメモリ { $memory }
 side-panel-preset-undo-tip = プリセットを一覧に戻します。
+side-panel-mask-only = マスク部分のみ
+side-panel-mask-only-tip = マスクした部分だけを指定のサイズで生成し、元のサイズの入力画像に戻します。
+side-panel-mask-padding = マスク周囲の余白（px）
+side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。
