@@ -363,7 +363,12 @@ impl Run {
         if source.clip.is_some() || source.control.is_some() || has_none {
             return None;
         }
-        let mask = || SourceMask { path: self.folder.join("mask.png"), blur: 0, keeps_the_rest: false };
+        let mask = || SourceMask {
+            path: self.folder.join("mask.png"),
+            blur: 0,
+            keeps_the_rest: false,
+            only_masked: None,
+        };
         Some(SourceImage {
             path: self.folder.join("picture.png"),
             strength: source.strength,

@@ -82,6 +82,10 @@ pub(super) struct SourceArgs {
     /// Pixels over which the inpainted area fades into the rest.
     #[arg(long, value_name = "PIXELS", default_value_t = SourceMask::default().blur, requires = "mask")]
     mask_blur: u32,
+    /// Inpaint the masked area and this many pixels around it alone (32 if no number is given), in the full size of the request, and put it back into
+    /// the input image. The result has the size of the input image.
+    #[arg(long, value_name = "PADDING", requires = "mask")]
+    only_masked: Option<Option<u32>>,
     /// Do not paste the unmasked pixels of the input image back into the result. They then change slightly, because
     /// they go through the autoencoder.
     #[arg(long, alias = "redraw-all", requires = "mask")]
@@ -167,6 +171,7 @@ impl SourceArgs {
             path,
             blur: self.mask_blur,
             keeps_the_rest: !self.no_paste_back,
+            only_masked: self.only_masked.map(|padding| padding.unwrap_or(SourceMask::USUAL_PADDING)),
         });
         SourceImage { path: path.to_owned(), strength: self.strength, fit: self.fit, mask }
     }

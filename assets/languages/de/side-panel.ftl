@@ -326,3 +326,7 @@ side-panel-styles-search-tip = Findet Stile nach ihren Namen.
 side-panel-remove-limit-tip = Lässt Sluice den ganzen freien Speicher verwenden.
 side-panel-clip-change-tip = Erzeugt den Clip entlang seiner Frames neu.
 side-panel-clip-extend-tip = Setzt den Clip nach seinem letzten Frame fort.
+side-panel-mask-only = Nur der maskierte Bereich
+side-panel-mask-only-tip = Erzeugt nur den maskierten Bereich in der vollen Größe und setzt ihn in das Eingabebild ein, dessen Größe bleibt.
+side-panel-mask-padding = Abstand um die Maske (px)
+side-panel-mask-padding-tip = Wie viele Pixel um den maskierten Bereich das Modell sieht.

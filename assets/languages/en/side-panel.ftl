@@ -326,3 +326,7 @@ side-panel-styles-search-tip = Finds styles by their names.
 side-panel-remove-limit-tip = Lets Sluice use all memory that is free.
 side-panel-clip-change-tip = Generates the clip anew along its frames.
 side-panel-clip-extend-tip = Goes on after the last frame of the clip.
+side-panel-mask-only = Only masked
+side-panel-mask-only-tip = Generates the masked area alone in the full size and puts it back into the input image, whose size stays.
+side-panel-mask-padding = Padding around the mask (px)
+side-panel-mask-padding-tip = How many pixels around the masked area the model sees.

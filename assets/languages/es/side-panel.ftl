@@ -326,3 +326,7 @@ side-panel-negative-prompt-tip = Dice qué hay que evitar.
 side-panel-prompt-tip = Describir lo que hay que generar; Ctrl+↑ y Ctrl+↓ ponderan las palabras.
 side-panel-remove-limit-tip = Permite a Sluice usar toda la memoria libre.
 side-panel-styles-search-tip = Encuentra estilos por su nombre.
+side-panel-mask-only = Solo lo enmascarado
+side-panel-mask-only-tip = Genera solo la zona enmascarada a tamaño completo y la devuelve a la imagen de entrada, que conserva su tamaño.
+side-panel-mask-padding = Margen alrededor de la máscara (px)
+side-panel-mask-padding-tip = Cuántos píxeles alrededor de la zona enmascarada ve el modelo.

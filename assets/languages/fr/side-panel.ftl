@@ -326,3 +326,7 @@ side-panel-negative-prompt-tip = Dit ce qu'il faut éviter.
 side-panel-prompt-tip = Décrire ce qu'il faut générer ; Ctrl+↑ et Ctrl+↓ pondèrent les mots.
 side-panel-remove-limit-tip = Permet à Sluice d'utiliser toute la mémoire libre.
 side-panel-styles-search-tip = Trouve des styles par leur nom.
+side-panel-mask-only = Zone masquée seule
+side-panel-mask-only-tip = Génère la zone masquée seule en pleine taille et la replace dans l'image d'entrée, dont la taille reste.
+side-panel-mask-padding = Marge autour du masque (px)
+side-panel-mask-padding-tip = Combien de pixels autour de la zone masquée le modèle voit.

@@ -317,3 +317,7 @@ side-panel-styles-search-tip = 名前でスタイルを探します。
 side-panel-remove-limit-tip = 空いているメモリをすべて使えるようにします。
 side-panel-clip-change-tip = フレームに沿ってクリップを生成し直します。
 side-panel-clip-extend-tip = クリップの最後のフレームから続けます。
+side-panel-mask-only = マスク部分のみ
+side-panel-mask-only-tip = マスクした部分だけを指定のサイズで生成し、元のサイズの入力画像に戻します。
+side-panel-mask-padding = マスク周囲の余白（px）
+side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。

@@ -317,3 +317,7 @@ side-panel-styles-search-tip = 按名称查找风格。
 side-panel-remove-limit-tip = 允许 Sluice 使用全部空闲内存。
 side-panel-clip-change-tip = 沿其各帧重新生成片段。
 side-panel-clip-extend-tip = 从片段的最后一帧继续。
+side-panel-mask-only = 仅蒙版区域
+side-panel-mask-only-tip = 仅以完整尺寸生成蒙版区域，再放回输入图像，输入图像的尺寸保持不变。
+side-panel-mask-padding = 蒙版周围边距（像素）
+side-panel-mask-padding-tip = 模型能看到的蒙版区域周围的像素数。

@@ -105,6 +105,10 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         pairs.push(("Init image", file_name(&source.path)));
         if let Some(mask) = &source.mask {
             pairs.push(("Mask blur", mask.blur.to_string()));
+            if let Some(padding) = mask.only_masked {
+                pairs.push(("Inpaint area", "Only masked".to_owned()));
+                pairs.push(("Masked area padding", padding.to_string()));
+            }
         }
     }
     if let Some(refiner) = &settings.request.refiner {

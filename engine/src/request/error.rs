@@ -2,7 +2,7 @@
 
 use super::{
     FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, REFERENCE_SIDES, Redux,
-    STRONGEST_CONTROL, Schedule, WIDEST_BLUR, Windows,
+    STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -253,4 +253,7 @@ pub enum RequestError {
     /// A mask blur wider than images are.
     #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),
+    /// More padding around a mask than images are wide.
+    #[error("a padding of {0} pixels around the mask is too large; use {most} or less", most = SourceMask::WIDEST_PADDING)]
+    MaskPadding(u32),
 }

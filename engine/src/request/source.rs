@@ -73,16 +73,26 @@ pub struct SourceMask {
     /// Whether the unmasked pixels of the input image are pasted back bit by bit. Otherwise they have gone
     /// through the autoencoder.
     pub keeps_the_rest: bool,
+    /// Only masked: inpaint the masked area and this many pixels around it alone, in the requested size, and put it back
+    /// into the input image, whose size the result has. The whole image is inpainted if absent.
+    pub only_masked: Option<u32>,
 }
 
 impl Default for SourceMask {
     fn default() -> Self {
-        Self { path: PathBuf::new(), blur: 4, keeps_the_rest: true }
+        Self { path: PathBuf::new(), blur: 4, keeps_the_rest: true, only_masked: None }
     }
 }
 
 /// Largest mask blur in pixels.
 pub const WIDEST_BLUR: u32 = 256;
+
+impl SourceMask {
+    /// Pixels around the masked area that "only masked" has in A1111.
+    pub const USUAL_PADDING: u32 = 32;
+    /// The most pixels around the masked area.
+    pub const WIDEST_PADDING: u32 = 4096;
+}
 
 impl SourceImage {
     /// Checks what can be checked without the files and the model.
@@ -92,6 +102,9 @@ impl SourceImage {
         }
         match &self.mask {
             Some(mask) if mask.blur > WIDEST_BLUR => Err(RequestError::MaskBlur(mask.blur)),
+            Some(SourceMask { only_masked: Some(padding), .. }) if *padding > SourceMask::WIDEST_PADDING => {
+                Err(RequestError::MaskPadding(*padding))
+            }
             _ => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 
 use candle_core::{Device, Result, Tensor};
 
+use super::cutout::Region;
 use crate::output::Image;
 
 /// Pixels with at least this lightness are inpainted.
@@ -29,6 +30,34 @@ impl Mask {
     /// Whether each pixel is inpainted, row by row.
     pub fn open(&self) -> &[bool] {
         &self.open
+    }
+
+    /// Width and height.
+    pub fn size(&self) -> [u32; 2] {
+        [self.width as u32, (self.open.len() / self.width.max(1)) as u32]
+    }
+
+    /// Whether each pixel of a row is inpainted.
+    pub fn row(&self, row: u32) -> &[bool] {
+        &self.open[row as usize * self.width..][..self.width]
+    }
+
+    /// The mask of a part of the image.
+    pub fn part(&self, region: Region) -> Self {
+        let columns = region.left as usize..region.right as usize;
+        let open = (region.top..region.bottom).flat_map(|row| &self.row(row)[columns.clone()]);
+        Self { width: columns.len(), open: open.copied().collect() }
+    }
+
+    /// Puts the pixels of `new` into the masked area of `old`, where they fade in over `blur` pixels.
+    pub fn mix(&self, old: &mut Image, new: &Image, blur: u32) {
+        let pixels = old.pixels.as_chunks_mut::<3>().0.iter_mut().zip(new.pixels.as_chunks::<3>().0);
+        for ((old, new), share) in pixels.zip(self.shares(blur)) {
+            for (old, new) in old.iter_mut().zip(new) {
+                let mixed = f32::from(*new) * share + f32::from(*old) * (1.0 - share);
+                *old = mixed.round_ties_even() as u8;
+            }
+        }
     }
 
     /// Whether each latent of `height` by `width` is inpainted: its first pixel decides, as in diffusers.

@@ -1,6 +1,7 @@
 //! Input images, masks and clips: reading their files, fitting them to the requested size, pasting unmasked pixels back.
 
 mod clip;
+mod cutout;
 mod error;
 mod given;
 mod given_media;
@@ -16,6 +17,7 @@ use crate::{
     output::Image,
     request::{Fit, SourceImage},
 };
+use cutout::Cutout;
 use mask::Mask;
 use resample::{Kernel, Side};
 
@@ -33,6 +35,8 @@ pub struct LoadedSource {
     latents: [usize; 2],
     /// Mask blur in pixels; absent if nothing is pasted back.
     blur: Option<u32>,
+    /// The whole input image, if only a part of it is inpainted.
+    cutout: Option<Cutout>,
 }
 
 impl LoadedSource {
@@ -42,9 +46,24 @@ impl LoadedSource {
         (width, height): (u32, u32),
         latents: [usize; 2],
     ) -> Result<Self, SourceError> {
-        let picture = fitted(&read(&wanted.path)?, wanted.fit, width, height);
+        let mut picture = read(&wanted.path)?;
+        let mut cutout = None;
         let mask = wanted.mask.as_ref().map(|mask| {
-            let pixels = Mask::of(&fitted(&read(&mask.path)?, wanted.fit, width, height));
+            let mut fit = wanted.fit;
+            let mut shape = read(&mask.path)?;
+            if let Some(padding) = mask.only_masked {
+                shape = fitted(&shape, Fit::Stretch, picture.width, picture.height);
+                let whole = picture.clone();
+                let cut = Cutout::of(whole, &Mask::of(&shape), padding, [width, height]);
+                let nothing = || SourceError::NothingMasked { path: mask.path.clone(), any: false };
+                let cut = cut.ok_or_else(nothing)?;
+                shape = cut.part_of(&shape);
+                picture = cut.part();
+                fit = Fit::Pad;
+                cutout = Some(cut);
+            }
+            picture = fitted(&picture, fit, width, height);
+            let pixels = Mask::of(&fitted(&shape, fit, width, height));
             let of_latents = pixels.of_latents(latents);
             if !of_latents.contains(&true) {
                 let any = pixels.open().contains(&true);
@@ -53,7 +72,9 @@ impl LoadedSource {
             Ok((pixels, of_latents))
         });
         let blur = wanted.mask.as_ref().filter(|mask| mask.keeps_the_rest).map(|mask| mask.blur);
-        Ok(Self { picture, mask: mask.transpose()?, latents, blur })
+        let mask = mask.transpose()?;
+        let picture = fitted(&picture, wanted.fit, width, height);
+        Ok(Self { picture, mask, latents, blur, cutout })
     }
 
     /// The image, `[1, 3, height, width]` in −1…1.
@@ -83,17 +104,15 @@ impl LoadedSource {
         self.mask.as_ref().map(in_pixels).transpose()
     }
 
-    /// Pastes the unmasked pixels back.
+    /// Pastes the unmasked pixels back. If only the masked area was inpainted, the image gets the size of the input image.
     pub fn restore(&self, drawn: &mut Image) {
-        let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };
-        let old = self.picture.pixels.as_chunks::<3>().0;
-        let new = drawn.pixels.as_chunks_mut::<3>().0;
-        for ((new, old), share) in new.iter_mut().zip(old).zip(mask.shares(blur)) {
-            for (new, old) in new.iter_mut().zip(old) {
-                let mixed = f32::from(*new) * share + f32::from(*old) * (1.0 - share);
-                *new = mixed.round_ties_even() as u8;
-            }
+        if let Some(cutout) = &self.cutout {
+            *drawn = cutout.with(drawn, self.blur);
+            return;
         }
+        let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };
+        let new = std::mem::replace(drawn, self.picture.clone());
+        mask.mix(drawn, &new, blur);
     }
 
     fn tensor(&self, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
@@ -294,7 +313,7 @@ mod tests {
         let mask = save("mask.png", &Image { pixels: light, ..picture.clone() });
         let wanted = SourceImage {
             path: save("picture.png", &picture),
-            mask: Some(SourceMask { path: mask, blur: 2, keeps_the_rest: true }),
+            mask: Some(SourceMask { path: mask, blur: 2, ..SourceMask::default() }),
             ..SourceImage::default()
         };
         let source = LoadedSource::open(&wanted, (16, 8), [1, 2]).unwrap();

@@ -32,12 +32,15 @@ pub struct Opened {
     pub component: Component,
 }
 
+/// The name in the file of a tensor of the network.
+pub(super) type StoredNames = Box<dyn Fn(&str) -> String>;
+
 /// What the shapes of tensors say.
 pub(super) struct Found {
     pub network: Box<dyn Upscaler>,
     pub specs: Vec<BlockSpec>,
     /// The name of a tensor in the file, where it differs.
-    pub names: Option<Box<dyn Fn(&str) -> String>>,
+    pub names: Option<StoredNames>,
 }
 
 /// The error for a file that cannot be used.

@@ -192,6 +192,39 @@ fn what_is_not_masked_stays_to_the_bit() {
     }
 }
 
+/// Only the surroundings of the mask are computed, in the size of the request; the result has the size of the input image.
+#[test]
+fn only_the_masked_part_is_computed_and_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let (width, height) = (300_u32, 200_u32);
+    let (columns, rows) = (200..240, 30..60);
+    let is_masked = |place: u32| columns.contains(&(place % width)) && rows.contains(&(place / width));
+    let path = folder.path().join("part.png");
+    let light: Vec<u8> = (0..width * height).map(|place| if is_masked(place) { 255 } else { 0 }).collect();
+    image::save_buffer(&path, &light, width, height, image::ColorType::L8).unwrap();
+    let mask = SourceMask { path, only_masked: Some(16), ..SourceMask::default() };
+    let source = SourceImage {
+        path: picture(folder.path(), width, height),
+        strength: 1.0,
+        mask: Some(mask),
+        ..SourceImage::default()
+    };
+    let own = sluice_engine::source::read(&source.path).unwrap();
+    let request = Request { source: Some(source), ..starter(128, 4) };
+    let ran = run_dumped(&mut runner, &request, &card());
+    assert_eq!(ran.tensors["vae.decode.out"].dims(), [1, 3, 128, 128]);
+    let drawn = runner.draw(request).unwrap().remove(0).media.frames()[0].clone();
+    assert_eq!((drawn.width, drawn.height), (width, height));
+    let pixels = drawn.pixels.as_chunks::<3>().0.iter().zip(own.pixels.as_chunks::<3>().0);
+    let mut changed = 0;
+    for (place, (new, old)) in (0..).zip(pixels) {
+        assert!(is_masked(place) || new == old, "pixel {place} was to stay");
+        changed += usize::from(new != old);
+    }
+    assert!(changed > 40 * 30 / 2, "{changed} pixels changed");
+}
+
 #[test]
 fn a_picture_of_a_batch_can_be_drawn_again_alone() {
     let folder = tempfile::tempdir().unwrap();

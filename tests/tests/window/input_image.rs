@@ -250,6 +250,12 @@ fn a_mask_is_painted_inverted_and_used() {
     assert_eq!(written.pixels[(3 * (32 * 96 + 48)) as usize], 0);
     assert_eq!(written.pixels[(3 * (2 * 96 + 2)) as usize], 255);
     assert_eq!(SourceMask { path: mask.path.clone(), ..SourceMask::default() }, mask);
+    window.click("Only masked");
+    let padding =
+        |window: &Window| source(window).and_then(|source| source.mask).and_then(|mask| mask.only_masked);
+    assert_eq!(padding(&window), Some(SourceMask::USUAL_PADDING));
+    window.click("Only masked");
+    assert_eq!(padding(&window), None);
     window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Enter);
     window.frames();
     assert_eq!(window.take_commands().len(), 2, "the model and the job");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
-use sluice_engine::request::{Fit, SourceImage, WIDEST_BLUR};
+use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
 use super::parts::Parts;
 use crate::{
@@ -184,8 +184,22 @@ fn mask(
         )
         .on_hover_text(tr!("side-panel-mask-feather-tip"));
     }
+    only_masked(ui, mask);
     if is_removed {
         source.mask = None;
+    }
+}
+
+fn only_masked(ui: &mut Ui, mask: &mut SourceMask) {
+    let mut is_on = mask.only_masked.is_some();
+    let switch = ui.checkbox(&mut is_on, RichText::new(tr!("side-panel-mask-only")).small());
+    if switch.on_hover_text(tr!("side-panel-mask-only-tip")).changed() {
+        mask.only_masked = is_on.then_some(SourceMask::USUAL_PADDING);
+    }
+    if let Some(padding) = &mut mask.only_masked {
+        let most = SourceMask::WIDEST_PADDING;
+        widgets::slider_row(ui, &tr!("side-panel-mask-padding"), padding, 0..=256, 0..=most, 1.0)
+            .on_hover_text(tr!("side-panel-mask-padding-tip"));
     }
 }
 

@@ -43,11 +43,9 @@ fn settings(prompt: &str, negative_prompt: &str) -> Settings {
 fn any_source() -> impl Strategy<Value = SourceImage> {
     let file =
         || any::<String>().prop_map(|name| PathBuf::from(format!("/pictures/{}", name.replace('/', ""))));
-    let mask = (file(), any::<u32>(), any::<bool>()).prop_map(|(path, blur, keeps_the_rest)| SourceMask {
-        path,
-        blur,
-        keeps_the_rest,
-    });
+    let mask = (file(), any::<u32>(), any::<bool>(), prop::option::of(any::<u32>())).prop_map(
+        |(path, blur, keeps_the_rest, only_masked)| SourceMask { path, blur, keeps_the_rest, only_masked },
+    );
     let part = (1..=100_u32).prop_map(|percent| f64::from(percent) / 100.0);
     (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask))
         .prop_map(|(path, strength, fit, mask)| SourceImage { path, strength, fit, mask })

@@ -122,6 +122,9 @@ fn what_was_drawn_over_is_named() {
         a1111::parse(&text).notes,
         ["This image was made from an input image, which is not included."]
     );
+    let only = SourceMask { only_masked: Some(24), ..mask.clone() };
+    let text = write(SourceImage { mask: Some(only), ..source.clone() });
+    assert!(text.contains("Mask blur: 4, Inpaint area: Only masked, Masked area padding: 24"), "{text}");
     let text = write(SourceImage { strength: 0.25, mask: Some(mask), ..source });
     assert!(text.contains("Denoising strength: 0.25") && text.contains("Mask blur: 4, Version"), "{text}");
     assert!(!text.contains("secret"), "{text}");
