@@ -91,7 +91,7 @@ fn draw(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> R
 
 /// How often a run whose peak stayed below its forecast is repeated: on a busy machine the thread that loads ahead may
 /// be late, so that a slot is still empty at the peak.
-const RUNS_OF_LATE_LOADS: usize = 3;
+const RUNS_OF_LATE_LOADS: usize = 8;
 
 /// Checks that predicted divided by measured peak memory is within these bounds, by formula and by dry run. No run may
 /// take more than its forecast allows; one of a few has to come near it.
