@@ -51,7 +51,7 @@ pub fn inputs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 pub fn may_be_enlarged(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_known = |known: &&str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
-    IMAGES.iter().chain(&CLIPS).any(|known| is_known(known))
+    IMAGES.iter().chain(&CLIPS).any(is_known)
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ fn restarted(folder: &TempDir, unfinished: &[&Job]) -> Window {
         setup.places.data = Some(path.join("data"));
         setup.folder = Some(path);
     });
-    let jobs: Vec<Job> = unfinished.iter().map(|job| Job::clone(job)).collect();
+    let jobs: Vec<Job> = unfinished.iter().copied().cloned().collect();
     if !jobs.is_empty() {
         window.says(Event::Unfinished { jobs });
     }
