@@ -76,7 +76,7 @@ impl Undrawn {
     }
 }
 
-/// A key that is pressed and let go.
+/// A key that is pressed and released.
 pub fn press(key: Key, modifiers: Modifiers) -> Vec<Event> {
     let event = |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
     vec![event(true), event(false)]

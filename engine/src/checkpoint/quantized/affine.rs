@@ -54,7 +54,7 @@ pub enum Zeros {
 }
 
 impl Affine {
-    /// The band of tiles that a row is in, and its place there.
+    /// Reads numbers that are in tiles, two a byte, in the order of rows.
     fn read_tiles(&self, padded: usize, first: usize, out: &mut [u8]) -> Result<(), CheckpointError> {
         let band = padded / TILE.1 * TILE_BYTES;
         let mut bytes = vec![0; band];
