@@ -259,6 +259,7 @@ fn step(
         image: None,
         control: 1.0,
         references: &[],
+        controls: &[],
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();

@@ -3,6 +3,7 @@
 mod canvas;
 mod clip;
 mod control;
+mod control_net;
 mod error;
 pub mod grid;
 mod guidance;
@@ -26,6 +27,7 @@ use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder, up
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
+pub use control_net::{ControlNet, Preprocessor};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use keyframe::{Keyframe, NoKeyframe};
@@ -247,6 +249,9 @@ pub struct Request {
     /// What controls a clip, in models made for it.
     #[serde(default)]
     pub control: Option<Control>,
+    /// ControlNets, whose effects add up, in families that take them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub control_nets: Vec<ControlNet>,
     /// Denoises a long clip in windows of frames.
     #[serde(default)]
     pub windows: Option<Windows>,
@@ -303,6 +308,7 @@ impl Default for Request {
             references: Vec::new(),
             reference_side: None,
             control: None,
+            control_nets: Vec::new(),
             windows: None,
             refiner: None,
             redux: None,

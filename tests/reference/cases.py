@@ -70,6 +70,18 @@ class Seen(Referenced):
     strengths: tuple = ()
 
 
+@dataclass
+class Steered(Run):
+    """A run that ControlNets steer: `control_nets` has what `control_net` returns."""
+
+    control_nets: list = field(default_factory=list)
+
+
+def control_net(name, picture, weight=1.0, start=0.0, end=1.0):
+    """A ControlNet of a `Steered`: its name, the sides of its picture, its weight, and when it acts."""
+    return {"name": name, "picture": picture, "weight": weight, "start": start, "end": end}
+
+
 def references(side, *pictures):
     """The references of a `Referenced`."""
     return {"pictures": list(pictures), "side": side}
@@ -364,6 +376,9 @@ CASES = {
                 "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
                 "drawn_over": Edit(HORSE, "blurry", 5, 5.0, 48, 32, source=edit(0.5, [32, 48])),
                 "filled_in": Edit("dance monkey", "", 3, 3.0, 32, 48, source=edit(1.0, [48, 32], [70, 50])),
+                "steered/guided": Steered(
+                    HORSE, "blurry, ugly", 3, 5.0, 64, 48, control_nets=[control_net("lines", [48, 64], 0.9)],
+                ),
                 "refined/guided": Run(
                     HORSE, "blurry, ugly", 10, 5.0, 56, 40, refiner="refiner", refiner_switch=0.8,
                 ),
@@ -458,6 +473,15 @@ CASES = {
                 "unguided": Run(LONG, "blurry", 1, 1.0, 48, 32),
                 "drawn_over": Edit(HORSE, "blurry", 5, 6.0, 64, 48, source=edit(0.5, [48, 64])),
                 "filled_in": Edit("dance monkey", "", 3, 3.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
+                "steered/guided": Steered(
+                    HORSE, "blurry, ugly", 3, 6.0, 48, 64, control_nets=[control_net("lines", [64, 48], 0.8)],
+                ),
+                "steered/two": Steered(
+                    BRIEF, "", 5, 3.0, 48, 32, batch=2,
+                    control_nets=[
+                        control_net("lines", [32, 48], 0.7, end=0.5), control_net("depths", [50, 60], 1.2, start=0.3),
+                    ],
+                ),
             },
         ),
         "fills_in": Checkpoint(

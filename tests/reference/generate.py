@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 import adapters
 import cases
 import checkpoints
+import control_nets
 import families
 import hash_weights
 import likeness
@@ -58,6 +59,8 @@ def write_run(name, tiny, case, run, checkpoint, out):
     checkpoints.write_json(f"{out}/request.json", request, indent=2)
     if "source" in request:
         pictures.write(request["source"], out, run.frames)
+    if "control_nets" in request:
+        control_nets.write_pictures(request["control_nets"], out)
     if "references" in request:
         pictures.write_references(request["references"], out)
     with tempfile.TemporaryDirectory() as refiner:
@@ -66,6 +69,10 @@ def write_run(name, tiny, case, run, checkpoint, out):
         if hasattr(run, "redux"):
             save_case("redux", run.redux, refiner)
         recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out, refiner=refiner)
+    if "control_nets" in request:
+        for net in request["control_nets"]:
+            control_nets.write(tiny.pipeline.unet, net["name"], f"{out}/../control_nets/{net['name']}")
+        recorded = {name: value for name, value in recorded.items() if name in control_nets.KEPT}
     save_tensors(recorded, f"{out}/golden.safetensors")
 
 

@@ -14,6 +14,7 @@ from diffusers.schedulers import scheduling_flow_match_lcm
 from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan_vace, pipeline_wan_video2video
 
 import cascade
+import control_nets
 import hash_weights
 import lens
 import modular
@@ -588,6 +589,9 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     extra = {"true_cfg_scale": wanted.true_cfg} if hasattr(wanted, "true_cfg") else {}
     # Its guidance is what others call true CFG.
     extra = {"true_cfg_scale": wanted.guidance} if kind.startswith("QwenImage") else extra
+    steering = {}
+    if "control_nets" in request:
+        pipeline, steering = control_nets.steered(pipeline, request["control_nets"], files)
     recorder = Recorder()
     is_flux2, is_chroma, is_hidream = (kind.startswith(name) for name in ("Flux2", "Chroma", "HiDream"))
     recorder.padding = wanted.max_tokens if is_flux2 or is_hidream else int(is_chroma)
@@ -675,6 +679,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
             options = {name: value for name, value in options.items() if name != "prompt"}
             options.update(conditions)
             references = None
+        options.update(steering)
         with pictures.referenced(kind, references, files) if references else contextlib.nullcontext({}) as images:
             output = pipeline(**options, **images)
     is_late = bool(source) and (not makes_clips or bool(source["clip"]))

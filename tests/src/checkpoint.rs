@@ -10,8 +10,8 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Control, Fit, GuidanceOptions, Keyframe, ModelSource, Redux, Refiner, Request, Sampler,
-    SourceClip, SourceImage, SourceMask,
+    ComputeDtype, Control, ControlNet, Fit, GuidanceOptions, Keyframe, ModelSource, Redux, Refiner, Request,
+    Sampler, SourceClip, SourceImage, SourceMask,
 };
 
 use crate::{
@@ -239,6 +239,18 @@ struct RunRequest {
     /// How strongly each counts.
     #[serde(default)]
     strengths: Vec<f32>,
+    /// What steers it.
+    #[serde(default)]
+    control_nets: Vec<RunControlNet>,
+}
+
+/// A ControlNet of a run; those of a case are beside its steered runs.
+#[derive(Debug, Clone, Deserialize)]
+struct RunControlNet {
+    name: String,
+    weight: f32,
+    start: f64,
+    end: f64,
 }
 
 /// The input image of a run.
@@ -333,6 +345,7 @@ impl Run {
             references: self.references(),
             reference_side: own.references.as_ref().map(|references| references.side),
             control: own.source.as_ref().and_then(|source| self.control(source.control.as_ref()?)),
+            control_nets: self.control_nets(model),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             redux: own
                 .redux
@@ -342,12 +355,20 @@ impl Run {
         }
     }
 
-    /// Writes the checkpoint of the run's refiner or Redux model, if it has one, to where its request has it.
+    /// Writes the checkpoints of the run's refiner, Redux model and ControlNets, if it has any, to where its request has
+    /// them.
     pub fn write_refiner(&self, model: &Path) -> Result<()> {
         if let Some(case) = &self.request.refiner {
             let folder = model.join(REFINER);
             fs::create_dir(&folder)?;
             Fixture::new("sdxl", case).write_diffusers(&folder)?;
+        }
+        for net in &self.request.control_nets {
+            let folder = model.join(CONTROL_NETS).join(&net.name);
+            fs::create_dir_all(&folder)?;
+            for (file, tensors) in manifest_tensors(&self.folder.join("../control_nets").join(&net.name))? {
+                save(&tensors, &folder.join(file))?;
+            }
         }
         if let Some(case) = &self.request.redux {
             let folder = model.join(REDUX).join(case);
@@ -375,6 +396,19 @@ impl Run {
             fit: Fit::Stretch,
             mask: source.mask.map(|_| mask()),
         })
+    }
+
+    fn control_nets(&self, model: &Path) -> Vec<ControlNet> {
+        let each = self.request.control_nets.iter().enumerate().map(|(number, net)| ControlNet {
+            model: model.join(CONTROL_NETS).join(&net.name),
+            image: self.folder.join(format!("control-{number}.png")),
+            weight: net.weight,
+            start: net.start,
+            end: net.end,
+            fit: Fit::Stretch,
+            ..ControlNet::default()
+        });
+        each.collect()
     }
 
     fn references(&self) -> Vec<PathBuf> {
@@ -432,6 +466,8 @@ impl Run {
 /// Families whose tokenizer is that of another.
 const SHARED_TOKENIZERS: [(&str, &str); 1] = [("qwen_image_21", "krea2")];
 const TOKENIZER: &str = "tokenizer";
+/// Where a run's ControlNets are in the folder of its model.
+const CONTROL_NETS: &str = "control_nets";
 /// Where a run's Redux model is in the folder of its model.
 const REDUX: &str = "redux";
 /// Where a run's refiner is in the folder of its model.

@@ -332,6 +332,26 @@ pub fn unet(diffusers: &Tensors) -> Tensors {
     original
 }
 
+/// The names of a ControlNet for a UNet in its authors' files.
+pub fn control_net(diffusers: &Tensors) -> Tensors {
+    let mut original = unet(diffusers);
+    for (name, tensor) in diffusers {
+        let parts: Vec<&str> = name.split('.').collect();
+        let renamed = match parts[..] {
+            ["controlnet_mid_block", kind] => format!("middle_block_out.0.{kind}"),
+            ["controlnet_down_blocks", number, kind] => format!("zero_convs.{number}.0.{kind}"),
+            ["controlnet_cond_embedding", "conv_in", kind] => format!("input_hint_block.0.{kind}"),
+            ["controlnet_cond_embedding", "blocks", number, kind] => {
+                format!("input_hint_block.{}.{kind}", 2 * number.parse::<usize>().unwrap_or(0) + 2)
+            }
+            ["controlnet_cond_embedding", "conv_out", kind] => format!("input_hint_block.14.{kind}"),
+            _ => continue,
+        };
+        original.insert(renamed, tensor.clone());
+    }
+    original
+}
+
 /// Layers of a CLIP text encoder: OpenCLIP's name and that of published folders.
 const OPEN_CLIP: [(&str, &str); 10] = [
     ("transformer.resblocks.", "text_model.encoder.layers."),

@@ -13,6 +13,7 @@ use sluice_engine::{
 };
 
 use super::{
+    control_net_args::ControlNetArgs,
     engine::{Engine, Heard},
     exit::{self, Explained, Outcome, refuse, stderr_line},
     grid_args::GridArgs,
@@ -139,6 +140,8 @@ pub(super) struct Args {
     grid: GridArgs,
     #[command(flatten, next_help_heading = "Image to image, inpainting, and clips from images or clips")]
     source: SourceArgs,
+    #[command(flatten, next_help_heading = "ControlNets")]
+    control_nets: ControlNetArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
@@ -306,6 +309,7 @@ impl Args {
         let request = self.request.styled(request)?;
         let takes = summary.references.as_ref();
         let request = self.source.given_to(request, takes)?;
+        let request = Request { control_nets: self.control_nets.nets()?, ..request };
         let request = match self.request.has_size() {
             true => request,
             false => SourceArgs::with_size_of_reference(request, takes, summary.size_multiple)?,

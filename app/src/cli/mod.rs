@@ -2,6 +2,7 @@
 
 mod adapter;
 mod bench;
+mod control_net_args;
 mod convert;
 #[cfg(feature = "download")]
 mod download;

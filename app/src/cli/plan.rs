@@ -11,6 +11,7 @@ use sluice_engine::{
 };
 
 use super::{
+    control_net_args::ControlNetArgs,
     engine::Engine,
     exit::{Outcome, refuse},
     forecast,
@@ -65,6 +66,8 @@ pub(super) struct Args {
     request: RequestArgs,
     #[command(flatten, next_help_heading = "Image to image, inpainting, and clips from images or clips")]
     source: SourceArgs,
+    #[command(flatten, next_help_heading = "ControlNets")]
+    control_nets: ControlNetArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
@@ -130,6 +133,7 @@ impl Args {
         multiple: u32,
     ) -> anyhow::Result<Request> {
         let request = self.source.given_to(request, takes)?;
+        let request = Request { control_nets: self.control_nets.nets()?, ..request };
         match self.request.has_size() {
             true => Ok(request),
             false => SourceArgs::with_size_of_reference(request, takes, multiple),

@@ -27,6 +27,7 @@ macro_rules! files {
             file!($tag, "app"),
             file!($tag, "commands"),
             file!($tag, "common"),
+            file!($tag, "control-nets"),
             file!($tag, "files"),
             file!($tag, "gallery"),
             file!($tag, "get"),

@@ -285,6 +285,15 @@ pub enum FileEvent {
     UpscalerChosen(PathBuf),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
+    /// A ControlNet was chosen in a dialog.
+    ControlNetChosen(PathBuf),
+    /// An image was chosen for a ControlNet.
+    ControlImageChosen {
+        /// The index of the ControlNet.
+        net: usize,
+        /// The image.
+        path: PathBuf,
+    },
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -386,6 +395,8 @@ impl Files {
                     | FileEvent::AdapterChosen(_)
                     | FileEvent::RefinerChosen(_)
                     | FileEvent::ReduxChosen(_)
+                    | FileEvent::ControlNetChosen(_)
+                    | FileEvent::ControlImageChosen { .. }
                     | FileEvent::UpscalerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::InputFolderChosen(_)

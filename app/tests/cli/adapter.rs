@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
 
 /// Writes tensors of zeros, in f32.
-fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
+pub fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
     let mut header = Map::new();
     let mut end = 0;
     for (name, shape) in tensors {

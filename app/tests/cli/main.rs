@@ -4,6 +4,7 @@
 
 mod adapter;
 mod bench;
+mod control_nets;
 mod convert;
 mod download;
 mod files;

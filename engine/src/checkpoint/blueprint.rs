@@ -212,6 +212,32 @@ impl Component {
         Ok(Self { role, architecture, blocks, files: files.into_keys().collect(), names })
     }
 
+    /// The same component under names that begin with `prefix`, and no others.
+    pub fn prefixed(mut self, prefix: &str) -> Self {
+        for (block, names) in self.blocks.iter_mut().zip(&mut self.names) {
+            block.name = format!("{prefix}{}", block.name);
+            block.prefix = format!("{prefix}{}", block.prefix);
+            for ((name, _), names) in block.tensors.iter().zip(names) {
+                *names = vec![StoredName::whole(format!("{}{name}", block.prefix))];
+            }
+        }
+        self
+    }
+
+    /// This component with the blocks of others before its own.
+    pub fn after(self, others: impl IntoIterator<Item = Self>) -> Self {
+        let Self { role, architecture, blocks, files, names } = self;
+        let mut all = Self { role, architecture, blocks: Vec::new(), files: Vec::new(), names: Vec::new() };
+        for mut other in others.into_iter().chain([Self { blocks, files, names, ..all.clone() }]) {
+            all.blocks.append(&mut other.blocks);
+            all.files.append(&mut other.files);
+            all.names.append(&mut other.names);
+        }
+        all.files.sort();
+        all.files.dedup();
+        all
+    }
+
     /// Adds the names from `naming` to the known names of each tensor.
     pub fn also_named(mut self, naming: impl Fn(&str) -> StoredName) -> Self {
         for names in self.names.iter_mut().flatten() {

@@ -181,6 +181,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that cannot steer a model.
+    #[error("{} cannot be used as a ControlNet: {reason}", .path.display())]
+    ControlNet {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A weight that the architecture needs is not in the files.
     #[error("{} has no tensor {name}{}", .path.display(), others(*.missing))]
     MissingTensor {
@@ -328,6 +336,11 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),
+            Self::ControlNet { .. } => {
+                "Choose a ControlNet made for the model: for Stable Diffusion 1, 2 or XL, as \
+                .safetensors."
+                    .to_owned()
+            }
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \
                 both from the same place."

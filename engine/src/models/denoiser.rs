@@ -1,6 +1,9 @@
 //! The interface of all denoisers.
 
+use std::sync::Arc;
+
 use crate::{
+    checkpoint::{CheckpointError, Component, Part},
     nn::{self, Rope, Tensor, bail},
     request::{Canvas, LONGEST_SIDE, Mode, References, Request},
     residency::{Blocks, RunError},
@@ -89,6 +92,19 @@ pub struct PrepareInput<'a> {
     pub control: f32,
     /// The latents of reference images `[1, channels, height, width]`, f32, in families that read them as tokens.
     pub references: &'a [Tensor],
+    /// The image of each ControlNet.
+    pub controls: &'a [ControlImage],
+}
+
+/// What a ControlNet follows.
+#[derive(Debug, Clone)]
+pub struct ControlImage {
+    /// The image `[1, 3, height, width]`, f32 in 0…1.
+    pub image: Tensor,
+    /// How strongly the ControlNet counts.
+    pub weight: f32,
+    /// The noise levels at which it acts, from above the first up to the second.
+    pub levels: [f32; 2],
 }
 
 /// What is computed once per stage.
@@ -110,6 +126,27 @@ pub struct Prepared {
     pub control: f32,
     /// Reference images, in families that read them as tokens.
     pub references: Vec<Reference>,
+    /// What each ControlNet computes once per stage.
+    pub steering: Vec<Steering>,
+}
+
+/// What a ControlNet computes once per stage.
+#[derive(Debug, Clone)]
+pub struct Steering {
+    /// As for the network that it steers; `image` is the embedded image.
+    pub prepared: Prepared,
+    /// See [`ControlImage::weight`].
+    pub weight: f32,
+    /// See [`ControlImage::levels`].
+    pub levels: [f32; 2],
+}
+
+impl Steering {
+    /// Whether the ControlNet acts at a noise level.
+    pub fn acts_at(&self, sigma: f32) -> bool {
+        let [above, most] = self.levels;
+        self.weight != 0.0 && sigma > above && sigma <= most
+    }
 }
 
 /// A reference image as a network reads it.
@@ -133,6 +170,8 @@ pub struct Modulation {
 impl Prepared {
     /// The same for the prompt's branch only, which is the first.
     pub fn prompt_alone(&self) -> Self {
+        let alone =
+            |steering: &Steering| Steering { prepared: steering.prepared.prompt_alone(), ..steering.clone() };
         Self {
             branches: self.branches.iter().take(1).cloned().collect(),
             modulations: self.modulations.clone(),
@@ -141,6 +180,7 @@ impl Prepared {
             image: self.image.clone(),
             control: self.control,
             references: self.references.clone(),
+            steering: self.steering.iter().map(alone).collect(),
         }
     }
 
@@ -237,6 +277,26 @@ pub trait Denoiser: Send + Sync {
     /// How it takes reference images, if it does.
     fn references(&self) -> Option<References> {
         None
+    }
+
+    /// Whether [ControlNets](Self::controlled_by) can steer it.
+    fn takes_control_nets(&self) -> bool {
+        false
+    }
+
+    /// The number of ControlNets that steer it.
+    fn control_nets(&self) -> usize {
+        0
+    }
+
+    /// The network steered by the ControlNets in parts of checkpoints, whose blocks come before its own.
+    ///
+    /// # Errors
+    /// When one is no ControlNet for it, or it takes none.
+    fn controlled_by(&self, nets: &[&Part]) -> Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let path = nets.first().map(|part| part.path.clone()).unwrap_or_default();
+        let reason = "no ControlNets for this kind of model can be used yet".to_owned();
+        Err(CheckpointError::ControlNet { path, reason })
     }
 
     /// The timestep below which the model's next denoiser takes over, in models whose denoisers take turns.

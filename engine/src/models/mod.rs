@@ -39,8 +39,8 @@ pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
 pub use denoiser::{
-    Conditioning, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput, Prepared,
-    Reference,
+    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput,
+    Prepared, Reference, Steering,
 };
 pub use family::{Family, open};
 pub use inventory::{

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use super::{ClipFrames, Denoiser, Family, Task, stages::overlap};
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Role},
+    checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
     request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
@@ -189,6 +189,24 @@ impl Model {
         })
     }
 
+    /// This model with ControlNets that steer its first denoiser, whose weights are held and streamed with its own.
+    ///
+    /// # Errors
+    /// When one is no ControlNet for the model, or it takes none.
+    pub fn controlled_by(mut self, nets: &[&Part]) -> Result<Self, CheckpointError> {
+        let first = self.parts.iter_mut().find_map(|part| match &part.network {
+            Network::Denoiser(denoising) => Some((Arc::clone(denoising), part)),
+            _ => None,
+        });
+        let Some((denoising, part)) = first else { return Ok(self) };
+        let (denoiser, components) = denoising.denoiser.controlled_by(nets)?;
+        let nets = components.into_iter().enumerate();
+        let nets = nets.map(|(number, component)| component.prefixed(&format!("control_net.{number}.")));
+        part.component = part.component.clone().after(nets);
+        part.network = Network::Denoiser(Arc::new(Denoising { denoiser, ..Denoising::clone(&denoising) }));
+        Ok(self)
+    }
+
     /// This model with a denoiser that takes over from its own one.
     pub fn with_second_denoiser(mut self, denoising: Denoising, component: Component) -> Self {
         let last = self.parts.iter().rposition(|part| matches!(part.network, Network::Denoiser(_)));
@@ -238,6 +256,11 @@ impl Model {
         let makes_clips = self.denoisers().all(|denoiser| denoiser.network.denoiser.makes_clips());
         let multiples = self.denoisers().map(|denoiser| denoiser.network.denoiser.frame_multiple());
         multiples.max().filter(|_| makes_clips)
+    }
+
+    /// Whether ControlNets can steer it.
+    pub fn takes_control_nets(&self) -> bool {
+        self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.takes_control_nets())
     }
 
     /// Its autoencoders, in order.

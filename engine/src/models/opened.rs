@@ -9,7 +9,7 @@ use std::{
 
 use super::{Model, open, open_upscaler};
 use crate::{
-    checkpoint::{CheckpointError, FileStamp, Layout},
+    checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
     request::{Redux, Refiner, Request},
     text::ReduxTower,
 };
@@ -28,8 +28,8 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner or the Redux model that it is used with.
-    beside: Option<PathBuf>,
+    /// The refiner, the Redux model and the ControlNets that it is used with.
+    beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
 }
@@ -56,21 +56,27 @@ impl OpenedModels {
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
         if request.upscale.is_some() {
-            return self.keep(&path, None, || {
+            return self.keep(&path, &[], || {
                 let model = open_upscaler(&path)?;
                 let stamps = stamps(&model);
                 Ok((model, stamps))
             });
         }
-        match (&request.refiner, &request.redux) {
+        let (model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
-                self.keep(&path, Some(other), || self.refined(&path, other))
+                (self.keep(&path, &[other], || self.refined(&path, other))?, vec![other])
             }
             (None, Some(Redux { path: other, .. })) => {
-                self.keep(&path, Some(other), || self.seeing(&path, other))
+                (self.keep(&path, &[other], || self.seeing(&path, other))?, vec![other])
             }
-            (None, None) => self.open(&path),
+            (None, None) => (self.open(&path)?, Vec::new()),
+        };
+        if request.control_nets.is_empty() {
+            return Ok(model);
         }
+        let nets = request.control_nets.iter().map(|net| &net.model);
+        beside.extend(nets.clone());
+        self.keep(&path, &beside, || controlled(&model, nets.map(PathBuf::as_path)))
     }
 
     /// The model at a path.
@@ -78,7 +84,7 @@ impl OpenedModels {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
-        self.keep(path, None, || {
+        self.keep(path, &[], || {
             let model = open(path, &self.folders())?;
             let stamps = stamps(&model);
             Ok((model, stamps))
@@ -108,7 +114,7 @@ impl OpenedModels {
     fn keep(
         &self,
         path: &Path,
-        beside: Option<&Path>,
+        beside: &[&PathBuf],
         open: impl FnOnce() -> Result<(Model, Vec<FileStamp>), CheckpointError>,
     ) -> Result<Arc<Model>, CheckpointError> {
         if let Some(model) = self.known(path, beside) {
@@ -118,7 +124,7 @@ impl OpenedModels {
         let model = Arc::new(model);
         let known = Known {
             path: path.to_owned(),
-            beside: beside.map(Path::to_owned),
+            beside: beside.iter().copied().cloned().collect(),
             stamps,
             model: Arc::clone(&model),
         };
@@ -129,15 +135,47 @@ impl OpenedModels {
     }
 
     /// The cached model, if its files have not changed; otherwise it is removed from the cache.
-    fn known(&self, path: &Path, beside: Option<&Path>) -> Option<Arc<Model>> {
+    fn known(&self, path: &Path, beside: &[&PathBuf]) -> Option<Arc<Model>> {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |known: &Known| known.path == path && known.beside.as_deref() == beside;
+        let is_it = |known: &Known| known.path == path && known.beside.iter().eq(beside.iter().copied());
         let place = all.iter().position(is_it)?;
         let known = all.remove(place).filter(|known| known.stamps.iter().all(FileStamp::is_current))?;
         let model = Arc::clone(&known.model);
         all.push_front(known);
         Some(model)
     }
+}
+
+/// A model steered by the ControlNets at these paths.
+fn controlled<'a>(
+    model: &Model,
+    paths: impl Iterator<Item = &'a Path>,
+) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+    let parts = paths.map(control_net).collect::<Result<Vec<Part>, CheckpointError>>()?;
+    let controlled = model.clone().controlled_by(&parts.iter().collect::<Vec<_>>())?;
+    let stamps = stamps(&controlled);
+    Ok((controlled, stamps))
+}
+
+/// The ControlNet in a file, or in a folder as diffusers has it.
+fn control_net(path: &Path) -> Result<Part, CheckpointError> {
+    const NAMES: [&str; 2] =
+        ["diffusion_pytorch_model.safetensors", "diffusion_pytorch_model.fp16.safetensors"];
+    let inside = NAMES.iter().map(|name| path.join(name)).find(|file| path.is_dir() && file.is_file());
+    let file = inside.unwrap_or_else(|| path.to_owned());
+    let refused =
+        |reason: &str| CheckpointError::ControlNet { path: file.clone(), reason: reason.to_owned() };
+    if !file.exists() {
+        return Err(CheckpointError::NotFound { path: file });
+    }
+    if file.is_dir() {
+        return Err(refused("it is a folder without weights as diffusers saves them"));
+    }
+    let mut parts = Checkpoint::of_file(&file)?.parts;
+    if parts.len() > 1 {
+        return Err(refused("it is a whole model"));
+    }
+    parts.pop().ok_or_else(|| refused("it has no tensors"))
 }
 
 /// The files that a model was read from. For a diffusers folder, all files in it and in the folders of its

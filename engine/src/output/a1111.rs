@@ -9,7 +9,9 @@ use super::{
 };
 use crate::{
     precision::Storage,
-    request::{LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Variation, Windows},
+    request::{
+        ControlNet, Fit, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Variation, Windows,
+    },
 };
 
 const NEGATIVE: &str = "Negative prompt:";
@@ -27,6 +29,10 @@ const OVERLAP: &str = "Window overlap";
 /// As the extension for dynamic prompts names them.
 const TEMPLATE: &str = "Template";
 const NEGATIVE_TEMPLATE: &str = "Negative Template";
+
+/// As the extension for ControlNets numbers them.
+const CONTROL_NETS: [&str; ControlNet::MOST] =
+    ["ControlNet 0", "ControlNet 1", "ControlNet 2", "ControlNet 3"];
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -101,6 +107,9 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         pairs.extend(named);
         pairs.push(("Control strength", control.strength.to_string()));
     }
+    for (name, net) in CONTROL_NETS.iter().zip(&settings.request.control_nets) {
+        pairs.push((name, control_net(net)));
+    }
     if let Some(source) = &settings.request.source {
         pairs.push(("Init image", file_name(&source.path)));
         if let Some(mask) = &source.mask {
@@ -162,6 +171,21 @@ fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
         (FRAME_RATE, frame_rate.to_string(), *frame_rate != plain.frame_rate),
     ];
     pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
+}
+
+/// A ControlNet as the extension for them writes it.
+fn control_net(net: &ControlNet) -> String {
+    let ControlNet { model, preprocessor, weight, start, end, fit, .. } = net;
+    let resize = match fit {
+        Fit::Crop => "Crop and Resize",
+        Fit::Stretch => "Just Resize",
+        Fit::Pad => "Resize and Fill",
+    };
+    format!(
+        "Module: {}, Model: {}, Weight: {weight}, Resize Mode: {resize}, Guidance Start: {start}, Guidance End: {end}",
+        preprocessor.name(),
+        file_stem(model)
+    )
 }
 
 fn file_stem(path: &Path) -> String {
@@ -310,6 +334,9 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
     }
     if let Some((_, refiner)) = pairs.iter().find(|(name, _)| name == "Refiner") {
         notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
+    }
+    if CONTROL_NETS.iter().any(|name| has(name)) {
+        notes.push("ControlNets steered this image; they and their images are not restored.".to_owned());
     }
     if settings.request.prompt.contains("<lora:") {
         notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());

@@ -247,6 +247,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     if let Some(Control { video, mask, .. }) = &mut request.control {
         paths.extend(video.iter_mut().chain(mask));
     }
+    paths.extend(request.control_nets.iter_mut().flat_map(|net| [&mut net.model, &mut net.image]));
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));

@@ -13,12 +13,12 @@ use crate::{
         PublishedBlocks, RunIdentity, RunShape, StageWork, Work, Workload,
     },
     models::{
-        ClipFrames, Conditioning, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape, Model,
-        ModelPart, PrepareInput, Prepared, SourceImages, Task, Used,
+        ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape,
+        Model, ModelPart, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{self, DType, Tensor, Trace},
     precision::Storage,
-    request::{ComputeDtype, Request},
+    request::{ComputeDtype, ControlNet, Request},
     residency::{BlockLayout, Blocks, RunError, TracedBlocks},
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower},
@@ -147,7 +147,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Denoise(denoise) => {
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
-                let inputs = (image.as_ref(), references.as_slice());
+                let inputs = StageInputs { image: image.as_ref(), references: &references, controls: &[] };
                 let ways = estimate.denoise(denoise, branches, inputs)?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
@@ -243,14 +243,16 @@ impl Estimator<'_> {
         &self,
         denoise: &Denoise,
         branches: &[Conditioning],
-        images: (Option<&Tensor>, &[Tensor]),
+        inputs: StageInputs<'_>,
     ) -> Result<Vec<Work>, PipelineError> {
         let (request, trace) = (&self.resolved.request, self.trace);
         let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
         let denoiser = denoising.denoiser.as_ref();
         let blocks = self.blocks(*part);
-        let input = prepare_input(request, denoise, branches, images);
+        let controls = self.controls(denoise);
+        let input = prepare_input(request, denoise, branches, StageInputs { controls: &controls, ..inputs });
         let prepared = denoiser.prepare(blocks.blocks(), &input)?;
+        drop(controls);
         let once = blocks.take();
 
         let (shape, batch) = (denoiser.latents(request.canvas()), request.batch as usize);
@@ -276,37 +278,29 @@ impl Estimator<'_> {
             (tensor(windows.shape(shape)), beside.as_ref().map(part))
         };
         let parts: Vec<_> = (0..windows.count()).map(|_| of_window()).collect();
-        let sigma = steps.evaluated.first().copied().unwrap_or_default();
         let clean = given.map_or(0, ClipFrames::clean);
-        let inputs: Vec<DenoiserInput<'_>> = parts
-            .iter()
-            .enumerate()
-            .map(|(number, (latents, beside))| {
+        let inputs_at = |sigma: f32| -> Vec<DenoiserInput<'_>> {
+            let each = parts.iter().enumerate().map(|(number, (latents, beside))| {
                 let clean = if number == 0 { clean } else { 0 };
                 DenoiserInput { latents, sigma, beside: beside.as_ref(), clean }
-            })
-            .collect();
-        let between = trace.live();
-        let predict = |prepared: &Prepared, together: usize| -> Result<Vec<BlockWork>, PipelineError> {
-            denoiser.predict_all(blocks.blocks(), &inputs[..together], prepared)?;
-            Ok(blocks.take())
+            });
+            each.collect()
         };
+        let between = trace.live();
         let work_of = |together: usize| -> Result<Vec<BlockWork>, PipelineError> {
-            let [guided, unguided] = steps.guided();
             let alone = prepared.prompt_alone();
-            let mut each = predict(if guided > 0 { &prepared } else { &alone }, together)?;
-            if guided > 0 && unguided > 0 {
-                let share = unguided as f64 / (guided + unguided) as f64;
-                for (block, alone) in each.iter_mut().zip(predict(&alone, together)?) {
-                    block.operations += (alone.operations - block.operations) * share;
+            let mut all = once.clone();
+            for kind in kinds_of_calls(steps, &prepared) {
+                let prepared = if kind.is_guided { &prepared } else { &alone };
+                denoiser.predict_all(blocks.blocks(), &inputs_at(kind.sigma)[..together], prepared)?;
+                let predictions = (kind.calls * windows.count() / together) as u32;
+                for (all, each) in all.iter_mut().zip(blocks.take()) {
+                    all.join(&BlockWork { passes: each.passes * predictions, ..each });
                 }
             }
-            let predictions = (steps.called.len() * windows.count() / together) as u32;
-            let joined = once.iter().copied().zip(each).map(|(mut all, each)| {
-                all.join(&BlockWork { passes: each.passes * predictions, ..each });
-                all.with_activations(|bytes| bytes.saturating_sub(between))
-            });
-            Ok(joined.collect())
+            let activations =
+                |block: BlockWork| block.with_activations(|bytes| bytes.saturating_sub(between));
+            Ok(all.into_iter().map(activations).collect())
         };
         let together = [windows.count(), 1];
         let ways = if windows.count() == 1 { &together[..1] } else { &together };
@@ -436,6 +430,19 @@ impl Estimator<'_> {
         ((1 + samples) * values * size_of::<f32>()) as u64
     }
 
+    /// The images of the ControlNets that steer a denoiser.
+    fn controls(&self, denoise: &Denoise) -> Vec<ControlImage> {
+        let request = &self.resolved.request;
+        let nets = request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
+        let dims = [1, 3, request.height as usize, request.width as usize];
+        let image = |net: &ControlNet| ControlImage {
+            image: self.trace.tensor(&dims, DType::F32),
+            weight: net.weight,
+            levels: net.levels(&denoise.steps.sigmas),
+        };
+        nets.map(image).collect()
+    }
+
     /// The latents of reference images that the network reads in their own sizes.
     fn references(&self, autoencoder: &dyn Autoencoder) -> Vec<Tensor> {
         let shapes = self.reference_shapes(autoencoder).into_iter();
@@ -456,13 +463,48 @@ pub fn vision_images(request: &Request) -> usize {
     1 + usize::from(request.last_image.is_some())
 }
 
-/// What a denoiser is given before its first prediction. `image` are the embeddings of input images, `references` the
-/// latents of reference images.
+/// Calls of a denoiser that are alike.
+struct CallKind {
+    /// The noise level of the first of them.
+    sigma: f32,
+    is_guided: bool,
+    /// Which ControlNets act.
+    acting: Vec<bool>,
+    /// Their number.
+    calls: usize,
+}
+
+/// The calls of a stage by what they compute.
+fn kinds_of_calls(steps: &Steps, prepared: &Prepared) -> Vec<CallKind> {
+    let mut kinds: Vec<CallKind> = Vec::new();
+    for &sigma in &steps.called {
+        let is_guided = steps.guide.is_guided(sigma);
+        let acting: Vec<bool> = prepared.steering.iter().map(|net| net.acts_at(sigma)).collect();
+        match kinds.iter_mut().find(|kind| kind.is_guided == is_guided && kind.acting == acting) {
+            Some(kind) => kind.calls += 1,
+            None => kinds.push(CallKind { sigma, is_guided, acting, calls: 1 }),
+        }
+    }
+    kinds
+}
+
+/// What a denoising stage reads besides the prompts.
+#[derive(Clone, Copy)]
+pub struct StageInputs<'a> {
+    /// The embeddings of input images.
+    pub image: Option<&'a Tensor>,
+    /// The latents of reference images.
+    pub references: &'a [Tensor],
+    /// The images of ControlNets.
+    pub controls: &'a [ControlImage],
+}
+
+/// What a denoiser is given before its first prediction.
 pub fn prepare_input<'a>(
     request: &Request,
     denoise: &'a Denoise,
     branches: &'a [Conditioning],
-    (image, references): (Option<&'a Tensor>, &'a [Tensor]),
+    StageInputs { image, references, controls }: StageInputs<'a>,
 ) -> PrepareInput<'a> {
     let denoiser = denoise.denoiser.network.denoiser.as_ref();
     let clip = ClipFrames::new(request, denoiser);
@@ -482,6 +524,7 @@ pub fn prepare_input<'a>(
         image,
         control: request.control.as_ref().map_or(1.0, |control| control.strength),
         references,
+        controls,
     }
 }
 

@@ -45,6 +45,9 @@ pub struct ModelSummary {
     /// Whether [`Request::redux`](crate::request::Request::redux) can be used.
     #[serde(default)]
     pub takes_redux: bool,
+    /// Whether [`Request::control_nets`](crate::request::Request::control_nets) can be used.
+    #[serde(default)]
+    pub takes_control_nets: bool,
     /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
     #[serde(default)]
     pub frame_multiple: Option<u32>,
@@ -179,6 +182,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         shift: model.shift(),
         takes_refiner: model.family.takes_refiner(),
         takes_redux: model.family.takes_redux(),
+        takes_control_nets: model.takes_control_nets(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),
         references: model.references(),

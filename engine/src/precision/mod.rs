@@ -18,5 +18,5 @@ pub use encode::{encode, scale_of};
 pub use floats::e4m3;
 pub use format::{Encoding, Format, LARGEST_ROTATION, Zeros};
 pub use packed::{NORMAL, Packed, finish};
-pub use rotation::sign;
+pub use rotation::{rotate, sign};
 pub use storage::{NF4_GROUP, Storage};

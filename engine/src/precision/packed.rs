@@ -1,6 +1,6 @@
 //! The bytes of a tensor, and their dequantization.
 
-use std::hint::black_box;
+use std::{hint::black_box, num::NonZeroUsize};
 
 use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
@@ -85,6 +85,14 @@ impl<'a> Packed<'a> {
         Some(Self { encoding, values, tail })
     }
 
+    /// The values without their rotation, and its size: their products with rotated values are those of the
+    /// weights with the values. Weights with zero points keep their rotation.
+    pub fn without_rotation(mut self) -> (Self, Option<NonZeroUsize>) {
+        let has_zeros = self.encoding.zeros.is_some();
+        let rotation = self.encoding.rotation.take_if(|_| !has_zeros);
+        (self, rotation)
+    }
+
     /// Dequantizes values from index `start` on. Both `start` and the length of `out` must be multiples of the
     /// encoding's [unit](Encoding::unit).
     pub fn widen(&self, start: usize, out: &mut [f32]) {
@@ -140,7 +148,7 @@ impl Packed<'_> {
     /// Dequantizes codes, each group with its scale.
     #[inline(always)]
     fn widen_runs<S: Simd>(&self, simd: S, values: &[u8], start: usize, out: &mut [f32]) {
-        let group = self.encoding.group.map_or(usize::MAX, std::num::NonZeroUsize::get);
+        let group = self.encoding.group.map_or(usize::MAX, NonZeroUsize::get);
         let scales = &self.tail.as_chunks().0[(start / group).min(self.tail.len() / 4)..];
         let (mut scales, mut left, mut done) = (scales.iter(), group - start % group, 0);
         while done < out.len() {
@@ -249,7 +257,7 @@ pub fn finish(encoding: Encoding, tail: &[u8], start: usize, values: &mut [f32])
     if let Some(rotation) = encoding.rotation {
         values.chunks_exact_mut(rotation.get()).for_each(rotate);
     }
-    let Some(group) = encoding.group.map(std::num::NonZeroUsize::get) else { return };
+    let Some(group) = encoding.group.map(NonZeroUsize::get) else { return };
     let tail = tail.as_chunks().0;
     let (scales, zeros) = tail.split_at(if encoding.zeros.is_some() { tail.len() / 2 } else { tail.len() });
     let (mut place, mut done) = (start, 0);

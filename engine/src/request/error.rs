@@ -1,8 +1,8 @@
 //! What is wrong with a request.
 
 use super::{
-    FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, REFERENCE_SIDES, Redux,
-    STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
+    ControlNet, FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode,
+    REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -250,6 +250,25 @@ pub enum RequestError {
         most = Redux::STRENGTHS.end()
     )]
     ReduxStrength(f32),
+    /// A weight of a ControlNet out of range.
+    #[error("the weight {0} of a ControlNet is invalid; use a value from 0 to {most}", most = ControlNet::LARGEST_WEIGHT)]
+    ControlNetWeight(f32),
+    /// A range of steps that is none.
+    #[error(
+        "a ControlNet cannot act from {start} to {end} of the steps; use values from 0 to 1, the first the smaller"
+    )]
+    ControlNetRange {
+        /// The requested start.
+        start: f64,
+        /// The requested end.
+        end: f64,
+    },
+    /// A ControlNet that has nothing to follow.
+    #[error("a ControlNet has no image to follow; choose one, or remove the ControlNet")]
+    ControlNetWithoutImage,
+    /// More ControlNets than are taken.
+    #[error("{0} ControlNets are given; use at most {most}", most = ControlNet::MOST)]
+    TooManyControlNets(usize),
     /// A mask blur wider than images are.
     #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),

@@ -8,8 +8,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Control, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError, SourceClip, SourceImage,
-    SourceMask, keyframe,
+    Control, ControlNet, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError, SourceClip,
+    SourceImage, SourceMask, keyframe,
 };
 
 /// What is generated from what.
@@ -204,6 +204,10 @@ impl Request {
         {
             return Err(RequestError::NothingControls);
         }
+        if self.control_nets.len() > ControlNet::MOST {
+            return Err(RequestError::TooManyControlNets(self.control_nets.len()));
+        }
+        self.control_nets.iter().try_for_each(ControlNet::validate)?;
         if let Some(side) = self.reference_side.filter(|side| !REFERENCE_SIDES.contains(side)) {
             return Err(RequestError::ReferenceSide(side));
         }

@@ -24,7 +24,11 @@ use crate::{
 /// The blocks of a component, one after the other: with weights from a store, or with shapes only, for
 /// tracing.
 #[derive(Clone, Copy)]
-pub struct Blocks<'a>(Source<'a>);
+pub struct Blocks<'a> {
+    source: Source<'a>,
+    /// Index in the component of the block that counts as the first.
+    first: usize,
+}
 
 #[derive(Clone, Copy)]
 enum Source<'a> {
@@ -35,7 +39,12 @@ enum Source<'a> {
 impl<'a> Blocks<'a> {
     /// The blocks of a store, in the order of an executor's walk.
     pub fn stored(executor: &'a Executor, store: &'a WeightStore) -> Self {
-        Self(Source::Stored(executor, store))
+        Self { source: Source::Stored(executor, store), first: 0 }
+    }
+
+    /// The same, counted from a block on.
+    pub fn from(self, block: usize) -> Self {
+        Self { first: self.first + block, ..self }
     }
 
     /// Calls `forward(index, weights)` for each block of `range` in order. Everything that needs a block (all
@@ -46,12 +55,7 @@ impl<'a> Blocks<'a> {
         range: Range<usize>,
         mut forward: impl FnMut(usize, &Weights) -> nn::Result<()>,
     ) -> Result<(), RunError> {
-        match self.0 {
-            Source::Stored(executor, store) => executor.walk(store, range, forward),
-            Source::Traced(blocks) => {
-                range.into_iter().try_for_each(|index| blocks.pass(index, &mut forward))
-            }
-        }
+        self.walk_parts(&[range], &mut forward)
     }
 
     /// The same for a walk of several parts, in which blocks may come more than once.
@@ -60,10 +64,13 @@ impl<'a> Blocks<'a> {
         parts: &[Range<usize>],
         mut forward: impl FnMut(usize, &Weights) -> nn::Result<()>,
     ) -> Result<(), RunError> {
-        match self.0 {
-            Source::Stored(executor, store) => executor.walk_parts(store, parts, forward),
+        let first = self.first;
+        let parts: Vec<_> = parts.iter().map(|part| first + part.start..first + part.end).collect();
+        let mut forward = |index: usize, w: &Weights| forward(index - first, w);
+        match self.source {
+            Source::Stored(executor, store) => executor.walk_parts(store, &parts, forward),
             Source::Traced(blocks) => {
-                parts.iter().cloned().flatten().try_for_each(|index| blocks.pass(index, &mut forward))
+                parts.into_iter().flatten().try_for_each(|index| blocks.pass(index, &mut forward))
             }
         }
     }
@@ -75,7 +82,7 @@ impl<'a> Blocks<'a> {
         x: &Tensor,
         work: impl FnOnce(&Tensor) -> Result<Tensor, RunError>,
     ) -> Result<Tensor, RunError> {
-        match self.0 {
+        match self.source {
             Source::Stored(..) => work(x),
             Source::Traced(blocks) => blocks.by_shape(x, work),
         }
@@ -88,7 +95,7 @@ impl<'a> Blocks<'a> {
         times: usize,
         mut work: impl FnMut(usize) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        match self.0 {
+        match self.source {
             Source::Stored(..) => (0..times).try_for_each(work),
             Source::Traced(_) if times == 0 => Ok(()),
             Source::Traced(blocks) => blocks.repeat(times as u32, || work(0)),
@@ -97,15 +104,15 @@ impl<'a> Blocks<'a> {
 
     /// Rows `[rows.len(), width]` of the table `name` of a block. Tables are only looked up and never leased.
     pub fn rows(self, block: usize, name: &str, rows: &[u32]) -> Result<Tensor, RunError> {
-        match self.0 {
-            Source::Stored(_, store) => Ok(store.rows(block, name, rows)?.into()),
-            Source::Traced(blocks) => Ok(blocks.rows(block, name, rows.len())?),
+        match self.source {
+            Source::Stored(_, store) => Ok(store.rows(self.first + block, name, rows)?.into()),
+            Source::Traced(blocks) => Ok(blocks.rows(self.first + block, name, rows.len())?),
         }
     }
 
     /// The dtype of the computation.
     pub fn dtype(self) -> DType {
-        match self.0 {
+        match self.source {
             Source::Stored(_, store) => store.dtype(),
             Source::Traced(blocks) => blocks.dtype,
         }
@@ -113,7 +120,7 @@ impl<'a> Blocks<'a> {
 
     /// The device of the computation.
     pub fn device(self) -> Device {
-        match self.0 {
+        match self.source {
             Source::Stored(_, store) => store.device().clone().into(),
             Source::Traced(blocks) => blocks.trace.clone().into(),
         }
@@ -164,7 +171,7 @@ impl TracedBlocks {
 
     /// The blocks, ready for a walk.
     pub fn blocks(&self) -> Blocks<'_> {
-        Blocks(Source::Traced(self))
+        Blocks { source: Source::Traced(self), first: 0 }
     }
 
     /// The cost of the passes through each block since the last call. A block's activations are everything

@@ -1,6 +1,8 @@
 //! Input images, masks and clips: reading their files, fitting them to the requested size, pasting unmasked pixels back.
 
+mod canny;
 mod clip;
+mod control_map;
 mod cutout;
 mod error;
 mod given;
@@ -22,6 +24,7 @@ use mask::Mask;
 use resample::{Kernel, Side};
 
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
+pub use control_map::{control_map, control_tensor};
 pub use error::SourceError;
 pub use given::{FrameMask, GivenClip, Pixels, normalized};
 pub use given_media::GivenMedia;

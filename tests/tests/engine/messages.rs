@@ -126,6 +126,11 @@ fn request() -> Request {
             path: PathBuf::from("/photos/hill.png"),
             scale: 1.5,
         }),
+        control_nets: vec![sluice_engine::request::ControlNet {
+            model: PathBuf::from("kanten.safetensors"),
+            weight: 0.7,
+            ..Default::default()
+        }],
         redux: Some(sluice_engine::request::Redux {
             path: PathBuf::from("redux"),
             strengths: vec![0.3, 1.5],
@@ -243,6 +248,7 @@ fn summary() -> ModelSummary {
         shift: Some(3.0),
         takes_refiner: true,
         takes_redux: true,
+        takes_control_nets: true,
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

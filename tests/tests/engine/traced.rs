@@ -154,6 +154,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         image: image.as_ref(),
         control: 1.0,
         references: &references,
+        controls: &[],
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);

@@ -10,6 +10,7 @@ mod autoencoder;
 mod autoencoder_tiny;
 mod chroma;
 mod configuration;
+mod control_nets;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
 mod ernie_image;

@@ -86,6 +86,7 @@ impl Case {
             image: None,
             control: 1.0,
             references: &[],
+            controls: &[],
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
         let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None, clean: 0 };

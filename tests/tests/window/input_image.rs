@@ -16,7 +16,7 @@ use super::{
 };
 
 /// An image without settings.
-fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
+pub fn photo(folder: &std::path::Path, name: &str) -> std::path::PathBuf {
     let image = landscape(96, 64, 4, 1.0);
     let path = folder.join(name);
     image::save_buffer(&path, &image.pixels, 96, 64, image::ColorType::Rgb8).unwrap();

@@ -6,6 +6,7 @@ mod behaviour;
 mod clip_inputs;
 mod clip_length;
 mod compare;
+mod control_nets;
 mod everyday;
 mod gallery;
 mod get;

@@ -244,6 +244,7 @@ pub fn starter() -> ModelSummary {
         shift: Some(3.0),
         takes_refiner: false,
         takes_redux: false,
+        takes_control_nets: false,
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

@@ -209,6 +209,7 @@ mod tests {
             shift: None,
             takes_refiner: false,
             takes_redux: false,
+            takes_control_nets: false,
             frame_multiple: None,
             modes: Vec::new(),
             references: None,

@@ -9,7 +9,7 @@ use std::{
 
 use egui::{Context, UserAttentionType, ViewportCommand};
 use sluice_engine::{
-    request::{FrameRange, Mode, ModelSource, Redux, Refiner},
+    request::{ControlNet, FrameRange, Mode, ModelSource, Redux, Refiner},
     session::{Command, Failure, JobId, Unsent},
 };
 
@@ -509,6 +509,15 @@ impl SluiceApp {
             }
             FileEvent::ReduxChosen(path) => {
                 self.state.settings.draft.request.redux = Some(Redux::new(path));
+            }
+            FileEvent::ControlNetChosen(model) => {
+                let net = ControlNet { model, ..ControlNet::default() };
+                self.state.settings.draft.request.control_nets.push(net);
+            }
+            FileEvent::ControlImageChosen { net, path } => {
+                if let Some(net) = self.state.settings.draft.request.control_nets.get_mut(net) {
+                    net.image = path;
+                }
             }
             FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),

@@ -47,6 +47,10 @@ pub enum Dialog {
     Refiner,
     /// One file that holds a Redux model.
     Redux,
+    /// One file that holds a ControlNet.
+    ControlNet,
+    /// An image for the ControlNet with this index.
+    ControlImage(usize),
     /// One file that holds an upscaler.
     Upscaler,
     /// Another folder for the gallery.
@@ -91,6 +95,8 @@ impl Dialog {
             Self::Adapter => tr!("files-adapter"),
             Self::Refiner => tr!("files-refiner"),
             Self::Redux => tr!("files-redux"),
+            Self::ControlNet => tr!("files-control-net"),
+            Self::ControlImage(_) => tr!("files-control-image"),
             Self::Upscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
@@ -101,7 +107,7 @@ impl Dialog {
     /// The key of what it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner | Self::Redux | Self::Upscaler => {
+            Self::ModelFile | Self::Refiner | Self::Redux | Self::ControlNet | Self::Upscaler => {
                 Some(("files-kind-models", &MODEL_EXTENSIONS))
             }
             Self::ModelFolder
@@ -111,9 +117,12 @@ impl Dialog {
             | Self::OutputFolder
             | Self::DownloadFolder
             | Self::InputFolder => None,
-            Self::InputImage | Self::LastImage | Self::Keyframe | Self::Reference | Self::Mask => {
-                Some(("files-kind-images", &IMAGE_EXTENSIONS))
-            }
+            Self::InputImage
+            | Self::LastImage
+            | Self::Keyframe
+            | Self::Reference
+            | Self::ControlImage(_)
+            | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
             Self::Adapter => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
@@ -129,6 +138,8 @@ impl Dialog {
             Self::Adapter => FileEvent::AdapterChosen(path),
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::Redux => FileEvent::ReduxChosen(path),
+            Self::ControlNet => FileEvent::ControlNetChosen(path),
+            Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
             Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::Styles => FileEvent::StylesChosen(path),

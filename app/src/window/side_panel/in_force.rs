@@ -99,6 +99,13 @@ fn list(draft: &Draft) -> Vec<InForce> {
         };
         add(icons::FILM, text, tr!("side-panel-without-control"), &|draft| draft.request.control = None);
     }
+    for net in &request.control_nets {
+        let (name, path) = (stem(&net.model), net.model.clone());
+        let text = format!("{name} {}", units::number(net.weight));
+        add(icons::PACKAGE, text, tr!("control-nets-remove", name = name), &|draft| {
+            draft.request.control_nets.retain(|other| other.model != path);
+        });
+    }
     if draft.seed_locked {
         let text = tr!("side-panel-in-force-seed", seed = request.seed.to_string());
         add(icons::LOCK, text, tr!("side-panel-without-seed"), &|draft| draft.seed_locked = false);

@@ -6,6 +6,7 @@ mod clip_inputs;
 mod clip_skip;
 mod completion;
 mod control;
+mod control_nets;
 mod forecast;
 mod generate;
 mod guidance;
@@ -41,6 +42,7 @@ use super::{
     widgets,
 };
 use adapters::AdapterList;
+use control_nets::ControlNetList;
 pub use forecast::accuracy_of;
 pub use parts::sentence;
 use parts::{Parts, gap};
@@ -52,6 +54,7 @@ pub struct SidePanel {
     more: bool,
     guidance: bool,
     adapters: AdapterList,
+    control_nets: ControlNetList,
     seed_text: String,
     presets: PresetMenu,
 }
@@ -115,6 +118,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     }
     gap(ui);
     adapters::show(ui, parts, &mut panel.adapters);
+    control_nets::show(ui, parts, &mut panel.control_nets, textures);
     more(ui, parts, panel);
 }
 

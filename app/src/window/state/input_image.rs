@@ -58,7 +58,9 @@ impl InputFiles {
         let keyframes = request.keyframes.iter().map(|keyframe| &keyframe.path);
         let control = request.control.iter().flat_map(|control| control.video.iter().chain(&control.mask));
         let named = named.chain(&request.last_image).chain(&request.references).chain(clip);
-        let named = named.chain(keyframes).chain(control);
+        let steering = request.control_nets.iter().map(|net| &net.image);
+        let steering = steering.filter(|image| !image.as_os_str().is_empty());
+        let named = named.chain(keyframes).chain(control).chain(steering);
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));

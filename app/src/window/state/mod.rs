@@ -557,6 +557,9 @@ impl State {
         if !summary.takes_redux {
             request.redux = None;
         }
+        if !summary.takes_control_nets {
+            request.control_nets.clear();
+        }
         if summary.references.is_none() && request.redux.is_none() {
             request.references.clear();
         }

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     FAMILIES, Family as _, Model, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
+    unet::control_net_for,
 };
 use crate::{
     checkpoint::{
@@ -179,6 +180,9 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let generates = matches!(kind, Kind::Model | Kind::Part);
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
+        Kind::Part if checkpoint.parts.iter().any(|part| control_net_for(&part.tensors).is_some()) => {
+            Vec::new()
+        }
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     roles.sort();
@@ -205,6 +209,9 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     if parts.is_empty() && ReduxTower::width_of(&last.tensors).is_some() {
         let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
         return Words { what, kind: Kind::Part, family };
+    }
+    if let Some(models) = control_net_for(&last.tensors).filter(|_| parts.is_empty()) {
+        return Words { what: format!("ControlNet for {models}"), kind: Kind::Part, family: None };
     }
     if Upscalers.recognises(checkpoint)
         && let Ok(model) = Upscalers.open(checkpoint)

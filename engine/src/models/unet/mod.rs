@@ -7,19 +7,26 @@
 //! computed once per run.
 
 mod config;
+mod control_net;
 mod nodes;
 mod original_names;
+mod pass;
 mod published;
 mod shapes;
 mod trained;
 
+use std::{ops::Range, sync::Arc};
+
 pub use self::{
     config::{Addition, Level, UnetConfig},
+    control_net::control_net_for,
     trained::{has_table, trained},
 };
 use self::{
-    nodes::{Kind, Node, blueprint, nodes, transformer_names},
+    control_net::ControlNet,
+    nodes::{Kind, Node, blueprint, nodes},
     original_names::OriginalNames,
+    pass::Pass,
 };
 use super::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
@@ -27,20 +34,13 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
-    nn::{
-        Conv2d, DType, Mask, Result, Tensor, Waves, add, attention, bail, geglu, silu, upsample_nearest_2x,
-        waves,
-    },
+    nn::{DType, Result, Tensor, Waves, bail, silu, waves},
     request::Canvas,
     residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},
     text::Encoded,
 };
 
-/// Added to the variance before a spatial transformer.
-const SPATIAL_EPS: f64 = 1e-6;
-/// Added to the variance in a transformer block.
-const EPS: f64 = 1e-5;
 /// Aesthetic scores, for networks conditioned on them (Podell et al. 2023): with the prompt, and with the
 /// negative prompt.
 const AESTHETIC_SCORES: [f32; 2] = [6.0, 2.5];
@@ -55,25 +55,8 @@ pub struct Unet {
     scale: usize,
     /// Whether it was trained with zeros in place of a missing prompt.
     has_zeros_for_none: bool,
-}
-
-/// The state of one guidance branch in the network.
-struct Branch {
-    /// `[batch, channels, height, width]`.
-    x: Tensor,
-    /// Outputs kept on the way down.
-    kept: Vec<Tensor>,
-    /// Inside a spatial transformer, `[batch, height · width, channels]`.
-    tokens: Option<Tensor>,
-}
-
-impl Branch {
-    fn take_kept(&mut self) -> Result<Tensor> {
-        match self.kept.pop() {
-            Some(kept) => Ok(kept),
-            None => bail!("the way up needs more outputs than the way down kept"),
-        }
-    }
+    /// What steers it.
+    control_nets: Vec<ControlNet>,
 }
 
 /// Finds every tensor of a network, by diffusers' names or the original ones.
@@ -147,7 +130,130 @@ impl Denoiser for Unet {
         Ok(Conditioning { pooled, ..Conditioning::new(prompt.zeros_like()?) })
     }
 
+    fn takes_control_nets(&self) -> bool {
+        true
+    }
+
+    fn control_nets(&self) -> usize {
+        self.control_nets.len()
+    }
+
+    fn controlled_by(
+        &self,
+        nets: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let mut controlled = self.clone();
+        let mut components = Vec::new();
+        for part in nets {
+            let (net, component) = ControlNet::open(part, self)?;
+            controlled.control_nets.push(net);
+            components.push(component);
+        }
+        Ok((Arc::new(controlled), components))
+    }
+
     fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        let mut steering = Vec::new();
+        for ((net, control), first) in self.control_nets.iter().zip(input.controls).zip(self.first_blocks()) {
+            steering.push(net.prepare(blocks.from(first), input, control)?);
+        }
+        Ok(Prepared { steering, ..self.prepare_own(blocks.from(self.own_blocks()), input)? })
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let latents = self.scaled_latents(input, blocks.dtype())?;
+        let mut nets = Vec::new();
+        for ((net, steering), first) in
+            self.control_nets.iter().zip(&prepared.steering).zip(self.first_blocks())
+        {
+            if steering.acts_at(input.sigma) {
+                nets.push(net.pass(steering, input.sigma, first)?);
+            }
+        }
+        let mut own = Pass::new(self, prepared, input.sigma, self.own_blocks())?;
+        let parts: Vec<Range<usize>> = nets.iter().chain([&own]).map(Pass::blocks).collect();
+        blocks.walk_parts(&parts, |index, w| {
+            if let Some(net) = nets.iter_mut().find(|net| net.blocks().contains(&index)) {
+                return net.node(w, index, || Ok(latents.clone()));
+            }
+            if index == own.blocks().start {
+                own.follow(&mut nets)?;
+            }
+            own.node(w, index, || self.with_others(&latents, input.beside))
+        })?;
+        Ok(own.into_outputs())
+    }
+
+    /// The network's prediction of the noise.
+    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        match self.training.prediction() {
+            PredictionType::Epsilon => Ok(output.clone()),
+            PredictionType::VPrediction => {
+                // Summed from the smallest value on: at high noise levels, nearly all of it is noise.
+                let share = variance_preserving(input.sigma);
+                let noise = (input.latents / f64::from(input.sigma))?;
+                ((output - (&noise * share)?)? * share)? + noise
+            }
+        }
+    }
+
+    fn recorded(&self, outputs: &[Tensor]) -> Result<Vec<(String, Tensor)>> {
+        Ok(vec![("unet.0.out.0".to_owned(), negative_first(outputs)?)])
+    }
+}
+
+impl Unet {
+    /// A network with this shape that was trained on these noise levels. Each latent covers `scale` by
+    /// `scale` pixels. `has_zeros_for_none` says whether a missing prompt is zeros rather than the encoders'
+    /// output for an empty one.
+    pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
+        let nodes = nodes(&config);
+        Self { config, nodes, training, scale, has_zeros_for_none, control_nets: Vec::new() }
+    }
+
+    /// Index of the block of the first node. All blocks before it are needed once per run.
+    fn first_node(&self) -> usize {
+        let transformers = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Transformer { .. }));
+        1 + transformers.count()
+    }
+
+    fn resnets(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|node| matches!(node.kind, Kind::Resnet { .. }))
+    }
+
+    /// Latents scaled to variance one.
+    fn scaled_latents(&self, input: &DenoiserInput<'_>, dtype: DType) -> Result<Tensor> {
+        (input.latents * variance_preserving(input.sigma))?.to_dtype(dtype)
+    }
+
+    /// The network's input. For networks trained to inpaint, a mask that covers the whole image is added to the latents
+    /// if nothing else is.
+    fn with_others(&self, latents: &Tensor, beside: Option<&Tensor>) -> Result<Tensor> {
+        let (batch, channels, height, width) = latents.dims4()?;
+        if self.config.in_channels <= channels {
+            return Ok(latents.clone());
+        }
+        let dtype = latents.dtype();
+        if let Some(beside) = beside {
+            return Tensor::cat(&[latents, &beside.to_dtype(dtype)?], 1);
+        }
+        let mask = Tensor::ones((batch, 1, height, width), dtype, &latents.device())?;
+        let others = self.config.in_channels - channels - 1;
+        let masked_image = Tensor::zeros((batch, others, height, width), dtype, &latents.device())?;
+        Tensor::cat(&[latents.clone(), mask, masked_image], 1)
+    }
+
+    /// What the network itself computes once per stage: see [`Denoiser::prepare`].
+    fn prepare_own(
         &self,
         blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
@@ -179,103 +285,18 @@ impl Denoiser for Unet {
         Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, ..Prepared::default() })
     }
 
-    fn predict(
-        &self,
-        blocks: Blocks<'_>,
-        input: &DenoiserInput<'_>,
-        prepared: &Prepared,
-    ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let times = prepared.modulation(input.sigma)?;
-        let first = self.first_node();
-        let mut branches: Vec<Branch> = Vec::new();
-        blocks.walk(first..first + self.nodes.len(), |index, w| {
-            let number = index - first;
-            let node = &self.nodes[number];
-            if number == 0 {
-                let x = w.conv2d("conv_in", &self.seen_latents(input, blocks.dtype())?, Conv2d::SAME_3X3)?;
-                let branch = || Branch { x: x.clone(), kept: vec![x.clone()], tokens: None };
-                branches.extend(prepared.branches.iter().map(|_| branch()));
-                return Ok(());
-            }
-            w.branches(&mut branches, |w, place, branch| {
-                match node.kind {
-                    Kind::Resnet { number, kept, .. } => {
-                        let time = times[number].get(place.min(times[number].dim(0)? - 1))?;
-                        self.resnet(w, branch, kept > 0, &time)?;
-                    }
-                    Kind::Transformer { number, .. } => {
-                        self.transformer(w, branch, node, &prepared.seen[place][number])?;
-                    }
-                    Kind::Down { .. } => branch.x = w.conv2d("conv", &branch.x, Conv2d::HALVE_3X3)?,
-                    Kind::Up { .. } => {
-                        branch.x = w.conv2d("conv", &doubled(branch)?, Conv2d::SAME_3X3)?;
-                    }
-                    Kind::Input { .. } | Kind::Output { .. } => {
-                        let (groups, eps) = (self.config.norm_num_groups, self.config.norm_eps);
-                        branch.x = w.group_norm_silu("conv_norm_out", &branch.x, groups, eps)?;
-                        branch.x = w.conv2d("conv_out", &branch.x, Conv2d::SAME_3X3)?;
-                    }
-                }
-                if node.is_kept {
-                    branch.kept.push(branch.x.clone());
-                }
-                Ok(())
-            })
-        })?;
-        Ok(branches.into_iter().map(|branch| branch.x).collect())
+    /// The first block of each ControlNet, whose blocks come before the network's own.
+    fn first_blocks(&self) -> impl Iterator<Item = usize> + '_ {
+        self.control_nets.iter().scan(0, |next, net| {
+            let first = *next;
+            *next += net.blocks();
+            Some(first)
+        })
     }
 
-    /// The network's prediction of the noise.
-    fn velocity(&self, input: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
-        match self.training.prediction() {
-            PredictionType::Epsilon => Ok(output.clone()),
-            PredictionType::VPrediction => {
-                // Summed from the smallest value on: at high noise levels, nearly all of it is noise.
-                let share = variance_preserving(input.sigma);
-                let noise = (input.latents / f64::from(input.sigma))?;
-                ((output - (&noise * share)?)? * share)? + noise
-            }
-        }
-    }
-
-    fn recorded(&self, outputs: &[Tensor]) -> Result<Vec<(String, Tensor)>> {
-        Ok(vec![("unet.0.out.0".to_owned(), negative_first(outputs)?)])
-    }
-}
-
-impl Unet {
-    /// A network with this shape that was trained on these noise levels. Each latent covers `scale` by
-    /// `scale` pixels. `has_zeros_for_none` says whether a missing prompt is zeros rather than the encoders'
-    /// output for an empty one.
-    pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
-        Self { nodes: nodes(&config), config, training, scale, has_zeros_for_none }
-    }
-
-    /// Index of the block of the first node. All blocks before it are needed once per run.
-    fn first_node(&self) -> usize {
-        let transformers = self.nodes.iter().filter(|node| matches!(node.kind, Kind::Transformer { .. }));
-        1 + transformers.count()
-    }
-
-    fn resnets(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter().filter(|node| matches!(node.kind, Kind::Resnet { .. }))
-    }
-
-    /// The network's input: latents scaled to variance one. For networks trained to inpaint, a mask that
-    /// covers the whole image is added if nothing else is.
-    fn seen_latents(&self, input: &DenoiserInput<'_>, dtype: DType) -> Result<Tensor> {
-        let latents = (input.latents * variance_preserving(input.sigma))?.to_dtype(dtype)?;
-        let (batch, channels, height, width) = latents.dims4()?;
-        if self.config.in_channels <= channels {
-            return Ok(latents);
-        }
-        if let Some(beside) = input.beside {
-            return Tensor::cat(&[&latents, &beside.to_dtype(dtype)?], 1);
-        }
-        let mask = Tensor::ones((batch, 1, height, width), dtype, &latents.device())?;
-        let others = self.config.in_channels - channels - 1;
-        let masked_image = Tensor::zeros((batch, others, height, width), dtype, &latents.device())?;
-        Tensor::cat(&[latents, mask, masked_image], 1)
+    /// The first of the network's own blocks.
+    fn own_blocks(&self) -> usize {
+        self.control_nets.iter().map(ControlNet::blocks).sum()
     }
 
     /// The embedding that residual blocks project: timestep, pooled prompt and sizes combined, `[noise
@@ -304,84 +325,6 @@ impl Unet {
         }
         silu(&emb.broadcast_add(&mlp("add_embedding", &Tensor::stack(&rows, 0)?)?.unsqueeze(0)?)?)
     }
-
-    /// `time` `[outputs]` is added between the two convolutions, as part of the first one's bias.
-    fn resnet(&self, w: &Weights, branch: &mut Branch, takes_kept: bool, time: &Tensor) -> Result<()> {
-        let (groups, eps) = (self.config.norm_num_groups, self.config.norm_eps);
-        if takes_kept {
-            let kept = branch.take_kept()?;
-            branch.x = Tensor::cat(&[&branch.x, &kept], 1)?;
-        }
-        let x = &branch.x;
-        let mut h = w.group_norm_silu("norm1", x, groups, eps)?;
-        let bias = (w.get("conv1.bias")?.to_dtype(DType::F32)? + time.to_dtype(DType::F32)?)?;
-        h = w.conv2d_with("conv1", &h, Some(&bias), Conv2d::SAME_3X3)?;
-        h = w.group_norm_silu("norm2", &h, groups, eps)?;
-        h = w.conv2d("conv2", &h, Conv2d::SAME_3X3)?;
-        branch.x = if w.has("conv_shortcut.weight") {
-            add(&w.conv2d("conv_shortcut", x, Conv2d::POINTWISE)?, &h)?
-        } else {
-            add(x, &h)?
-        };
-        Ok(())
-    }
-
-    /// One block of a spatial transformer. `seen` is its keys and values of the prompt.
-    fn transformer(&self, w: &Weights, branch: &mut Branch, node: &Node, seen: &[Tensor; 2]) -> Result<()> {
-        let Kind::Transformer { heads, is_first, is_last, .. } = node.kind else { return Ok(()) };
-        let (_, inner) = transformer_names(node, !is_first && !is_last);
-        let name = |layer: &str| format!("{inner}{layer}");
-        let (batch, channels, height, width) = branch.x.dims4()?;
-        let split = |x: Tensor| x.reshape((x.dim(0)?, x.dim(1)?, heads, ()));
-
-        let mut x = match branch.tokens.take() {
-            Some(tokens) => tokens,
-            None => {
-                let mut h = w.group_norm("norm", &branch.x, self.config.norm_num_groups, SPATIAL_EPS)?;
-                h = h.flatten_from(2)?.transpose(1, 2)?.contiguous()?;
-                w.linear("proj_in", &h)?
-            }
-        };
-        let mut h = w.layer_norm(&name("norm1"), &x, EPS)?;
-        let project = |layer: &str| split(w.linear(&name(layer), &h)?);
-        let (q, k, v) = (project("attn1.to_q")?, project("attn1.to_k")?, project("attn1.to_v")?);
-        h = attention(&q, &k, &v, Mask::None)?.flatten_from(2)?;
-        drop((q, k, v));
-        x = add(&x, &w.linear(&name("attn1.to_out.0"), &h)?)?;
-
-        h = w.layer_norm(&name("norm2"), &x, EPS)?;
-        let q = split(w.linear(&name("attn2.to_q"), &h)?)?;
-        let for_all = |x: &Tensor| -> Result<Tensor> {
-            let x = split(x.clone())?;
-            let (_, tokens, heads, width) = x.dims4()?;
-            x.broadcast_as((batch, tokens, heads, width))
-        };
-        h = attention(&q, &for_all(&seen[0])?, &for_all(&seen[1])?, Mask::None)?.flatten_from(2)?;
-        drop(q);
-        x = add(&x, &w.linear(&name("attn2.to_out.0"), &h)?)?;
-
-        h = w.layer_norm(&name("norm3"), &x, EPS)?;
-        h = w.linear(&name("ff.net.0.proj"), &h)?;
-        h = geglu(&h)?;
-        x = add(&x, &w.linear(&name("ff.net.2"), &h)?)?;
-        drop(h);
-        if !is_last {
-            branch.tokens = Some(x);
-            return Ok(());
-        }
-        x = w.linear("proj_out", &x)?;
-        x = x.transpose(1, 2)?.reshape((batch, channels, height, width))?;
-        branch.x = add(&branch.x, &x)?;
-        Ok(())
-    }
-}
-
-/// Upsamples to twice the height and width, cropped to the size of what was kept at that resolution.
-fn doubled(branch: &Branch) -> Result<Tensor> {
-    let x = upsample_nearest_2x(&branch.x)?;
-    let Some(kept) = branch.kept.last() else { return Ok(x) };
-    let (_, _, height, width) = kept.dims4()?;
-    x.narrow(2, 0, height)?.narrow(3, 0, width)
 }
 
 /// The image size that Stable Diffusion XL is conditioned on, each by height and width: original size, crop

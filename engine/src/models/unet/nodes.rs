@@ -12,6 +12,8 @@ pub struct Node {
     pub kind: Kind,
     /// Whether its output is kept for the way up.
     pub is_kept: bool,
+    /// Whether it ends the middle.
+    pub is_middle: bool,
 }
 
 /// What a node computes.
@@ -58,6 +60,11 @@ pub enum Kind {
         /// Number of channels.
         width: usize,
     },
+    /// In a ControlNet, what is added to an output of the network that it steers.
+    Tap {
+        /// Number of channels.
+        width: usize,
+    },
     /// Hidden channels to latents.
     Output {
         /// Input channels.
@@ -84,7 +91,7 @@ struct Row {
 
 impl Row {
     fn push(&mut self, name: String, kind: Kind) {
-        self.nodes.push(Node { name, kind, is_kept: false });
+        self.nodes.push(Node { name, kind, is_kept: false, is_middle: false });
     }
 
     /// Keeps the output of the last node.
@@ -92,6 +99,50 @@ impl Row {
         if let Some(last) = self.nodes.last_mut() {
             last.is_kept = true;
             self.kept.push(self.width);
+        }
+    }
+
+    /// Adds a tap of the last node's output.
+    fn tap(&mut self) {
+        let name = format!("controlnet_down_blocks.{}", self.kept.len());
+        self.kept.push(self.width);
+        self.push(name, Kind::Tap { width: self.width });
+    }
+
+    /// Begins with the latents; returns the width of the first hidden channels.
+    fn input(&mut self, config: &UnetConfig) -> usize {
+        let first = config.levels.first().map_or(0, |level| level.width);
+        self.push("conv_in".to_owned(), Kind::Input { inputs: config.in_channels, outputs: first });
+        self.width = first;
+        first
+    }
+
+    /// Adds the way down, and does `keep` after each output that the way up needs.
+    fn down(&mut self, config: &UnetConfig, keep: fn(&mut Self)) {
+        keep(self);
+        let last = config.levels.len().saturating_sub(1);
+        for (index, level) in config.levels.iter().enumerate() {
+            let block = format!("down_blocks.{index}");
+            for (layer, &depth) in level.down.iter().enumerate() {
+                self.resnet(format!("{block}.resnets.{layer}"), level.width, 0);
+                self.attention(&format!("{block}.attentions.{layer}"), level.heads, depth);
+                keep(self);
+            }
+            if index < last {
+                self.push(format!("{block}.downsamplers.0"), Kind::Down { width: level.width });
+                keep(self);
+            }
+        }
+    }
+
+    /// Adds the middle.
+    fn middle(&mut self, config: &UnetConfig) {
+        let (Some(depth), Some(level)) = (config.middle, config.levels.last()) else { return };
+        self.resnet("mid_block.resnets.0".to_owned(), level.width, 0);
+        self.attention("mid_block.attentions.0", level.heads, depth);
+        self.resnet("mid_block.resnets.1".to_owned(), level.width, 0);
+        if let Some(last) = self.nodes.last_mut() {
+            last.is_middle = true;
         }
     }
 
@@ -120,28 +171,10 @@ impl Row {
 /// The nodes of a network, in the order in which they run.
 pub fn nodes(config: &UnetConfig) -> Vec<Node> {
     let mut row = Row::default();
-    let first = config.levels.first().map_or(0, |level| level.width);
-    row.push("conv_in".to_owned(), Kind::Input { inputs: config.in_channels, outputs: first });
-    row.width = first;
-    row.keep();
+    let first = row.input(config);
     let last = config.levels.len().saturating_sub(1);
-    for (index, level) in config.levels.iter().enumerate() {
-        let block = format!("down_blocks.{index}");
-        for (layer, &depth) in level.down.iter().enumerate() {
-            row.resnet(format!("{block}.resnets.{layer}"), level.width, 0);
-            row.attention(&format!("{block}.attentions.{layer}"), level.heads, depth);
-            row.keep();
-        }
-        if index < last {
-            row.push(format!("{block}.downsamplers.0"), Kind::Down { width: level.width });
-            row.keep();
-        }
-    }
-    if let (Some(depth), Some(level)) = (config.middle, config.levels.last()) {
-        row.resnet("mid_block.resnets.0".to_owned(), level.width, 0);
-        row.attention("mid_block.attentions.0", level.heads, depth);
-        row.resnet("mid_block.resnets.1".to_owned(), level.width, 0);
-    }
+    row.down(config, Row::keep);
+    row.middle(config);
     for (index, level) in config.levels.iter().rev().enumerate() {
         let block = format!("up_blocks.{index}");
         for (layer, &depth) in level.up.iter().enumerate() {
@@ -157,6 +190,15 @@ pub fn nodes(config: &UnetConfig) -> Vec<Node> {
     row.nodes
 }
 
+/// The nodes of a ControlNet for a network: its way down and its middle, with taps where their outputs are kept.
+pub fn way_down(config: &UnetConfig) -> Vec<Node> {
+    let mut row = Row::default();
+    row.input(config);
+    row.down(config, Row::tap);
+    row.middle(config);
+    row.push("controlnet_mid_block".to_owned(), Kind::Tap { width: row.width });
+    row.nodes
+}
 /// The prefix of a transformer block's tensors, and the prefix inside the block. The blocks in the middle of
 /// a spatial transformer have the same names inside.
 pub fn transformer_names(node: &Node, is_middle: bool) -> (String, String) {
@@ -241,6 +283,7 @@ fn spec(node: &Node) -> BlockSpec {
             if is_last { spec.linear("proj_out", width, width) } else { spec }
         }
         Kind::Down { width } | Kind::Up { width } => spec.conv("conv", width, width, 3),
+        Kind::Tap { width } => BlockSpec::stem(&node.name).conv(&node.name, width, width, 1),
         Kind::Output { inputs, outputs } => {
             BlockSpec::stem(&node.name).norm("conv_norm_out", inputs).conv("conv_out", outputs, inputs, 3)
         }

@@ -76,6 +76,13 @@ impl OriginalNames {
                     let original = format!("output_blocks.{}.{place}.conv", up - 1);
                     names.push((format!("{}.conv", node.name), original));
                 }
+                Kind::Tap { .. } => {
+                    let original = match node.name.strip_prefix("controlnet_down_blocks.") {
+                        Some(number) => format!("zero_convs.{number}.0"),
+                        None => "middle_block_out.0".to_owned(),
+                    };
+                    names.push((node.name.clone(), original));
+                }
                 Kind::Input { .. } | Kind::Output { .. } => {}
             }
         }

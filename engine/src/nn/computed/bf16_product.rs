@@ -52,9 +52,12 @@ pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, t
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{
-        __m512, __m512bh, __m512i, _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_set1_epi32,
-        _mm512_setzero_ps,
+    use std::{
+        arch::x86_64::{
+            __m512, __m512bh, __m512i, _mm512_cvtne2ps_pbh, _mm512_dpbf16_ps, _mm512_set1_epi32,
+            _mm512_setzero_ps,
+        },
+        num::NonZeroUsize,
     };
 
     use half::bf16;
@@ -68,6 +71,7 @@ mod x86 {
         },
         COLUMNS, DEPTH, LANES, OUTPUTS, PANELS, ROWS, VECTORS,
     };
+    use crate::precision::{LARGEST_ROTATION, rotate};
 
     /// Whether this processor has the instruction.
     pub fn is_available() -> bool {
@@ -79,6 +83,7 @@ mod x86 {
     pub fn multiply(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inputs: usize, out: &mut [f32]) {
         assert!(is_available(), "this processor has no vdpbf16ps");
         let (outputs, pairs) = (start.outputs(), inputs / 2);
+        let (weights, rotation) = weights.without_rotation();
         let together = PANELS * COLUMNS;
         let mut panels = Vec::new();
         for (x, out) in x.chunks(together * inputs).zip(out.chunks_mut(together * outputs)) {
@@ -87,7 +92,13 @@ mod x86 {
             panels.par_chunks_mut(VECTORS * pairs).zip(x.par_chunks(COLUMNS * inputs)).for_each(
                 |(panel, x)| {
                     let vectors = panel.len() / pairs;
-                    for (row, x) in x.chunks_exact(inputs).enumerate() {
+                    let mut rotated = Vec::new();
+                    for (row, mut x) in x.chunks_exact(inputs).enumerate() {
+                        if let Some(rotation) = rotation {
+                            rotated.resize(inputs, bf16::ZERO);
+                            run(Rotate { x, rotation, out: &mut rotated });
+                            x = &rotated;
+                        }
                         for (pair, both) in x.as_chunks::<2>().0.iter().enumerate() {
                             panel[pair * vectors + row / LANES][row % LANES] = joined(both);
                         }
@@ -160,6 +171,27 @@ mod x86 {
                 self.weights.extend_from_slice(&pairs);
             }
             self.weights.truncate(end);
+        }
+    }
+
+    /// Rotates a row of the input in f32.
+    struct Rotate<'a> {
+        x: &'a [bf16],
+        rotation: NonZeroUsize,
+        out: &'a mut [bf16],
+    }
+
+    impl Tiled for Rotate<'_> {
+        #[inline(always)]
+        fn run<S: Simd, const R: usize>(self, _: S) {
+            let size = self.rotation.get();
+            let mut values = [0.0; LARGEST_ROTATION];
+            let values = &mut values[..size];
+            for (out, x) in self.out.chunks_exact_mut(size).zip(self.x.chunks_exact(size)) {
+                values.iter_mut().zip(x).for_each(|(value, x)| *value = f32::from(*x));
+                rotate(values);
+                out.iter_mut().zip(&*values).for_each(|(out, value)| *out = bf16::from_f32(*value));
+            }
         }
     }
 
@@ -341,7 +373,14 @@ mod tests {
             let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
             let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
             let want = linear(&x, &rounded, None).unwrap();
-            assert_eq!(values_of(&linear(&x, weight, None).unwrap()), values_of(&want), "{encoding:?}");
+            let got = linear(&x, weight, None).unwrap();
+            if encoding.rotation.is_some() {
+                // The rows of the input are rotated instead, and then rounded.
+                let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
+                assert_close(&wide(&got), &wide(&want), 4e-3);
+            } else {
+                assert_eq!(values_of(&got), values_of(&want), "{encoding:?}");
+            }
         }
     }
 

@@ -4,6 +4,8 @@
 use pulp::Simd;
 use rayon::prelude::*;
 
+use crate::precision::rotate;
+
 use super::operands::{Start, Weights};
 use super::simd::{Scratch, Tiled, run};
 
@@ -23,8 +25,12 @@ pub(super) fn multiply(x: &[f32], weights: Weights<'_>, start: Start<'_>, inputs
     let rows = out.len() / outputs;
     let width = inputs.next_multiple_of(SUMS);
     let mut padded = vec![0.0; rows * width];
+    let (weights, rotation) = weights.without_rotation();
     for (padded, x) in padded.chunks_mut(width).zip(x.chunks(inputs)) {
         padded[..inputs].copy_from_slice(x);
+        if let Some(rotation) = rotation {
+            padded[..inputs].chunks_exact_mut(rotation.get()).for_each(rotate);
+        }
     }
     let mut products = vec![0.0; out.len()];
     let pieces = products.par_chunks_mut(OUTPUTS * rows).enumerate();

@@ -1,11 +1,13 @@
 //! Matrix products with weights.
 
+use std::num::NonZeroUsize;
+
 use candle_core::{D, DType, Result, Storage, Tensor, bail};
 use half::bf16;
 use pulp::Simd;
 use rayon::prelude::*;
 
-use crate::precision::{Encoding, Packed};
+use crate::precision::{Encoding, Packed, rotate};
 
 use super::cpu::{by_processor, contiguous, rounded, values, zeros};
 use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
@@ -264,6 +266,7 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
     if out.len() / outputs <= few_rows::MOST {
         return few_rows::multiply(x, weights, start, inputs, out);
     }
+    let (weights, rotation) = weights.without_rotation();
     let columns = Tile::detect().columns();
     let together = PANELS * columns;
     let mut panels = Scratch::default();
@@ -273,7 +276,7 @@ fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut 
         let width = rows.next_multiple_of(Tile::detect().lanes);
         let panels = panels.take(width * inputs);
         panels.par_chunks_mut(columns * inputs).zip(x.par_chunks(columns * inputs)).for_each(|(panel, x)| {
-            run(Transpose { x, inputs, panel });
+            run(Transpose { x, inputs, rotation, panel });
         });
         let mut work: Vec<Vec<&mut [f32]>> = Vec::with_capacity(outputs.div_ceil(OUTPUTS));
         work.resize_with(outputs.div_ceil(OUTPUTS), || Vec::with_capacity(rows));
@@ -318,6 +321,8 @@ fn widened_inputs(width: usize, inputs: usize, columns: usize) -> usize {
 struct Transpose<'a> {
     x: &'a [f32],
     inputs: usize,
+    /// The rotation to apply to the rows.
+    rotation: Option<NonZeroUsize>,
     panel: &'a mut [f32],
 }
 
@@ -325,7 +330,14 @@ impl Tiled for Transpose<'_> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, _: S) {
         let width = self.panel.len() / self.inputs;
-        for (row, values) in self.x.chunks_exact(self.inputs).enumerate() {
+        let mut rotated = Vec::new();
+        for (row, mut values) in self.x.chunks_exact(self.inputs).enumerate() {
+            if let Some(rotation) = self.rotation {
+                rotated.clear();
+                rotated.extend_from_slice(values);
+                rotated.chunks_exact_mut(rotation.get()).for_each(rotate);
+                values = &rotated;
+            }
             for (out, value) in self.panel.chunks_exact_mut(width).zip(values) {
                 out[row] = *value;
             }
@@ -516,7 +528,12 @@ mod tests {
                     let (x, bias) = (random(&[rows, inputs], 1), random(&[outputs], 3));
                     let want = linear(&x, &wide, Some(&bias)).unwrap();
                     let got = linear(&x, &packed, Some(&bias)).unwrap();
-                    assert!(bits(&want) == bits(&got), "{encoding:?}, {rows} rows");
+                    if encoding.rotation.is_some() {
+                        // The rows of the input are rotated instead.
+                        assert_close(&got, &want, 2e-6);
+                    } else {
+                        assert!(bits(&want) == bits(&got), "{encoding:?}, {rows} rows");
+                    }
                     if format != Format::F64 {
                         assert!(
                             bits(&got).iter().any(|bits| bits & 0x7fff_ffff != 0),

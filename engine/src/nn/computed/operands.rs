@@ -1,5 +1,7 @@
 //! The operands of a matrix product.
 
+use std::num::NonZeroUsize;
+
 use candle_core::{CpuStorage, Result, bail};
 use half::{bf16, f16, slice::HalfFloatSliceExt as _};
 use pulp::Simd;
@@ -55,6 +57,18 @@ impl<'a> Weights<'a> {
             CpuStorage::F16(values) => Ok(Self::F16(&values[start..])),
             CpuStorage::BF16(values) => Ok(Self::Bf16(&values[start..])),
             _ => bail!("the weights of a linear layer must be 16-bit or 32-bit floats, or packed"),
+        }
+    }
+
+    /// The weights without their rotation, and the rotation to apply to the rows of the input instead, of which there are
+    /// fewer values: it is symmetric.
+    pub(super) fn without_rotation(self) -> (Self, Option<NonZeroUsize>) {
+        match self {
+            Self::Packed(packed) => {
+                let (packed, rotation) = packed.without_rotation();
+                (Self::Packed(packed), rotation)
+            }
+            floats => (floats, None),
         }
     }
 

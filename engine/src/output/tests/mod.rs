@@ -13,9 +13,9 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
-    LARGEST_CLIP_SKIP, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
-    SourceImage, SourceMask, Style, Variation, Windows,
+    AdapterUse, ComputeDtype, Control, ControlNet, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
+    LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner, Request, Sampler, Schedule,
+    SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -125,6 +125,18 @@ fn any_request() -> impl Strategy<Value = Request> {
             strength: guidance,
             ..Control::default()
         }),
+        control_nets: source
+            .1
+            .iter()
+            .map(|refiner| ControlNet {
+                model: refiner.path.clone(),
+                image: refiner.path.clone(),
+                preprocessor: Preprocessor::Canny,
+                weight: guiding.0,
+                end: refiner.switch,
+                ..ControlNet::default()
+            })
+            .collect(),
         redux: source
             .1
             .as_ref()

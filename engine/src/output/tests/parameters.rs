@@ -194,6 +194,7 @@ proptest! {
             reference_side: None,
             control: None,
             refiner: None,
+            control_nets: Vec::new(),
             redux: None,
             adapters: Vec::new(),
             ..request

@@ -2,16 +2,18 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use candle_core::Tensor;
+use candle_core::{Device, Tensor};
 
 use super::{Begun, PipelineError, Run};
 use crate::{
     hardware::unmetered,
     memory::DeviceChoice,
-    models::{Conditioning, Denoise, Denoiser, Prepared},
+    models::{Conditioning, ControlImage, Denoise, Denoiser, Prepared},
     nn,
-    pipeline::estimate::prepare_input,
+    pipeline::estimate::{StageInputs, prepare_input},
+    request::ControlNet,
     residency::{Blocks, Executor, WeightStore},
+    source::{control_map, control_tensor},
     telemetry::StepRecord,
     units,
 };
@@ -69,7 +71,9 @@ impl Run<'_> {
         let image = image.map(nn::Tensor::from);
         let there = |latents: &Tensor| Ok(nn::Tensor::from(latents.to_device(store.device())?));
         let references = self.reference_latents.borrow().iter().map(there).collect::<nn::Result<Vec<_>>>()?;
-        let input = prepare_input(self.request, denoise, branches, (image.as_ref(), &references));
+        let controls = self.control_images(denoise, store.device())?;
+        let inputs = StageInputs { image: image.as_ref(), references: &references, controls: &controls };
+        let input = prepare_input(self.request, denoise, branches, inputs);
         let prepared = self.within_memory(stage, || {
             store.announce(0);
             denoise.denoiser.network.denoiser.prepare(Blocks::stored(&executor, store), &input)
@@ -80,6 +84,17 @@ impl Run<'_> {
         let prompt_alone = prepared.prompt_alone();
         let pace = Pace::new(store);
         Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
+    }
+
+    /// The images of the ControlNets that steer a denoiser, on a device.
+    fn control_images(&self, denoise: &Denoise, device: &Device) -> Result<Vec<ControlImage>, PipelineError> {
+        let nets = self.request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
+        let image = |net: &ControlNet| {
+            let map = unmetered(|| control_map(net, [self.request.width, self.request.height]))?;
+            let image = control_tensor(&map)?.to_device(device)?.into();
+            Ok(ControlImage { image, weight: net.weight, levels: net.levels(&denoise.steps.sigmas) })
+        };
+        nets.map(image).collect()
     }
 
     /// Loads what will stay for later stages while this one computes.

@@ -1,0 +1,67 @@
+//! ControlNets of a run.
+
+use std::path::PathBuf;
+
+use sluice_engine::{
+    request::{ControlNet, Preprocessor},
+    units::counted,
+};
+
+use super::{exit::refuse, names::named};
+
+/// ControlNets, each with its image. All options but the images may be left out, and count in the order in which they
+/// are given.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct ControlNetArgs {
+    /// A ControlNet that steers the image, for Stable Diffusion 1, 2 and XL: a .safetensors file, or a folder as diffusers
+    /// has it. Can be given several times.
+    #[arg(long, value_name = "PATH", requires = "control_image")]
+    control_net: Vec<PathBuf>,
+    /// The image that a ControlNet follows, in the order of the ControlNets: edges, depths, poses, or an image that a
+    /// preprocessor makes a map of.
+    #[arg(long, value_name = "FILE", requires = "control_net")]
+    control_image: Vec<PathBuf>,
+    /// What to make of the image first: white edges on black (canny), black and white swapped (invert), or nothing.
+    #[arg(long, value_name = "NAME", value_parser = named(&Preprocessor::ALL, Preprocessor::name), requires = "control_net")]
+    control_preprocessor: Vec<Preprocessor>,
+    /// How strongly a ControlNet counts: 1 is as trained.
+    #[arg(long, value_name = "NUMBER", requires = "control_net", allow_negative_numbers = true)]
+    control_weight: Vec<f32>,
+    /// The fraction of the steps before which a ControlNet has no effect.
+    #[arg(long, value_name = "FRACTION", requires = "control_net")]
+    control_start: Vec<f64>,
+    /// The fraction of the steps after which a ControlNet has no effect.
+    #[arg(long, value_name = "FRACTION", requires = "control_net")]
+    control_end: Vec<f64>,
+}
+
+impl ControlNetArgs {
+    /// The ControlNets.
+    ///
+    /// # Errors
+    /// Fails if there are not as many images as ControlNets.
+    pub fn nets(&self) -> anyhow::Result<Vec<ControlNet>> {
+        let (nets, images) = (self.control_net.len(), self.control_image.len());
+        if nets != images {
+            let advice = "Give a --control-image for each --control-net.".to_owned();
+            let [nets, images] = [counted(nets, "ControlNet"), counted(images, "image")];
+            return Err(refuse(format!("{nets} and {images} for them are given"), advice));
+        }
+        let usual = ControlNet::default();
+        let each = self.control_net.iter().zip(&self.control_image).enumerate();
+        let net = |(index, (model, image)): (usize, (&PathBuf, &PathBuf))| ControlNet {
+            model: model.clone(),
+            image: image.clone(),
+            preprocessor: given(&self.control_preprocessor, index, usual.preprocessor),
+            weight: given(&self.control_weight, index, usual.weight),
+            start: given(&self.control_start, index, usual.start),
+            end: given(&self.control_end, index, usual.end),
+            fit: usual.fit,
+        };
+        Ok(each.map(net).collect())
+    }
+}
+
+fn given<T: Copy>(all: &[T], index: usize, usual: T) -> T {
+    all.get(index).copied().unwrap_or(usual)
+}

@@ -1,0 +1,121 @@
+//! ControlNets and the images that they follow.
+
+use egui::{Align, Layout, Ui};
+use sluice_engine::request::{ControlNet, Preprocessor, RequestError};
+
+use super::{
+    input_image::file_row,
+    parts::{Parts, sentence},
+};
+use crate::{
+    language::tr,
+    window::{
+        action::Action,
+        files::Dialog,
+        icons,
+        state::InputFiles,
+        textures::Textures,
+        widgets::{self, Weight},
+    },
+};
+
+/// View state of the list; not saved.
+#[derive(Debug, Default)]
+pub struct ControlNetList {
+    open: bool,
+}
+
+/// Draws the list for models that take ControlNets, collapsed by default.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ControlNetList, textures: &mut Textures) {
+    if !parts.state.summary().is_some_and(|summary| summary.takes_control_nets) {
+        return;
+    }
+    let title = match parts.draft.request.control_nets.len() {
+        0 => tr!("control-nets-title"),
+        count => tr!("control-nets-title-used", count = count),
+    };
+    widgets::fold(ui, (&title, tr!("control-nets-tip")), &mut list.open, |ui| opened(ui, parts, textures));
+}
+
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
+    let Parts { state, mistake, draft, actions } = parts;
+    let nets = &mut draft.request.control_nets;
+    let mut removed = None;
+    for (index, net) in nets.iter_mut().enumerate() {
+        ui.push_id(("control-net", index), |ui| {
+            if row(ui, net, index, &state.input.files, textures, actions) {
+                removed = Some(index);
+            }
+        });
+    }
+    if let Some(index) = removed {
+        nets.remove(index);
+    }
+    if let Some(
+        error @ (RequestError::ControlNetWeight(_)
+        | RequestError::ControlNetRange { .. }
+        | RequestError::ControlNetWithoutImage),
+    ) = *mistake
+    {
+        widgets::mistake(ui, &sentence(error));
+    }
+    if nets.len() < ControlNet::MOST
+        && widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-add"), Weight::Plain)
+            .on_hover_text(tr!("control-nets-add-tip"))
+            .clicked()
+    {
+        actions.push(Action::OpenDialog(Dialog::ControlNet));
+    }
+}
+
+/// Draws one, and returns whether it is to be removed.
+fn row(
+    ui: &mut Ui,
+    net: &mut ControlNet,
+    index: usize,
+    files: &InputFiles,
+    textures: &mut Textures,
+    actions: &mut Vec<Action>,
+) -> bool {
+    let name = net.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut is_removed = false;
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let remove = tr!("control-nets-remove", name = name.as_str());
+            is_removed = widgets::icon_button(ui, icons::X, &remove).clicked();
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(egui::Label::new(&name).truncate()).on_hover_text(net.model.display().to_string());
+            });
+        });
+    });
+    if net.image.as_os_str().is_empty() {
+        if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-image"), Weight::Plain)
+            .on_hover_text(tr!("control-nets-image-tip"))
+            .clicked()
+        {
+            actions.push(Action::OpenDialog(Dialog::ControlImage(index)));
+        }
+        return is_removed;
+    }
+    let mut has_none = false;
+    file_row(ui, files, textures, &net.image, &tr!("control-nets-image-remove"), || has_none = true);
+    if has_none {
+        net.image.clear();
+    }
+    let title = |preprocessor| match preprocessor {
+        Preprocessor::None => tr!("control-nets-preprocessor-none"),
+        Preprocessor::Canny => tr!("control-nets-preprocessor-canny"),
+        Preprocessor::Invert => tr!("control-nets-preprocessor-invert"),
+    };
+    let label = tr!("control-nets-preprocessor");
+    widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
+        .on_hover_text(tr!("control-nets-preprocessor-tip"));
+    let most = ControlNet::LARGEST_WEIGHT;
+    widgets::slider_row(ui, &tr!("control-nets-weight"), &mut net.weight, 0.0..=most, 0.0..=most, 0.05)
+        .on_hover_text(tr!("control-nets-weight-tip"));
+    widgets::slider_row(ui, &tr!("control-nets-start"), &mut net.start, 0.0..=0.95, 0.0..=0.99, 0.05)
+        .on_hover_text(tr!("control-nets-start-tip"));
+    widgets::slider_row(ui, &tr!("control-nets-end"), &mut net.end, 0.05..=1.0, 0.01..=1.0, 0.05)
+        .on_hover_text(tr!("control-nets-end-tip"));
+    is_removed
+}

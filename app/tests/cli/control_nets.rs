@@ -1,0 +1,38 @@
+//! ControlNets on the command line.
+
+use std::fs;
+
+use super::{adapter::write, assert_fails, assert_fine, draw, run, stdout};
+
+const CONTROL_NET: [(&str, [usize; 2]); 2] = [
+    ("control_model.input_hint_block.0.weight", [16, 27]),
+    ("control_model.input_blocks.1.1.transformer_blocks.0.attn2.to_k.weight", [320, 768]),
+];
+
+#[test]
+fn each_control_net_needs_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let two =
+        ["--control-net", "a.safetensors", "--control-net", "b.safetensors", "--control-image", "a.png"];
+    let what = "2 ControlNets and 1 image for them are given";
+    assert_fails(&draw(folder.path(), &two), what, "Give a --control-image for each --control-net.");
+}
+
+#[test]
+fn a_model_that_takes_none_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("edges.safetensors"), &CONTROL_NET);
+    fs::write(folder.path().join("edges.png"), "").unwrap();
+    let one = ["--control-net", "edges.safetensors", "--control-image", "edges.png"];
+    let what = "edges.safetensors cannot be used as a ControlNet: no ControlNets for this kind of model";
+    assert_fails(&draw(folder.path(), &one), what, "Choose a ControlNet made for the model");
+}
+
+#[test]
+fn inspect_says_which_models_one_is_for() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("edges.safetensors"), &CONTROL_NET);
+    let output = run(folder.path(), &["inspect", "."]);
+    assert_fine(&output);
+    assert!(stdout(&output).contains("ControlNet for Stable Diffusion 1"), "{}", stdout(&output));
+}

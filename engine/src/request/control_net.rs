@@ -1,0 +1,139 @@
+//! ControlNets: networks that steer an image along the edges, depths or poses of another one.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fit, RequestError};
+
+/// A ControlNet (Zhang et al. 2023, arXiv:2302.05543) with the image that it follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ControlNet {
+    /// Its file or folder.
+    pub model: PathBuf,
+    /// The image: a map such as edges, or one that a preprocessor makes a map of.
+    pub image: PathBuf,
+    /// What is made of the image first.
+    pub preprocessor: Preprocessor,
+    /// How strongly it counts; 1 is as trained.
+    pub weight: f32,
+    /// The fraction of the steps before which it has no effect.
+    pub start: f64,
+    /// The fraction of the steps after which it has no effect.
+    pub end: f64,
+    /// How the image is fitted to the requested size.
+    pub fit: Fit,
+}
+
+/// Makes a map for a ControlNet of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preprocessor {
+    /// The image is a map already.
+    #[default]
+    None,
+    /// White edges on black, by Canny's method.
+    Canny,
+    /// Swaps black and white, for drawings with dark lines.
+    Invert,
+}
+
+impl Preprocessor {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::None, Self::Canny, Self::Invert];
+
+    /// The name on the command line and in saved settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Canny => "canny",
+            Self::Invert => "invert",
+        }
+    }
+}
+
+impl Default for ControlNet {
+    fn default() -> Self {
+        Self {
+            model: PathBuf::new(),
+            image: PathBuf::new(),
+            preprocessor: Preprocessor::default(),
+            weight: 1.0,
+            start: 0.0,
+            end: 1.0,
+            fit: Fit::default(),
+        }
+    }
+}
+
+impl ControlNet {
+    /// Most of them in a request.
+    pub const MOST: usize = 4;
+    /// Largest weight.
+    pub const LARGEST_WEIGHT: f32 = 2.0;
+
+    /// Checks what can be checked without the files and the model.
+    pub(super) fn validate(&self) -> Result<(), RequestError> {
+        if self.image.as_os_str().is_empty() {
+            return Err(RequestError::ControlNetWithoutImage);
+        }
+        if !(0.0..=Self::LARGEST_WEIGHT).contains(&self.weight) {
+            return Err(RequestError::ControlNetWeight(self.weight));
+        }
+        let is_range = (0.0..1.0).contains(&self.start) && self.end > self.start && self.end <= 1.0;
+        if !is_range {
+            return Err(RequestError::ControlNetRange { start: self.start, end: self.end });
+        }
+        Ok(())
+    }
+
+    /// The noise levels at which it has an effect: those of the steps that lie between its start and its end, from
+    /// above the first number up to the second. `sigmas` are those of the steps, and the last step's final one.
+    pub fn levels(&self, sigmas: &[f32]) -> [f32; 2] {
+        let steps = sigmas.len().saturating_sub(1);
+        let begins = |step: usize| step as f64 / steps as f64;
+        let acts = |step: &usize| begins(*step) >= self.start && begins(*step + 1) <= self.end;
+        let acting: Vec<usize> = (0..steps).filter(acts).collect();
+        match acting[..] {
+            [first, .., last] => [sigmas[last + 1], sigmas[first]],
+            [only] => [sigmas[only + 1], sigmas[only]],
+            [] => [0.0, 0.0],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_those_of_the_steps_between_start_and_end() {
+        let sigmas = [8.0, 4.0, 2.0, 1.0, 0.0];
+        for (start, end, expected) in [
+            (0.0, 1.0, [0.0, 8.0]),
+            (0.0, 0.5, [2.0, 8.0]),
+            (0.3, 1.0, [0.0, 2.0]),
+            (0.25, 0.5, [2.0, 4.0]),
+            (0.3, 0.4, [0.0, 0.0]),
+        ] {
+            let net = ControlNet { start, end, ..ControlNet::default() };
+            assert_eq!(net.levels(&sigmas), expected, "{start} to {end}");
+        }
+    }
+
+    #[test]
+    fn weights_and_ranges_out_of_bounds_are_refused() {
+        assert_eq!(ControlNet::default().validate(), Err(RequestError::ControlNetWithoutImage));
+        let usual = ControlNet { image: "edges.png".into(), ..ControlNet::default() };
+        assert_eq!(usual.validate(), Ok(()));
+        for weight in [-0.1, 2.5, f32::NAN] {
+            let net = ControlNet { weight, ..usual.clone() };
+            assert!(matches!(net.validate(), Err(RequestError::ControlNetWeight(_))), "{weight}");
+        }
+        for (start, end) in [(0.5, 0.5), (-0.1, 1.0), (0.0, 1.1), (0.6, 0.4), (f64::NAN, 1.0)] {
+            let net = ControlNet { start, end, ..usual.clone() };
+            assert!(matches!(net.validate(), Err(RequestError::ControlNetRange { .. })), "{start} {end}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! ControlNets in the side panel.
+
+use sluice_engine::{
+    request::Preprocessor,
+    session::{Event, ModelSummary},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    input_image::photo,
+    snapshots::look,
+    support::{Window, starter},
+};
+
+#[test]
+fn a_control_net_is_added_with_its_image_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("control_canny.safetensors"), "").unwrap();
+    photo(folder.path(), "house.png");
+    let model = folder.path().join("sd15.safetensors");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings =
+            Some(sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    assert!(!window.shows("ControlNet"), "the starter takes none");
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.frames();
+    window.click("ControlNet");
+    window.click("Add ControlNet…");
+    choose(&mut window, "control_canny.safetensors");
+    window.wait_for("the ControlNet", |app| !app.state().draft().request.control_nets.is_empty());
+    window.frames();
+    assert!(window.shows("A ControlNet has no image to follow; choose one, or remove the ControlNet."));
+    window.click("Image…");
+    choose(&mut window, "house.png");
+    window.wait_for("the image", |app| {
+        let net = app.state().draft().request.control_nets.first();
+        net.is_some_and(|net| app.state().input.files.pixels(&net.image).is_some())
+    });
+    window.frames();
+    nothing_is_unnamed(&window, "ControlNet");
+    let _results = look(&mut window, "control-net-dark-1280");
+    window.click("None");
+    window.click("Canny edges");
+    window.frames();
+    window.click("Generate");
+    let request = window.take_job().request;
+    let net = &request.control_nets[0];
+    assert_eq!((net.preprocessor, net.weight, net.start, net.end), (Preprocessor::Canny, 1.0, 0.0, 1.0));
+    assert!(net.model.ends_with("control_canny.safetensors") && net.image.ends_with("house.png"));
+    window.click("Remove control_canny");
+    assert!(window.harness.state().state().draft().request.control_nets.is_empty());
+}
+
+/// Chooses a file in the window's own dialog.
+fn choose(window: &mut Window, name: &str) {
+    for _ in 0..500 {
+        if window.shows(name) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        window.frames();
+    }
+    window.click(name);
+}
