@@ -30,7 +30,9 @@ pub fn control_map(net: &ControlNet, [width, height]: [u32; 2]) -> Result<Image,
 /// When there is no memory for it.
 pub fn control_tensor(map: &Image) -> TensorResult<Tensor> {
     let pixels = map.pixels.as_chunks::<3>().0;
-    let values = (0..3).flat_map(|colour| pixels.iter().map(move |pixel| f32::from(pixel[colour]) / 255.0));
-    let dims = (1, 3, map.height as usize, map.width as usize);
-    Tensor::from_vec(values.collect(), dims, &Device::Cpu)
+    let mut values = Vec::with_capacity(3 * pixels.len());
+    for colour in 0..3 {
+        values.extend(pixels.iter().map(|pixel| f32::from(pixel[colour]) / 255.0));
+    }
+    Tensor::from_vec(values, (1, 3, map.height as usize, map.width as usize), &Device::Cpu)
 }
