@@ -10,7 +10,7 @@ use std::{
 use super::{Model, open, open_upscaler};
 use crate::{
     checkpoint::{CheckpointError, FileStamp, Layout},
-    request::{Redux, Refiner, Request},
+    request::{ModelSource, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -28,8 +28,8 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner or the Redux model that it is used with.
-    beside: Option<PathBuf>,
+    /// The refiner or the Redux model that it is used with, and the upscaler.
+    beside: [Option<PathBuf>; 2],
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
 }
@@ -56,20 +56,52 @@ impl OpenedModels {
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
         if request.upscale.is_some() {
-            return self.keep(&path, None, || {
-                let model = open_upscaler(&path)?;
-                let stamps = stamps(&model);
-                Ok((model, stamps))
-            });
+            return self.upscaler(&path);
         }
+        let model = self.generating(request, &path)?;
+        let Some(enlarger) = enlarger(request)? else { return Ok(model) };
+        let second = request.refiner.as_ref().map(|refiner| &refiner.path);
+        let second = second.or_else(|| request.redux.as_ref().map(|redux| &redux.path));
+        self.keep(&path, [second.map(PathBuf::as_path), Some(&enlarger)], || {
+            self.enlarging(&model, &enlarger)
+        })
+    }
+
+    /// A model that was opened elsewhere, with the upscaler that a request has between two passes.
+    ///
+    /// # Errors
+    /// When the upscaler cannot be opened.
+    pub fn completed(&self, model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        match enlarger(request)? {
+            Some(path) => Ok(Arc::new(self.enlarging(&model, &path)?.0)),
+            None => Ok(model),
+        }
+    }
+
+    fn upscaler(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
+        self.keep(path, [None; 2], || {
+            let model = open_upscaler(path)?;
+            let stamps = stamps(&model);
+            Ok((model, stamps))
+        })
+    }
+
+    fn enlarging(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let upscaler = self.upscaler(path)?;
+        let joined = model.clone().with_upscaler(&upscaler);
+        Ok((joined, [stamps(model), stamps(&upscaler)].concat()))
+    }
+
+    /// The model of a request that generates, without an upscaler.
+    fn generating(&self, request: &Request, path: &Path) -> Result<Arc<Model>, CheckpointError> {
         match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
-                self.keep(&path, Some(other), || self.refined(&path, other))
+                self.keep(path, [Some(other), None], || self.refined(path, other))
             }
             (None, Some(Redux { path: other, .. })) => {
-                self.keep(&path, Some(other), || self.seeing(&path, other))
+                self.keep(path, [Some(other), None], || self.seeing(path, other))
             }
-            (None, None) => self.open(&path),
+            (None, None) => self.open(path),
         }
     }
 
@@ -78,7 +110,7 @@ impl OpenedModels {
     /// # Errors
     /// When it cannot be opened.
     pub fn open(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
-        self.keep(path, None, || {
+        self.keep(path, [None; 2], || {
             let model = open(path, &self.folders())?;
             let stamps = stamps(&model);
             Ok((model, stamps))
@@ -108,7 +140,7 @@ impl OpenedModels {
     fn keep(
         &self,
         path: &Path,
-        beside: Option<&Path>,
+        beside: [Option<&Path>; 2],
         open: impl FnOnce() -> Result<(Model, Vec<FileStamp>), CheckpointError>,
     ) -> Result<Arc<Model>, CheckpointError> {
         if let Some(model) = self.known(path, beside) {
@@ -118,7 +150,7 @@ impl OpenedModels {
         let model = Arc::new(model);
         let known = Known {
             path: path.to_owned(),
-            beside: beside.map(Path::to_owned),
+            beside: beside.map(|path| path.map(Path::to_owned)),
             stamps,
             model: Arc::clone(&model),
         };
@@ -129,15 +161,22 @@ impl OpenedModels {
     }
 
     /// The cached model, if its files have not changed; otherwise it is removed from the cache.
-    fn known(&self, path: &Path, beside: Option<&Path>) -> Option<Arc<Model>> {
+    fn known(&self, path: &Path, beside: [Option<&Path>; 2]) -> Option<Arc<Model>> {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |known: &Known| known.path == path && known.beside.as_deref() == beside;
+        let is_it =
+            |known: &Known| known.path == path && known.beside.each_ref().map(|own| own.as_deref()) == beside;
         let place = all.iter().position(is_it)?;
         let known = all.remove(place).filter(|known| known.stamps.iter().all(FileStamp::is_current))?;
         let model = Arc::clone(&known.model);
         all.push_front(known);
         Some(model)
     }
+}
+
+/// The file of the upscaler that a request has between two passes.
+fn enlarger(request: &Request) -> Result<Option<PathBuf>, CheckpointError> {
+    let upscaler = request.hires.as_ref().and_then(|hires| hires.enlarger.upscaler());
+    upscaler.map(ModelSource::resolve).transpose()
 }
 
 /// The files that a model was read from. For a diffusers folder, all files in it and in the folders of its

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
+    AdapterUse, ComputeDtype, Control, Enlarger, Fit, FrameRange, GuidanceOptions, Hires, Interval, Keyframe,
     LARGEST_CLIP_SKIP, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
     SourceImage, SourceMask, Style, Variation, Windows,
 };
@@ -108,6 +108,12 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        hires: choices.2.map(|dtype| Hires {
+            scale: 1.0 + guiding.4,
+            strength: f64::from(guiding.0) + 0.1,
+            steps: (dtype == ComputeDtype::F16).then_some(12),
+            enlarger: if dtype == ComputeDtype::F32 { Enlarger::Latent } else { Enlarger::default() },
+        }),
         upscale: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         keyframes: source
