@@ -49,6 +49,8 @@ pub enum Dialog {
     Redux,
     /// One file that holds an upscaler.
     Upscaler,
+    /// The same for hires fix.
+    HiresUpscaler,
     /// Another folder for the gallery.
     GalleryFolder,
     /// Where images are exported.
@@ -91,7 +93,7 @@ impl Dialog {
             Self::Adapter => tr!("files-adapter"),
             Self::Refiner => tr!("files-refiner"),
             Self::Redux => tr!("files-redux"),
-            Self::Upscaler => tr!("files-upscaler"),
+            Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
@@ -101,7 +103,7 @@ impl Dialog {
     /// The key of what it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner | Self::Redux | Self::Upscaler => {
+            Self::ModelFile | Self::Refiner | Self::Redux | Self::Upscaler | Self::HiresUpscaler => {
                 Some(("files-kind-models", &MODEL_EXTENSIONS))
             }
             Self::ModelFolder
@@ -130,6 +132,7 @@ impl Dialog {
             Self::Refiner => FileEvent::RefinerChosen(path),
             Self::Redux => FileEvent::ReduxChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),
+            Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::Styles => FileEvent::StylesChosen(path),
             Self::InputFolder => FileEvent::InputFolderChosen(path),

@@ -9,6 +9,7 @@ mod control;
 mod forecast;
 mod generate;
 mod guidance;
+mod hires;
 mod in_force;
 mod input_image;
 mod keyframes;
@@ -51,6 +52,7 @@ use presets::PresetMenu;
 pub struct SidePanel {
     more: bool,
     guidance: bool,
+    hires: bool,
     adapters: AdapterList,
     seed_text: String,
     presets: PresetMenu,
@@ -146,7 +148,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, .. } = panel;
+    let SidePanel { more, guidance, hires, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         let request = &mut parts.draft.request;
         widgets::choice_row(
@@ -171,6 +173,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);
         redux::offer(ui, parts);
+        hires::show(ui, parts, hires);
         guidance::show(ui, parts, guidance);
     });
 }
