@@ -8,6 +8,7 @@ mod convert;
 mod download;
 mod files;
 mod grids;
+mod hires;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;
