@@ -7,10 +7,10 @@ use sluice_engine::request::{Enlarger, Hires};
 pub(super) struct HiresArgs {
     /// Enlarge the image this many times, from 1 to 4, and denoise it again: for images larger than the model was trained
     /// for. Width and height are those before that.
-    #[arg(long, alias = "hires-scale", value_name = "SCALE")]
+    #[arg(long, value_name = "SCALE")]
     hires: Option<f32>,
     /// How much the second pass changes, above 0 and at most 1.
-    #[arg(long, alias = "hires-denoising-strength", value_name = "NUMBER", default_value_t = Hires::default().strength, requires = "hires")]
+    #[arg(long, value_name = "NUMBER", default_value_t = Hires::default().strength, requires = "hires")]
     hires_strength: f64,
     /// Steps of the second pass, of which the strength leaves some out. As many as in the first pass by default.
     #[arg(long, value_name = "COUNT", requires = "hires")]

@@ -1,4 +1,4 @@
-### Hires fix : une image est agrandie puis débruitée une seconde fois.
+### Hires fix : une image est agrandie puis débruitée une seconde fois.
 
 hires-title = Hires fix
 hires-title-tip = Pour des images plus grandes que celles de l’entraînement du modèle

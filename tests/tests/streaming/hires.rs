@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    memory::{MemoryPreferences, OffloadMode},
+    memory::{Estimate, MemoryPreferences, OffloadMode, Outcome},
     output::Image,
     request::{
         ComputeDtype, Enlarger, Hires, ModelSource, Request, Sampler, SourceImage, Upscale, Variation,
@@ -28,6 +28,20 @@ fn saved(folder: &Path, name: &str, image: &Image) -> PathBuf {
     let Image { pixels, width, height, .. } = image;
     image::save_buffer(&path, pixels, *width, *height, image::ColorType::Rgb8).unwrap();
     path
+}
+
+/// By dry run, whose figures are those of the functions as they run.
+#[test]
+fn forecasts_by_dry_run_come_true() {
+    let mut runner = Runner::of_two_threads().unwrap();
+    let memory = MemoryPreferences { estimate: Estimate::Dryrun, ..card() };
+    for enlarger in [Enlarger::default(), Enlarger::Latent] {
+        let request = Request { hires: hires(2.0, 0.5, enlarger), ..starter(128, 4) };
+        let Outcome { predicted_device, measured_device, .. } = run(&mut runner, &request, &memory).outcome;
+        let ratio = predicted_device as f64 / measured_device as f64;
+        println!("{ratio:.3}");
+        assert!((0.9..1.15).contains(&ratio), "{predicted_device} and {measured_device}");
+    }
 }
 
 /// Generates, enlarges and denoises again in three requests for each image.

@@ -110,7 +110,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         step_cache: guiding.4,
         hires: choices.2.map(|dtype| Hires {
             scale: 1.0 + guiding.4,
-            strength: f64::from(guiding.0) + 0.1,
+            strength: f64::from(numbers.2 % 100 + 1) / 100.0,
             steps: (dtype == ComputeDtype::F16).then_some(12),
             enlarger: if dtype == ComputeDtype::F32 { Enlarger::Latent } else { Enlarger::default() },
         }),
