@@ -46,16 +46,15 @@ pub struct Group {
 impl Group {
     /// For the cells of a grid, without their jobs.
     pub fn of_grid(grid: &Grid, request: &Request, cells: &[Cell], output: Output) -> Self {
-        let side = |of: fn(&Request) -> u32| cells.iter().map(|cell| of(&cell.request)).max().unwrap_or(1);
-        let sheet =
-            Sheet::new(grid.labels(), [side(|request| request.width), side(|request| request.height)]);
+        let side = |axis: usize| cells.iter().map(|cell| size_of(&cell.request)[axis]).max().unwrap_or(1);
+        let sheet = Sheet::new(grid.labels(), [0, 1].map(side));
         Self::new(sheet, Request { batch: 1, ..request.clone() }, Some(grid.record()), output)
     }
 
     /// For the images of one job, without the job.
     pub fn of_batch(request: &Request, output: Output) -> Self {
         let labels = GridLabels::plain(request.batch as usize);
-        Self::new(Sheet::new(labels, [request.width, request.height]), request.clone(), None, output)
+        Self::new(Sheet::new(labels, size_of(request)), request.clone(), None, output)
     }
 
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
@@ -185,4 +184,11 @@ pub fn seconds_of_another(plan: &Plan, steps: u32, pixels: f64) -> f64 {
     let rest = plan.stages.iter().filter(|stage| stage.stage.kind == StageKind::Decode);
     let rest: f64 = rest.map(|stage| stage.seconds).sum();
     pixels * (plan.seconds_per_step * f64::from(steps) + rest)
+}
+/// What sizes are a multiple of with most models.
+const MULTIPLE: u32 = 16;
+
+/// Width and height of what a request makes, to within what the sizes of its model are a multiple of.
+fn size_of(request: &Request) -> [u32; 2] {
+    request.result_size(MULTIPLE)
 }

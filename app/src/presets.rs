@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     adapters::nearest,
-    request::{AdapterUse, GuidanceOptions, ModelSource, Request, Sampler, Schedule, Style},
+    request::{AdapterUse, GuidanceOptions, Hires, ModelSource, Request, Sampler, Schedule, Style},
 };
 
 use crate::folders::preset_folder;
@@ -39,8 +39,17 @@ pub struct Preset {
     batch: Option<u32>,
     negative_prompt: Option<String>,
     guiding: Option<GuidanceOptions>,
+    hires: Option<KeptHires>,
     adapters: Option<Vec<AdapterUse>>,
     styles: Option<Vec<Style>>,
+}
+
+/// Hires fix, or `false` for none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum KeptHires {
+    Is(bool),
+    As(Hires),
 }
 
 /// Why a preset cannot be kept or used.
@@ -109,6 +118,7 @@ impl Preset {
             batch: Some(request.batch),
             negative_prompt: Some(request.negative_prompt.clone()),
             guiding: Some(request.guiding),
+            hires: Some(request.hires.clone().map_or(KeptHires::Is(false), KeptHires::As)),
             adapters: Some(request.adapters.clone()),
             styles: Some(request.styles.clone()),
         }
@@ -132,6 +142,12 @@ impl Preset {
             batch: self.batch.unwrap_or(request.batch),
             negative_prompt: self.negative_prompt.clone().unwrap_or(request.negative_prompt),
             guiding: self.guiding.unwrap_or(request.guiding),
+            hires: match &self.hires {
+                None => request.hires,
+                Some(KeptHires::Is(false)) => None,
+                Some(KeptHires::Is(true)) => Some(request.hires.unwrap_or_default()),
+                Some(KeptHires::As(hires)) => Some(hires.clone()),
+            },
             adapters: self.adapters.clone().unwrap_or(request.adapters),
             styles: self.styles.clone().unwrap_or(request.styles),
             ..request
@@ -298,6 +314,7 @@ mod tests {
             sampler: Sampler::Dpmpp2m,
             schedule: Schedule::Karras,
             clip_skip: 2,
+            hires: Some(Hires { scale: 1.5, ..Hires::default() }),
             adapters: vec![AdapterUse { path: "/loras/ink.safetensors".into(), weight: 0.5 }],
             styles: vec![Style {
                 name: "Film".to_owned(),
@@ -321,6 +338,8 @@ mod tests {
         let after = preset.given_to(other);
         let expected = Request { prompt: "a hen".to_owned(), seed: 5, shift: None, ..request() };
         assert_eq!(after, expected);
+        let none: Preset = toml::from_str("hires = false").unwrap();
+        assert_eq!(none.given_to(request()), Request { hires: None, ..request() });
         let own: Preset = toml::from_str("steps = 8\nsampler = \"lcm\"").unwrap();
         let expected = Request { steps: 8, sampler: Sampler::Lcm, ..request() };
         assert_eq!(own.given_to(request()), expected);

@@ -7,6 +7,7 @@ mod control_net;
 mod error;
 pub mod grid;
 mod guidance;
+mod hires;
 mod keyframe;
 mod mode;
 mod redux;
@@ -30,6 +31,7 @@ pub use control::{Control, STRONGEST_CONTROL};
 pub use control_net::{ControlNet, Preprocessor};
 pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
+pub use hires::{Enlarger, Hires};
 pub use keyframe::{Keyframe, NoKeyframe};
 pub use mode::Mode;
 pub use redux::Redux;
@@ -261,6 +263,9 @@ pub struct Request {
     /// A Redux model through which the references are read, in families that have one.
     #[serde(default)]
     pub redux: Option<Redux>,
+    /// Enlarges what is generated, and denoises it again. Width and height are those before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hires: Option<Hires>,
     /// What is enlarged instead of generating anything; the model is then an upscaler, and width, height, frames and frame
     /// rate are those of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,6 +317,7 @@ impl Default for Request {
             windows: None,
             refiner: None,
             redux: None,
+            hires: None,
             upscale: None,
         }
     }
@@ -401,6 +407,7 @@ impl Request {
         self.variation.map_or(Ok(()), |variation| variation.validate())?;
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
+        self.hires.as_ref().map_or(Ok(()), |hires| hires.validate(self))?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;
         self.validate_inputs()
     }

@@ -13,6 +13,7 @@ mod forecast;
 mod generate;
 mod grid_args;
 mod guidance_args;
+mod hires_args;
 mod inspect;
 mod jobs;
 mod listener;

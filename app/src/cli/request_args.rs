@@ -15,6 +15,7 @@ use sluice_engine::{
 use super::{
     exit::refuse,
     guidance_args::GuidanceArgs,
+    hires_args::HiresArgs,
     names::{named, nearest},
 };
 use crate::{
@@ -99,6 +100,8 @@ pub(super) struct RequestArgs {
     /// Where the refiner takes over, as a fraction of the noise schedule.
     #[arg(long, value_name = "FRACTION", default_value_t = Refiner::SWITCH, requires = "refiner")]
     refiner_switch: f64,
+    #[command(flatten, next_help_heading = "Hires fix")]
+    hires: HiresArgs,
     #[command(flatten, next_help_heading = "Guidance and speed")]
     guiding: GuidanceArgs,
 }
@@ -169,6 +172,7 @@ impl RequestArgs {
             } else {
                 usual.step_cache
             },
+            hires: self.hires.hires().or(usual.hires),
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
         }
@@ -222,7 +226,9 @@ pub(super) fn in_words(request: &Request) -> String {
         threshold => format!(", step cache {threshold}"),
     };
     let steps = units::counted(*steps as usize, "step");
-    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}")
+    let hires =
+        request.hires.as_ref().map(|hires| format!(", hires fix ×{}", hires.scale)).unwrap_or_default();
+    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}")
 }
 
 #[cfg(test)]

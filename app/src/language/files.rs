@@ -33,6 +33,7 @@ macro_rules! files {
             file!($tag, "get"),
             file!($tag, "grid"),
             file!($tag, "help"),
+            file!($tag, "hires"),
             file!($tag, "library"),
             file!($tag, "monitor"),
             file!($tag, "palette"),

@@ -283,6 +283,8 @@ pub enum FileEvent {
     RefinerChosen(PathBuf),
     /// A file was chosen as the upscaler.
     UpscalerChosen(PathBuf),
+    /// A file was chosen as the upscaler of hires fix.
+    HiresUpscalerChosen(PathBuf),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
     /// A ControlNet was chosen in a dialog.
@@ -398,6 +400,7 @@ impl Files {
                     | FileEvent::ControlNetChosen(_)
                     | FileEvent::ControlImageChosen { .. }
                     | FileEvent::UpscalerChosen(_)
+                    | FileEvent::HiresUpscalerChosen(_)
                     | FileEvent::InputChosen(_)
                     | FileEvent::InputFolderChosen(_)
                     | FileEvent::StylesChosen(_)

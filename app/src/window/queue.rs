@@ -100,7 +100,8 @@ impl Row {
             None if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
             None => request.prompt.clone(),
         };
-        let size = format!("{} × {}", request.width, request.height);
+        let [width, height] = request.result_size(1);
+        let size = format!("{width} × {height}");
         let size = match request.upscale {
             Some(_) => size,
             None => tr!("queue-size", size = size, count = request.steps),
@@ -120,9 +121,7 @@ fn queue_row(
         None => tr!("queue-ended"),
         Some((true, _)) => tr!("queue-cancelling"),
         Some((false, None)) => tr!("queue-waiting"),
-        Some((false, Some(progress))) if progress.steps > 0 => {
-            stage_words(progress.stage, progress.step, progress.steps)
-        }
+        Some((false, Some(progress))) if progress.steps > 0 => stage_words(progress),
         Some((false, Some(_))) => tr!("queue-running"),
     };
     let detail = format!("{phase} · {size}");

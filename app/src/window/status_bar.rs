@@ -6,7 +6,7 @@ use sluice_engine::{hardware::HardwareSample, session::StageKind};
 use super::{
     history::History,
     icons,
-    state::{ModelStatus, State},
+    state::{ModelStatus, Progress, State},
     tokens::{Palette, font, space},
     widgets,
 };
@@ -38,7 +38,7 @@ pub fn activity(state: &State, now: f64) -> String {
         if job.cancelling {
             return tr!("status-bar-cancelling");
         }
-        let mut parts = vec![stage_words(progress.stage, progress.step, progress.steps)];
+        let mut parts = vec![stage_words(progress)];
         if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
             parts.push(tr!("status-bar-per-step", time = units::seconds(progress.step_seconds)));
         }
@@ -57,7 +57,8 @@ pub fn activity(state: &State, now: f64) -> String {
 }
 
 /// A stage as text.
-pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
+pub fn stage_words(progress: &Progress) -> String {
+    let Progress { stage, step, steps, is_between, .. } = *progress;
     match stage {
         None => tr!("status-bar-preparing"),
         Some(StageKind::EncodeImage) => tr!("status-bar-encoding-image"),
@@ -65,7 +66,7 @@ pub fn stage_words(stage: Option<StageKind>, step: u32, steps: u32) -> String {
         Some(StageKind::Denoise) if steps == 0 => tr!("status-bar-denoising"),
         Some(StageKind::Denoise) => tr!("status-bar-step", step = step, steps = steps),
         Some(StageKind::Decode) => tr!("status-bar-decoding"),
-        Some(StageKind::Upscale) if steps == 0 => tr!("status-bar-upscaling"),
+        Some(StageKind::Upscale) if steps == 0 || is_between => tr!("status-bar-upscaling"),
         Some(StageKind::Upscale) => tr!("status-bar-tile", tile = step, tiles = steps),
     }
 }

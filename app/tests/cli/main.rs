@@ -9,6 +9,7 @@ mod convert;
 mod download;
 mod files;
 mod grids;
+mod hires;
 #[cfg(target_os = "linux")]
 mod limits;
 mod memory;

@@ -181,6 +181,7 @@ mod tests {
                 branches: 2,
                 windows: None,
                 references: 0,
+                enlarged: None,
             },
         }
     }

@@ -87,6 +87,9 @@ pub struct RunShape {
     /// Pixels of the reference images that the network reads in their own sizes.
     #[serde(default)]
     pub references: u64,
+    /// Width and height of a second pass over the enlarged image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enlarged: Option<[u32; 2]>,
 }
 
 impl RunIdentity {

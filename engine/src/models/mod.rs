@@ -11,6 +11,7 @@ mod family;
 pub mod flux;
 pub mod flux2;
 pub mod hidream;
+mod hires;
 mod inventory;
 mod joint;
 mod known;

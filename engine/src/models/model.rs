@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use super::{ClipFrames, Denoiser, Family, Task, stages::overlap};
+use super::{ClipFrames, Denoiser, Family, Task, hires, stages::overlap};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
@@ -222,7 +222,10 @@ impl Model {
 
     /// The stages of a run for this request.
     pub fn stages(&self, request: &Request) -> Vec<Task> {
-        self.family.stages(self, request)
+        match &request.hires {
+            Some(hires) => hires::stages(self, request, hires),
+            None => self.family.stages(self, request),
+        }
     }
 
     /// The part with this name.
@@ -351,10 +354,13 @@ impl Model {
         match (&request.upscale, self.upscaler()) {
             (Some(upscale), Some(_)) => return upscale.validate(request),
             (Some(_), None) => return Err(RequestError::NoUpscaler),
-            (None, Some(_)) => return Err(RequestError::OnlyUpscales),
-            (None, None) => {}
+            (None, Some(_)) if self.denoisers().next().is_none() => return Err(RequestError::OnlyUpscales),
+            (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;
+        if request.hires.is_some() {
+            return self.validate_hires(request);
+        }
         if !self.denoisers().all(|denoiser| denoiser.network.training.has(request.schedule)) {
             return Err(RequestError::NoSuchLevels(request.schedule));
         }

@@ -10,7 +10,7 @@ use std::{
 use super::{Model, open, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
-    request::{Redux, Refiner, Request},
+    request::{ModelSource, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -28,7 +28,7 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model and the ControlNets that it is used with.
+    /// The refiner, the Redux model, the ControlNets and the upscaler that it is used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
@@ -56,13 +56,9 @@ impl OpenedModels {
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
         if request.upscale.is_some() {
-            return self.keep(&path, &[], || {
-                let model = open_upscaler(&path)?;
-                let stamps = stamps(&model);
-                Ok((model, stamps))
-            });
+            return self.upscaler(&path);
         }
-        let (model, mut beside) = match (&request.refiner, &request.redux) {
+        let (mut model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
                 (self.keep(&path, &[other], || self.refined(&path, other))?, vec![other])
             }
@@ -71,12 +67,39 @@ impl OpenedModels {
             }
             (None, None) => (self.open(&path)?, Vec::new()),
         };
-        if request.control_nets.is_empty() {
-            return Ok(model);
+        if !request.control_nets.is_empty() {
+            let nets = request.control_nets.iter().map(|net| &net.model);
+            beside.extend(nets.clone());
+            model = self.keep(&path, &beside, || controlled(&model, nets.map(PathBuf::as_path)))?;
         }
-        let nets = request.control_nets.iter().map(|net| &net.model);
-        beside.extend(nets.clone());
-        self.keep(&path, &beside, || controlled(&model, nets.map(PathBuf::as_path)))
+        let Some(enlarger) = enlarger(request)? else { return Ok(model) };
+        beside.push(&enlarger);
+        self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
+    }
+
+    /// A model that was opened elsewhere, with the upscaler that a request has between two passes.
+    ///
+    /// # Errors
+    /// When the upscaler cannot be opened.
+    pub fn completed(&self, model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        match enlarger(request)? {
+            Some(path) => Ok(Arc::new(self.enlarging(&model, &path)?.0)),
+            None => Ok(model),
+        }
+    }
+
+    fn upscaler(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
+        self.keep(path, &[], || {
+            let model = open_upscaler(path)?;
+            let stamps = stamps(&model);
+            Ok((model, stamps))
+        })
+    }
+
+    fn enlarging(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let upscaler = self.upscaler(path)?;
+        let joined = model.clone().with_upscaler(&upscaler);
+        Ok((joined, [stamps(model), stamps(&upscaler)].concat()))
     }
 
     /// The model at a path.
@@ -176,6 +199,12 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
         return Err(refused("it is a whole model"));
     }
     parts.pop().ok_or_else(|| refused("it has no tensors"))
+}
+
+/// The file of the upscaler that a request has between two passes.
+fn enlarger(request: &Request) -> Result<Option<PathBuf>, CheckpointError> {
+    let upscaler = request.hires.as_ref().and_then(|hires| hires.enlarger.upscaler());
+    upscaler.map(ModelSource::resolve).transpose()
 }
 
 /// The files that a model was read from. For a diffusers folder, all files in it and in the folders of its

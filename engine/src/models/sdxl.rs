@@ -105,7 +105,8 @@ impl Family for Sdxl {
             let first = denoises.last().map_or(0, |before| before.steps.count());
             let start = if denoises.is_empty() { Start::Noise } else { Start::Latents };
             let steps = Steps { first, ..steps };
-            denoises.push(Denoise { denoiser: denoiser.clone(), name, start, steps, sees: None });
+            let (denoiser, canvas) = (denoiser.clone(), request.canvas());
+            denoises.push(Denoise { denoiser, name, canvas, start, steps, sees: None });
         }
         around(model, request, denoises)
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Denoiser, Denoising, GivenFrames, Model, Used};
 use crate::{
     memory::StageKind,
-    request::{Mode, Request},
+    request::{Canvas, Mode, Request},
     sampling::{self, Guide},
     text::{ClipVision, TextEncoder, VisionTower},
     upscale::Upscaler,
@@ -37,6 +37,18 @@ pub enum Task {
     Denoise(Denoise),
     /// Converts latents to an image.
     Decode {
+        /// The autoencoder.
+        autoencoder: Used<dyn Autoencoder>,
+    },
+    /// Enlarges the images that were decoded, between two passes.
+    Enlarge {
+        /// The upscaler.
+        upscaler: Used<dyn Upscaler>,
+        /// Width and height before and after.
+        sizes: [[u32; 2]; 2],
+    },
+    /// Converts enlarged images to latents for the next pass.
+    EncodeEnlarged {
         /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
     },
@@ -153,6 +165,8 @@ pub struct Denoise {
     pub denoiser: Used<Denoising>,
     /// The stage's name.
     pub name: &'static str,
+    /// The size of what it denoises.
+    pub canvas: Canvas,
     /// Its first latents.
     pub start: Start,
     /// Its steps.
@@ -170,6 +184,8 @@ pub enum Start {
     Latents,
     /// The latents of the previous denoising stage. The sampler keeps its history.
     SameWalk,
+    /// What the previous denoising stage made, enlarged, with new noise.
+    Enlarged,
 }
 
 /// The steps of a denoising stage.
@@ -191,11 +207,11 @@ impl Task {
     /// The kind of stage.
     pub fn kind(&self) -> StageKind {
         match self {
-            Self::EncodeImage { .. } => StageKind::EncodeImage,
+            Self::EncodeImage { .. } | Self::EncodeEnlarged { .. } => StageKind::EncodeImage,
             Self::EncodePrompt { .. } => StageKind::EncodePrompt,
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,
-            Self::Upscale { .. } => StageKind::Upscale,
+            Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
         }
     }
 
@@ -293,7 +309,8 @@ impl Steps {
 pub fn usual(model: &Model, request: &Request) -> Vec<Task> {
     let denoise = |denoiser: Used<Denoising>| {
         let steps = Steps::new(&denoiser.network, request);
-        Denoise { denoiser, name: StageKind::Denoise.name(), start: Start::Noise, steps, sees: None }
+        let (name, canvas) = (StageKind::Denoise.name(), request.canvas());
+        Denoise { denoiser, name, canvas, start: Start::Noise, steps, sees: None }
     };
     around(model, request, model.denoisers().take(1).map(denoise).collect())
 }

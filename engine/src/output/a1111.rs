@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{
     elsewhere::names,
+    hires_text,
     settings::{Enlargement, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
 };
 use crate::{
@@ -82,8 +83,9 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     if let Some(Variation { seed, strength }) = settings.request.variation.filter(Variation::is_felt) {
         pairs.extend([(VARIATION, seed.to_string()), (VARIATION_STRENGTH, strength.to_string())]);
     }
-    if let Some(strength) = settings.request.strength() {
-        pairs.push(("Denoising strength", strength.to_string()));
+    pairs.extend(hires_text::pairs(&settings.request));
+    if let Some(strength) = settings.request.strength().filter(|_| settings.request.hires.is_none()) {
+        pairs.push((hires_text::STRENGTH, strength.to_string()));
     }
     if let Some(last) = &settings.request.last_image {
         pairs.push(("Last image", file_name(last)));
@@ -235,6 +237,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         }
     }
     settings.seed = settings.request.seed;
+    notes.extend(hires_text::restore(&mut settings.request, &pairs));
     notes.extend(missing_parts(&settings, &pairs));
     let version = pairs.iter().find(|(name, _)| name == "Version").map_or("", |(_, value)| value.as_str());
     let origin = match version {
@@ -326,11 +329,8 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
 fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String> {
     let has = |wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
     let mut notes = Vec::new();
-    if has("Denoising strength") && !has("Hires upscale") {
+    if has(hires_text::STRENGTH) && !has("Hires upscale") && !has("Hires resize") {
         notes.push("This image was made from an input image, which is not included.".to_owned());
-    }
-    if has("Hires upscale") || has("Hires resize") {
-        notes.push("This image was upscaled afterwards; the size is the one before upscaling.".to_owned());
     }
     if let Some((_, refiner)) = pairs.iter().find(|(name, _)| name == "Refiner") {
         notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));

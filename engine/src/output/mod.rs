@@ -14,6 +14,7 @@ mod file;
 mod format;
 mod gif_file;
 mod h264;
+mod hires_text;
 mod jpeg;
 mod media;
 pub(crate) mod mp4;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{a1111, read_settings};
 use crate::{
     precision::Storage,
-    request::{Control, ModelSource, Request, SourceImage, grid::GridRecord},
+    request::{Control, Enlarger, Hires, ModelSource, Request, SourceImage, grid::GridRecord},
 };
 
 /// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
@@ -251,6 +251,9 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
+    if let Some(Hires { enlarger: Enlarger::Upscaler(ModelSource::Path(path)), .. }) = &mut request.hires {
+        paths.push(path);
+    }
     paths.extend(request.upscale.as_mut().map(|upscale| &mut upscale.path));
     paths
 }
@@ -322,6 +325,10 @@ mod tests {
             references: vec![home.join("hat.png")],
             refiner: Some(Refiner::new(home.join("refiner.safetensors"))),
             redux: Some(Redux::new(home.join("redux.safetensors"))),
+            hires: Some(Hires {
+                enlarger: Enlarger::Upscaler(ModelSource::Path(home.join("4x.safetensors"))),
+                ..Hires::default()
+            }),
             ..Request::default()
         };
         let settings = Settings::new(&request, "", "", 0);

@@ -1,6 +1,6 @@
 //! The plan of a run, and how it changes during the run.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use super::{LoadedModel, PipelineError, Resolved, RunOptions, estimate};
 use crate::{
@@ -26,8 +26,8 @@ pub struct ActivePlan {
     pub plan: Plan,
     /// Peak memory of stages, by their indices.
     pub peaks: Vec<(usize, Peaks)>,
-    /// Seconds per step.
-    pub steps: Vec<f64>,
+    /// The stage and the seconds of each step.
+    pub steps: Vec<(usize, f64)>,
     activation_factor: f64,
     observed: Observed,
 }
@@ -246,8 +246,6 @@ impl ActivePlan {
     pub fn outcome(&self, run: RunIdentity) -> Outcome {
         let [predicted_activations, measured_activations] = self.activations();
         let measured_device = self.peaks.iter().map(|(_, peaks)| peaks.device).max().unwrap_or(0);
-        let mut steps: Vec<f64> = self.steps.iter().skip(1).copied().collect();
-        steps.sort_by(f64::total_cmp);
         let Observed { bytes, load, read, reading, .. } = self.observed;
         Outcome {
             model: self.footprint.model.clone(),
@@ -261,7 +259,7 @@ impl ActivePlan {
             },
             measured_activations,
             predicted_step_seconds: self.plan.seconds_per_step,
-            measured_step_seconds: steps.get(steps.len() / 2).copied().unwrap_or(0.0),
+            measured_step_seconds: usual_step(&self.steps),
             measured_operations_per_second: self.observed.operations_per_second(),
             measured_link_bytes_per_second: rate(bytes, load),
             measured_disk_bytes_per_second: if self.machine.unified { 0.0 } else { rate(read, reading) },
@@ -330,6 +328,21 @@ impl ActivePlan {
     }
 }
 
+/// Seconds of a usual step after the first: the median, or the mean of the medians of several stages, by their steps.
+fn usual_step(steps: &[(usize, f64)]) -> f64 {
+    let mut stages: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (stage, seconds) in steps.iter().skip(1) {
+        stages.entry(*stage).or_default().push(*seconds);
+    }
+    let (mut sum, mut count) = (0.0, 0);
+    for mut seconds in stages.into_values() {
+        seconds.sort_by(f64::total_cmp);
+        sum += seconds[seconds.len() / 2] * seconds.len() as f64;
+        count += seconds.len();
+    }
+    rate(sum, count as f64)
+}
+
 fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
     let mut words = Vec::new();
     let roles = before.uses().map(|part_use| before.parts[part_use.part].role);
@@ -379,6 +392,14 @@ mod tests {
         };
         let work = BlockWork { operations: operations / 2.0, ..BlockWork::UNUSED };
         observed.add(&[block; 2], &[work; 2]);
+    }
+
+    #[test]
+    fn the_usual_step_of_several_stages_is_their_mean() {
+        assert_eq!(usual_step(&[]), 0.0);
+        assert_eq!(usual_step(&[(1, 9.0)]), 0.0);
+        assert_eq!(usual_step(&[(1, 9.0), (1, 1.0), (1, 5.0), (1, 2.0)]), 2.0);
+        assert_eq!(usual_step(&[(1, 9.0), (1, 1.0), (1, 1.0), (1, 1.0), (5, 9.0)]), 3.0);
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
 /// What a run is of, for comparison with later runs. `model` is [`Model::identity`] without adapters.
 pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPreferences) -> RunIdentity {
     let Request { width, height, frames, batch, windows, .. } = resolved.request;
+    let enlarged = resolved.enlarged_size();
     let branches = resolved.prompts.len() as u32;
     let given = resolved.references.iter().chain(resolved.enlarged.iter().map(|given| &given.size));
     let references = given.map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
@@ -47,7 +48,7 @@ pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPref
         model,
         dtype: resolved.dtype,
         precisions: preferences.precisions(),
-        shape: RunShape { width, height, frames, batch, branches, windows, references },
+        shape: RunShape { width, height, frames, batch, branches, windows, references, enlarged },
     }
 }
 
@@ -155,6 +156,10 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 vec![PartUse { part, ways }]
             }
             Task::Decode { autoencoder } => estimate.decode(number, autoencoder)?,
+            Task::Enlarge { upscaler, sizes } => {
+                estimate.enlarge(upscaler, sizes[0], resolved.request.batch)?
+            }
+            Task::EncodeEnlarged { autoencoder } => estimate.encode_enlarged(number, autoencoder)?,
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
@@ -255,7 +260,7 @@ impl Estimator<'_> {
         drop(controls);
         let once = blocks.take();
 
-        let (shape, batch) = (denoiser.latents(request.canvas()), request.batch as usize);
+        let (shape, batch) = (denoiser.latents(denoise.canvas), request.batch as usize);
         let tensor = |shape: LatentShape| trace.tensor(&shape.dims(batch), DType::F32);
         let windows = FrameWindows::new(request, denoiser);
         let _noise = tensor(shape);
@@ -393,10 +398,19 @@ impl Estimator<'_> {
     }
 
     /// The ways of enlarging what is given: whole, then in ever smaller tiles.
-    fn upscale(&self, Used { part, network }: &Used<dyn Upscaler>) -> Result<Vec<PartUse>, PipelineError> {
+    fn upscale(&self, upscaler: &Used<dyn Upscaler>) -> Result<Vec<PartUse>, PipelineError> {
         let Some(given) = &self.resolved.enlarged else { return Ok(Vec::new()) };
-        let size = [given.size[1], given.size[0]].map(|side| side as usize);
-        let (frames, _) = given.frames();
+        self.enlarge(upscaler, given.size, given.frames().0)
+    }
+
+    /// The ways of enlarging so many images of a width and height.
+    fn enlarge(
+        &self,
+        Used { part, network }: &Used<dyn Upscaler>,
+        [width, height]: [u32; 2],
+        frames: u32,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let size = [height, width].map(|side| side as usize);
         let sides = upscale_sides(network.as_ref(), size, self.resolved.tile);
         let ways = sides.into_iter().map(|side| {
             let blocks = self.blocks(*part);
@@ -408,6 +422,31 @@ impl Estimator<'_> {
             let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
             let tile = side.map(|side| side as u32);
             Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
+        });
+        let ways = ways.collect::<Result<_, PipelineError>>()?;
+        Ok(vec![PartUse { part: *part, ways }])
+    }
+
+    /// The ways of encoding enlarged images for the next pass, one after the other. The noise of the pass waits, and the
+    /// latents of images are kept until all are there; both are in RAM, which is the device of a processor.
+    fn encode_enlarged(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<dyn Autoencoder>,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let (Some(shape), batch) = (self.resolved.next_latents(stage), self.resolved.request.batch as usize)
+        else {
+            return Ok(Vec::new());
+        };
+        let kept = if network.is_sampled() { 3 } else { 2 };
+        let values: usize = shape.dims(batch).iter().product();
+        let kept = if self.trace.computes().is_processor() { kept * values * size_of::<f32>() } else { 0 };
+        let ways = tilings(network.as_ref(), shape, self.resolved.tile).into_iter().map(|tiling| {
+            let blocks = self.blocks(*part);
+            let each = encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?.into_iter();
+            let blocks = each.map(|block| BlockWork { passes: block.passes * batch as u32, ..block });
+            let tile = tiling.map(|tiling| tiling.tile as u32);
+            Ok(Work { tile, carried: LISTS + kept as u64, blocks: blocks.collect() })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])
@@ -434,7 +473,7 @@ impl Estimator<'_> {
     fn controls(&self, denoise: &Denoise) -> Vec<ControlImage> {
         let request = &self.resolved.request;
         let nets = request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
-        let dims = [1, 3, request.height as usize, request.width as usize];
+        let dims = [1, 3, denoise.canvas.height as usize, denoise.canvas.width as usize];
         let image = |net: &ControlNet| ControlImage {
             image: self.trace.tensor(&dims, DType::F32),
             weight: net.weight,
@@ -516,8 +555,8 @@ pub fn prepare_input<'a>(
         branches,
         sigmas: &denoise.steps.evaluated,
         guidance: request.guidance,
-        latents: FrameWindows::new(request, denoiser).shape(denoiser.latents(request.canvas())),
-        pixels: [request.height as usize, request.width as usize],
+        latents: FrameWindows::new(request, denoiser).shape(denoiser.latents(denoise.canvas)),
+        pixels: [denoise.canvas.height, denoise.canvas.width].map(|side| side as usize),
         frame_rate: request.frame_rate,
         clean: clip.map_or(0, ClipFrames::clean),
         later,

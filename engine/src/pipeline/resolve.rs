@@ -7,7 +7,8 @@ use crate::{
     checkpoint::FileStamp,
     memory::Stage,
     models::{
-        ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, SeenImage, Task, Used,
+        ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, SeenImage, Start, Task,
+        Used,
     },
     nn,
     request::{ComputeDtype, ReferenceSizes, Request},
@@ -93,7 +94,23 @@ impl Resolved {
     pub fn latents(&self, stage: usize) -> Option<LatentShape> {
         let before = self.denoises().take_while(|(number, _)| *number <= stage).last();
         let (_, denoise) = before.or_else(|| self.denoises().next())?;
-        Some(denoise.denoiser.network.denoiser.latents(self.request.canvas()))
+        Some(denoise.denoiser.network.denoiser.latents(denoise.canvas))
+    }
+
+    /// The shape of the latents of the first denoising stage after a stage.
+    pub fn next_latents(&self, stage: usize) -> Option<LatentShape> {
+        let (_, denoise) = self.denoises().find(|(number, _)| *number >= stage)?;
+        Some(denoise.denoiser.network.denoiser.latents(denoise.canvas))
+    }
+
+    /// For each step of the run, how much there is to denoise in it: the values of its latents.
+    pub fn work_of_steps(&self) -> Vec<f64> {
+        let of_stage = |(_, denoise): (usize, &Denoise)| {
+            let shape = denoise.denoiser.network.denoiser.latents(denoise.canvas);
+            let values = shape.dims(1).iter().product::<usize>();
+            vec![values as f64; denoise.steps.count()]
+        };
+        self.denoises().flat_map(of_stage).collect()
     }
 
     /// The same of the clip that is shown, without the latent frames before it.
@@ -113,6 +130,12 @@ impl Resolved {
             Task::EncodeImage { images, .. } => images.clip,
             _ => None,
         })
+    }
+
+    /// Width and height of the second pass, if there is one.
+    pub fn enlarged_size(&self) -> Option<[u32; 2]> {
+        let again = self.denoises().find(|(_, denoise)| denoise.start == Start::Enlarged);
+        again.map(|(_, Denoise { canvas, .. })| [canvas.width, canvas.height])
     }
 
     /// Whether a stage after this one denoises with a part.

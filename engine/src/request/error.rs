@@ -43,6 +43,19 @@ pub enum RequestError {
     /// A model that generates is to enlarge an image.
     #[error("this model generates images and is no upscaler")]
     NoUpscaler,
+    /// A clip is to be enlarged and denoised again.
+    #[error("hires fix is for images, not for clips; leave it out, and upscale the clip")]
+    HiresOfClip,
+    /// An image that starts from an input image is to be enlarged and denoised again.
+    #[error(
+        "hires fix starts from the prompt; leave the input image out, or leave hires fix out and use a larger size"
+    )]
+    HiresOfInput,
+    /// A model that takes no images is to denoise one again.
+    #[error(
+        "hires fix needs image to image, which this model cannot do; leave it out, and upscale the image"
+    )]
+    NoHires,
     /// No steps.
     #[error("0 steps would leave only noise; use 1 or more")]
     NoSteps,

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     sync::Arc,
@@ -194,6 +195,7 @@ impl InferenceThread {
             emitter: &self.emitter,
             counted: None,
             done: 0,
+            work: unmetered(|| resolved.work_of_steps()),
             read_ahead: &read_ahead,
         };
         let rendered = current.loaded.render(&resolved, &options, &mut observer);
@@ -381,15 +383,24 @@ struct Reporter<'a> {
     counted: Option<(Instant, u32)>,
     /// The number of steps done.
     done: u32,
+    /// How much there is to do in each step, in parts of the same size; empty if all are alike.
+    work: Vec<f64>,
     /// Reads files for the next job.
     read_ahead: &'a dyn Fn(),
+}
+
+impl Reporter<'_> {
+    fn work_in(&self, steps: Range<u32>) -> f64 {
+        steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).sum()
+    }
 }
 
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         match stage.kind {
             StageKind::Denoise | StageKind::Upscale => self.counted = Some((Instant::now(), self.done)),
-            StageKind::Decode => unmetered(self.read_ahead),
+            // Images that are denoised again are decoded before.
+            StageKind::Decode if self.done as usize == self.work.len() => unmetered(self.read_ahead),
             _ => {}
         }
         self.emitter.emit(Event::StageStarted { job: self.job, stage: stage.clone() });
@@ -407,7 +418,7 @@ impl Observer for Reporter<'_> {
     fn step(&mut self, step: u32, steps: u32, seconds: f64) {
         let (elapsed, before) =
             self.counted.map_or((0.0, 0), |(since, before)| (since.elapsed().as_secs_f64(), before));
-        let seconds_left = elapsed / f64::from(step - before) * f64::from(steps - step);
+        let seconds_left = elapsed / self.work_in(before..step) * self.work_in(step..steps);
         self.done = step;
         self.emitter.emit(Event::Step { job: self.job, step, steps, seconds, seconds_left });
     }

@@ -61,11 +61,12 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
         }
         PlanSubject::Known(id) => {
             let known = well_known(id)?;
-            of_model(&known.open()?, Some(&known.name), query, &target, library, sizes)?
+            let model = library.models.completed(known.open()?, &query.request)?;
+            of_model(&model, Some(&known.name), query, &target, library, sizes)?
         }
         PlanSubject::KnownAs(id, stored) => {
             let known = well_known(id)?;
-            let model = Arc::new(known.open_as(stored)?);
+            let model = library.models.completed(Arc::new(known.open_as(stored)?), &query.request)?;
             of_model(&model, Some(&known.name), query, &target, library, sizes)?
         }
     };

@@ -16,9 +16,9 @@ use sluice_engine::{
     output::{Image, Media, Output},
     precision::{Format, Storage},
     request::{
-        AdapterUse, ComputeDtype, Control, FrameRange, GuidanceOptions, Interval, Keyframe, ModelSource,
-        PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation,
-        Windows,
+        AdapterUse, ComputeDtype, Control, Enlarger, FrameRange, GuidanceOptions, Hires, Interval, Keyframe,
+        ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Style,
+        Variation, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -122,6 +122,11 @@ fn request() -> Request {
             ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
+        hires: Some(Hires {
+            steps: Some(5),
+            enlarger: Enlarger::Upscaler(ModelSource::Path(PathBuf::from("4×.safetensors"))),
+            ..Hires::default()
+        }),
         upscale: Some(sluice_engine::request::Upscale {
             path: PathBuf::from("/photos/hill.png"),
             scale: 1.5,
@@ -280,6 +285,7 @@ fn events_come_back() {
                 branches: 2,
                 windows: None,
                 references: 0,
+                enlarged: Some([16, 32]),
             },
         }),
         device: "b".to_owned(),

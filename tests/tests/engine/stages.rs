@@ -58,7 +58,9 @@ static EXPERTS: Toy = Toy {
         let [first, second] = both(model);
         let steps = Steps::new(&first.network, request).handed_over(&first.network, 500.0);
         let [high, low] = steps;
-        let denoise = |denoiser, name, start, steps| Denoise { denoiser, name, start, steps, sees: None };
+        let canvas = request.canvas();
+        let denoise =
+            |denoiser, name, start, steps| Denoise { denoiser, name, canvas, start, steps, sees: None };
         let experts = [
             denoise(first, "High noise", Start::Noise, high),
             denoise(second, "Low noise", Start::SameWalk, low),
@@ -72,12 +74,19 @@ static CASCADE: Toy = Toy {
     stages: |model, request| {
         let [first, second] = both(model);
         let steps = |denoiser: &Used<Denoising>| Steps::new(&denoiser.network, request);
-        let prior =
-            Denoise { name: "Prior", start: Start::Noise, steps: steps(&first), sees: None, denoiser: first };
+        let prior = Denoise {
+            name: "Prior",
+            canvas: request.canvas(),
+            start: Start::Noise,
+            steps: steps(&first),
+            sees: None,
+            denoiser: first,
+        };
         let before = around(model, request, vec![prior.clone()]);
         let number = before.iter().position(|task| task.denoise().is_some());
         let decoder = Denoise {
             name: "Decoder",
+            canvas: request.canvas(),
             start: Start::Noise,
             steps: Steps { first: prior.steps.count(), ..steps(&second) },
             sees: number,

@@ -7,6 +7,7 @@ mod adapters;
 mod budgets;
 mod exactness;
 mod faults;
+mod hires;
 #[cfg(target_os = "linux")]
 mod less_memory;
 mod offload_cache;

@@ -11,6 +11,7 @@ mod everyday;
 mod gallery;
 mod get;
 mod grids;
+mod hires;
 mod input_image;
 mod library;
 mod memory;

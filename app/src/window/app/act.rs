@@ -520,6 +520,7 @@ impl SluiceApp {
                 }
             }
             FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
+            FileEvent::HiresUpscalerChosen(path) => self.state.settings.draft.enlarge_by(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),

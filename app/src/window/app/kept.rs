@@ -95,6 +95,7 @@ impl SluiceApp {
             guiding: GuidanceOptions::default(),
             batch: plain.batch,
             variation: None,
+            hires: None,
             dtype: None,
             adapters: Vec::new(),
             styles: Vec::new(),

@@ -53,6 +53,8 @@ pub enum Dialog {
     ControlImage(usize),
     /// One file that holds an upscaler.
     Upscaler,
+    /// The same for hires fix.
+    HiresUpscaler,
     /// Another folder for the gallery.
     GalleryFolder,
     /// Where images are exported.
@@ -97,7 +99,7 @@ impl Dialog {
             Self::Redux => tr!("files-redux"),
             Self::ControlNet => tr!("files-control-net"),
             Self::ControlImage(_) => tr!("files-control-image"),
-            Self::Upscaler => tr!("files-upscaler"),
+            Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
@@ -107,9 +109,12 @@ impl Dialog {
     /// The key of what it asks for, with the extensions of such files; `None` for folders.
     pub fn filter(self) -> Option<(&'static str, &'static [&'static str])> {
         match self {
-            Self::ModelFile | Self::Refiner | Self::Redux | Self::ControlNet | Self::Upscaler => {
-                Some(("files-kind-models", &MODEL_EXTENSIONS))
-            }
+            Self::ModelFile
+            | Self::Refiner
+            | Self::Redux
+            | Self::ControlNet
+            | Self::Upscaler
+            | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
             | Self::LibraryFolder
             | Self::GalleryFolder
@@ -141,6 +146,7 @@ impl Dialog {
             Self::ControlNet => FileEvent::ControlNetChosen(path),
             Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
             Self::Upscaler => FileEvent::UpscalerChosen(path),
+            Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),
             Self::Styles => FileEvent::StylesChosen(path),
             Self::InputFolder => FileEvent::InputFolderChosen(path),

@@ -6,6 +6,7 @@ use std::path::Path;
 use egui::Ui;
 use sluice_engine::request::Variation;
 
+use super::hires;
 use crate::{
     language::tr,
     units,
@@ -119,6 +120,9 @@ fn list(draft: &Draft) -> Vec<InForce> {
     if let Some(variation) = request.variation.filter(Variation::is_felt) {
         let text = tr!("side-panel-in-force-variation", strength = units::percent(variation.strength.into()));
         add(icons::DICES, text, tr!("side-panel-without-variation"), &|draft| draft.request.variation = None);
+    }
+    if let Some(hires) = &request.hires {
+        add(icons::LAYERS, hires::in_force(hires), tr!("hires-without"), &|draft| draft.request.hires = None);
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);

@@ -10,6 +10,7 @@ mod control_nets;
 mod forecast;
 mod generate;
 mod guidance;
+mod hires;
 mod in_force;
 mod input_image;
 mod keyframes;
@@ -53,6 +54,7 @@ use presets::PresetMenu;
 pub struct SidePanel {
     more: bool,
     guidance: bool,
+    hires: bool,
     adapters: AdapterList,
     control_nets: ControlNetList,
     seed_text: String,
@@ -150,7 +152,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, .. } = panel;
+    let SidePanel { more, guidance, hires, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         let request = &mut parts.draft.request;
         widgets::choice_row(
@@ -175,6 +177,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         clip_skip::show(ui, parts);
         refiner::show(ui, parts);
         redux::offer(ui, parts);
+        hires::show(ui, parts, hires);
         guidance::show(ui, parts, guidance);
     });
 }

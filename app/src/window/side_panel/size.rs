@@ -5,10 +5,13 @@ use std::ops::RangeInclusive;
 use egui::{DragValue, RichText, Ui, vec2};
 use sluice_engine::{
     request::{Request, RequestError},
-    session::Defaults,
+    session::{Defaults, ModelSummary},
 };
 
-use super::parts::{Parts, sentence};
+use super::{
+    hires,
+    parts::{Parts, sentence},
+};
 use crate::{
     language::tr,
     window::{
@@ -65,12 +68,14 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         return;
     }
     if let Some(summary) = state.summary() {
-        trained_for(ui, &summary.defaults, &mut draft.request, multiple);
+        trained_for(ui, summary, &mut draft.request, multiple);
     }
 }
 
-/// Says when a size is far from what the model was trained for, and offers the nearest one that is not.
-fn trained_for(ui: &mut Ui, defaults: &Defaults, request: &mut Request, multiple: u32) {
+/// Says when a size is far from what the model was trained for, and offers the nearest one that is not, also to start from
+/// with hires fix.
+fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multiple: u32) {
+    let defaults = &summary.defaults;
     let Some(is_larger) = outside(defaults, request) else { return };
     let area = u64::from(defaults.width) * u64::from(defaults.height);
     let Defaults { width, height, .. } = *defaults;
@@ -86,6 +91,10 @@ fn trained_for(ui: &mut Ui, defaults: &Defaults, request: &mut Request, multiple
         .clicked()
     {
         (request.width, request.height) = (width, height);
+        return;
+    }
+    if is_larger {
+        hires::offer(ui, summary, request, (width, height));
     }
 }
 

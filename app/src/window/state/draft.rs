@@ -8,7 +8,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
-    request::{AdapterUse, Control, FrameRange, Keyframe, Request, SourceClip, SourceImage, SourceMask},
+    request::{
+        AdapterUse, Control, Enlarger, FrameRange, Keyframe, ModelSource, Request, SourceClip, SourceImage,
+        SourceMask,
+    },
     session::Defaults,
 };
 
@@ -85,8 +88,15 @@ impl Draft {
         self.request.adapters.retain(|adapter| adapter.path != path);
     }
 
-    /// Sets the input image and keeps the denoising strength.
+    /// Sets the upscaler of hires fix.
+    pub fn enlarge_by(&mut self, path: PathBuf) {
+        let hires = self.request.hires.get_or_insert_default();
+        hires.enlarger = Enlarger::Upscaler(ModelSource::Path(path));
+    }
+
+    /// Sets the input image and keeps the denoising strength. Hires fix starts from the prompt and ends.
     pub fn use_input_image(&mut self, path: PathBuf) {
+        self.request.hires = None;
         let strength = self.request.source.take().unwrap_or_default().strength;
         self.request.source = Some(SourceImage { path, strength, ..SourceImage::default() });
     }

@@ -19,6 +19,8 @@ pub struct Progress {
     pub step: u32,
     /// Total steps; 0 before the first.
     pub steps: u32,
+    /// Whether the stage is between two passes of steps, where nothing is counted.
+    pub is_between: bool,
     /// Duration of the last step.
     pub step_seconds: f64,
     /// The estimated remaining time, and when it was made.
@@ -30,11 +32,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// A stage starts.
+    pub fn start(&mut self, stage: StageKind) {
+        self.is_between = stage != StageKind::Denoise && (1..self.steps).contains(&self.step);
+        self.stage = Some(stage);
+    }
+
     /// The finished fraction, 0…1. Encoding and decoding have no steps and count as one each. Nothing else comes with
     /// enlarging.
     pub fn fraction(&self) -> f32 {
         let done = match self.stage {
             None => 0.0,
+            Some(_) if self.is_between => 1.0 + self.step as f32,
             Some(StageKind::EncodeImage) => 0.15,
             Some(StageKind::EncodePrompt) => 0.3,
             Some(StageKind::Denoise) => 1.0 + self.step as f32,

@@ -105,7 +105,7 @@ impl State {
         if cells.iter().any(|cell| cell.request.model != request.model) {
             return None;
         }
-        let area = |request: &Request| f64::from(request.width) * f64::from(request.height);
+        let area = |request: &Request| request.result_size(1).map(f64::from).iter().product::<f64>();
         let one = |request: &Request, base: &Request| {
             let pixels = area(request) / area(base) / f64::from(base.batch.max(1));
             seconds_of_another(plan, request.steps, pixels)

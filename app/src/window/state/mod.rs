@@ -425,7 +425,7 @@ impl State {
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
             Event::Started { job } => self.started(job),
             Event::StageStarted { job, stage } => {
-                self.jobs.update(job, |progress| progress.stage = Some(stage.kind));
+                self.jobs.update(job, |progress| progress.start(stage.kind));
             }
             Event::StageFinished { job, stage, seconds } => {
                 tracing::debug!(job = job.0, ?stage, seconds, "stage finished");
@@ -566,6 +566,7 @@ impl State {
         let last = &mut self.settings.last_models;
         match summary.frame_multiple {
             Some(multiple) => {
+                request.hires = None;
                 request.frames = snap_frames(request.frames, multiple);
                 last.video = Some(summary.source.clone());
             }

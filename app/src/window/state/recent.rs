@@ -78,7 +78,7 @@ impl Recent {
     pub fn size(&self) -> [usize; 2] {
         match (&self.pixels, &self.request) {
             (Some(pixels), _) => pixels.size(),
-            (None, Some(request)) => [request.width as usize, request.height as usize],
+            (None, Some(request)) => request.result_size(1).map(|side| side as usize),
             (None, None) => self.thumbnail.size,
         }
     }

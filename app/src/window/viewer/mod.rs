@@ -162,7 +162,7 @@ fn live(
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
-        let words = stage_words(progress.stage, progress.step, progress.steps);
+        let words = stage_words(progress);
         let font = font::medium(font::BODY);
         ui.painter_at(area).text(place.center(), Align2::CENTER_CENTER, words, font, palette.text_faint);
         return response;

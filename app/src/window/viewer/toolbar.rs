@@ -264,7 +264,7 @@ fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
 }
 
 fn live_caption(progress: &Progress, now: f64) -> String {
-    let stage = stage_words(progress.stage, progress.step, progress.steps);
+    let stage = stage_words(progress);
     match progress.seconds_left(now) {
         Some(seconds) => format!("{stage} · {}", time_left(seconds)),
         None => stage,

@@ -113,7 +113,8 @@ pub fn in_two_stages(model: &Model, request: &Request, per_step: u32) -> Vec<Tas
             tasks.iter().position(|task| task.denoise().is_some())
         });
         let steps = Steps { first: before, ..steps };
-        denoises.push(Denoise { denoiser, name, start: Start::Noise, steps, sees: sees.flatten() });
+        let (start, canvas) = (Start::Noise, request.canvas());
+        denoises.push(Denoise { denoiser, name, canvas, start, steps, sees: sees.flatten() });
     }
     around(model, request, denoises)
 }

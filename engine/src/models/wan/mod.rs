@@ -77,7 +77,8 @@ impl Family for Wan {
         for ((denoiser, name), steps) in [(high, "High noise"), (low, "Low noise")].into_iter().zip(halves) {
             if steps.count() > 0 {
                 let start = if denoises.is_empty() { Start::Noise } else { Start::SameWalk };
-                denoises.push(Denoise { denoiser: denoiser.clone(), name, start, steps, sees: None });
+                let (denoiser, canvas) = (denoiser.clone(), request.canvas());
+                denoises.push(Denoise { denoiser, name, canvas, start, steps, sees: None });
             }
         }
         around(model, request, denoises)

@@ -13,9 +13,9 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, ControlNet, Fit, FrameRange, GuidanceOptions, Interval, Keyframe,
-    LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner, Request, Sampler, Schedule,
-    SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
+    AdapterUse, ComputeDtype, Control, ControlNet, Enlarger, Fit, FrameRange, GuidanceOptions, Hires,
+    Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner, Request,
+    Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -108,6 +108,12 @@ fn any_request() -> impl Strategy<Value = Request> {
             true_cfg: guiding.3,
         },
         step_cache: guiding.4,
+        hires: choices.2.map(|dtype| Hires {
+            scale: 1.0 + guiding.4,
+            strength: f64::from(numbers.2 % 100 + 1) / 100.0,
+            steps: (dtype == ComputeDtype::F16).then_some(12),
+            enlarger: if dtype == ComputeDtype::F32 { Enlarger::Latent } else { Enlarger::default() },
+        }),
         upscale: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         keyframes: source

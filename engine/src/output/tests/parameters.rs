@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{AdapterUse, ModelSource, Request, Sampler, Schedule, SourceImage, SourceMask},
+    request::{AdapterUse, Hires, ModelSource, Request, Sampler, Schedule, SourceImage, SourceMask},
 };
 
 #[test]
@@ -40,7 +40,8 @@ fn a_picture_of_forge_is_understood() {
     );
     assert_eq!((read.settings.request.steps, read.settings.request.guidance), (4, 3.5));
     assert_eq!(read.settings.model_name, "flux1-dev");
-    assert_eq!(read.notes, ["This image was upscaled afterwards; the size is the one before upscaling."]);
+    let hires = Hires { strength: 0.4, ..Hires::default() };
+    assert_eq!((read.settings.request.hires, read.notes), (Some(hires), Vec::new()));
 }
 
 #[test]

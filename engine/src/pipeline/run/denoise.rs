@@ -36,7 +36,7 @@ impl Run<'_> {
         let turn = RefCell::new(self.take_turn(stages.start, first, &mut made.conditionings)?);
         add_schedule(dump, &prefix, training, &sigmas)?;
         let goes_on = self.resolved.stages.get(stages.end).and_then(Task::denoise);
-        let is_last = goes_on.is_none_or(|next| next.start == Start::Noise);
+        let is_last = goes_on.is_none_or(|next| matches!(next.start, Start::Noise | Start::Enlarged));
         let (latents, original, noise) = self.start(first, order, is_last, made)?;
         dump.add(format!("{prefix}latents.start"), &latents)?;
         let (kept, beside) = original.in_steps(training, noise);
@@ -185,7 +185,7 @@ impl Run<'_> {
         let training = &first.denoiser.network.training;
         let sigma = first.steps.sigmas[0];
         if first.start == Start::Noise && order > 0 {
-            let shape = first.denoiser.network.denoiser.latents(self.request.canvas());
+            let shape = first.denoiser.network.denoiser.latents(first.canvas);
             let noise = self.draw(&shape.dims(self.request.batch as usize))?;
             return Ok((training.noised(None, &noise, sigma)?, Original::default(), noise));
         }
@@ -229,7 +229,7 @@ impl Run<'_> {
         let seconds = record.took as f64 / 1e6;
         // Predictions of times are for steps without reuse.
         if record.reused == 0 {
-            self.plan.borrow_mut().steps.push(seconds);
+            self.plan.borrow_mut().steps.push((stage, seconds));
         }
         self.observer.borrow_mut().step(number, steps, seconds);
         let own = &turn.denoise.steps;

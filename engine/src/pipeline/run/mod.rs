@@ -6,6 +6,7 @@ mod control;
 mod decode;
 mod denoise;
 mod encode;
+mod hires;
 mod noise;
 mod preview;
 mod references;
@@ -231,10 +232,26 @@ impl Run<'_> {
                         self.stage(number, || self.encode(number, encoders, denoisers, dump))?;
                     self.fit_preview()?;
                 }
-                Task::Denoise(_) => {
+                Task::Denoise(denoise) => {
+                    if denoise.start == Start::Enlarged {
+                        self.enlarge_latents(denoise, &mut made)?;
+                    }
                     let walk = self.walk(number);
                     self.denoise(walk.clone(), &mut made, dump)?;
                     number = walk.end - 1;
+                }
+                Task::Enlarge { upscaler, sizes } => {
+                    let media = std::mem::take(&mut made.media);
+                    made.media =
+                        self.stage(number, || self.enlarge_images(number, upscaler, sizes[1], media))?;
+                }
+                Task::EncodeEnlarged { autoencoder } => {
+                    let media = std::mem::take(&mut made.media);
+                    if let Some(shape) = self.resolved.next_latents(number) {
+                        let again = || self.encode_enlarged(number, autoencoder, (shape, media), dump);
+                        let (original, noise) = self.stage(number, again)?;
+                        (made.original, made.noise) = (original, Some(noise));
+                    }
                 }
                 Task::Upscale { upscaler } => {
                     made.media = self.stage(number, || self.upscale(number, upscaler))?;
@@ -271,7 +288,9 @@ impl Run<'_> {
 
     fn first_part(&self, task: &Task) -> Option<usize> {
         match task {
-            Task::EncodeImage { autoencoder, .. } | Task::Decode { autoencoder } => Some(autoencoder.part),
+            Task::EncodeImage { autoencoder, .. }
+            | Task::EncodeEnlarged { autoencoder }
+            | Task::Decode { autoencoder } => Some(autoencoder.part),
             Task::EncodePrompt { encoders, denoisers, vision } => {
                 let all_known =
                     self.resolved.prompts.iter().all(|prompt| self.loaded.knows(prompt, denoisers));
@@ -280,7 +299,7 @@ impl Run<'_> {
                 first.filter(|_| !all_known)
             }
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
-            Task::Upscale { upscaler } => Some(upscaler.part),
+            Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
         }
     }
 

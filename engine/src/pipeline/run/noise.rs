@@ -7,6 +7,7 @@ use candle_core::{Device, Tensor};
 use super::{PipelineError, Run};
 use crate::{
     checkpoint::{CheckpointError, TensorTable, read_header},
+    hardware::unmetered,
     models::{GivenFrames, LatentShape, Task},
     request::{Request, Variation},
     sampling::{NoiseStream, slerp},
@@ -45,15 +46,7 @@ impl Run<'_> {
         let file = self.options.initial_latents.map(|path| stored(path)).transpose()?;
         let varied = RefCell::new(varied(self.request));
         let next = |name: &str, shape: &[usize]| -> Result<Tensor, PipelineError> {
-            let drawn = self.draw(shape)?;
-            // Both draw the same, so that a strength of 1 is the image of the other seed.
-            let drawn = match &mut *varied.borrow_mut() {
-                Some((streams, strength)) => match (name, draw(streams, shape)?) {
-                    (LATENTS, other) => slerp(*strength, &drawn, &other)?,
-                    _ => drawn,
-                },
-                None => drawn,
-            };
+            let drawn = self.draw_varied(&mut varied.borrow_mut(), name == LATENTS, shape)?;
             let Some((path, tensors)) = &file else { return Ok(drawn) };
             let wrong = |reason: String| PipelineError::InitialLatents { path: (*path).clone(), reason };
             match tensors.get(name) {
@@ -100,6 +93,33 @@ impl Run<'_> {
         Ok(Noise { latents, images: ImageNoise { whole, masked, clip: of_clip, later: of_later } })
     }
 
+    /// The noise of a second pass, drawn from the seeds again as image to image does: for samples of encoded images, if
+    /// there are any, and for the latents, in the shape of those.
+    pub(super) fn noise_again(
+        &self,
+        shape: LatentShape,
+        is_sampled: bool,
+    ) -> Result<(Option<Tensor>, Tensor), PipelineError> {
+        *self.streams.borrow_mut() = unmetered(|| seeds(self.request));
+        let (shape, mut varied) = (shape.dims(self.request.batch as usize), varied(self.request));
+        let samples = is_sampled.then(|| self.draw_varied(&mut varied, false, &shape)).transpose()?;
+        Ok((samples, self.draw_varied(&mut varied, true, &shape)?))
+    }
+
+    /// Draws the next noise, turned towards that of the other seeds if `is_turned`.
+    fn draw_varied(
+        &self,
+        varied: &mut Option<Varied>,
+        is_turned: bool,
+        shape: &[usize],
+    ) -> candle_core::Result<Tensor> {
+        let drawn = self.draw(shape)?;
+        let Some(Varied { streams, strength }) = varied else { return Ok(drawn) };
+        // Both draw the same, so that a strength of 1 is the image of the other seed.
+        let other = draw(streams, shape)?;
+        if is_turned { slerp(*strength, &drawn, &other) } else { Ok(drawn) }
+    }
+
     /// Draws the next noise of each image, concatenated along the batch.
     pub(super) fn draw(&self, shape: &[usize]) -> candle_core::Result<Tensor> {
         draw(&mut self.streams.borrow_mut(), shape)
@@ -133,10 +153,15 @@ pub(super) fn seeds(request: &Request) -> Vec<NoiseStream> {
 }
 
 /// The generators of the noise that the first noise is turned towards, and how far.
-fn varied(request: &Request) -> Option<(Vec<NoiseStream>, f32)> {
+struct Varied {
+    streams: Vec<NoiseStream>,
+    strength: f32,
+}
+
+fn varied(request: &Request) -> Option<Varied> {
     let Variation { strength, .. } = request.variation.filter(Variation::is_felt)?;
     let other = |index| request.alone(index).variation.map(|variation| NoiseStream::new(variation.seed));
-    Some(((0..request.batch).filter_map(other).collect(), strength))
+    Some(Varied { streams: (0..request.batch).filter_map(other).collect(), strength })
 }
 
 fn draw(streams: &mut [NoiseStream], shape: &[usize]) -> candle_core::Result<Tensor> {

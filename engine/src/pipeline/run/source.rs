@@ -65,6 +65,11 @@ impl Original {
         Self { beside: Some(beside), ..Self::default() }
     }
 
+    /// Latents to which noise is added.
+    pub fn of_latents(latents: Tensor) -> Self {
+        Self { latents: Some(latents), ..Self::default() }
+    }
+
     /// The latents of the image, to which noise is added.
     pub fn start(&self) -> Option<&Tensor> {
         self.latents.as_ref().filter(|_| !self.is_forgotten)
@@ -232,26 +237,36 @@ impl Run<'_> {
     fn encode_image(
         &self,
         stage: usize,
-        Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
+        used: &Used<dyn Autoencoder>,
         image: Tensor,
         noise: Option<&Tensor>,
         number: usize,
         dump: &mut Dump,
     ) -> Result<Tensor, PipelineError> {
+        let moments = self.moments(stage, used, &image)?;
+        dump.add(format!("vae.encode.{number}.in"), &image)?;
+        dump.add(format!("vae.encode.{number}.mean"), &moments.0)?;
+        drop(image);
+        let latents = sample(used.network.as_ref(), moments, noise)?;
+        let (_, channels, height, width) = latents.dims4()?;
+        let batch = self.request.batch as usize;
+        Ok(latents.broadcast_as((batch, channels, height, width))?.contiguous()?)
+    }
+
+    /// Mean and log variance of the latents of an image `[1, 3, height, width]` in −1…1, in RAM.
+    pub(super) fn moments(
+        &self,
+        stage: usize,
+        Used { part, network: autoencoder }: &Used<dyn Autoencoder>,
+        image: &Tensor,
+    ) -> Result<(Tensor, Tensor), PipelineError> {
         let (store, executor) = self.enter(stage, *part);
-        let (mean, log_variance) = self.within_memory(stage, || {
+        self.within_memory(stage, || {
             let image = image.to_device(store.device())?.into();
             let blocks = Blocks::stored(&executor, store);
             let (mean, spread) = autoencoder.encode(blocks, &image, self.tiling(stage, *part))?;
             Ok((mean.computed()?.to_device(&Device::Cpu)?, spread.computed()?.to_device(&Device::Cpu)?))
-        })?;
-        dump.add(format!("vae.encode.{number}.in"), &image)?;
-        dump.add(format!("vae.encode.{number}.mean"), &mean)?;
-        drop(image);
-        let latents = sample(autoencoder.as_ref(), (mean, log_variance), noise)?;
-        let (_, channels, height, width) = latents.dims4()?;
-        let batch = self.request.batch as usize;
-        Ok(latents.broadcast_as((batch, channels, height, width))?.contiguous()?)
+        })
     }
 
     /// The tiling of an autoencoder's work in a stage under the plan.

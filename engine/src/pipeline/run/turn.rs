@@ -90,7 +90,7 @@ impl Run<'_> {
     fn control_images(&self, denoise: &Denoise, device: &Device) -> Result<Vec<ControlImage>, PipelineError> {
         let nets = self.request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
         let image = |net: &ControlNet| {
-            let map = unmetered(|| control_map(net, [self.request.width, self.request.height]))?;
+            let map = unmetered(|| control_map(net, [denoise.canvas.width, denoise.canvas.height]))?;
             let image = control_tensor(&map)?.to_device(device)?.into();
             Ok(ControlImage { image, weight: net.weight, levels: net.levels(&denoise.steps.sigmas) })
         };

@@ -5,7 +5,7 @@ use std::time::Instant;
 use candle_core::{DType, Device, Tensor};
 
 use super::{
-    PipelineError, Run,
+    Observer, PipelineError, Run,
     canvas::{Canvas, values_of},
 };
 use crate::{
@@ -25,6 +25,15 @@ struct Progress {
     since: Instant,
 }
 
+impl Progress {
+    /// Reports that so many tiles of the frame are done.
+    fn report(&mut self, observer: &mut dyn Observer, done: u32, tiles: u32) {
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.since = Instant::now();
+        observer.step(self.frame * tiles + done, self.frames * tiles, seconds);
+    }
+}
+
 impl Run<'_> {
     /// Enlarges what the request names, frame by frame and tile by tile, to the size of the request.
     pub(super) fn upscale(
@@ -42,12 +51,15 @@ impl Run<'_> {
         let mut frames = Vec::with_capacity(originals.len());
         for original in originals {
             let (canvas, is_finite) = self.within_memory(stage, || {
-                self.enlarged(stage, used, &original, (store, &executor), &mut progress)
+                self.enlarged(stage, used, &original, (store, &executor), &mut |done, tiles| {
+                    progress.report(&mut **self.observer.borrow_mut(), done, tiles);
+                })
             })?;
             if !is_finite {
                 return Err(PipelineError::NotFinite { dtype: self.loaded.dtype().name() });
             }
-            frames.push(unmetered(|| self.finished(canvas, &original)));
+            let size = [self.request.width, self.request.height];
+            frames.push(unmetered(|| finished(canvas, &original, size)));
             progress.frame += 1;
         }
         let media = match given.clip {
@@ -57,14 +69,15 @@ impl Run<'_> {
         Ok(vec![media])
     }
 
-    /// An enlarged image by the factor of the network, and whether all of its values are finite.
-    fn enlarged(
+    /// An enlarged image by the factor of the network, and whether all of its values are finite. After each tile, `report`
+    /// hears how many are done, and of how many.
+    pub(super) fn enlarged(
         &self,
         stage: usize,
         Used { part, network }: &Used<dyn Upscaler>,
         original: &Image,
         (store, executor): (&WeightStore, &Executor),
-        progress: &mut Progress,
+        report: &mut dyn FnMut(u32, u32),
     ) -> Result<(Canvas, bool), RunError> {
         let side = self.plan.borrow().plan.stages[stage].use_of(*part).and_then(|used| used.tile);
         let tiles = Tiles::new(side.map(|side| side as usize), network.reach(), network.multiple());
@@ -81,21 +94,17 @@ impl Run<'_> {
             let enlarged = enlarged.into_computed()?.to_device(&Device::Cpu)?.to_dtype(DType::F32)?;
             drop(image);
             is_finite &= canvas.place(tile, &enlarged.flatten_all()?.to_vec1::<f32>()?);
-            let (count, done) = (tiles.len() as u32, number as u32 + 1);
-            let seconds = progress.since.elapsed().as_secs_f64();
-            progress.since = Instant::now();
-            self.observer.borrow_mut().step(progress.frame * count + done, progress.frames * count, seconds);
+            report(number as u32 + 1, tiles.len() as u32);
         }
         Ok((canvas, is_finite))
     }
+}
 
-    /// The image in the size of the request, with the opacity of the original.
-    fn finished(&self, canvas: Canvas, original: &Image) -> Image {
-        let size = [self.request.width, self.request.height];
-        let opacity = resized_plane(&original.opacity, [original.width, original.height], size);
-        // A copy that is not part of the run, which leaves the engine.
-        let image = Image::clone(canvas.image());
-        drop(canvas);
-        Image { opacity, ..resized(image, size) }
-    }
+/// The image in a width and height, with the opacity of the original.
+pub(super) fn finished(canvas: Canvas, original: &Image, size: [u32; 2]) -> Image {
+    let opacity = resized_plane(&original.opacity, [original.width, original.height], size);
+    // A copy that is not part of the run, which leaves the engine.
+    let image = Image::clone(canvas.image());
+    drop(canvas);
+    Image { opacity, ..resized(image, size) }
 }

@@ -312,10 +312,11 @@ impl Axis {
                 let seed = request.variation.map_or(request.seed.wrapping_add(1), |variation| variation.seed);
                 request.variation = Some(Variation { seed, strength: number as f32 });
             }
-            GridSetting::Strength => match (&mut request.source, &mut request.clip) {
-                (Some(source), _) => source.strength = number,
-                (None, Some(clip)) => clip.strength = number,
-                (None, None) => return Err(GridError::NoInput),
+            GridSetting::Strength => match (&mut request.source, &mut request.clip, &mut request.hires) {
+                (Some(source), ..) => source.strength = number,
+                (None, Some(clip), _) => clip.strength = number,
+                (None, None, Some(hires)) => hires.strength = number,
+                (None, None, None) => return Err(GridError::NoInput),
             },
             GridSetting::Lora => self.weigh(request, number as f32)?,
             _ => {}

@@ -59,6 +59,6 @@ pub enum GridError {
     #[error("several LoRAs are used; say which one, such as `lora {0}: 0.5, 1`")]
     WhichLora(String),
     /// A denoising strength without an input image.
-    #[error("denoising strength varies, but there is no input image; choose one first")]
+    #[error("denoising strength varies, but there is no input image and no hires fix; choose one first")]
     NoInput,
 }

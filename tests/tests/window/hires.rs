@@ -1,0 +1,107 @@
+//! Hires fix: the section, the offer for large sizes, and the progress of both passes.
+
+use std::path::PathBuf;
+
+use sluice::window::state::{Progress, State};
+use sluice_engine::{
+    request::{Enlarger, Hires, ModelSource, Request},
+    session::{Event, Stage, StageKind},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, starter},
+};
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+fn hires(window: &Window) -> Option<Hires> {
+    state(window).draft().request.hires.clone()
+}
+
+fn with(change: impl FnOnce(&mut Request)) -> Window {
+    let mut saved = state(&Window::with_starter()).settings.clone();
+    change(&mut saved.draft.request);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(saved));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    window
+}
+
+#[test]
+fn the_section_sets_what_is_sent() {
+    let mut window = Window::with_starter();
+    window.click("More settings");
+    window.see("Hires fix");
+    window.click("Hires fix");
+    window.see("Enlarge and denoise again");
+    window.click("Enlarge and denoise again");
+    assert_eq!(hires(&window), Some(Hires::default()));
+    assert!(window.shows("128 × 128 becomes 256 × 256"));
+    window.see("Own steps");
+    window.click("Own steps");
+    assert_eq!(hires(&window).unwrap().steps, Some(state(&window).draft().request.steps));
+    nothing_is_unnamed(&window, "hires fix");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.hires, hires(&window));
+    window.click("Do not use hires fix");
+    assert_eq!(hires(&window), None);
+}
+
+#[test]
+fn a_size_that_is_too_large_is_offered_as_the_result() {
+    let mut window = with(|request| (request.width, request.height) = (512, 512));
+    window.click("Hires fix from 128 × 128");
+    let request = &state(&window).draft().request;
+    assert_eq!((request.width, request.height), (128, 128));
+    assert_eq!(request.hires.as_ref().map(|hires| hires.scale), Some(4.0));
+    assert!(window.shows("Hires fix × 4 · 50%"), "it is listed above Generate");
+    let small = with(|request| (request.width, request.height) = (32, 32));
+    assert!(small.shows("trained for about 128 × 128") && !small.shows("Hires fix from"));
+    let far = with(|request| (request.width, request.height) = (1024, 1024));
+    assert!(far.shows("trained for about 128 × 128") && !far.shows("Hires fix from"), "more than 4 times");
+}
+
+#[test]
+fn an_input_image_ends_it_and_an_upscaler_can_be_of_ones_own() {
+    let mut window = with(|request| request.hires = Some(Hires::default()));
+    let mut draft = state(&window).draft().clone();
+    draft.enlarge_by(PathBuf::from("/models/4x.safetensors"));
+    let own = Enlarger::Upscaler(ModelSource::Path("/models/4x.safetensors".into()));
+    assert_eq!(draft.request.hires.as_ref().map(|hires| hires.enlarger.clone()), Some(own));
+    draft.use_input_image(PathBuf::from("/photos/harbour.png"));
+    assert_eq!(draft.request.hires, None);
+    let video = sluice_engine::session::ModelSummary { frame_multiple: Some(4), ..starter() };
+    window.says(Event::ModelLoaded(Box::new(video)));
+    assert_eq!(hires(&window), None, "clips have none");
+}
+
+#[test]
+fn progress_goes_on_between_the_passes() {
+    let mut window = with(|request| request.hires = Some(Hires::default()));
+    window.click("Generate");
+    let job = window.take_job().id;
+    window.says(Event::Started { job });
+    let mut last = 0.0;
+    let mut check = |window: &mut Window, event: Event, words: &str| {
+        window.says(event);
+        let (_, progress): (_, &Progress) = state(window).jobs.running().unwrap();
+        assert!(progress.fraction() >= last, "{words}: back to {} from {last}", progress.fraction());
+        last = progress.fraction();
+        window.frames();
+        assert!(window.shows(words), "{words} is not shown");
+    };
+    let stage = |kind, number| Event::StageStarted { job, stage: Stage::new(number, kind) };
+    let step = |step| Event::Step { job, step, steps: 18, seconds: 0.1, seconds_left: 1.0 };
+    check(&mut window, stage(StageKind::EncodePrompt, 0), "Encoding the prompt");
+    check(&mut window, stage(StageKind::Denoise, 1), "Denoising");
+    check(&mut window, step(12), "Step 12 of 18");
+    check(&mut window, stage(StageKind::Decode, 2), "Decoding");
+    check(&mut window, stage(StageKind::Upscale, 3), "Upscaling");
+    check(&mut window, stage(StageKind::EncodeImage, 4), "Encoding the image");
+    check(&mut window, stage(StageKind::Denoise, 5), "Step 12 of 18");
+    check(&mut window, step(18), "Step 18 of 18");
+    check(&mut window, stage(StageKind::Decode, 6), "Decoding");
+}
