@@ -255,8 +255,8 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 6] =
-    ["checkpoints", "diffusion_models", "text_encoders", "vae", "loras", "upscale_models"];
+const FOLDERS: [&str; 7] =
+    ["checkpoints", "diffusion_models", "text_encoders", "vae", "loras", "upscale_models", "controlnet"];
 
 /// Where a file may be already.
 fn places_of(wanted: &Wanted, target: &Path) -> Vec<PathBuf> {
@@ -294,10 +294,11 @@ fn here_already(
 
 /// Moves a file into the folder that its contents say. Returns where it is then.
 fn sorted(path: &Path) -> PathBuf {
-    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers] = FOLDERS;
+    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers, control_nets] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
             Kind::Adapter => adapters,
+            Kind::ControlNet => control_nets,
             Kind::Model if content.roles.iter().any(|role| *role != Role::Denoiser) => checkpoints,
             Kind::Model => denoisers,
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,

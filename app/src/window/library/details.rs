@@ -105,6 +105,7 @@ fn item_details(
             ui.scope(|ui| parts(ui, state, &source));
         }
         Kind::Adapter => adapter(ui, state, item, content, actions),
+        Kind::ControlNet => paragraph(ui, &tr!("library-control-net-tip")),
         Kind::Part => {
             paragraph(ui, &tr!("library-part-tip"));
         }

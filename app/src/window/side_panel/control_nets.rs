@@ -1,7 +1,10 @@
 //! ControlNets and the images that they follow.
 
-use egui::{Align, Layout, Ui};
-use sluice_engine::request::{ControlNet, Preprocessor, RequestError};
+use egui::{Align, Layout, Popup, ScrollArea, Ui};
+use sluice_engine::{
+    models::{Item, Kind},
+    request::{ControlNet, Preprocessor, RequestError},
+};
 
 use super::{
     input_image::file_row,
@@ -13,8 +16,9 @@ use crate::{
         action::Action,
         files::Dialog,
         icons,
-        state::InputFiles,
+        state::{InputFiles, State},
         textures::Textures,
+        tokens::size,
         widgets::{self, Weight},
     },
 };
@@ -59,13 +63,44 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     {
         widgets::mistake(ui, &sentence(error));
     }
-    if nets.len() < ControlNet::MOST
-        && widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-add"), Weight::Plain)
+    if nets.len() == ControlNet::MOST {
+        return;
+    }
+    ui.horizontal(|ui| {
+        if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-add"), Weight::Plain)
             .on_hover_text(tr!("control-nets-add-tip"))
             .clicked()
-    {
-        actions.push(Action::OpenDialog(Dialog::ControlNet));
+        {
+            actions.push(Action::OpenDialog(Dialog::ControlNet));
+        }
+        of_library(ui, state, nets);
+    });
+}
+
+/// A menu of the ControlNets in the library that are not in the list yet.
+fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
+    let is_new = |item: &&Item| {
+        let is_one = item.content().is_some_and(|content| content.kind == Kind::ControlNet);
+        is_one && nets.iter().all(|net| net.model != item.path)
+    };
+    let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_new).collect();
+    if found.is_empty() {
+        return;
     }
+    let button = widgets::disclosure(ui, &tr!("control-nets-library"), icons::CHEVRON_DOWN, false)
+        .on_hover_text(tr!("control-nets-library-tip"));
+    Popup::menu(&button).accessible_name(tr!("control-nets-library-spoken")).width(size::POPUP).show(|ui| {
+        ScrollArea::vertical().show(ui, |ui| {
+            for item in found {
+                let about = item.content().map_or("", |content| &content.what);
+                let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, false);
+                if row.on_hover_text(item.path.display().to_string()).clicked() {
+                    nets.push(ControlNet { model: item.path.clone(), ..ControlNet::default() });
+                    ui.close();
+                }
+            }
+        });
+    });
 }
 
 /// Draws one, and returns whether it is to be removed.

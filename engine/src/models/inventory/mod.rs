@@ -46,6 +46,8 @@ pub enum Kind {
     Part,
     /// A LoRA or another adapter.
     Adapter,
+    /// A ControlNet.
+    ControlNet,
     /// Nothing that Sluice generates with.
     Other,
 }
@@ -180,9 +182,6 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let generates = matches!(kind, Kind::Model | Kind::Part);
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
-        Kind::Part if checkpoint.parts.iter().any(|part| control_net_for(&part.tensors).is_some()) => {
-            Vec::new()
-        }
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     roles.sort();
@@ -211,7 +210,7 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         return Words { what, kind: Kind::Part, family };
     }
     if let Some(models) = control_net_for(&last.tensors).filter(|_| parts.is_empty()) {
-        return Words { what: format!("ControlNet for {models}"), kind: Kind::Part, family: None };
+        return Words { what: format!("ControlNet for {models}"), kind: Kind::ControlNet, family: None };
     }
     if Upscalers.recognises(checkpoint)
         && let Ok(model) = Upscalers.open(checkpoint)
