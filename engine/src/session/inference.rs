@@ -391,7 +391,8 @@ struct Reporter<'a> {
 
 impl Reporter<'_> {
     fn work_in(&self, steps: Range<u32>) -> f64 {
-        steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).sum()
+        // The sum of nothing would be −0.
+        steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).fold(0.0, |all, own| all + own)
     }
 }
 
