@@ -36,7 +36,7 @@ fn latents_are_enlarged_in_one_stage_less() {
     assert_fine(&output);
     let lines = json_lines(&output);
     let started = lines.iter().filter(|line| line["event"] == "stage_started");
-    let names: Vec<_> = started.map(|line| line["stage"]["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = started.map(|line| line["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Encode", "Denoise", "Denoise again", "Decode"]);
     let path = folder.path().join("circle.png");
     assert_eq!(image::image_dimensions(&path).unwrap(), (96, 96));

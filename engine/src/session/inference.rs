@@ -391,7 +391,9 @@ struct Reporter<'a> {
 
 impl Reporter<'_> {
     fn work_in(&self, steps: Range<u32>) -> f64 {
-        steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).sum()
+        let work: f64 = steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).sum();
+        // The sum of nothing is −0.
+        work + 0.0
     }
 }
 

@@ -9,7 +9,7 @@ use sluice_engine::{
 };
 
 use super::{
-    behaviour::nothing_is_unnamed,
+    snapshots::look,
     support::{Window, starter},
 };
 
@@ -43,7 +43,7 @@ fn the_section_sets_what_is_sent() {
     window.see("Own steps");
     window.click("Own steps");
     assert_eq!(hires(&window).unwrap().steps, Some(state(&window).draft().request.steps));
-    nothing_is_unnamed(&window, "hires fix");
+    let _results = look(&mut window, "hires-dark-1280");
     window.click("Generate");
     assert_eq!(window.take_job().request.hires, hires(&window));
     window.click("Do not use hires fix");
