@@ -342,7 +342,7 @@ impl SluiceApp {
             ctx.request_repaint_after(Duration::from_secs(1));
         }
         self.follow_library(ctx);
-        self.follow_downloads(ctx);
+        self.follow_downloads();
         self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();

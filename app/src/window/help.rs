@@ -8,9 +8,8 @@ use super::{
     tokens::{Palette, font, space},
     widgets::{self, Weight},
 };
-use crate::language::{text, tr};
+use crate::language::{self, text, tr};
 
-/// Keys that are no commands by themselves, as in `docs/shortcuts.md`.
 /// Keys that are no commands by themselves, as in `docs/shortcuts.md`, and the keys of what they do.
 const KEYS: [(&str, &str); 15] = [
     ("Esc", "help-escape"),
@@ -54,7 +53,7 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
             Some(shortcut) => ui.ctx().format_shortcut(shortcut),
             None => command.key.to_owned(),
         };
-        (!keys.is_empty() && keys != "Esc").then_some((keys, command.name))
+        (!keys.is_empty() && keys != "Esc").then(|| (language::keys(&keys), command.name))
     });
     let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (named(keys), words))).collect();
     let height = ui.ctx().content_rect().height() - ROOM;
@@ -76,7 +75,7 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     }
 }
 
-/// Names of keys are the same in all languages; what is done with the mouse has words.
+/// What is done with the mouse has words.
 fn named(keys: &str) -> String {
-    if keys.starts_with("help-") { text(keys) } else { keys.to_owned() }
+    if keys.starts_with("help-") { text(keys) } else { language::keys(keys) }
 }

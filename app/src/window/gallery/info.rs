@@ -8,6 +8,7 @@ use sluice_engine::output::Date;
 use super::{
     Gallery,
     menu::{self, Offer},
+    setting_names::setting_name,
 };
 use crate::{
     language::tr,
@@ -203,7 +204,7 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-            pair(ui, name, value);
+            pair(ui, &setting_name(name), value);
         }
         if !program.is_empty() {
             pair(ui, &tr!("gallery-made-with"), program);
