@@ -58,12 +58,15 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (named(keys), words))).collect();
     let height = ui.ctx().content_rect().height() - ROOM;
     ScrollArea::vertical().max_height(height).show(ui, |ui| {
-        Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
-            for (keys, words) in keys {
-                ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
-                ui.label(RichText::new(text(words)).color(palette.text_muted));
-                ui.end_row();
-            }
+        // Beside the scroll bar.
+        Frame::new().inner_margin(Margin { right: space::M as i8, ..Margin::ZERO }).show(ui, |ui| {
+            Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
+                for (keys, words) in keys {
+                    ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
+                    ui.label(RichText::new(text(words)).color(palette.text_muted));
+                    ui.end_row();
+                }
+            });
         });
     });
     ui.add_space(space::M);
