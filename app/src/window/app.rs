@@ -332,6 +332,9 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
+        if let Some(again) = self.state.jobs.repeat(self.new_seed) {
+            self.send([again]);
+        }
         let groups_wait = self.follow_groups();
         self.take_reports(ctx);
         if self.send_waiting() || groups_wait {

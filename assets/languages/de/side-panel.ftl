@@ -335,3 +335,4 @@ side-panel-accuracy-time-varies =
         [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Zeit wich stark ab
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten schwankten stark
     }
+side-panel-negative-unread = Das Modell liest ihn mit diesen Einstellungen nicht.

@@ -335,3 +335,4 @@ side-panel-accuracy-time-varies =
         [one] Off by at most { $memory } memory in { $count } run; its time varied widely
        *[other] Off by at most { $memory } memory in { $count } runs; their times varied widely
     }
+side-panel-negative-unread = The model does not read it with these settings.

@@ -335,3 +335,4 @@ side-panel-accuracy-time-varies =
         [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo varió mucho
        *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos variaron mucho
     }
+side-panel-negative-unread = El modelo no lo lee con estos ajustes.

@@ -335,3 +335,4 @@ side-panel-accuracy-time-varies =
         [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée variait beaucoup
        *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées variaient beaucoup
     }
+side-panel-negative-unread = Le modèle ne le lit pas avec ces réglages.

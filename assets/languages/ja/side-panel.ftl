@@ -322,3 +322,4 @@ side-panel-mask-only-tip = マスクした部分だけを指定のサイズで�
 side-panel-mask-padding = マスク周囲の余白（px）
 side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。
 side-panel-accuracy-time-varies = { $count } 回の実行での誤差は最大でメモリ { $memory }。時間は大きく変動
+side-panel-negative-unread = この設定では、モデルはこれを読みません。

@@ -74,6 +74,12 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
         widgets::hint(ui, tr!("side-panel-negative-unused"));
+    } else if !readings[0].is_empty()
+        && readings[1].is_empty()
+        && !state.planning.is_asking()
+        && !draft.request.negative_prompt.trim().is_empty()
+    {
+        widgets::hint(ui, tr!("side-panel-negative-unread"));
     }
 }
 
