@@ -97,9 +97,18 @@ fn summary(item: &Item) -> String {
     }
     let kind = item.path.extension().map(|extension| extension.to_string_lossy().to_uppercase());
     parts.extend(kind);
-    parts.push(units::bytes(item.stamp.bytes));
+    parts.push(file_size(item.stamp.bytes));
     parts.push(Date::of(item.stamp.time()).to_string());
     parts.join(" · ")
+}
+
+/// In the units of models and memory: `16 KB`, `2.3 MB`.
+fn file_size(bytes: u64) -> String {
+    match bytes {
+        ..1024 => format!("{bytes} B"),
+        ..0x10_0000 => format!("{} KB", bytes / 1024),
+        _ => units::memory(bytes),
+    }
 }
 
 fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
@@ -121,7 +130,7 @@ fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut V
 fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut Vec<Action>) {
     title(ui, &tr!("gallery-selected", count = many.len()));
     let bytes = many.iter().map(|item| item.stamp.bytes).sum();
-    ui.label(RichText::new(units::bytes(bytes)).small().color(Palette::of(ui).text_muted));
+    ui.label(RichText::new(file_size(bytes)).small().color(Palette::of(ui).text_muted));
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.selected_are_starred();
     ui.horizontal_wrapped(|ui| {
