@@ -11,7 +11,7 @@ use sluice_engine::{
     request::{AdapterUse, GuidanceOptions, Hires, ModelSource, Request, Sampler, Schedule, Style},
 };
 
-use crate::folders::preset_folder;
+use crate::{folders::preset_folder, language::tr};
 
 /// Most letters of a name.
 const LONGEST: usize = 80;
@@ -162,8 +162,10 @@ impl Preset {
     /// What it sets, in a line: `512 × 768 · 20 steps · guidance 7`.
     pub fn summary(&self) -> String {
         let size = self.width.zip(self.height).map(|(width, height)| format!("{width} × {height}"));
-        let steps = self.steps.map(|steps| crate::units::counted(steps as usize, "step"));
-        let guidance = self.guidance.map(|guidance| format!("guidance {}", crate::units::number(guidance)));
+        let steps = self.steps.map(|steps| tr!("viewer-caption-steps", count = steps));
+        let number = crate::units::number;
+        let guidance =
+            self.guidance.map(|guidance| tr!("viewer-caption-guidance", guidance = number(guidance)));
         let model = self.model.as_ref().map(|model| match model {
             ModelSource::Path(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
             starter => starter.to_string(),

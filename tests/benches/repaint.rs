@@ -17,15 +17,19 @@ mod runs;
 mod support;
 mod undrawn;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use egui::{Key, Modifiers};
 use sluice::window::{
+    action::{Action, GalleryAction, LibraryAction},
     app::Setup,
     files::Files,
     link::ChannelLink,
-    settings::{MemorySettings, Settings as WindowSettings},
+    settings::{MemorySettings, Setting, Settings as WindowSettings},
 };
 use sluice_engine::{
     output::Media,
@@ -45,6 +49,9 @@ const FRAMES: usize = 600;
 /// Seconds of telemetry before the measurement.
 const SECONDS_BEFORE: usize = 600;
 const GOAL: Duration = Duration::from_millis(2);
+/// How often a panel is opened or closed, and the goal for each.
+const TOGGLES: usize = 40;
+const TOGGLE_GOAL: Duration = Duration::from_millis(100);
 
 struct Bench {
     window: Undrawn,
@@ -101,6 +108,33 @@ impl Bench {
         let frame = self.window.frame(self.frame as f64 / FRAMES_A_SECOND as f64, events);
         (frame.laid_out, frame.tessellated)
     }
+}
+
+/// Opens and closes panels after a run. Returns the longest time until a change is shown: of the frame that takes the key
+/// or click, and of the one after it.
+fn toggle(name: &str, open: impl Fn(bool) -> Action) -> Duration {
+    let mut bench = Bench::new([1280.0, 800.0], true);
+    bench.begin();
+    let events = bench.scene.run(11, 12);
+    bench.says(Event::Telemetry { job: JOB, events });
+    for _ in 0..30 {
+        bench.frame(Vec::new());
+    }
+    let mut took: Vec<Duration> = (0..TOGGLES)
+        .map(|turn| {
+            let start = Instant::now();
+            let Undrawn { ctx, app, .. } = &mut bench.window;
+            app.act(ctx, open(turn % 2 == 1));
+            for _ in 0..2 {
+                bench.frame(Vec::new());
+            }
+            start.elapsed()
+        })
+        .collect();
+    took.sort();
+    let [median, most] = [took[took.len() / 2], took[took.len() - 1]].map(|time| time.as_secs_f64() * 1e3);
+    println!("{name:<44} {median:>6.2} ms median  {most:>6.2} ms most");
+    took[took.len() - 1]
 }
 
 /// A run that never ends, one event after the other.
@@ -201,4 +235,15 @@ fn main() {
     }
     let verdict = if worst <= GOAL { "reached" } else { "missed" };
     println!("goal of {} ms a frame {verdict}", GOAL.as_millis());
+    let worst = [
+        toggle("the plan opened and closed", |open| Action::Set(Setting::PlanOpen(open))),
+        toggle("the timeline opened and closed", |open| Action::Set(Setting::TimelineOpen(open))),
+        toggle("the settings opened and closed", Action::ShowSettings),
+        toggle("the gallery opened and closed", |open| GalleryAction::Open(open).into()),
+        toggle("all models opened and closed", |open| Action::Library(LibraryAction::Show(open))),
+    ]
+    .into_iter()
+    .fold(Duration::ZERO, Duration::max);
+    let verdict = if worst <= TOGGLE_GOAL { "reached" } else { "missed" };
+    println!("goal of {} ms a panel {verdict}", TOGGLE_GOAL.as_millis());
 }

@@ -6,6 +6,7 @@
 
 mod amounts;
 mod files;
+mod keys;
 mod system;
 mod value;
 
@@ -21,6 +22,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentB
 
 pub use amounts::{memory_of, time_left};
 pub use files::LANGUAGES;
+pub use keys::keys;
 pub use system::of_system;
 pub use value::Value;
 

@@ -332,6 +332,9 @@ impl SluiceApp {
         }
         let following = self.state.jobs.take_following();
         self.send(following);
+        if let Some(again) = self.state.jobs.repeat(self.new_seed) {
+            self.send([again]);
+        }
         let groups_wait = self.follow_groups();
         self.take_reports(ctx);
         if self.send_waiting() || groups_wait {
@@ -342,7 +345,7 @@ impl SluiceApp {
             ctx.request_repaint_after(Duration::from_secs(1));
         }
         self.follow_library(ctx);
-        self.follow_downloads(ctx);
+        self.follow_downloads();
         self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();

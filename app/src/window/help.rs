@@ -8,9 +8,8 @@ use super::{
     tokens::{Palette, font, space},
     widgets::{self, Weight},
 };
-use crate::language::{text, tr};
+use crate::language::{self, text, tr};
 
-/// Keys that are no commands by themselves, as in `docs/shortcuts.md`.
 /// Keys that are no commands by themselves, as in `docs/shortcuts.md`, and the keys of what they do.
 const KEYS: [(&str, &str); 15] = [
     ("Esc", "help-escape"),
@@ -54,17 +53,20 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
             Some(shortcut) => ui.ctx().format_shortcut(shortcut),
             None => command.key.to_owned(),
         };
-        (!keys.is_empty() && keys != "Esc").then_some((keys, command.name))
+        (!keys.is_empty() && keys != "Esc").then(|| (language::keys(&keys), command.name))
     });
     let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (named(keys), words))).collect();
     let height = ui.ctx().content_rect().height() - ROOM;
     ScrollArea::vertical().max_height(height).show(ui, |ui| {
-        Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
-            for (keys, words) in keys {
-                ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
-                ui.label(RichText::new(text(words)).color(palette.text_muted));
-                ui.end_row();
-            }
+        // Beside the scroll bar.
+        Frame::new().inner_margin(Margin { right: space::M as i8, ..Margin::ZERO }).show(ui, |ui| {
+            Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
+                for (keys, words) in keys {
+                    ui.label(RichText::new(keys).font(font::medium(font::BODY)).color(palette.text));
+                    ui.label(RichText::new(text(words)).color(palette.text_muted));
+                    ui.end_row();
+                }
+            });
         });
     });
     ui.add_space(space::M);
@@ -76,7 +78,7 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     }
 }
 
-/// Names of keys are the same in all languages; what is done with the mouse has words.
+/// What is done with the mouse has words.
 fn named(keys: &str) -> String {
-    if keys.starts_with("help-") { text(keys) } else { keys.to_owned() }
+    if keys.starts_with("help-") { text(keys) } else { language::keys(keys) }
 }

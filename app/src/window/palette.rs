@@ -17,7 +17,7 @@ use super::{
     tokens::{Palette as Colors, font, size, space},
     widgets,
 };
-use crate::language::tr;
+use crate::language::{self, tr};
 
 /// Height of the list.
 const HEIGHT: f32 = 380.0;
@@ -162,10 +162,11 @@ impl CommandPalette {
 fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
     let found =
         COMMANDS.iter().filter(|command| command.name != "commands-command-palette").filter_map(|command| {
-            let kind = match &command.shortcut {
+            let keys = match &command.shortcut {
                 Some(shortcut) => ctx.format_shortcut(shortcut),
                 None => command.key.to_owned(),
             };
+            let kind = language::keys(&keys);
             let (name, tip, action) = (command.title(), command.sentence(), command.action(now)?);
             Some(Found { icon: command.icon, name, kind, tip, action })
         });

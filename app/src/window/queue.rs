@@ -11,7 +11,7 @@ use super::{
     tokens::{Palette, size, space},
     widgets::{self, Weight},
 };
-use crate::{groups::Group, language::tr};
+use crate::{groups::Group, language::tr, units};
 
 /// Height of a row.
 const ROW: f32 = 44.0;
@@ -57,13 +57,24 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
         rows.clear();
     }
     ui.separator();
-    ui.horizontal(|ui| {
+    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| state.jobs.queue.len() > 1) {
+        let time = units::seconds(seconds);
+        widgets::hint(ui, tr!("queue-time-left", time = time)).on_hover_text(tr!("queue-time-left-tip"));
+    }
+    ui.horizontal_wrapped(|ui| {
         let (icon, name, tip) = match state.jobs.paused {
             true => (icons::PLAY, tr!("queue-resume"), tr!("queue-resume-tip")),
             false => (icons::PAUSE, tr!("queue-pause"), tr!("queue-pause-tip")),
         };
         if widgets::button(ui, Some(icon), &name, Weight::Ghost).on_hover_text(tip).clicked() {
             actions.push(Action::PauseQueue(!state.jobs.paused));
+        }
+        let repeats = state.jobs.repeats;
+        if widgets::toggle_button(ui, &tr!("queue-repeat"), repeats)
+            .on_hover_text(tr!("queue-repeat-tip"))
+            .clicked()
+        {
+            actions.push(Action::RepeatQueue(!repeats));
         }
         if state.jobs.queue.len() > 1
             && widgets::button(ui, Some(icons::X), &tr!("queue-cancel-all"), Weight::Ghost)

@@ -10,3 +10,17 @@ common-aspect = Seitenverhältnis { $aspect }
 common-automatic = automatisch
 common-in-unit = { $name } in { $unit }
 common-close-tip = Schließt dies, wie Esc.
+
+## Tasten, wie sie auf Tastaturen heißen
+
+common-key-ctrl = Strg
+common-key-shift = Umschalt
+common-key-enter = Eingabe
+common-key-esc = Esc
+common-key-space = Leertaste
+common-key-del = Entf
+common-key-home = Pos1
+common-key-end = Ende
+common-key-comma = Komma
+common-key-plus = Plus
+common-key-minus = Minus

@@ -9,7 +9,7 @@ gallery-thumbnail-size = Größe der Miniaturen
 gallery-thumbnail-size-tip = Wie groß die Miniaturen sind.
 gallery-search-hint = Prompts, Modelle, LoRAs, Seeds, Tags suchen
 gallery-search = Suche
-gallery-search-tip = Alle Wörter müssen vorkommen. -wort schließt aus, "zwei Wörter" bleiben zusammen, und model: prompt: negative: lora: seed: tag: name: date: from: to: sagen, wo gesucht wird. Taste: Ctrl+F
+gallery-search-tip = Alle Wörter müssen vorkommen. -wort schließt aus, "zwei Wörter" bleiben zusammen, und model: prompt: negative: lora: seed: tag: name: date: from: to: sagen, wo gesucht wird. Taste: Strg+F
 gallery-files =
     { $count ->
         [one] { $count } Datei
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Wieder alles zeigen.
 ## Was mit Bildern getan werden kann
 
 gallery-open = Öffnen
-gallery-open-tip = Im Betrachter zeigen. Taste: Enter
+gallery-open-tip = Im Betrachter zeigen. Taste: Eingabe
 gallery-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
 gallery-use-settings = Einstellungen verwenden
 gallery-copy-prompt = Prompt kopieren
@@ -105,9 +105,9 @@ gallery-use-as-image = Als Eingabebild verwenden
 gallery-use-as-image-tip = Das nächste Bild von diesem aus beginnen.
 gallery-use-as-clip = Als Eingabeclip verwenden
 gallery-use-as-clip-tip = Den nächsten Clip von diesem aus beginnen.
-gallery-export-ask-tip = Kopien als PNG, JPEG oder WebP schreiben, mit oder ohne Einstellungen. Taste: Ctrl+E
+gallery-export-ask-tip = Kopien als PNG, JPEG oder WebP schreiben, mit oder ohne Einstellungen. Taste: Strg+E
 gallery-export-ask = Exportieren…
-gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Del
+gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Entf
 gallery-trash = In den Papierkorb
 gallery-unstar = Stern entfernen
 gallery-star = Stern
@@ -117,7 +117,7 @@ gallery-star-tip = Markieren, um es wiederzufinden.
 
 gallery-nothing-selected = Nichts ausgewählt
 gallery-nothing-selected-click = Ein Klick auf ein Bild zeigt seine Einstellungen, ein Doppelklick öffnet es.
-gallery-nothing-selected-several = Ctrl oder Shift mit Klick wählt mehrere aus. Ein Rechtsklick zeigt, was getan werden kann.
+gallery-nothing-selected-several = Strg oder Umschalt mit Klick wählt mehrere aus. Ein Rechtsklick zeigt, was getan werden kann.
 gallery-prompt = Prompt
 gallery-starred = Mit Stern
 gallery-starred-key-tip = Stern entfernen. Taste: S
@@ -130,7 +130,7 @@ gallery-deselect = Auswahl aufheben
 gallery-tags = Tags
 gallery-tag-remove = Tag { $tag } entfernen
 gallery-tag-add = Tag hinzufügen
-gallery-tag-add-tip = Ein Wort, mit dem diese Bilder zu finden sind. Enter fügt es hinzu.
+gallery-tag-add-tip = Ein Wort, mit dem diese Bilder zu finden sind. Eingabe fügt es hinzu.
 gallery-negative-prompt = Negativer Prompt
 gallery-made-with = Entstanden mit
 gallery-not-taken-over = Nicht genau zu übernehmen
@@ -140,7 +140,7 @@ gallery-none = Keine
 
 gallery-dismiss = Meldung schließen
 gallery-undo = Rückgängig
-gallery-undo-tip = Die Dateien aus dem Papierkorb zurückholen. Taste: Ctrl+Z
+gallery-undo-tip = Die Dateien aus dem Papierkorb zurückholen. Taste: Strg+Z
 gallery-exported-folder-tip = Die exportierten Dateien zeigen.
 gallery-not-restored = Nicht alles konnte zurückgeholt werden
 gallery-restored-one = { $name } zurückgeholt
@@ -206,3 +206,23 @@ gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datentr�
 gallery-export-name-advice = Den Dateinamen ändern.
 gallery-upscale = Vergrößern…
 gallery-upscale-tip = Alles Ausgewählte größer machen
+
+## Namen von Einstellungen, wie sie in Bildern stehen
+
+gallery-setting-keyframe = Keyframe
+gallery-setting-extended-clip = Verlängerter Clip
+gallery-setting-clip-frames = Frames des Clips
+gallery-setting-reference-image = Referenzbild
+gallery-setting-reference-strengths = Stärke der Referenzen
+gallery-setting-input-image = Eingabebild
+gallery-setting-inpaint-area = Inpaint-Bereich
+gallery-setting-refiner = Refiner
+gallery-setting-template = Vorlage
+gallery-setting-negative-template = Vorlage, negativ
+gallery-setting-upscaled-by = Hochskaliert um
+gallery-setting-version = Version
+gallery-setting-guidance-interval = Guidance-Bereich
+gallery-setting-frames = Frames
+gallery-setting-axis-x = X-Achse
+gallery-setting-axis-y = Y-Achse
+gallery-setting-axis-z = Z-Achse

@@ -19,7 +19,7 @@ grid-advice-names = Durch Kommas getrennt. Zum Beispiel { $example }.
 grid-advice-numbers = Durch Kommas getrennt. 1-5 zählt hoch, 1-10 (+2) in Schritten von 2, und 1-10 [4] ergibt 4 Werte.
 grid-choose = Wählen, was sich ändert.
 grid-generate = Raster erzeugen
-grid-generate-tip = Stellt alle Bilder in die Warteschlange. Taste: Ctrl+Enter
+grid-generate-tip = Stellt alle Bilder in die Warteschlange. Taste: Strg+Eingabe
 grid-cancel-tip = Taste: Esc
 grid-summary =
     { $count ->

@@ -1,4 +1,4 @@
-### Die Befehlspalette, geöffnet mit Ctrl+K.
+### Die Befehlspalette, geöffnet mit Strg+K.
 
 palette-hint = Befehle, Modelle, Presets, Stile und Prompts suchen
 palette-search = Befehle suchen

@@ -1,4 +1,4 @@
-### Die Einstellungen, geöffnet mit Ctrl+Komma.
+### Die Einstellungen, geöffnet mit Strg+Komma.
 
 settings-title = Einstellungen
 settings-search = Einstellungen suchen
@@ -36,7 +36,7 @@ settings-theme-system = System
 settings-theme-dark = Dunkel
 settings-theme-light = Hell
 settings-scale = Größe der Inhalte
-settings-scale-tip = Skaliert Text und Bedienelemente. Tasten: Ctrl+Plus und Ctrl+Minus
+settings-scale-tip = Skaliert Text und Bedienelemente. Tasten: Strg+Plus und Strg+Minus
 settings-motion = Weniger Bewegung
 settings-motion-tip = Leisten und Menüs erscheinen sofort, ohne Überblendung.
 settings-previews = Live-Vorschau

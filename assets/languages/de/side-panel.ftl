@@ -310,7 +310,7 @@ side-panel-accuracy-of-memory =
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben
     }
 side-panel-preset-undo-tip = Nimmt das Preset wieder in die Liste auf.
-side-panel-prompt-tip = Beschreibt, was erzeugt wird; Ctrl+↑ und Ctrl+↓ gewichten Wörter.
+side-panel-prompt-tip = Beschreibt, was erzeugt wird; Strg+↑ und Strg+↓ gewichten Wörter.
 side-panel-negative-prompt-tip = Sagt, was vermieden wird.
 side-panel-examples-tip = Zeigt Prompts, die zu diesem Modell passen.
 side-panel-example-tip = Schreibt dies in den Prompt.
@@ -330,3 +330,9 @@ side-panel-mask-only = Nur der maskierte Bereich
 side-panel-mask-only-tip = Erzeugt nur den maskierten Bereich in der vollen Größe und setzt ihn in das Eingabebild ein, dessen Größe bleibt.
 side-panel-mask-padding = Abstand um die Maske (px)
 side-panel-mask-padding-tip = Wie viele Pixel um den maskierten Bereich das Modell sieht.
+side-panel-accuracy-time-varies =
+    { $count ->
+        [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Zeit wich stark ab
+       *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten schwankten stark
+    }
+side-panel-negative-unread = Das Modell liest ihn mit diesen Einstellungen nicht.

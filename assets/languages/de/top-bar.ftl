@@ -9,7 +9,7 @@ top-bar-gallery-tip = Alles ansehen, was erzeugt wurde. Taste: G
 ## Modelle
 
 top-bar-models = Modelle
-top-bar-all-models-detail = Auf diesem Computer und bekannte, und wie sie passen (Ctrl+M)
+top-bar-all-models-detail = Auf diesem Computer und bekannte, und wie sie passen (Strg+M)
 top-bar-all-models-tip = Öffnet die Übersicht aller Modelle und LoRAs.
 top-bar-downloads =
     { $count ->

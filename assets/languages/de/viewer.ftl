@@ -92,7 +92,7 @@ viewer-mask-paint = Malen
 viewer-mask-paint-tip = Den Bereich markieren, der sich ändern soll.
 viewer-mask-erase = Radieren
 viewer-mask-erase-tip = Teile dieses Bereichs wieder freigeben.
-viewer-mask-undo-tip = Den letzten Strich zurücknehmen. Tasten: Ctrl+Z
+viewer-mask-undo-tip = Den letzten Strich zurücknehmen. Tasten: Strg+Z
 viewer-mask-undo = Strich zurücknehmen
 viewer-mask-invert = Umkehren
 viewer-mask-clear = Leeren
@@ -104,7 +104,7 @@ viewer-mask-discard = Verwerfen
 
 viewer-pause = Pause
 viewer-play = Abspielen
-viewer-play-tip = Taste: Space
+viewer-play-tip = Taste: Leertaste
 viewer-previous-frame = Voriger Frame
 viewer-previous-frame-tip = Taste: ←
 viewer-next-frame = Nächster Frame

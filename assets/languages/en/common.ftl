@@ -10,3 +10,17 @@ common-aspect = Aspect { $aspect }
 common-automatic = automatic
 common-in-unit = { $name } in { $unit }
 common-close-tip = Closes this, as Esc does.
+
+## Keys, as they are labelled on keyboards
+
+common-key-ctrl = Ctrl
+common-key-shift = Shift
+common-key-enter = Enter
+common-key-esc = Esc
+common-key-space = Space
+common-key-del = Del
+common-key-home = Home
+common-key-end = End
+common-key-comma = Comma
+common-key-plus = Plus
+common-key-minus = Minus

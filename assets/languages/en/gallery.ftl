@@ -206,3 +206,23 @@ gallery-export-advice = Choose another folder, or free some disk space.
 gallery-export-name-advice = Change the file name.
 gallery-upscale = Upscale…
 gallery-upscale-tip = Enlarge everything that is selected
+
+## Names of settings, as they are found in images
+
+gallery-setting-keyframe = Keyframe
+gallery-setting-extended-clip = Extended clip
+gallery-setting-clip-frames = Frames of the clip
+gallery-setting-reference-image = Reference image
+gallery-setting-reference-strengths = Reference strengths
+gallery-setting-input-image = Input image
+gallery-setting-inpaint-area = Inpaint area
+gallery-setting-refiner = Refiner
+gallery-setting-template = Template
+gallery-setting-negative-template = Negative template
+gallery-setting-upscaled-by = Upscaled by
+gallery-setting-version = Version
+gallery-setting-guidance-interval = Guidance interval
+gallery-setting-frames = Frames
+gallery-setting-axis-x = X axis
+gallery-setting-axis-y = Y axis
+gallery-setting-axis-z = Z axis

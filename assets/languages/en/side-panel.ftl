@@ -330,3 +330,9 @@ side-panel-mask-only = Only masked
 side-panel-mask-only-tip = Generates the masked area alone in the full size and puts it back into the input image, whose size stays.
 side-panel-mask-padding = Padding around the mask (px)
 side-panel-mask-padding-tip = How many pixels around the masked area the model sees.
+side-panel-accuracy-time-varies =
+    { $count ->
+        [one] Off by at most { $memory } memory in { $count } run; its time varied widely
+       *[other] Off by at most { $memory } memory in { $count } runs; their times varied widely
+    }
+side-panel-negative-unread = The model does not read it with these settings.

@@ -10,3 +10,17 @@ common-aspect = Proporción { $aspect }
 common-automatic = automático
 common-in-unit = { $name } en { $unit }
 common-close-tip = Cierra esto, como Esc.
+
+## Teclas, como en los teclados
+
+common-key-ctrl = Ctrl
+common-key-shift = Mayús
+common-key-enter = Intro
+common-key-esc = Esc
+common-key-space = Espacio
+common-key-del = Supr
+common-key-home = Inicio
+common-key-end = Fin
+common-key-comma = Coma
+common-key-plus = Más
+common-key-minus = Menos

@@ -94,7 +94,7 @@ gallery-clear-search-tip = Vuelve a mostrar todo.
 ## Qué se puede hacer con las imágenes
 
 gallery-open = Abrir
-gallery-open-tip = Muestra en el visor. Tecla: Enter
+gallery-open-tip = Muestra en el visor. Tecla: Intro
 gallery-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
 gallery-use-settings = Usar los ajustes
 gallery-copy-prompt = Copiar el prompt
@@ -107,7 +107,7 @@ gallery-use-as-clip = Usar como clip de entrada
 gallery-use-as-clip-tip = Parte de este clip para el siguiente.
 gallery-export-ask-tip = Escribe copias en PNG, JPEG o WebP, con o sin ajustes. Tecla: Ctrl+E
 gallery-export-ask = Exportar…
-gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Del
+gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Supr
 gallery-trash = Mover a la papelera
 gallery-unstar = Quitar la estrella
 gallery-star = Estrella
@@ -117,7 +117,7 @@ gallery-star-tip = Marca para encontrar más tarde.
 
 gallery-nothing-selected = Nada seleccionado
 gallery-nothing-selected-click = Un clic en una imagen muestra sus ajustes; un doble clic la abre.
-gallery-nothing-selected-several = Ctrl o Shift con un clic selecciona varias. Un clic derecho muestra lo que se puede hacer.
+gallery-nothing-selected-several = Ctrl o Mayús con un clic selecciona varias. Un clic derecho muestra lo que se puede hacer.
 gallery-prompt = Prompt
 gallery-starred = Con estrella
 gallery-starred-key-tip = Quita la estrella. Tecla: S
@@ -130,7 +130,7 @@ gallery-deselect = Deseleccionar
 gallery-tags = Etiquetas
 gallery-tag-remove = Quitar la etiqueta { $tag }
 gallery-tag-add = Añadir una etiqueta
-gallery-tag-add-tip = Una palabra para encontrar estas imágenes. Enter la añade.
+gallery-tag-add-tip = Una palabra para encontrar estas imágenes. Intro la añade.
 gallery-negative-prompt = Prompt negativo
 gallery-made-with = Creado con
 gallery-not-taken-over = No se puede adoptar con exactitud
@@ -206,3 +206,23 @@ gallery-export-advice = Elija otra carpeta o libere espacio en el disco.
 gallery-export-name-advice = Cambie el nombre de archivo.
 gallery-upscale = Ampliar…
 gallery-upscale-tip = Amplía todo lo seleccionado.
+
+## Nombres de los ajustes, leídos de las imágenes
+
+gallery-setting-keyframe = Fotograma clave
+gallery-setting-extended-clip = Clip prolongado
+gallery-setting-clip-frames = Fotogramas del clip
+gallery-setting-reference-image = Imagen de referencia
+gallery-setting-reference-strengths = Fuerza de las referencias
+gallery-setting-input-image = Imagen de entrada
+gallery-setting-inpaint-area = Zona de inpainting
+gallery-setting-refiner = Refiner
+gallery-setting-template = Plantilla
+gallery-setting-negative-template = Plantilla negativa
+gallery-setting-upscaled-by = Ampliado por
+gallery-setting-version = Versión
+gallery-setting-guidance-interval = Intervalo de la guía
+gallery-setting-frames = Fotogramas
+gallery-setting-axis-x = Eje X
+gallery-setting-axis-y = Eje Y
+gallery-setting-axis-z = Eje Z

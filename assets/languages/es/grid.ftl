@@ -19,7 +19,7 @@ grid-advice-names = Separados por comas. Por ejemplo { $example }.
 grid-advice-numbers = Separados por comas. 1-5 cuenta de 1 a 5, 1-10 (+2) avanza de 2 en 2, y 1-10 [4] tiene 4 valores.
 grid-choose = Elija qué varía.
 grid-generate = Generar cuadrícula
-grid-generate-tip = Pone en la cola todas sus imágenes. Tecla: Ctrl+Enter
+grid-generate-tip = Pone en la cola todas sus imágenes. Tecla: Ctrl+Intro
 grid-cancel-tip = Tecla: Esc
 grid-summary =
     { $count ->

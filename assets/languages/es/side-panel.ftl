@@ -330,3 +330,9 @@ side-panel-mask-only = Solo lo enmascarado
 side-panel-mask-only-tip = Genera solo la zona enmascarada a tamaño completo y la devuelve a la imagen de entrada, que conserva su tamaño.
 side-panel-mask-padding = Margen alrededor de la máscara (px)
 side-panel-mask-padding-tip = Cuántos píxeles alrededor de la zona enmascarada ve el modelo.
+side-panel-accuracy-time-varies =
+    { $count ->
+        [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo varió mucho
+       *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos variaron mucho
+    }
+side-panel-negative-unread = El modelo no lo lee con estos ajustes.

@@ -104,7 +104,7 @@ viewer-mask-discard = Descartar
 
 viewer-pause = Pausa
 viewer-play = Reproducir
-viewer-play-tip = Tecla: Space
+viewer-play-tip = Tecla: Espacio
 viewer-previous-frame = Fotograma anterior
 viewer-previous-frame-tip = Tecla: ←
 viewer-next-frame = Fotograma siguiente

@@ -10,3 +10,17 @@ common-aspect = Proportions { $aspect }
 common-automatic = automatique
 common-in-unit = { $name } en { $unit }
 common-close-tip = Ferme ceci, comme Échap.
+
+## Touches, comme sur les claviers
+
+common-key-ctrl = Ctrl
+common-key-shift = Maj
+common-key-enter = Entrée
+common-key-esc = Échap
+common-key-space = Espace
+common-key-del = Suppr
+common-key-home = Début
+common-key-end = Fin
+common-key-comma = Virgule
+common-key-plus = Plus
+common-key-minus = Moins

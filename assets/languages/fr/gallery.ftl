@@ -4,7 +4,7 @@
 
 gallery-title = Galerie
 gallery-close = Fermer la galerie
-gallery-close-tip = Revient à l'image. Touche : Esc
+gallery-close-tip = Revient à l'image. Touche : Échap
 gallery-thumbnail-size = Taille des miniatures
 gallery-thumbnail-size-tip = La taille des miniatures.
 gallery-search-hint = Chercher des prompts, modèles, LoRA, graines, étiquettes
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Affiche de nouveau tout.
 ## Ce que l'on peut faire des images
 
 gallery-open = Ouvrir
-gallery-open-tip = Affiche dans la visionneuse. Touche : Enter
+gallery-open-tip = Affiche dans la visionneuse. Touche : Entrée
 gallery-use-settings-tip = Charge le prompt, la graine et tous les autres paramètres qui ont créé cette image.
 gallery-use-settings = Utiliser les paramètres
 gallery-copy-prompt = Copier le prompt
@@ -107,7 +107,7 @@ gallery-use-as-clip = Utiliser comme clip d'entrée
 gallery-use-as-clip-tip = Part de ce clip pour le prochain.
 gallery-export-ask-tip = Écrit des copies en PNG, JPEG ou WebP, avec ou sans paramètres. Touche : Ctrl+E
 gallery-export-ask = Exporter…
-gallery-trash-tip = Supprime, avec retour possible. Touche : Del
+gallery-trash-tip = Supprime, avec retour possible. Touche : Suppr
 gallery-trash = Mettre à la corbeille
 gallery-unstar = Retirer l'étoile
 gallery-star = Étoile
@@ -117,7 +117,7 @@ gallery-star-tip = Marque pour retrouver plus tard.
 
 gallery-nothing-selected = Aucune sélection
 gallery-nothing-selected-click = Un clic sur une image affiche ses paramètres, un double-clic l'ouvre.
-gallery-nothing-selected-several = Ctrl ou Shift avec un clic en sélectionne plusieurs. Un clic droit montre ce qu'on peut en faire.
+gallery-nothing-selected-several = Ctrl ou Maj avec un clic en sélectionne plusieurs. Un clic droit montre ce qu'on peut en faire.
 gallery-prompt = Prompt
 gallery-starred = Avec étoile
 gallery-starred-key-tip = Retire l'étoile. Touche : S
@@ -130,7 +130,7 @@ gallery-deselect = Désélectionner
 gallery-tags = Étiquettes
 gallery-tag-remove = Retirer l'étiquette { $tag }
 gallery-tag-add = Ajouter une étiquette
-gallery-tag-add-tip = Un mot pour retrouver ces images. Enter l'ajoute.
+gallery-tag-add-tip = Un mot pour retrouver ces images. Entrée l'ajoute.
 gallery-negative-prompt = Prompt négatif
 gallery-made-with = Créé avec
 gallery-not-taken-over = Ne peut être repris exactement
@@ -201,8 +201,28 @@ gallery-export = Exporter
 gallery-export-tip = Écrit les fichiers ; ceux qui existent restent.
 gallery-export-folder = Choisir un dossier…
 gallery-export-folder-tip = Où les fichiers sont écrits.
-gallery-export-cancel-tip = Touche : Esc
+gallery-export-cancel-tip = Touche : Échap
 gallery-export-advice = Choisissez un autre dossier ou libérez de l'espace disque.
 gallery-export-name-advice = Modifiez le nom de fichier.
 gallery-upscale = Agrandir…
 gallery-upscale-tip = Agrandit tout ce qui est sélectionné.
+
+## Noms des réglages, tels que lus dans les images
+
+gallery-setting-keyframe = Keyframe
+gallery-setting-extended-clip = Clip prolongé
+gallery-setting-clip-frames = Frames du clip
+gallery-setting-reference-image = Image de référence
+gallery-setting-reference-strengths = Force des références
+gallery-setting-input-image = Image d'entrée
+gallery-setting-inpaint-area = Zone d'inpainting
+gallery-setting-refiner = Refiner
+gallery-setting-template = Gabarit
+gallery-setting-negative-template = Gabarit négatif
+gallery-setting-upscaled-by = Agrandi de
+gallery-setting-version = Version
+gallery-setting-guidance-interval = Intervalle du guidage
+gallery-setting-frames = Frames
+gallery-setting-axis-x = Axe X
+gallery-setting-axis-y = Axe Y
+gallery-setting-axis-z = Axe Z

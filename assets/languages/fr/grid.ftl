@@ -19,8 +19,8 @@ grid-advice-names = Séparés par des virgules. Par exemple { $example }.
 grid-advice-numbers = Séparés par des virgules. 1-5 compte de 1 à 5, 1-10 (+2) avance de 2 en 2, et 1-10 [4] a 4 valeurs.
 grid-choose = Choisissez ce qui varie.
 grid-generate = Générer la grille
-grid-generate-tip = Met toutes ses images en file d'attente. Touche : Ctrl+Enter
-grid-cancel-tip = Touche : Esc
+grid-generate-tip = Met toutes ses images en file d'attente. Touche : Ctrl+Entrée
+grid-cancel-tip = Touche : Échap
 grid-summary =
     { $count ->
         [one] { $count } image · { $sides }

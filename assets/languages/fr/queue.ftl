@@ -32,3 +32,7 @@ queue-run-last = Exécuter en dernier
 queue-duplicate = Dupliquer avec une autre graine
 queue-edit = Modifier
 queue-upscale = Agrandir { $name }
+queue-repeat = Répéter
+queue-repeat-tip = Quand la file est terminée, regénère sa dernière image ou son dernier clip avec une autre graine, jusqu'à l'annulation ou la désactivation.
+queue-time-left = Environ { $time } au total
+queue-time-left-tip = Jusqu'à la fin de la file, selon la prévision pour les réglages actuels.

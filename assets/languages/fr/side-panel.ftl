@@ -330,3 +330,9 @@ side-panel-mask-only = Zone masquée seule
 side-panel-mask-only-tip = Génère la zone masquée seule en pleine taille et la replace dans l'image d'entrée, dont la taille reste.
 side-panel-mask-padding = Marge autour du masque (px)
 side-panel-mask-padding-tip = Combien de pixels autour de la zone masquée le modèle voit.
+side-panel-accuracy-time-varies =
+    { $count ->
+        [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée variait beaucoup
+       *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées variaient beaucoup
+    }
+side-panel-negative-unread = Le modèle ne le lit pas avec ces réglages.

@@ -47,7 +47,7 @@ viewer-zoom-fit = Ajuster
 viewer-compare-tip = Compare avec une autre image, à choisir dans la liste ci-dessous. Touche : C
 viewer-compare = Comparer
 viewer-compare-stop = Arrêter de comparer
-viewer-compare-stop-tip = Touche : Esc
+viewer-compare-stop-tip = Touche : Échap
 viewer-compare-swap = Échanger A et B
 viewer-compare-side-by-side = Côte à côte
 viewer-compare-side-by-side-tip = Affiche les images l'une à côté de l'autre au lieu d'un séparateur.
@@ -104,7 +104,7 @@ viewer-mask-discard = Abandonner
 
 viewer-pause = Pause
 viewer-play = Lire
-viewer-play-tip = Touche : Space
+viewer-play-tip = Touche : Espace
 viewer-previous-frame = Frame précédente
 viewer-previous-frame-tip = Touche : ←
 viewer-next-frame = Frame suivante

@@ -10,3 +10,17 @@ common-aspect = 縦横比 { $aspect }
 common-automatic = 自動
 common-in-unit = { $name }（{ $unit }）
 common-close-tip = これを閉じます（Esc でも閉じます）。
+
+## キーの名前
+
+common-key-ctrl = Ctrl
+common-key-shift = Shift
+common-key-enter = Enter
+common-key-esc = Esc
+common-key-space = スペース
+common-key-del = Del
+common-key-home = Home
+common-key-end = End
+common-key-comma = カンマ
+common-key-plus = プラス
+common-key-minus = マイナス

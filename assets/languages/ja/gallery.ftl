@@ -162,3 +162,23 @@ gallery-export-advice = 別のフォルダーを選ぶか、ディスクの空�
 gallery-export-name-advice = ファイル名を変更してください。
 gallery-upscale = 拡大…
 gallery-upscale-tip = 選択したものをすべて拡大する
+
+## 画像に含まれる設定の名前
+
+gallery-setting-keyframe = キーフレーム
+gallery-setting-extended-clip = 延長元の動画
+gallery-setting-clip-frames = 動画のフレーム
+gallery-setting-reference-image = 参照画像
+gallery-setting-reference-strengths = 参照の強さ
+gallery-setting-input-image = 入力画像
+gallery-setting-inpaint-area = インペイント範囲
+gallery-setting-refiner = リファイナー
+gallery-setting-template = テンプレート
+gallery-setting-negative-template = ネガティブのテンプレート
+gallery-setting-upscaled-by = 拡大率
+gallery-setting-version = バージョン
+gallery-setting-guidance-interval = ガイダンスの範囲
+gallery-setting-frames = フレーム数
+gallery-setting-axis-x = X 軸
+gallery-setting-axis-y = Y 軸
+gallery-setting-axis-z = Z 軸

@@ -321,3 +321,5 @@ side-panel-mask-only = マスク部分のみ
 side-panel-mask-only-tip = マスクした部分だけを指定のサイズで生成し、元のサイズの入力画像に戻します。
 side-panel-mask-padding = マスク周囲の余白（px）
 side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。
+side-panel-accuracy-time-varies = { $count } 回の実行での誤差は最大でメモリ { $memory }。時間は大きく変動
+side-panel-negative-unread = この設定では、モデルはこれを読みません。

@@ -88,7 +88,7 @@ viewer-mask-discard = 破棄
 
 viewer-pause = 一時停止
 viewer-play = 再生
-viewer-play-tip = キー: Space
+viewer-play-tip = キー: スペース
 viewer-previous-frame = 前のフレーム
 viewer-previous-frame-tip = キー: ←
 viewer-next-frame = 次のフレーム

@@ -10,3 +10,17 @@ common-aspect = 宽高比 { $aspect }
 common-automatic = 自动
 common-in-unit = { $name }，单位 { $unit }
 common-close-tip = 关闭此处，与 Esc 相同。
+
+## 按键名称
+
+common-key-ctrl = Ctrl
+common-key-shift = Shift
+common-key-enter = Enter
+common-key-esc = Esc
+common-key-space = 空格
+common-key-del = Del
+common-key-home = Home
+common-key-end = End
+common-key-comma = 逗号
+common-key-plus = 加号
+common-key-minus = 减号

@@ -162,3 +162,23 @@ gallery-export-advice = 请选择其他文件夹，或释放一些磁盘空间�
 gallery-export-name-advice = 请更改文件名。
 gallery-upscale = 放大…
 gallery-upscale-tip = 放大所有选中的文件
+
+## 图像中的设置名称
+
+gallery-setting-keyframe = 关键帧
+gallery-setting-extended-clip = 延长的视频
+gallery-setting-clip-frames = 视频的帧
+gallery-setting-reference-image = 参考图像
+gallery-setting-reference-strengths = 参考强度
+gallery-setting-input-image = 输入图像
+gallery-setting-inpaint-area = 重绘区域
+gallery-setting-refiner = Refiner
+gallery-setting-template = 模板
+gallery-setting-negative-template = 反向模板
+gallery-setting-upscaled-by = 放大倍数
+gallery-setting-version = 版本
+gallery-setting-guidance-interval = 引导区间
+gallery-setting-frames = 帧数
+gallery-setting-axis-x = X 轴
+gallery-setting-axis-y = Y 轴
+gallery-setting-axis-z = Z 轴

@@ -321,3 +321,5 @@ side-panel-mask-only = 仅蒙版区域
 side-panel-mask-only-tip = 仅以完整尺寸生成蒙版区域，再放回输入图像，输入图像的尺寸保持不变。
 side-panel-mask-padding = 蒙版周围边距（像素）
 side-panel-mask-padding-tip = 模型能看到的蒙版区域周围的像素数。
+side-panel-accuracy-time-varies = { $count } 次运行中，内存偏差最多 { $memory }；时间波动很大
+side-panel-negative-unread = 在这些设置下，模型不会读取它。

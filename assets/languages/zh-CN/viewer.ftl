@@ -88,7 +88,7 @@ viewer-mask-discard = 放弃
 
 viewer-pause = 暂停
 viewer-play = 播放
-viewer-play-tip = 快捷键：Space
+viewer-play-tip = 快捷键：空格
 viewer-previous-frame = 上一帧
 viewer-previous-frame-tip = 快捷键：←
 viewer-next-frame = 下一帧

@@ -3,11 +3,12 @@
 
 use super::{
     computed::{
-        Most, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
-        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        Most, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes,
+        conv_path, conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes,
+        unpacked_scratch_bytes,
     },
     cuda::WIDTHS,
-    effort::Effort,
+    effort::{Effort, uneven},
 };
 
 use crate::memory::Attention;
@@ -103,11 +104,11 @@ impl Costs {
             Computes::Processor { threads, effort } => {
                 if self.in_bf16 {
                     let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
-                    let operations = effort.linear_in_bf16(rows, inputs, outputs);
+                    let operations = effort.linear_in_bf16([rows, inputs, outputs], threads);
                     return self.function(effort, 0, rows * outputs, scratch, operations);
                 }
                 let scratch = linear_scratch_bytes(rows, inputs, outputs, threads);
-                let operations = effort.linear(rows, inputs, outputs);
+                let operations = effort.linear([rows, inputs, outputs], threads);
                 self.function(effort, rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
@@ -263,7 +264,9 @@ impl Costs {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
                 let shape = [batch, tokens, heads, width];
                 let scratch = attention_scratch_bytes(shape, keys, threads);
-                let operations = effort.attention(queries, keys, batch * tokens * heads * keys);
+                let scores = batch * tokens * heads * keys;
+                let even = effort.attention(queries, keys, scores);
+                let operations = even * uneven(attention_pieces(shape), 1, threads);
                 self.function(effort, wide, queries, scratch, operations)
             }
             // The result alone.

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use candle_core::{DType, Device, Result, Tensor};
 
-use super::computed::{Conv2d, FEW_ROWS, Mask, attention, conv2d, linear, silu_mul};
+use super::computed::{
+    Conv2d, FEW_ROWS, Mask, OUTPUTS, attention, attention_pieces, conv2d, linear, silu_mul,
+};
 
 /// Rows of a product that share weights which were widened once.
 const TOGETHER: usize = 384;
@@ -42,6 +44,8 @@ pub struct Effort {
     pub kernel: u32,
     /// Per operation of a direct convolution.
     pub direct: u32,
+    /// Per product: dividing the work among threads, and waiting for the last. Other functions take half of it.
+    pub call: u32,
 }
 
 impl Effort {
@@ -55,32 +59,35 @@ impl Effort {
         pixel: 9_000,
         kernel: 250_000,
         direct: 130,
+        call: 100_000_000,
     };
 
     /// `[rows, inputs]` through a linear layer with `outputs` outputs.
-    pub(super) fn linear(self, rows: usize, inputs: usize, outputs: usize) -> f64 {
+    pub(super) fn linear(self, [rows, inputs, outputs]: [usize; 3], threads: usize) -> f64 {
         let products = 2.0 * (rows * inputs * outputs) as f64;
         if rows <= FEW_ROWS {
-            return products.max(of(self.read, inputs * outputs));
+            return products.max(of(self.read, inputs * outputs)) + of(self.call, 1) / 2.0;
         }
         let widened = of(self.widened, inputs * outputs * rows.div_ceil(TOGETHER));
-        products + of(self.output, rows * outputs) + widened
+        let even = products + of(self.output, rows * outputs) + widened;
+        even * uneven(outputs, OUTPUTS, threads) + of(self.call, 1)
     }
 
     /// The same with the instruction for bf16, which computes twice as much in the same time.
-    pub(super) fn linear_in_bf16(self, rows: usize, inputs: usize, outputs: usize) -> f64 {
+    pub(super) fn linear_in_bf16(self, [rows, inputs, outputs]: [usize; 3], threads: usize) -> f64 {
         let widened = of(self.widened, inputs * outputs * rows.div_ceil(TOGETHER));
-        (rows * inputs * outputs) as f64 + of(self.output, rows * outputs) + widened
+        let even = (rows * inputs * outputs) as f64 + of(self.output, rows * outputs) + widened;
+        even * uneven(outputs, OUTPUTS, threads) + of(self.call, 1)
     }
 
     /// A function that moves this many values.
     pub(super) fn moving(self, values: usize) -> f64 {
-        of(self.value, values)
+        of(self.value, values) + of(self.call, 1) / 2.0
     }
 
     /// Attention of `queries` values over `keys` keys; `scores` is the number of queries, heads and keys.
     pub(super) fn attention(self, queries: usize, keys: usize, scores: usize) -> f64 {
-        4.0 * queries as f64 * keys as f64 + of(self.score, scores)
+        4.0 * queries as f64 * keys as f64 + of(self.score, scores) + of(self.call, 1) / 2.0
     }
 
     /// A convolution from `inputs` to `outputs` channels of `pixels` pixels with kernels of `taps` values.
@@ -92,17 +99,18 @@ impl Effort {
         taps: usize,
     ) -> f64 {
         let operations = 2.0 * (pixels * taps) as f64 * inputs as f64 * outputs as f64;
+        let call = of(self.call, 1);
         match path {
             ConvPath::Winograd => {
-                operations * WINOGRAD
+                call + operations * WINOGRAD
                     + of(self.pixel, pixels * (inputs + outputs))
                     + of(self.kernel, inputs * outputs)
             }
             ConvPath::Small => {
                 let patches = self.moving(2 * pixels * inputs * taps);
-                operations + patches + of(self.widened, inputs * outputs * taps)
+                call + operations + patches + of(self.widened, inputs * outputs * taps)
             }
-            ConvPath::Direct => operations * f64::from(self.direct) / 100.0,
+            ConvPath::Direct => call + operations * f64::from(self.direct) / 100.0,
         }
     }
 
@@ -116,6 +124,7 @@ impl Effort {
         const SIDE: usize = 1024;
         const NARROW: usize = 96;
         const SOME: usize = 16;
+        const THIN: usize = 32;
         const HEADS: [usize; 4] = [1, 512, 4, 64];
         const VALUES: usize = 1 << 19;
         // Channels and sides of images: one whose transforms count, one whose kernels count, one that is convolved directly.
@@ -130,19 +139,27 @@ impl Effort {
         };
         let [flat, deep, small] = IMAGES.map(image);
         let (flat, deep, small) = (flat?, deep?, small?);
+        let (short, thin) = (ones(&[SOME, THIN])?, ones(&[2 * OUTPUTS, THIN])?);
         let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
-        let [product, outputs, weights, reading, scores, moving, transforms, kernels, directly] = fastest([
-            &|| linear(&rows, &square, None),
-            &|| linear(&slim, &narrow, None),
-            &|| linear(&some, &half, None),
-            &|| linear(&row, &half, None),
-            &|| attention(&heads, &heads, &heads, Mask::None),
-            &|| silu_mul(&values, &values),
-            &|| convolve(&flat),
-            &|| convolve(&deep),
-            &|| convolve(&small),
-        ])?;
+        let [product, outputs, weights, reading, scores, moving, transforms, kernels, directly, calls] =
+            fastest([
+                &|| linear(&rows, &square, None),
+                &|| linear(&slim, &narrow, None),
+                &|| linear(&some, &half, None),
+                &|| linear(&row, &half, None),
+                &|| attention(&heads, &heads, &heads, Mask::None),
+                &|| silu_mul(&values, &values),
+                &|| convolve(&flat),
+                &|| convolve(&deep),
+                &|| convolve(&small),
+                &|| linear(&short, &thin, None),
+            ])?;
 
+        // As if all threads ended at the same time.
+        let threads = rayon::current_num_threads();
+        let whole = uneven(SIDE, OUTPUTS, threads);
+        let [product, outputs, weights] = [product, outputs, weights].map(|seconds| seconds / whole);
+        let scores = scores / uneven(attention_pieces(HEADS), 1, threads);
         let rate = (2 * ROWS * SIDE * SIDE) as f64 / product;
         let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
         let output = after(outputs, (2 * ROWS * SIDE * NARROW) as f64) / (ROWS * SIDE) as f64;
@@ -159,11 +176,45 @@ impl Effort {
         let known = operations(IMAGES[1]) * WINOGRAD + pixel * pixels(IMAGES[1]);
         let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
         let direct = rate * directly / operations(IMAGES[2]);
-        let [output, widened, read, score, value, pixel, kernel, direct] =
-            [output, widened, read, score, value, pixel, kernel, direct]
+        let thin = (THIN * 2 * OUTPUTS) as f64;
+        let known = (2 * SOME) as f64 * thin + output * (SOME * 2 * OUTPUTS) as f64 + widened * thin;
+        let call = after(calls, known * uneven(2 * OUTPUTS, OUTPUTS, threads));
+        let [output, widened, read, score, value, pixel, kernel, direct, call] =
+            [output, widened, read, score, value, pixel, kernel, direct, call]
                 .map(|one| (100.0 * one).round() as u32);
-        Ok((rate, Self { output, widened, read, score, value, pixel, kernel, direct }))
+        let measured = Self { output, widened, read, score, value, pixel, kernel, direct, call };
+        Ok((rate, measured.or_usual()))
     }
+
+    /// No function takes nothing beside its products. Where that was measured, another program held up the large product,
+    /// and the function counts as usual.
+    fn or_usual(self) -> Self {
+        let Self { output, widened, read, score, value, pixel, kernel, direct, call } = self;
+        let or = |measured: u32, usual: u32| if measured == 0 { usual } else { measured };
+        Self {
+            output: or(output, Self::USUAL.output),
+            widened: or(widened, Self::USUAL.widened),
+            read: or(read, Self::USUAL.read),
+            score: or(score, Self::USUAL.score),
+            value: or(value, Self::USUAL.value),
+            pixel: or(pixel, Self::USUAL.pixel),
+            kernel: or(kernel, Self::USUAL.kernel),
+            direct: or(direct, Self::USUAL.direct),
+            call: or(call, Self::USUAL.call),
+        }
+    }
+}
+
+/// How much longer `extent` takes in pieces of this size than if it could be divided among the threads evenly: the last
+/// pieces leave threads idle.
+pub(super) fn uneven(extent: usize, piece: usize, threads: usize) -> f64 {
+    if extent == 0 {
+        return 1.0;
+    }
+    let threads = threads.max(1);
+    let (whole, rest) = (extent / piece, extent % piece);
+    let last = if whole % threads > 0 { piece } else { rest };
+    ((whole / threads * piece + last) * threads) as f64 / extent as f64
 }
 
 fn of(hundredths: u32, count: usize) -> f64 {
@@ -189,4 +240,28 @@ fn fastest<const N: usize>(works: [&dyn Fn() -> Result<Tensor>; N]) -> Result<[f
         }
     }
     Ok(fastest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_threads_cannot_share_leave_some_idle() {
+        assert_eq!(uneven(1024, 64, 1), 1.0);
+        assert_eq!(uneven(1024, 64, 16), 1.0);
+        assert_eq!(uneven(160, 64, 2), 1.2, "one thread has a piece of 64, and the other that and one of 32");
+        assert_eq!(uneven(192, 64, 2), 4.0 / 3.0);
+        assert_eq!(uneven(40, 64, 4), 4.0, "one thread has it all");
+        assert_eq!(uneven(5, 1, 2), 1.2);
+        assert_eq!(uneven(0, 64, 2), 1.0);
+    }
+
+    #[test]
+    fn what_was_measured_as_nothing_counts_as_usual() {
+        let held_up = Effort { output: 0, widened: 0, score: 0, pixel: 0, value: 696, ..Effort::USUAL };
+        assert_eq!(held_up.or_usual(), Effort { value: 696, ..Effort::USUAL });
+        let slow = Effort { output: 1, ..Effort::USUAL };
+        assert_eq!(slow.or_usual(), slow);
+    }
 }

@@ -441,6 +441,22 @@ fn unfinished_images_are_resumed_or_discarded() {
 }
 
 #[test]
+fn the_offer_to_resume_covers_nothing() {
+    for size in [[900.0, 600.0], [1280.0, 800.0]] {
+        let mut window = Window::open(size, egui::Theme::Light, |_| ());
+        window.says(Event::Hardware(machine()));
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        window.says(Event::Unfinished { jobs: vec![Job::new(JobId(40), Request::default())] });
+        let bottom = ["1 unfinished image", "Resume", "Discard"]
+            .map(|label| window.harness.get_by_label(label).rect().bottom())
+            .into_iter()
+            .fold(0.0, f32::max);
+        let below = window.harness.get_by_label("What would you like to create?").rect();
+        assert!(below.top() >= bottom, "{below:?} begins above {bottom} at {size:?}");
+    }
+}
+
+#[test]
 fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     let mut window = Window::with_starter();
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);

@@ -2,11 +2,12 @@
 
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
+use sluice::window::settings::Settings;
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
 
 use super::{
     runs::Scene,
-    support::{Window, starter},
+    support::{Window, machine, starter},
 };
 
 fn reading(encoder: &str, is_summary: bool, tokens: usize, room: usize, chunks: usize) -> Reading {
@@ -19,6 +20,35 @@ fn planned(window: &mut Window, answer: Vec<Vec<Reading>>) {
     for query in window.take_plans() {
         let Event::Planned { id, forecast, .. } = scene.answer(query.id) else { panic!("no answer") };
         window.says(Event::Planned { id, forecast, readings: answer.clone() });
+    }
+}
+
+/// Beside a history, too, and while the panel is made narrower.
+#[test]
+fn the_token_count_touches_nothing() {
+    let settings = Settings { prompts: vec!["a red boat".to_owned()], ..Settings::default() };
+    let mut window =
+        Window::open([900.0, 600.0], egui::Theme::Light, |setup| setup.settings = Some(settings));
+    window.says(Event::Hardware(machine()));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    planned(&mut window, vec![vec![reading("Qwen3", false, 488, 512, 1)]; 2]);
+    window.frames();
+    let mut edge = 328.0;
+    for narrower in [0.0, 20.0, 28.0] {
+        let from = egui::pos2(edge, 300.0);
+        window.harness.drag_at(from);
+        window.frames();
+        window.harness.hover_at(from - egui::vec2(narrower, 0.0));
+        window.frames();
+        window.harness.drop_at(from - egui::vec2(narrower, 0.0));
+        window.frames();
+        edge -= narrower;
+        let count = window.harness.get_by_label("Prompt, 488 of 512 tokens").rect();
+        for opener in ["Styles", "History", "Examples"] {
+            let rect = window.harness.get_by_label(opener).rect();
+            assert!(rect.left() >= count.right() + 4.0, "{opener} at {rect:?}, the count at {count:?}");
+            assert!(rect.right() < edge, "{opener} ends at {}, the panel at {edge}", rect.right());
+        }
     }
 }
 

@@ -7,7 +7,10 @@ use sluice_engine::{
     session::{Command, Event, Job, JobId},
 };
 
-use super::support::{Window, half_way};
+use super::{
+    runs::Scene,
+    support::{Window, failure, half_way, picture},
+};
 
 /// A window with one job that runs and some that wait, with prompts `a`, `ab` …
 fn with_jobs(count: u64) -> Window {
@@ -105,4 +108,41 @@ fn a_pause_stops_the_running_job_and_resume_goes_on_with_it() {
     window.click("Resume");
     assert_eq!(window.take_commands(), [Command::Pause { paused: false }]);
     assert!(!window.shows("paused"));
+}
+
+#[test]
+fn the_last_job_is_repeated_with_other_seeds_until_it_is_cancelled() {
+    let mut window = with_jobs(1);
+    let picture = || vec![picture(64, 64, 1)];
+    window.click("Repeat");
+    for id in 1..=3 {
+        window.says(Event::Started { job: JobId(id) });
+        window.says(Event::Finished { job: JobId(id), pictures: picture(), seconds: 0.1 });
+        let next = window.take_job();
+        assert_eq!((next.id, next.request.prompt.as_str()), (JobId(id + 1), "a"));
+    }
+    assert_eq!(order(&window), [4]);
+    window.says(Event::Started { job: JobId(4) });
+    window.says(Event::Cancelled { job: JobId(4) });
+    assert!(order(&window).is_empty() && !window.harness.state().state().jobs.repeats);
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn what_fails_is_not_repeated() {
+    let mut window = with_jobs(1);
+    window.click("Repeat");
+    window.says(Event::Failed { job: Some(JobId(1)), failure: failure() });
+    assert!(order(&window).is_empty());
+    assert_eq!(window.take_commands(), []);
+}
+
+#[test]
+fn the_open_queue_says_how_long_it_takes() {
+    let mut window = with_jobs(3);
+    for query in window.take_plans() {
+        window.says(Scene::here().answer(query.id));
+    }
+    window.says(Event::Step { job: JobId(1), step: 3, steps: 12, seconds: 1.0, seconds_left: 9.0 });
+    assert!(window.shows(" left in all"), "what is left of the first job, and two more");
 }

@@ -72,6 +72,8 @@ impl SluiceApp {
                 self.send(command);
             }
             Action::EditJob(job) => self.edit_job(job),
+            Action::RepeatQueue(true) => jobs.repeats = true,
+            Action::RepeatQueue(false) => jobs.stop_repeating(),
             Action::PauseQueue(paused) => {
                 let commands = if paused { jobs.pause() } else { jobs.resume() };
                 self.send(commands);

@@ -202,7 +202,7 @@ impl SluiceApp {
     }
 
     /// Takes what the threads say.
-    pub(super) fn follow_downloads(&mut self, ctx: &Context) {
+    pub(super) fn follow_downloads(&mut self) {
         let Some(getting) = &mut self.getting else { return };
         while let Some(event) = getting.worker.try_recv() {
             match event {
@@ -262,11 +262,11 @@ impl SluiceApp {
                 self.search_models();
             }
         }
-        self.prepare_first_start(ctx);
+        self.prepare_first_start();
     }
 
     /// Finds out how well-known models run, to suggest some to who has none.
-    fn prepare_first_start(&mut self, ctx: &Context) {
+    fn prepare_first_start(&mut self) {
         if !self.state.is_first_start() || self.state.library.is_open || self.state.engine.hardware.is_none()
         {
             return;
@@ -278,11 +278,10 @@ impl SluiceApp {
         if self.state.library.known.is_empty() || self.state.jobs.running().is_some() {
             return;
         }
-        let wanted = self.state.versions_to_fit();
+        let wanted = self.state.first_to_fit();
         if let NextFit::Ask(id, request) = self.state.next_fit(&wanted) {
             let query = self.state.library.fits.ask(id, *request);
             self.send([Command::Plan(Box::new(query))]);
-            ctx.request_repaint();
         }
     }
 }

@@ -8,6 +8,7 @@ use sluice_engine::output::Date;
 use super::{
     Gallery,
     menu::{self, Offer},
+    setting_names::setting_name,
 };
 use crate::{
     language::tr,
@@ -96,9 +97,18 @@ fn summary(item: &Item) -> String {
     }
     let kind = item.path.extension().map(|extension| extension.to_string_lossy().to_uppercase());
     parts.extend(kind);
-    parts.push(units::bytes(item.stamp.bytes));
+    parts.push(file_size(item.stamp.bytes));
     parts.push(Date::of(item.stamp.time()).to_string());
     parts.join(" · ")
+}
+
+/// In the units of models and memory: `16 KB`, `2.3 MB`.
+fn file_size(bytes: u64) -> String {
+    match bytes {
+        ..1024 => format!("{bytes} B"),
+        ..0x10_0000 => format!("{} KB", bytes / 1024),
+        _ => units::memory(bytes),
+    }
 }
 
 fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
@@ -120,7 +130,7 @@ fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut V
 fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut Vec<Action>) {
     title(ui, &tr!("gallery-selected", count = many.len()));
     let bytes = many.iter().map(|item| item.stamp.bytes).sum();
-    ui.label(RichText::new(units::bytes(bytes)).small().color(Palette::of(ui).text_muted));
+    ui.label(RichText::new(file_size(bytes)).small().color(Palette::of(ui).text_muted));
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.selected_are_starred();
     ui.horizontal_wrapped(|ui| {
@@ -203,7 +213,7 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = space::XS;
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-            pair(ui, name, value);
+            pair(ui, &setting_name(name), value);
         }
         if !program.is_empty() {
             pair(ui, &tr!("gallery-made-with"), program);

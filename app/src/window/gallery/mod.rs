@@ -6,6 +6,7 @@ mod head;
 mod info;
 mod menu;
 mod notice;
+mod setting_names;
 mod textures;
 
 use std::path::PathBuf;

@@ -1,6 +1,8 @@
 //! The catalogue: each model with its fit, size and licence.
 
-use egui::{Align, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2};
+use egui::{
+    Align, Color32, ComboBox, CornerRadius, Frame, Label, Layout, Margin, RichText, Sense, Stroke, Ui, vec2,
+};
 
 use super::{GetPlace, Kind, heading, paragraph};
 use crate::{
@@ -16,8 +18,11 @@ use crate::{
     },
 };
 
-/// Height of a model.
+/// Height of a model, and of one whose fit is below its name.
 const ROW: f32 = 62.0;
+const TALL_ROW: f32 = 76.0;
+/// Below this width it is.
+const NARROW: f32 = 600.0;
 
 /// Draws the catalogue.
 pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
@@ -83,7 +88,9 @@ fn free_space(ui: &mut Ui, state: &State) {
 }
 
 fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, actions: &mut Vec<Action>) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    let is_narrow = ui.available_width() < NARROW;
+    let height = if is_narrow { TALL_ROW } else { ROW };
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
     if !ui.is_rect_visible(rect) {
         return;
     }
@@ -110,17 +117,23 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
         start_button(ui, state, listed, version, actions);
         formats(ui, state, place, listed, version);
     }
-    fit_badge(ui, state, listed, version);
+    if !is_narrow {
+        fit_badge(ui, state, listed, version);
+    }
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 2.0;
-            ui.add_space((ROW - font::BODY - font::SMALL - 10.0) / 2.0);
+            let lines = font::BODY + font::SMALL + if is_narrow { font::SMALL + 2.0 } else { 0.0 };
+            ui.add_space((height - lines - 10.0) / 2.0);
             ui.add(
                 Label::new(RichText::new(&listed.name).font(font::medium(font::BODY)).color(palette.text))
                     .truncate(),
             );
             ui.add(Label::new(RichText::new(&detail).small().color(palette.text_faint)).truncate())
                 .on_hover_text(&detail);
+            if is_narrow {
+                fit_line(ui, state, listed, version);
+            }
         });
     });
 }
@@ -262,20 +275,14 @@ fn button(ui: &mut Ui, icon: &str, [label, name]: [String; 2], weight: Weight) -
     response
 }
 
-/// How a model runs, with a dot in the colour of that.
+/// How a model runs, with a dot in the colour of that. Laid out from right to left.
 pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&Version>) {
     let palette = Palette::of(ui);
-    let fit = version.and_then(|version| state.fit_of(listed, version));
-    let (words, dot, tip) = match (listed.known, fit) {
-        (None, _) => (tr!("get-fit-unknown"), palette.line_strong, String::new()),
-        (Some(_), Some(fit)) => (fit.words(), fit::color(palette, fit), fit.sentence()),
-        (Some(_), None) => (tr!("get-checking"), palette.line_strong, String::new()),
-    };
+    let (words, dot, tip) = fit_words(palette, state, listed, version);
     let frame = Frame::new().inner_margin(Margin::symmetric(space::XS as i8, 0));
     let response = frame.show(ui, |ui| {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            // From the right.
             ui.label(RichText::new(words).small().color(palette.text));
             let (place, _) = ui.allocate_exact_size(vec2(8.0, 16.0), Sense::hover());
             ui.painter().circle_filled(place.center(), 4.0, dot);
@@ -283,5 +290,35 @@ pub fn fit_badge(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&V
     });
     if !tip.is_empty() {
         response.response.on_hover_text(tip);
+    }
+}
+
+/// The same as a line below a name.
+pub fn fit_line(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&Version>) {
+    let palette = Palette::of(ui);
+    let (words, dot, tip) = fit_words(palette, state, listed, version);
+    let line = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let (place, _) = ui.allocate_exact_size(vec2(8.0, 14.0), Sense::hover());
+        ui.painter().circle_filled(place.center(), 4.0, dot);
+        ui.add(Label::new(RichText::new(words).small().color(palette.text)).truncate());
+    });
+    if !tip.is_empty() {
+        line.response.on_hover_text(tip);
+    }
+}
+
+/// How a model runs, the colour of that, and what there is to say about it.
+fn fit_words(
+    palette: &Palette,
+    state: &State,
+    listed: &Listed,
+    version: Option<&Version>,
+) -> (String, Color32, String) {
+    let fit = version.and_then(|version| state.fit_of(listed, version));
+    match (listed.known, fit) {
+        (None, _) => (tr!("get-fit-unknown"), palette.line_strong, String::new()),
+        (Some(_), Some(fit)) => (fit.words(), fit::color(palette, fit), fit.sentence()),
+        (Some(_), None) => (tr!("get-checking"), palette.line_strong, String::new()),
     }
 }

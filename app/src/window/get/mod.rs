@@ -18,7 +18,7 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::{downloads::Network, language::tr};
-pub use catalogue::{fit_badge, start_button};
+pub use catalogue::{fit_badge, fit_line, start_button};
 use connection::Connection;
 pub use worker::{GetEvent, GetTask, GetWorker};
 

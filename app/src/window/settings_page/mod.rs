@@ -45,7 +45,9 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
                 .auto_shrink([false, true])
                 .show(ui, |ui| {
                     ui.spacing_mut().item_spacing.y = space::S;
-                    list(ui, state, page, actions);
+                    // Beside the scroll bar.
+                    let margin = Margin { right: space::M as i8, ..Margin::ZERO };
+                    Frame::new().inner_margin(margin).show(ui, |ui| list(ui, state, page, actions));
                 });
         })
     });

@@ -18,6 +18,9 @@ use crate::{
     },
 };
 
+/// Times that were off by more than this part of them are not worth a number: something else ran meanwhile.
+const WIDE: f64 = 1.0;
+
 /// Draws it.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
@@ -191,6 +194,9 @@ pub fn accuracy_of(accuracy: &Accuracy) -> String {
     let Accuracy { runs, memory, time } = *accuracy;
     let memory = units::percent(memory.worst);
     match time {
+        Some(time) if time.worst > WIDE => {
+            tr!("side-panel-accuracy-time-varies", memory = memory, count = runs)
+        }
         Some(time) => {
             tr!("side-panel-accuracy", memory = memory, time = units::percent(time.worst), count = runs)
         }

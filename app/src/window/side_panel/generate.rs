@@ -5,7 +5,7 @@ use sluice_engine::request::RequestError;
 
 use super::{forecast, in_force, notice, parts::sentence};
 use crate::{
-    language::tr,
+    language::{self, tr},
     window::{
         action::{Action, Making},
         commands, icons,
@@ -29,7 +29,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         let cancel_width = if is_running { 96.0 + space::S } else { 0.0 };
         let grid_width = size::PRIMARY + space::S;
         let width = ui.available_width() - cancel_width - grid_width;
-        let shortcut = ui.ctx().format_shortcut(&commands::GENERATE);
+        let shortcut = language::keys(&ui.ctx().format_shortcut(&commands::GENERATE));
         ui.add_enabled_ui(can_generate, |ui| {
             if widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width)
                 .on_hover_text(tr!("side-panel-generate-tip"))

@@ -1,12 +1,14 @@
 //! The token count of a prompt, next to its label.
 
-use egui::{Align, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2};
+use egui::{
+    Align, Color32, FontId, Label, Layout, Rect, Response, RichText, Role, Ui, UiBuilder, WidgetInfo, pos2,
+};
 use sluice_engine::session::Reading;
 
 use crate::{
     language::tr,
     window::{
-        tokens::{Palette, space},
+        tokens::{Palette, font, space},
         widgets,
     },
 };
@@ -14,13 +16,9 @@ use crate::{
 /// Draws it to the right of the prompt's label: `43 / 75`, or `118 / 150, 2 chunks`. Draws nothing while the
 /// count is unknown.
 pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
-    let Some(reading) = leading(readings) else { return };
+    let (Some(reading), Some(words)) = (leading(readings), words(readings)) else { return };
     let extent = reading.extent;
-    let (tokens, room, chunks) = (extent.tokens, extent.room, extent.chunks);
-    let words = match chunks {
-        ..=1 => tr!("side-panel-tokens", tokens = tokens, room = room),
-        _ => tr!("side-panel-tokens-in-chunks", tokens = tokens, room = room, chunks = chunks),
-    };
+    let (tokens, room) = (extent.tokens, extent.room);
     let palette = Palette::of(ui);
     let color = if extent.cut > 0 { palette.danger } else { palette.text_faint };
     let spoken = tr!("side-panel-tokens-spoken", prompt = name, tokens = tokens, room = room);
@@ -32,6 +30,22 @@ pub fn show(ui: &mut Ui, beside: &Response, name: &str, readings: &[Reading]) {
     let label = row.add(Label::new(words).selectable(false));
     label.widget_info(|| WidgetInfo::labeled(Role::Label, true, &spoken));
     label.on_hover_text(readings.iter().map(Reading::sentence).collect::<Vec<_>>().join("\n"));
+}
+
+/// Width of the count, and of the space before it.
+pub fn width(ui: &Ui, readings: &[Reading]) -> f32 {
+    let Some(words) = words(readings) else { return 0.0 };
+    let font = FontId::proportional(font::SMALL);
+    space::S + ui.painter().layout_no_wrap(words, font, Color32::PLACEHOLDER).size().x
+}
+
+fn words(readings: &[Reading]) -> Option<String> {
+    let extent = leading(readings)?.extent;
+    let (tokens, room, chunks) = (extent.tokens, extent.room, extent.chunks);
+    Some(match chunks {
+        ..=1 => tr!("side-panel-tokens", tokens = tokens, room = room),
+        _ => tr!("side-panel-tokens-in-chunks", tokens = tokens, room = room, chunks = chunks),
+    })
 }
 
 /// Shows which part of a prompt is not read.

@@ -12,7 +12,7 @@ use crate::{
         action::Action,
         icons,
         tokens::{size, space},
-        widgets,
+        widgets::{self, Room},
     },
 };
 
@@ -25,11 +25,11 @@ const MOST: usize = 50;
 type Recalled = (usize, String);
 
 /// Draws the button with the list, newest first.
-pub fn menu(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
+pub fn menu(ui: &mut Ui, prompts: &[String], room: Room, actions: &mut Vec<Action>) {
     if prompts.is_empty() {
         return;
     }
-    let button = widgets::disclosure(ui, &tr!("side-panel-history"), icons::CHEVRON_DOWN, false)
+    let button = widgets::opener(ui, &tr!("side-panel-history"), icons::RESTORE, room)
         .on_hover_text(tr!("side-panel-history-tip"));
     Popup::menu(&button)
         .accessible_name(tr!("side-panel-history"))

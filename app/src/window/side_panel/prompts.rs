@@ -14,7 +14,7 @@ use crate::{
         icons,
         state::State,
         tokens::{font, size, space},
-        widgets,
+        widgets::{self, Room},
     },
 };
 
@@ -27,9 +27,18 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
             ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, &tr!("side-panel-prompt"));
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                examples(ui, state, parts.actions);
-                prompt_history::menu(ui, &state.settings.prompts, parts.actions);
-                styles::menu(ui, parts);
+                let has_examples = state.summary().is_some_and(|summary| !summary.examples.is_empty());
+                let names = [
+                    has_examples.then(|| tr!("side-panel-examples")),
+                    (!state.settings.prompts.is_empty()).then(|| tr!("side-panel-history")),
+                    Some(tr!("side-panel-styles")),
+                ];
+                let width = ui.available_width() - prompt_counter::width(ui, readings[0]);
+                let gap = ui.spacing().item_spacing.x;
+                let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
+                examples(ui, state, room, parts.actions);
+                prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
+                styles::menu(ui, parts, room);
             });
             label
         })
@@ -65,12 +74,18 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
         widgets::hint(ui, tr!("side-panel-negative-unused"));
+    } else if !readings[0].is_empty()
+        && readings[1].is_empty()
+        && !state.planning.is_asking()
+        && !draft.request.negative_prompt.trim().is_empty()
+    {
+        widgets::hint(ui, tr!("side-panel-negative-unread"));
     }
 }
 
-fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+fn examples(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::disclosure(ui, &tr!("side-panel-examples"), icons::CHEVRON_DOWN, false)
+    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::SPARKLES, room)
         .on_hover_text(tr!("side-panel-examples-tip"));
     Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
         for example in &summary.examples {

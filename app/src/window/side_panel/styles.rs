@@ -10,7 +10,7 @@ use crate::{
         files::Dialog,
         icons,
         tokens::{size, space},
-        widgets,
+        widgets::{self, Room},
     },
 };
 
@@ -20,8 +20,8 @@ const HEIGHT: f32 = 320.0;
 const MOST: usize = 80;
 
 /// Draws the button with the list.
-pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>) {
-    let button = widgets::disclosure(ui, &tr!("side-panel-styles"), icons::CHEVRON_DOWN, false)
+pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>, room: Room) {
+    let button = widgets::opener(ui, &tr!("side-panel-styles"), icons::TAG, room)
         .on_hover_text(tr!("side-panel-styles-tip"));
     if button.clicked() {
         parts.actions.push(Keeping::ListStyles.into());

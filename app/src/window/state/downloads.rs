@@ -141,12 +141,27 @@ impl State {
     /// The version of a model for this computer: of those that run well, that with most bits; if none does, or as long as
     /// that is not known, the smallest good choice for the card.
     pub fn version_for<'a>(&self, listed: &'a Listed) -> Option<&'a Version> {
-        let usual = listed.version_for(self.vram());
-        let fits: Option<Vec<&Fit>> =
-            listed.versions.iter().map(|version| self.fit_of(listed, version)).collect();
-        let runs_well = |fit: &&Fit| matches!(fit, Fit::Runs { way: Way::Well, .. });
-        let best = fits.and_then(|fits| fits.iter().position(runs_well));
-        best.and_then(|best| listed.versions.get(best)).or(usual)
+        self.choice(listed).unwrap_or_else(|_| listed.version_for(self.vram()))
+    }
+
+    /// The same, or the version whose fit has to be known first. What is larger than the smallest good choice is only of
+    /// interest if that runs well.
+    fn choice<'a>(&self, listed: &'a Listed) -> Result<Option<&'a Version>, &'a Version> {
+        let Some(usual) = listed.version_for(self.vram()) else { return Ok(None) };
+        let runs_well = |version: &'a Version| match self.fit_of(listed, version) {
+            Some(fit) => Ok(matches!(fit, Fit::Runs { way: Way::Well, .. })),
+            None => Err(version),
+        };
+        let is_usual = |version: &&Version| version.format == usual.format;
+        let place = listed.versions.iter().position(|version| is_usual(&version)).unwrap_or(0);
+        let (larger, others) = listed.versions.split_at(place);
+        let others = if runs_well(usual)? { larger } else { others };
+        for version in others {
+            if runs_well(version)? {
+                return Ok(Some(version));
+            }
+        }
+        Ok(Some(usual))
     }
 
     /// The versions whose fits the catalogue shows: those that are usual for the card, then all others.
@@ -162,47 +177,93 @@ impl State {
     }
 
     /// The models for somebody who has none: of the catalogue's, in its order, those for images that run quickly and are
-    /// not too large, one of each family; if there are too few, the fastest. Empty until all fits are known.
+    /// not too large, one of each family; if there are too few, the fastest. Empty until the fits that decide are known.
     pub fn first_models(&self) -> Vec<&'static Listed> {
-        let Catalogue { models, .. } = catalogue();
-        let known = || {
-            models
-                .iter()
-                .filter_map(|listed| Some((listed, self.library.known(&EntryId::Known(listed.id.clone()))?)))
-        };
-        let all_known =
-            |listed: &Listed| listed.versions.iter().all(|version| self.fit_of(listed, version).is_some());
-        if self.library.known.is_empty() || !known().all(|(listed, _)| all_known(listed)) {
-            return Vec::new();
+        self.suited().unwrap_or_default()
+    }
+
+    /// The versions whose fits are the next to know for [`State::first_models`]; once these are there, they themselves.
+    pub fn first_to_fit(&self) -> Vec<EntryId> {
+        let of = |listed: &Listed| self.version_for(listed).map(|version| version_id(listed, version));
+        match self.suited() {
+            Ok(models) => models.into_iter().filter_map(of).collect(),
+            Err(next) => next.into_iter().collect(),
         }
-        let makes_images = known().filter(|(_, known)| {
-            known.defaults.frames == 1 && !known.defaults.fills_in && known.defaults.modes.is_empty()
+    }
+
+    /// The models, or the version whose fit decides next.
+    fn suited(&self) -> Result<Vec<&'static Listed>, Option<EntryId>> {
+        if self.library.known.is_empty() {
+            return Err(None);
+        }
+        let Catalogue { models, .. } = catalogue();
+        let makes_images = models.iter().filter_map(|listed| {
+            let known = self.library.known(&EntryId::Known(listed.id.clone()))?;
+            let defaults = &known.defaults;
+            let is_plain = defaults.frames == 1 && !defaults.fills_in && defaults.modes.is_empty();
+            is_plain.then_some((listed, known.family.as_str()))
         });
-        let mut runs: Vec<(&'static Listed, &str, f64)> = makes_images
-            .filter_map(|(listed, known)| match self.fit_of(listed, self.version_for(listed)?)? {
-                Fit::Runs { seconds, .. } => Some((listed, known.family.as_str(), *seconds)),
-                Fit::TooBig { .. } | Fit::Cannot(_) => None,
-            })
-            .collect();
-        let is_small = |listed: &Listed| {
-            let version = self.version_for(listed);
-            version.is_some_and(|version| {
-                !version.is_gated && listed.bytes(version).is_some_and(|bytes| bytes < LARGE)
-            })
+        let makes_images: Vec<(&'static Listed, &str)> = makes_images.collect();
+        let run = |listed: &'static Listed| {
+            let unknown = |version: &Version| Some(version_id(listed, version));
+            let Some(version) = self.choice(listed).map_err(unknown)? else { return Ok(None) };
+            match self.fit_of(listed, version) {
+                Some(Fit::Runs { seconds, .. }) => Ok(Some((version, *seconds))),
+                Some(Fit::TooBig { .. } | Fit::Cannot(_)) => Ok(None),
+                None => Err(unknown(version)),
+            }
         };
-        let is_good =
-            |(listed, _, seconds): &(&'static Listed, &str, f64)| *seconds < QUICK && is_small(listed);
-        // In the catalogue's order first, and then by time.
-        let mut order: Vec<(&'static Listed, &str, f64)> =
-            runs.iter().filter(|run| is_good(run)).copied().collect();
-        runs.sort_by(|one, other| one.2.total_cmp(&other.2));
-        order.extend(runs);
-        let mut chosen: Vec<(&'static Listed, &str)> = Vec::new();
-        for (listed, family, _) in order {
-            if chosen.len() < SUGGESTED && chosen.iter().all(|(_, other)| *other != family) {
-                chosen.push((listed, family));
+        let is_small = |listed: &Listed, version: &Version| {
+            !version.is_gated && listed.bytes(version).is_some_and(|bytes| bytes < LARGE)
+        };
+        let mut chosen = Chosen::default();
+        // First those that may be good, in the catalogue's order, until there are enough.
+        for (listed, family) in &makes_images {
+            if chosen.is_complete() {
+                break;
+            }
+            if !listed.versions.iter().any(|version| is_small(listed, version)) || chosen.has(family) {
+                continue;
+            }
+            if let Some((version, seconds)) = run(listed)?
+                && seconds < QUICK
+                && is_small(listed, version)
+            {
+                chosen.add(listed, family);
             }
         }
-        chosen.into_iter().map(|(listed, _)| listed).collect()
+        if !chosen.is_complete() {
+            let mut runs = Vec::new();
+            for (listed, family) in &makes_images {
+                runs.extend(run(listed)?.map(|(_, seconds)| (*listed, *family, seconds)));
+            }
+            runs.sort_by(|one, other| one.2.total_cmp(&other.2));
+            for (listed, family, _) in runs {
+                chosen.add(listed, family);
+            }
+        }
+        Ok(chosen.models.into_iter().map(|(listed, _)| listed).collect())
+    }
+}
+
+/// Suggested models, one of each family.
+#[derive(Default)]
+struct Chosen<'a> {
+    models: Vec<(&'static Listed, &'a str)>,
+}
+
+impl<'a> Chosen<'a> {
+    fn is_complete(&self) -> bool {
+        self.models.len() == SUGGESTED
+    }
+
+    fn has(&self, family: &str) -> bool {
+        self.models.iter().any(|(_, other)| *other == family)
+    }
+
+    fn add(&mut self, listed: &'static Listed, family: &'a str) {
+        if !self.is_complete() && !self.has(family) {
+            self.models.push((listed, family));
+        }
     }
 }

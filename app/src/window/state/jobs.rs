@@ -88,6 +88,10 @@ pub struct Jobs {
     pub unfinished: Vec<Job>,
     /// Whether no further job is started.
     pub paused: bool,
+    /// Whether the last job is generated again and again, with other seeds, until somebody stops it.
+    pub repeats: bool,
+    /// The job that is generated again as soon as the queue is done.
+    again: Option<Job>,
     /// Jobs whose images are composed into one.
     pub groups: Groups,
     /// The job that a pause has stopped and that goes on after it.
@@ -239,6 +243,7 @@ impl Jobs {
             return false;
         }
         if self.stopped.take_if(|id| *id == job.id).is_none() {
+            self.stop_repeating();
             self.groups.ended(job.id);
             return true;
         }
@@ -246,6 +251,27 @@ impl Jobs {
         let first = self.run_next(job.id);
         self.following.extend(std::iter::once(Command::Generate(Box::new(job.job.clone()))).chain(first));
         false
+    }
+
+    /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are enlarged are not.
+    pub(super) fn ended_well(&mut self, job: &QueuedJob) {
+        let can = job.job.group.is_none() && job.job.output.is_none() && job.request().upscale.is_none();
+        if self.repeats && can && self.queue.is_empty() {
+            self.again = Some(job.job.clone());
+        }
+    }
+
+    /// Repeats nothing any more.
+    pub fn stop_repeating(&mut self) {
+        (self.repeats, self.again) = (false, None);
+    }
+
+    /// Queues the job that is repeated, once the queue is done.
+    pub fn repeat(&mut self, new_seed: impl FnOnce() -> u64) -> Option<Command> {
+        let mut job = self.again.take_if(|_| self.repeats && self.queue.is_empty())?;
+        job.request.seed = new_seed();
+        job.journal = None;
+        Some(self.add(job))
     }
 
     /// Commands that follow from what the engine has said.

@@ -115,6 +115,27 @@ impl State {
         Some(all + (plan.seconds - one(&request, &request)).max(0.0))
     }
 
+    /// About how many seconds the queue takes: what is left of the running job, and the others by the forecast for the panel's
+    /// settings. Nothing is known about other models, and about what is enlarged.
+    pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
+        let (running, progress) = self.jobs.running()?;
+        let base = self.draft().to_send();
+        let plan = self.planning.plan()?;
+        let area = |request: &Request| {
+            let frames = f64::from(request.frames.max(1)) * f64::from(request.batch.max(1));
+            f64::from(request.width) * f64::from(request.height) * frames
+        };
+        let mut seconds = progress.seconds_left(now)?;
+        for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
+            let request = job.request();
+            if request.model != base.model || request.upscale.is_some() {
+                return None;
+            }
+            seconds += seconds_of_another(plan, request.steps, area(request) / area(&base));
+        }
+        Some(seconds)
+    }
+
     /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.
     pub fn vary(&mut self, id: RecentId, strength: Option<f32>, new_seed: impl Fn() -> u64) -> Vec<Command> {
         let Some(of) = self.images.recents.get(id).and_then(|recent| recent.request.clone()) else {

@@ -517,6 +517,7 @@ impl State {
         self.jobs.groups.finished(job, &images);
         let Some(job) = self.end(job) else { return };
         self.jobs.groups.ended(job.id);
+        self.jobs.ended_well(&job);
         let ids = self.images.recents.add_finished(job.request(), images, seconds);
         if self.images.follow
             && let Some(&first) = ids.first()
@@ -598,6 +599,7 @@ impl State {
         let title = match job {
             Some(id) => {
                 self.end(id);
+                self.jobs.stop_repeating();
                 self.jobs.groups.ended(id);
                 self.leave_live();
                 tr!("state-generation-failed")

@@ -12,7 +12,7 @@ mod unfinished;
 use crate::language::tr;
 use egui::{
     Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, Response, RichText,
-    Ui, vec2,
+    ScrollArea, Ui, pos2, vec2,
 };
 
 use super::{
@@ -75,6 +75,7 @@ pub fn show(
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
     let Viewer { view, brush, canvas, comparison, hovered } = viewer;
+    unfinished::show(ui, &state.jobs.unfinished, actions);
     if !state.images.recents.is_empty() || state.jobs.running().is_some() {
         Panel::bottom("recent")
             .exact_size(size::THUMBNAIL + 2.0 * space::M)
@@ -140,7 +141,6 @@ fn image(
     if let Some(replanned) = &state.watches.replanned {
         replan_notice(ui, area, replanned, actions);
     }
-    unfinished::show(ui, area, &state.jobs.unfinished, actions);
     if let Some(card) = failures.last() {
         if state.images.shown != Shown::Nothing {
             ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);
@@ -200,10 +200,13 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     let examples = if is_first { &examples[..examples.len().min(first_start::EXAMPLES)] } else { examples };
     let widest = if is_first { first_start::WIDTH } else { size::CARD };
     let width = (area.width() - 2.0 * space::XL).min(widest);
-    let below = if is_first { first_start::HEIGHT } else { 0.0 };
+    let below = if is_first { first_start::height(width) } else { 0.0 };
     let height: f32 = 150.0 + examples.len() as f32 * (size::CONTROL + 2.0 + space::XS) + below;
-    let place = Rect::from_center_size(area.center(), vec2(width, height.min(area.height())));
-    ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
+    let is_short = height > area.height();
+    let top = (area.center().y - height / 2.0).max(area.top());
+    let left = area.center().x - width / 2.0;
+    let place = Rect::from_min_max(pos2(left, top), pos2(left + width, area.bottom()));
+    let scrolled = |ui: &mut Ui| {
         ui.vertical_centered(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let makes_clips = state.makes_clips();
@@ -229,8 +232,12 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
                     (icons::PACKAGE, tr!("viewer-model-missing"), words)
                 }
             };
-            widgets::icon(ui, icon, 34.0, palette.text_faint);
-            ui.add_space(space::S);
+            if is_short {
+                ui.add_space(space::M);
+            } else {
+                widgets::icon(ui, icon, 34.0, palette.text_faint);
+                ui.add_space(space::S);
+            }
             ui.label(RichText::new(title).font(font::semibold(font::TITLE)).color(palette.text));
             ui.label(RichText::new(words).color(palette.text_muted));
             ui.add_space(space::M);
@@ -253,9 +260,13 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
             }
         });
         if is_first {
-            ui.add_space(space::L);
+            ui.add_space(if is_short { space::S } else { space::L });
             first_start::show(ui, state, actions);
+            ui.add_space(space::S);
         }
+    };
+    ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
+        ScrollArea::vertical().id_salt("start").show(ui, scrolled)
     });
 }
 
@@ -375,7 +386,7 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
         }
     });
     ui.add_space(space::XS);
-    egui::ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
+    ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
         let message = RichText::new(&card.failure.message).color(palette.text_muted);
         ui.add(egui::Label::new(message).wrap().selectable(true));
         if let Some(advice) = &card.failure.advice {

@@ -21,6 +21,9 @@ use crate::{
 /// Room for a button with words, and for the beginning of the caption.
 const WORDED: f32 = 150.0;
 const CAPTION: f32 = 60.0;
+/// In narrower bars the zoom is not named, and in still narrower ones only fitting is offered.
+const ZOOM_NAMED: f32 = 340.0;
+const ZOOM_ACTUAL: f32 = 290.0;
 
 /// Draws the bar.
 pub fn show(
@@ -87,14 +90,19 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
     let percent = (view.zoom(image, area, density) * 100.0).round();
     let actual = (percent - 100.0).abs() < 0.5 && !view.is_fit();
     let weight = |on| if on { Weight::Selected } else { Weight::Ghost };
+    let width = ui.available_width();
     let tip = tr!("viewer-zoom-actual-tip");
-    if widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked() {
+    if width >= ZOOM_ACTUAL && widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked()
+    {
         view.actual();
     }
     let tip = tr!("viewer-zoom-fit-tip");
     if widgets::button(ui, None, &tr!("viewer-zoom-fit"), weight(view.is_fit())).on_hover_text(tip).clicked()
     {
         view.fit();
+    }
+    if width < ZOOM_NAMED {
+        return;
     }
     let color = Palette::of(ui).text_faint;
     let (rect, _) = ui.allocate_exact_size(vec2(46.0, size::CONTROL), egui::Sense::hover());

@@ -9,8 +9,9 @@ mod rows;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
-    Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
-    primary_button, row_button, segmented, tag, tall_icon_button, toggle_button, wide_button,
+    Room, Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
+    opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button, toggle_button,
+    wide_button,
 };
 pub use explained::Labelled;
 pub use fields::{

@@ -21,7 +21,7 @@ use crate::nn::cuda;
 /// Register tiles of input rows that share the weights in the cache.
 pub(super) const PANELS: usize = 8;
 /// Outputs per work item.
-pub(super) const OUTPUTS: usize = 64;
+pub(in crate::nn) const OUTPUTS: usize = 64;
 /// Inputs summed at a time.
 const DEPTH: usize = 256;
 /// Inputs whose weights are widened at a time when many rows share them. Packed rows are short: with a

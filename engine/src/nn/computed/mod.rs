@@ -28,7 +28,9 @@ mod unpacked;
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias, attention_with_sinks};
-pub(in crate::nn) use attention::{Most, scratch_bytes as attention_scratch_bytes};
+pub(in crate::nn) use attention::{
+    Most, pieces as attention_pieces, scratch_bytes as attention_scratch_bytes,
+};
 pub use bf16_product::is_available as has_bf16_products;
 pub(in crate::nn) use bf16_product::scratch_bytes as bf16_scratch_bytes;
 pub use channel_norm::channel_norm;
@@ -43,7 +45,7 @@ pub(in crate::nn) use few_rows::MOST as FEW_ROWS;
 pub use gelu::{geglu, gelu, gelu_mul};
 pub use leaky::{leaky_relu, prelu};
 pub use linear::{LowRank, Weight, linear, linear_with};
-pub(in crate::nn) use linear::{in_bf16, scratch_bytes as linear_scratch_bytes};
+pub(in crate::nn) use linear::{OUTPUTS, in_bf16, scratch_bytes as linear_scratch_bytes};
 pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
 pub use rope::{Rope, rope_half, rope_interleaved};

@@ -240,6 +240,11 @@ fn plain_heads([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: us
     if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
 
+/// Work items that `[batch, tokens, heads, width]` queries are divided into.
+pub(in crate::nn) fn pieces(q: [usize; 4]) -> usize {
+    tiled::pieces(q)
+}
+
 /// Scratch bytes of attention, without its inputs and its result.
 pub(in crate::nn) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
     tiled::scratch_bytes(q, keys, threads)

@@ -84,6 +84,11 @@ pub(super) fn attend(
     });
 }
 
+/// Work items of [`attend`].
+pub(super) fn pieces([batch, tokens, heads, width]: [usize; 4]) -> usize {
+    batch * heads * tokens.div_ceil(block(width).0 * Tile::detect().columns())
+}
+
 /// Scratch bytes of [`attend`].
 pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usize, threads: usize) -> usize {
     let tile = Tile::detect();
@@ -93,7 +98,7 @@ pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usi
     let count = tokens.min(together).div_ceil(tile.columns());
     let values = width.div_ceil(tile.rows) * (keys * tile.rows + 16);
     let worker = values + count * tile.columns() * (2 * width + keys + 3);
-    let pieces = batch * heads * tokens.div_ceil(together);
+    let pieces = pieces([batch, tokens, heads, width]);
     // The lists grow by doubling.
     let lists = pieces * tokens.min(together).next_power_of_two() * size_of::<&mut [f32]>();
     threads.min(pieces) * worker * size_of::<f32>() + lists
