@@ -21,7 +21,7 @@ KEPT = ("latents.init", "unet.0.out.0", "output")
 def make(unet, name, scales=()):
     """A ControlNet for a UNet, and what its weights are made from."""
     # As narrow as the tiny networks, so that embedding the picture is not what takes the most memory.
-    options = {"conditioning_embedding_out_channels": (4, 8, 16, 24), "load_weights_from_unet": False}
+    options = {"conditioning_embedding_out_channels": (2, 4, 8, 16), "load_weights_from_unet": False}
     net = diffusers.ControlNetModel.from_unet(unet, **options)
     with tempfile.TemporaryDirectory() as folder:
         net.save_pretrained(folder)
