@@ -42,7 +42,7 @@ fn a_control_net_is_added_with_its_image_and_removed() {
     window.frames();
     nothing_is_unnamed(&window, "ControlNet");
     let _results = look(&mut window, "control-net-dark-1280");
-    window.click("None");
+    window.click("Preprocessor");
     window.click("Canny edges");
     window.frames();
     window.click("Generate");

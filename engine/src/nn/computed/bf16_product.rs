@@ -45,7 +45,7 @@ const DEPTH: usize = 128;
 pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
     let width = rows.min(PANELS * COLUMNS).next_multiple_of(LANES);
     let pieces = outputs.div_ceil(OUTPUTS);
-    let workers = threads.min(pieces) * (OUTPUTS * width + (OUTPUTS + 2) * DEPTH) * size_of::<f32>();
+    let workers = threads.min(pieces) * (OUTPUTS * width + (OUTPUTS + 2 * ROWS) * DEPTH) * size_of::<f32>();
     let lists = pieces * width.min(rows) * size_of::<&mut [f32]>();
     width * inputs / 2 * size_of::<u32>() + outputs * size_of::<f32>() + workers + lists
 }
@@ -58,6 +58,7 @@ mod x86 {
             _mm512_setzero_ps,
         },
         num::NonZeroUsize,
+        ops::Range,
     };
 
     use half::bf16;
@@ -71,7 +72,7 @@ mod x86 {
         },
         COLUMNS, DEPTH, LANES, OUTPUTS, PANELS, ROWS, VECTORS,
     };
-    use crate::precision::{LARGEST_ROTATION, rotate};
+    use crate::precision::rotate;
 
     /// Whether this processor has the instruction.
     pub fn is_available() -> bool {
@@ -92,16 +93,24 @@ mod x86 {
             panels.par_chunks_mut(VECTORS * pairs).zip(x.par_chunks(COLUMNS * inputs)).for_each(
                 |(panel, x)| {
                     let vectors = panel.len() / pairs;
-                    let mut rotated = Vec::new();
-                    for (row, mut x) in x.chunks_exact(inputs).enumerate() {
-                        if let Some(rotation) = rotation {
-                            rotated.resize(inputs, bf16::ZERO);
-                            run(Rotate { x, rotation, out: &mut rotated });
-                            x = &rotated;
-                        }
-                        for (pair, both) in x.as_chunks::<2>().0.iter().enumerate() {
-                            panel[pair * vectors + row / LANES][row % LANES] = joined(both);
-                        }
+                    let (mut rotated, mut joint) = (Vec::new(), Vec::new());
+                    for (row, x) in x.chunks_exact(inputs).enumerate() {
+                        let mut put =
+                            |pair: usize, both: u32| panel[pair * vectors + row / LANES][row % LANES] = both;
+                        let Some(rotation) = rotation else {
+                            x.as_chunks()
+                                .0
+                                .iter()
+                                .enumerate()
+                                .for_each(|(pair, both)| put(pair, joined(both)));
+                            continue;
+                        };
+                        rotated.resize(inputs.next_multiple_of(2 * LANES), 0.0);
+                        run(Rotate { x, rotation, out: &mut rotated[..inputs] });
+                        joint.clear();
+                        // SAFETY: the instructions are there, as was asserted above.
+                        unsafe { pair_up(&rotated, &mut joint) };
+                        joint[..pairs].iter().enumerate().for_each(|(pair, both)| put(pair, *both));
                     }
                 },
             );
@@ -150,27 +159,54 @@ mod x86 {
     }
 
     impl Scratch {
-        /// Adds the pairs from weight `start` on to those of other outputs.
+        /// Adds `depth` pairs of each of some outputs to those of others, from a pair of their rows on.
         #[target_feature(enable = "avx512f,avx512bf16")]
-        fn add_weights(&mut self, weights: Weights<'_>, start: usize, pairs: usize) {
+        fn add_weights(&mut self, weights: Weights<'_>, outputs: Range<usize>, pairs: Pairs) {
+            let Pairs { all, first, depth } = pairs;
+            let place = |output: usize| 2 * (output * all + first);
             if let Weights::Bf16(weights) = weights {
-                self.weights.extend(weights[start..][..2 * pairs].as_chunks::<2>().0.iter().map(joined));
+                for output in outputs {
+                    let row = &weights[place(output)..][..2 * depth];
+                    self.weights.extend(row.as_chunks::<2>().0.iter().map(joined));
+                }
                 return;
             }
-            self.widened.clear();
-            self.widened.resize((2 * pairs).next_multiple_of(2 * LANES), 0.0);
-            run(Widen { weights, start, out: &mut self.widened[..2 * pairs] });
-            let end = self.weights.len() + pairs;
-            for [low, high] in self.widened.as_chunks::<LANES>().0.as_chunks::<2>().0 {
-                // SAFETY: all are sixteen floats, or as many pairs.
-                let pairs = unsafe {
-                    let [low, high] =
-                        [*low, *high].map(|half| std::mem::transmute::<[f32; LANES], __m512>(half));
-                    std::mem::transmute::<__m512bh, [u32; LANES]>(_mm512_cvtne2ps_pbh(high, low))
-                };
-                self.weights.extend_from_slice(&pairs);
+            // What is behind a row's last value is converted with it, and left out.
+            let width = (2 * depth).next_multiple_of(2 * LANES);
+            for outputs in outputs.clone().step_by(ROWS).map(|first| first..outputs.end.min(first + ROWS)) {
+                self.widened.resize(self.widened.len().max(outputs.len() * width), 0.0);
+                let rows = &mut self.widened[..outputs.len() * width];
+                run(Widen { weights, places: outputs.map(place), length: 2 * depth, width, out: rows });
+                for row in rows.chunks_exact(width) {
+                    let end = self.weights.len() + depth;
+                    pair_up(row, &mut self.weights);
+                    self.weights.truncate(end);
+                }
             }
-            self.weights.truncate(end);
+        }
+    }
+
+    /// Some pairs of each row of weights.
+    #[derive(Clone, Copy)]
+    struct Pairs {
+        /// Pairs of a row.
+        all: usize,
+        /// The first of them.
+        first: usize,
+        /// Their number.
+        depth: usize,
+    }
+
+    /// Rounds whole vectors of pairs to bf16.
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    fn pair_up(values: &[f32], pairs: &mut Vec<u32>) {
+        for [low, high] in values.as_chunks::<LANES>().0.as_chunks::<2>().0 {
+            // SAFETY: all are sixteen floats, or as many pairs.
+            let rounded = unsafe {
+                let [low, high] = [*low, *high].map(|half| std::mem::transmute::<[f32; LANES], __m512>(half));
+                std::mem::transmute::<__m512bh, [u32; LANES]>(_mm512_cvtne2ps_pbh(high, low))
+            };
+            pairs.extend_from_slice(&rounded);
         }
     }
 
@@ -178,33 +214,34 @@ mod x86 {
     struct Rotate<'a> {
         x: &'a [bf16],
         rotation: NonZeroUsize,
-        out: &'a mut [bf16],
+        out: &'a mut [f32],
     }
 
     impl Tiled for Rotate<'_> {
         #[inline(always)]
         fn run<S: Simd, const R: usize>(self, _: S) {
-            let size = self.rotation.get();
-            let mut values = [0.0; LARGEST_ROTATION];
-            let values = &mut values[..size];
-            for (out, x) in self.out.chunks_exact_mut(size).zip(self.x.chunks_exact(size)) {
-                values.iter_mut().zip(x).for_each(|(value, x)| *value = f32::from(*x));
-                rotate(values);
-                out.iter_mut().zip(&*values).for_each(|(out, value)| *out = bf16::from_f32(*value));
+            for (out, x) in self.out.iter_mut().zip(self.x) {
+                *out = f32::from_bits(u32::from(x.to_bits()) << 16);
             }
+            self.out.chunks_exact_mut(self.rotation.get()).for_each(rotate);
         }
     }
 
-    struct Widen<'a> {
+    /// Widens `length` weights from each of some places on, to rows of `width`.
+    struct Widen<'a, P> {
         weights: Weights<'a>,
-        start: usize,
+        places: P,
+        length: usize,
+        width: usize,
         out: &'a mut [f32],
     }
 
-    impl Tiled for Widen<'_> {
+    impl<P: Iterator<Item = usize>> Tiled for Widen<'_, P> {
         #[inline(always)]
         fn run<S: Simd, const R: usize>(self, simd: S) {
-            self.weights.widen(simd, self.start, self.out);
+            for (place, out) in self.places.zip(self.out.chunks_exact_mut(self.width)) {
+                self.weights.widen(simd, place, &mut out[..self.length]);
+            }
         }
     }
 
@@ -224,9 +261,7 @@ mod x86 {
         for piece in (0..pairs).step_by(DEPTH) {
             let depth = DEPTH.min(pairs - piece);
             scratch.weights.clear();
-            for output in first..first + height {
-                scratch.add_weights(weights, 2 * (output * pairs + piece), depth);
-            }
+            scratch.add_weights(weights, first..first + height, Pairs { all: pairs, first: piece, depth });
             for strip in (0..height).step_by(ROWS) {
                 let last = height - strip - 1;
                 let rows: [&[u32]; ROWS] =
