@@ -132,6 +132,32 @@ fn every_family_with_image_to_image_has_it() {
 }
 
 #[test]
+fn a_refiner_does_its_share_of_both_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("sdxl", "base");
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let refined = fixture.run("refined/guided").unwrap();
+    refined.write_refiner(&model).unwrap();
+    let own = refined.request(&model);
+    assert!(own.refiner.is_some() && own.source.is_none());
+    let mut runner = Runner::start().unwrap();
+    let request = Request {
+        width: 64,
+        height: 32,
+        steps: 6,
+        batch: 2,
+        dtype: Some(ComputeDtype::F32),
+        hires: hires(2.0, 0.9, Enlarger::default()),
+        ..own
+    };
+    let plan = forecast(&runner, &request, &card()).plan.unwrap();
+    let names = plan.stages.iter().map(|stage| stage.stage.name.as_str());
+    assert_eq!(names.filter(|name| *name == "Refine").count(), 2);
+    let whole = images(&mut runner, &request);
+    assert!(whole == step_by_step(&mut runner, &request), "other pixels than in three steps");
+}
+
+#[test]
 fn nothing_is_left_of_latents_at_full_strength() {
     let mut runner = Runner::start().unwrap();
     let small = starter(64, 4);
