@@ -137,7 +137,7 @@ plan-for-comparison-tip = Zeigt Strategien, die langsamer sind oder mehr Speiche
 
 plan-row-fastest = Am schnellsten
 plan-row-balanced = Ausgewogen
-plan-row-least-memory = Wenigster Speicher
+plan-row-least-memory = Wenig Speicher
 plan-row-everything = Nichts auslagern
 plan-row-model-offload = Modellteile auslagern
 plan-row-cond-only = Textencoder auslagern

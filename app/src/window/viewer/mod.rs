@@ -268,7 +268,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
         }
     };
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
-        ScrollArea::vertical().id_salt("start").show(ui, scrolled)
+        ScrollArea::vertical().id_salt("start").auto_shrink([false, true]).show(ui, scrolled)
     });
 }
 
