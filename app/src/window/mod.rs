@@ -29,6 +29,7 @@ mod shortcuts;
 mod side_panel;
 pub mod state;
 mod status_bar;
+mod strategy_names;
 mod textures;
 pub mod tokens;
 mod top_bar;

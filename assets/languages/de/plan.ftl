@@ -134,3 +134,14 @@ plan-advanced-tip = Zeigt, wo Teile bleiben, in wie vielen Bits, und Grenzen.
 plan-each-part-tip = Zeigt die Wahl für einzelne Teile des Modells.
 plan-does-not-fit-tip = Zeigt Strategien, die mehr Speicher brauchen, als da ist.
 plan-for-comparison-tip = Zeigt Strategien, die langsamer sind oder mehr Speicher brauchen.
+
+plan-row-fastest = Am schnellsten
+plan-row-balanced = Ausgewogen
+plan-row-least-memory = Wenig Speicher
+plan-row-everything = Nichts auslagern
+plan-row-model-offload = Modellteile auslagern
+plan-row-cond-only = Textencoder auslagern
+plan-row-cond-diffusion = Textencoder und Denoiser auslagern
+plan-row-layer-streaming = Schichten streamen
+plan-row-auto = Empfohlen von Sluice
+plan-row-stored = Ursprüngliche Gewichte

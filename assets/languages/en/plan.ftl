@@ -134,3 +134,14 @@ plan-advanced-tip = Shows where parts stay, in how many bits, and limits.
 plan-each-part-tip = Shows choices for single parts of the model.
 plan-does-not-fit-tip = Shows strategies that need more memory than there is.
 plan-for-comparison-tip = Shows strategies that are slower or need more memory.
+
+plan-row-fastest = Fastest
+plan-row-balanced = Balanced
+plan-row-least-memory = Least memory
+plan-row-everything = No offload
+plan-row-model-offload = Model offload
+plan-row-cond-only = Text encoder offload
+plan-row-cond-diffusion = Text encoder and denoiser offload
+plan-row-layer-streaming = Layer streaming
+plan-row-auto = Recommended by Sluice
+plan-row-stored = Original weights

@@ -134,3 +134,14 @@ plan-each-part-tip = Muestra las opciones para cada parte del modelo.
 plan-for-comparison-tip = Muestra estrategias más lentas o que necesitan más memoria.
 plan-here-tip = Planifica para lo que hay en este ordenador.
 plan-simulate-tip = Planifica como para esta GPU, mientras calcula la CPU.
+
+plan-row-fastest = Más rápido
+plan-row-balanced = Equilibrado
+plan-row-least-memory = Mínima memoria
+plan-row-everything = Sin descarga
+plan-row-model-offload = Descarga por modelos
+plan-row-cond-only = Descarga del codificador de texto
+plan-row-cond-diffusion = Descarga del codificador y del denoiser
+plan-row-layer-streaming = Streaming de capas
+plan-row-auto = Recomendado por Sluice
+plan-row-stored = Pesos originales

@@ -134,3 +134,14 @@ plan-each-part-tip = Affiche les choix pour chaque partie du modèle.
 plan-for-comparison-tip = Affiche les stratégies plus lentes ou plus gourmandes en mémoire.
 plan-here-tip = Planifie pour ce qui se trouve dans cet ordinateur.
 plan-simulate-tip = Planifie comme pour ce GPU, tandis que le CPU calcule.
+
+plan-row-fastest = Le plus rapide
+plan-row-balanced = Équilibre
+plan-row-least-memory = Mémoire minimale
+plan-row-everything = Sans déchargement
+plan-row-model-offload = Déchargement par modèle
+plan-row-cond-only = Déchargement de l'encodeur de texte
+plan-row-cond-diffusion = Déchargement de l'encodeur et du débruiteur
+plan-row-layer-streaming = Streaming des couches
+plan-row-auto = Recommandé par Sluice
+plan-row-stored = Poids d'origine

@@ -134,3 +134,14 @@ plan-advanced-tip = 部分の置き場所、ビット数、上限を表示しま
 plan-each-part-tip = モデルの各部分の設定を表示します。
 plan-does-not-fit-tip = メモリが足りない方式を表示します。
 plan-for-comparison-tip = より遅い、またはメモリを多く使う方式を表示します。
+
+plan-row-fastest = 最速
+plan-row-balanced = バランス
+plan-row-least-memory = 最小メモリ
+plan-row-everything = オフロードなし
+plan-row-model-offload = モデル単位のオフロード
+plan-row-cond-only = テキストエンコーダーのオフロード
+plan-row-cond-diffusion = テキストエンコーダーとデノイザーのオフロード
+plan-row-layer-streaming = レイヤーストリーミング
+plan-row-auto = Sluice のおすすめ
+plan-row-stored = 元の重み

@@ -134,3 +134,14 @@ plan-advanced-tip = 显示各部分的位置、位数和限制。
 plan-each-part-tip = 显示模型各部分的选项。
 plan-does-not-fit-tip = 显示所需内存超出可用的策略。
 plan-for-comparison-tip = 显示更慢或需要更多内存的策略。
+
+plan-row-fastest = 最快
+plan-row-balanced = 均衡
+plan-row-least-memory = 最少内存
+plan-row-everything = 不卸载
+plan-row-model-offload = 按模型卸载
+plan-row-cond-only = 卸载文本编码器
+plan-row-cond-diffusion = 卸载文本编码器和去噪器
+plan-row-layer-streaming = 逐层流式加载
+plan-row-auto = Sluice 推荐
+plan-row-stored = 原始权重

@@ -35,6 +35,9 @@ pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
 const DETAILS: f32 = 340.0;
 /// Width of the search field.
 const SEARCH: f32 = 240.0;
+/// The same in a window narrower than this.
+const NARROW_SEARCH: f32 = 170.0;
+const NARROW: f32 = 1000.0;
 
 /// View state of the place; not saved.
 #[derive(Default)]
@@ -232,13 +235,12 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
             place.filter.tab = tab;
         }
     }
-    let mut only = place.filter.only_favourites;
-    if ui
-        .checkbox(&mut only, tr!("library-favourites"))
+    let only = place.filter.only_favourites;
+    if widgets::icon_toggle(ui, icons::STAR, &tr!("library-favourites"), only)
         .on_hover_text(tr!("library-favourites-tip"))
-        .changed()
+        .clicked()
     {
-        place.filter.only_favourites = only;
+        place.filter.only_favourites = !only;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if widgets::icon_button(ui, icons::X, &tr!("library-close")).clicked() {
@@ -288,13 +290,14 @@ fn get_head(ui: &mut Ui, actions: &mut Vec<Action>) {
 }
 
 fn search(ui: &mut Ui, place: &mut LibraryPlace) {
+    let width = if ui.available_width() < NARROW { NARROW_SEARCH } else { SEARCH };
     let field = TextEdit::singleline(&mut place.filter.words)
         .id(search_id())
         .hint_text(tr!("library-search"))
         .margin(Margin::symmetric(10, 6))
-        .desired_width(SEARCH);
+        .desired_width(width);
     let had_focus = ui.memory(|memory| memory.has_focus(search_id()));
-    let response = ui.add_sized(vec2(SEARCH, size::CONTROL), field).accessible_name(tr!("library-search"));
+    let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(tr!("library-search"));
     let response = response.on_hover_text(tr!("library-search-tip"));
     if place.is_new {
         response.request_focus();

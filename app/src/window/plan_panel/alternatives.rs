@@ -12,6 +12,7 @@ use crate::{
     language::tr,
     units,
     window::{
+        strategy_names::name_of,
         tokens::{Palette, font, radius, space},
         widgets::{self, MemoryBar},
     },
@@ -135,7 +136,7 @@ fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) ->
     let left = rect.left() + space::S;
     let right = rect.right() - BARS - space::S;
     let name =
-        widgets::cut(ui, &alternative.name, font::medium(font::BODY - 0.5), ink, right - left - space::S);
+        widgets::cut(ui, &name_of(alternative), font::medium(font::BODY - 0.5), ink, right - left - space::S);
     let (detail, color) = detail(alternative, palette);
     let detail = widgets::cut(ui, &detail, FontId::proportional(font::TINY), color, right - left - space::S);
     let top = rect.center().y - (name.size().y + detail.size().y) / 2.0;
@@ -214,7 +215,7 @@ fn quality(alternative: &Alternative) -> String {
 }
 
 fn spoken(alternative: &Alternative, machine: &Machine) -> String {
-    let mut parts = vec![alternative.name.clone(), units::memory(alternative.device)];
+    let mut parts = vec![name_of(alternative), units::memory(alternative.device)];
     if !machine.unified {
         parts.push(tr!("plan-of-ram", memory = units::memory(alternative.host)));
     }
@@ -241,7 +242,7 @@ fn explained(alternative: &Alternative, machine: &Machine) -> String {
         Quality::FourBit => tr!("plan-four-bit-explained"),
     };
     let mut lines = vec![
-        alternative.name.clone(),
+        name_of(alternative),
         tr!(
             "plan-per-step-and-image",
             step = units::seconds(alternative.seconds_per_step),

@@ -13,6 +13,7 @@ use crate::{
         icons,
         settings::Setting,
         state::{Answer, Aspect, State},
+        strategy_names::name_of,
         tokens::{Palette, font, space},
         widgets::{self, Weight},
     },
@@ -117,14 +118,16 @@ fn does_not_fit(
         for (alternative, preferences) in &ways {
             let words = match (alternative.quality, alternative.recommended) {
                 (Quality::Exact, true) => tr!("side-panel-use-recommended"),
-                (Quality::Exact, false) => tr!("side-panel-use-way", way = in_a_sentence(&alternative.name)),
+                (Quality::Exact, false) => {
+                    tr!("side-panel-use-way", way = in_a_sentence(&name_of(alternative)))
+                }
                 (Quality::Blended, _) => tr!("side-panel-use-tiles"),
                 (Quality::EightBit, _) => tr!("side-panel-use-8-bit"),
                 (Quality::FourBit, _) => tr!("side-panel-use-4-bit"),
             };
             let tip = format!(
                 "{}: {}, {}",
-                alternative.name,
+                name_of(alternative),
                 units::memory(alternative.device),
                 units::seconds(alternative.seconds_per_image)
             );

@@ -205,8 +205,10 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
     let is_short = height > area.height();
     let top = (area.center().y - height / 2.0).max(area.top());
     let left = area.center().x - width / 2.0;
-    let place = Rect::from_min_max(pos2(left, top), pos2(left + width, area.bottom()));
+    // The scroll bar is beside the rows.
+    let place = Rect::from_min_max(pos2(left, top), pos2(area.right() - space::XS, area.bottom()));
     let scrolled = |ui: &mut Ui| {
+        ui.set_max_width(width);
         ui.vertical_centered(|ui| {
             ui.spacing_mut().item_spacing.y = space::XS;
             let makes_clips = state.makes_clips();
@@ -266,7 +268,7 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
         }
     };
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
-        ScrollArea::vertical().id_salt("start").show(ui, scrolled)
+        ScrollArea::vertical().id_salt("start").auto_shrink([false, true]).show(ui, scrolled)
     });
 }
 

@@ -153,7 +153,13 @@ pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight:
         FontId::proportional(font::TINY),
         look.text.gamma_multiply(0.75),
     );
-    let gap = if shortcut.is_empty() { 0.0 } else { space::S };
+    let has_room = text.size().x + space::S + hint.size().x + 2.0 * space::S <= width;
+    let hint = if has_room {
+        hint
+    } else {
+        ui.painter().layout_no_wrap(String::new(), FontId::default(), look.text)
+    };
+    let gap = if shortcut.is_empty() || !has_room { 0.0 } else { space::S };
     let left = rect.center().x - (text.size().x + gap + hint.size().x) / 2.0;
     let hint_left = left + text.size().x + gap;
     for (galley, left) in [(text, left), (hint, hint_left)] {
