@@ -42,7 +42,7 @@ use super::{
     settings_page::{self, SettingsPage},
     shortcuts::{self, Sheet},
     side_panel::{self, SidePanel},
-    state::{HeardPart, Model, RecentId, State, Surroundings},
+    state::{HeardPart, Model, RecentId, State, Surroundings, Wanted},
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
@@ -356,8 +356,10 @@ impl SluiceApp {
         let State { settings, input, .. } = &mut self.state;
         let source = settings.draft.request.source.as_ref();
         input.end_painting_of_another(source);
-        if let Some(path) = input.files.wanted(&settings.draft.request) {
-            self.request(Task::Input(path));
+        match input.files.wanted(&settings.draft.request) {
+            Some(Wanted::File(path)) => self.request(Task::Input(path)),
+            Some(Wanted::Map(net, size)) => self.request(Task::Map(net, size)),
+            None => {}
         }
         let images = &self.state.images;
         let hovered = self.viewer.hovered_clip().and_then(|id| images.recents.get(id));

@@ -17,7 +17,7 @@ use egui::ColorImage;
 use sluice_engine::{
     adapters::{AdapterFile, folders_of, listed},
     output::Image,
-    request::{ModelSource, Style},
+    request::{ControlNet, ModelSource, Style},
     session::Failure,
     source::GivenMedia,
     text::{StyleError, styles_around},
@@ -27,7 +27,10 @@ use super::{
     image_settings::ImageSettings,
     report::Report,
     settings::StartupSettings,
-    state::{ClipLength, DeletedPreset, GroupChange, Measured, NamedGroup, Pixels, color_image, thumbnail},
+    state::{
+        ClipLength, DeletedPreset, GroupChange, Measured, NamedGroup, Pixels, color_image, map_name,
+        thumbnail,
+    },
 };
 use crate::{
     input_folder::InputFolder,
@@ -37,8 +40,8 @@ use crate::{
 };
 pub use dialog::{Dialog, Entry};
 use read::{
-    dropped_clip, is_animation, newest_images, read_input, read_input_file, read_pixels, read_thumbnail,
-    settings_inside,
+    dropped_clip, is_animation, newest_images, read_input, read_input_file, read_map, read_pixels,
+    read_thumbnail, settings_inside,
 };
 pub use read::{is_moving, is_video, read_first, still_size};
 pub use write::{ClipFormat, Export, SavedFrame};
@@ -80,6 +83,8 @@ pub enum Task {
     ListAdapters(ModelSource),
     /// Reads the input image or its mask.
     Input(PathBuf),
+    /// Makes the map of a ControlNet for images of this width and height.
+    Map(Box<ControlNet>, [u32; 2]),
     /// Writes a painted mask into a folder.
     SaveMask {
         /// The folder.
@@ -492,6 +497,10 @@ impl Reporter {
             Task::Input(path) => {
                 let (read, seconds) = read_input_file(&path);
                 self.say(FileEvent::Input { path, read, seconds })
+            }
+            Task::Map(net, size) => {
+                let made = |path| FileEvent::Input { path, read: read_map(&net, size), seconds: None };
+                map_name(&net, size).map_or(Ok(()), |path| self.say(made(path)))
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),

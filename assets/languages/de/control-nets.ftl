@@ -12,6 +12,7 @@ control-nets-remove = { $name } entfernen
 control-nets-image = Bild…
 control-nets-image-tip = Das Bild wählen, dem das ControlNet folgt.
 control-nets-image-remove = Das Bild des ControlNets entfernen
+control-nets-map = Was das ControlNet sieht
 control-nets-preprocessor = Vorverarbeitung
 control-nets-preprocessor-tip = Was zuerst aus dem Bild gemacht wird. Keine, wenn es schon eine Karte ist.
 control-nets-preprocessor-none = Keine

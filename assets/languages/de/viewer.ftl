@@ -88,6 +88,21 @@ viewer-divider-tip = Zum Vergleichen ziehen oder die Pfeiltasten verwenden.
 viewer-mask = Maske über dem Bild
 viewer-brush = Pinsel
 viewer-brush-tip = Größe des Pinsels in Pixeln des Bildes.
+viewer-mask-rectangle = Rechteck
+viewer-mask-lasso = Lasso
+viewer-mask-tool = Werkzeug
+viewer-mask-tool-tip = Striche, Rechtecke oder von Hand gezogene Umrisse malen.
+viewer-brush-size = Pinselgröße
+viewer-mask-grow =
+    { $pixels ->
+        [one] Um 1 Pixel vergrößern
+       *[other] Um { $pixels } Pixel vergrößern
+    }
+viewer-mask-shrink =
+    { $pixels ->
+        [one] Um 1 Pixel verkleinern
+       *[other] Um { $pixels } Pixel verkleinern
+    }
 viewer-mask-paint = Malen
 viewer-mask-paint-tip = Den Bereich markieren, der sich ändern soll.
 viewer-mask-erase = Radieren

@@ -12,6 +12,7 @@ control-nets-remove = Remove { $name }
 control-nets-image = Image…
 control-nets-image-tip = Choose the image that the ControlNet follows.
 control-nets-image-remove = Remove the image of the ControlNet
+control-nets-map = What the ControlNet sees
 control-nets-preprocessor = Preprocessor
 control-nets-preprocessor-tip = What is made of the image first. Choose none if it is a map already.
 control-nets-preprocessor-none = None

@@ -88,6 +88,21 @@ viewer-divider-tip = Drag to compare, or use the arrow keys.
 viewer-mask = Mask over the image
 viewer-brush = Brush
 viewer-brush-tip = Brush size in image pixels.
+viewer-mask-rectangle = Rectangle
+viewer-mask-lasso = Lasso
+viewer-mask-tool = Tool
+viewer-mask-tool-tip = Paint strokes, rectangles, or outlines drawn by hand.
+viewer-brush-size = Brush size
+viewer-mask-grow =
+    { $pixels ->
+        [one] Grow by 1 pixel
+       *[other] Grow by { $pixels } pixels
+    }
+viewer-mask-shrink =
+    { $pixels ->
+        [one] Shrink by 1 pixel
+       *[other] Shrink by { $pixels } pixels
+    }
 viewer-mask-paint = Paint
 viewer-mask-paint-tip = Mark the area that should change.
 viewer-mask-erase = Erase

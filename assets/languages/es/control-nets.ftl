@@ -12,6 +12,7 @@ control-nets-remove = Quitar { $name }
 control-nets-image = Imagen…
 control-nets-image-tip = Elige la imagen que sigue el ControlNet.
 control-nets-image-remove = Quitar la imagen del ControlNet
+control-nets-map = Lo que ve el ControlNet
 control-nets-preprocessor = Preprocesador
 control-nets-preprocessor-tip = Lo que primero se saca de la imagen. Ninguno si ya es un mapa.
 control-nets-preprocessor-none = Ninguno

@@ -88,6 +88,21 @@ viewer-divider-tip = Arrastre para comparar, o use las teclas de flecha.
 viewer-mask = Máscara sobre la imagen
 viewer-brush = Pincel
 viewer-brush-tip = Tamaño del pincel en píxeles de la imagen.
+viewer-mask-rectangle = Rectángulo
+viewer-mask-lasso = Lazo
+viewer-mask-tool = Herramienta
+viewer-mask-tool-tip = Pintar trazos, rectángulos o contornos a mano alzada.
+viewer-brush-size = Tamaño del pincel
+viewer-mask-grow =
+    { $pixels ->
+        [one] Ampliar 1 píxel
+       *[other] Ampliar { $pixels } píxeles
+    }
+viewer-mask-shrink =
+    { $pixels ->
+        [one] Reducir 1 píxel
+       *[other] Reducir { $pixels } píxeles
+    }
 viewer-mask-paint = Pintar
 viewer-mask-paint-tip = Marca la zona que debe cambiar.
 viewer-mask-erase = Borrar

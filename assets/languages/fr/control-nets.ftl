@@ -12,6 +12,7 @@ control-nets-remove = Retirer { $name }
 control-nets-image = Image…
 control-nets-image-tip = Choisir l’image que suit le ControlNet.
 control-nets-image-remove = Retirer l’image du ControlNet
+control-nets-map = Ce que voit le ControlNet
 control-nets-preprocessor = Préprocesseur
 control-nets-preprocessor-tip = Ce qui est d’abord tiré de l’image. Aucun si elle est déjà une carte.
 control-nets-preprocessor-none = Aucun

@@ -88,6 +88,21 @@ viewer-divider-tip = Glissez pour comparer, ou utilisez les touches fléchées.
 viewer-mask = Masque sur l'image
 viewer-brush = Pinceau
 viewer-brush-tip = Taille du pinceau en pixels de l'image.
+viewer-mask-rectangle = Rectangle
+viewer-mask-lasso = Lasso
+viewer-mask-tool = Outil
+viewer-mask-tool-tip = Peindre des traits, des rectangles ou des contours à main levée.
+viewer-brush-size = Taille du pinceau
+viewer-mask-grow =
+    { $pixels ->
+        [one] Agrandir de 1 pixel
+       *[other] Agrandir de { $pixels } pixels
+    }
+viewer-mask-shrink =
+    { $pixels ->
+        [one] Réduire de 1 pixel
+       *[other] Réduire de { $pixels } pixels
+    }
 viewer-mask-paint = Peindre
 viewer-mask-paint-tip = Marque la zone qui doit changer.
 viewer-mask-erase = Effacer

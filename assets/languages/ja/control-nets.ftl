@@ -12,6 +12,7 @@ control-nets-remove = { $name }を外す
 control-nets-image = 画像…
 control-nets-image-tip = ControlNetが従う画像を選びます。
 control-nets-image-remove = ControlNetの画像を外す
+control-nets-map = ControlNetが見る画像
 control-nets-preprocessor = プリプロセッサ
 control-nets-preprocessor-tip = 画像から最初に何を作るか。すでにマップなら「なし」を選びます。
 control-nets-preprocessor-none = なし

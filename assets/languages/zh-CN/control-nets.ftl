@@ -12,6 +12,7 @@ control-nets-remove = 移除 { $name }
 control-nets-image = 图像…
 control-nets-image-tip = 选择 ControlNet 要遵循的图像。
 control-nets-image-remove = 移除 ControlNet 的图像
+control-nets-map = ControlNet 看到的图像
 control-nets-preprocessor = 预处理器
 control-nets-preprocessor-tip = 先从图像得到什么。如果它已经是引导图，请选“无”。
 control-nets-preprocessor-none = 无

@@ -1,5 +1,6 @@
 //! ControlNets in the side panel.
 
+use sluice::window::state::map_name;
 use sluice_engine::{
     request::Preprocessor,
     session::{Event, ModelSummary},
@@ -41,10 +42,18 @@ fn a_control_net_is_added_with_its_image_and_removed() {
     });
     window.frames();
     nothing_is_unnamed(&window, "ControlNet");
-    let _results = look(&mut window, "control-net-dark-1280");
     window.click("Preprocessor");
     window.click("Canny edges");
+    window.wait_for("the map", |app| {
+        let request = &app.state().draft().request;
+        let map = map_name(&request.control_nets[0], [request.width, request.height]).unwrap();
+        app.state().input.files.pixels(&map).is_some()
+    });
     window.frames();
+    assert!(window.shows("What the ControlNet sees"));
+    window.see("Add ControlNet…");
+    let _results = look(&mut window, "control-net-dark-1280");
+    window.take_commands();
     window.click("Generate");
     let request = window.take_job().request;
     let net = &request.control_nets[0];

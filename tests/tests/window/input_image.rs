@@ -262,3 +262,56 @@ fn a_mask_is_painted_inverted_and_used() {
     window.click("Remove mask");
     assert_eq!(source(&window).and_then(|source| source.mask), None);
 }
+
+#[test]
+fn a_mask_is_painted_with_a_rectangle_and_a_lasso_and_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let own = folder.path().to_owned();
+    let mut window = Window::open([900.0, 600.0], egui::Theme::Light, |setup| setup.folder = Some(own));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    window.click("Paint…");
+    let canvas = window.harness.get_by_label("Mask over the image").rect().center();
+    let drag = |window: &mut Window, points: &[egui::Vec2]| {
+        window.harness.drag_at(canvas + points[0]);
+        window.frames();
+        for point in &points[1..] {
+            window.harness.hover_at(canvas + *point);
+            window.frames();
+        }
+        window.harness.drop_at(canvas + points[points.len() - 1]);
+        window.frames();
+    };
+    let masked = |window: &Window| {
+        let painting = window.harness.state().state().input.painting.as_ref().unwrap();
+        painting.to_image().pixels.iter().filter(|value| **value == 255).count() / 3
+    };
+    window.click("Tool");
+    window.click("Rectangle");
+    drag(&mut window, &[egui::vec2(-60.0, -40.0), egui::vec2(20.0, 10.0), egui::vec2(60.0, 40.0)]);
+    let rectangle = masked(&window);
+    assert!(rectangle > 100, "{rectangle}");
+    let _results = look(&mut window, "mask-tools-light-900");
+    let edge = |name: &str| window.harness.get_by_label(name).rect();
+    assert!(edge("Clear").right() <= edge("Discard").left(), "the tools are beside the buttons");
+    nothing_is_unnamed(&window, "the tools of a mask");
+    window.click("Grow by 1 pixel");
+    let grown = masked(&window);
+    assert!(grown > rectangle);
+    window.click("Shrink by 1 pixel");
+    assert_eq!(masked(&window), rectangle);
+    window.click("Erase");
+    window.click("Tool");
+    window.click("Lasso");
+    let corners =
+        [egui::vec2(0.0, -40.0), egui::vec2(40.0, 0.0), egui::vec2(0.0, 40.0), egui::vec2(-40.0, 0.0)];
+    drag(&mut window, &corners);
+    let rest = masked(&window);
+    assert!(rest > 0 && rest < rectangle, "{rest} of {rectangle}");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Z);
+    window.frames();
+    assert_eq!(masked(&window), rectangle);
+}

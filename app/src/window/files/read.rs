@@ -15,9 +15,9 @@ use image::{
 };
 use sluice_engine::{
     output::{Clip, Image},
-    request::{FrameRange, SourceClip},
+    request::{ControlNet, FrameRange, SourceClip},
     session::Failure,
-    source::{self, ClipError, ClipInfo, read_clip, read_sound},
+    source::{self, ClipError, ClipInfo, control_map, read_clip, read_sound},
 };
 
 use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
@@ -76,6 +76,13 @@ pub(super) fn read_input_file(path: &Path) -> (Result<ColorImage, Failure>, Opti
     });
     let seconds = video_info(path).map(|info| info.seconds);
     (first, seconds.ok())
+}
+
+/// The map of a ControlNet for images of this width and height.
+pub(super) fn read_map(net: &ControlNet, [width, height]: [u32; 2]) -> Result<ColorImage, Failure> {
+    let map = control_map(net, [width, height])
+        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
+    Ok(ColorImage::from_rgb([map.width as usize, map.height as usize], &map.pixels))
 }
 
 /// The pixels of an image or, if it is a video or an animation, of a clip.

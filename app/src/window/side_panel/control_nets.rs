@@ -1,13 +1,15 @@
 //! ControlNets and the images that they follow.
 
-use egui::{Align, Layout, Popup, ScrollArea, Ui};
+use std::path::Path;
+
+use egui::{Align, Layout, Popup, Role, ScrollArea, Sense, Ui, WidgetInfo};
 use sluice_engine::{
     models::{Item, Kind},
     request::{ControlNet, Preprocessor, RequestError},
 };
 
 use super::{
-    input_image::file_row,
+    input_image::{file_row, thumbnail},
     parts::{Parts, sentence},
 };
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
         action::Action,
         files::Dialog,
         icons,
-        state::{InputFiles, State},
+        state::{FileState, InputFiles, State, map_name},
         textures::Textures,
         tokens::size,
         widgets::{self, Weight},
@@ -43,11 +45,12 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ControlNetList, textu
 
 fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let Parts { state, mistake, draft, actions } = parts;
+    let size = [draft.request.width, draft.request.height];
     let nets = &mut draft.request.control_nets;
     let mut removed = None;
     for (index, net) in nets.iter_mut().enumerate() {
         ui.push_id(("control-net", index), |ui| {
-            if row(ui, net, index, &state.input.files, textures, actions) {
+            if row(ui, (net, index, size), (&state.input.files, textures), actions) {
                 removed = Some(index);
             }
         });
@@ -77,6 +80,20 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     });
 }
 
+/// Draws what the preprocessor made of an image.
+fn made(ui: &mut Ui, files: &InputFiles, textures: &mut Textures, map: &Path) {
+    ui.horizontal(|ui| {
+        let shown = thumbnail(ui, files, textures, map, Sense::hover());
+        shown.widget_info(|| WidgetInfo::labeled(Role::Image, true, tr!("control-nets-map")));
+        match files.get(map) {
+            Some(FileState::Unreadable(message)) => widgets::mistake(ui, message),
+            _ => {
+                widgets::hint(ui, tr!("control-nets-map"));
+            }
+        }
+    });
+}
+
 /// A menu of the ControlNets in the library that are not in the list yet.
 fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
     let is_new = |item: &&Item| {
@@ -103,13 +120,11 @@ fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
     });
 }
 
-/// Draws one, and returns whether it is to be removed.
+/// Draws one for images of this width and height, and returns whether it is to be removed.
 fn row(
     ui: &mut Ui,
-    net: &mut ControlNet,
-    index: usize,
-    files: &InputFiles,
-    textures: &mut Textures,
+    (net, index, size): (&mut ControlNet, usize, [u32; 2]),
+    (files, textures): (&InputFiles, &mut Textures),
     actions: &mut Vec<Action>,
 ) -> bool {
     let name = net.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -145,6 +160,9 @@ fn row(
     let label = tr!("control-nets-preprocessor");
     widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
         .on_hover_text(tr!("control-nets-preprocessor-tip"));
+    if let Some(map) = map_name(net, size) {
+        made(ui, files, textures, &map);
+    }
     let most = ControlNet::LARGEST_WEIGHT;
     widgets::slider_row(ui, &tr!("control-nets-weight"), &mut net.weight, 0.0..=most, 0.0..=most, 0.05)
         .on_hover_text(tr!("control-nets-weight-tip"));

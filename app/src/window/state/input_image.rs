@@ -6,7 +6,7 @@ use std::{
 };
 
 use egui::ColorImage;
-use sluice_engine::request::{Request, SourceImage};
+use sluice_engine::request::{ControlNet, Preprocessor, Request, SourceImage};
 
 use super::{Pixels, mask::MaskPainting};
 use crate::window::image_settings::ImageSettings;
@@ -20,6 +20,23 @@ pub enum FileState {
     Read(Arc<ColorImage>),
     /// Unreadable, with the reason.
     Unreadable(String),
+}
+
+/// What is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// A file.
+    File(PathBuf),
+    /// The map of a ControlNet for images of this width and height.
+    Map(Box<ControlNet>, [u32; 2]),
+}
+
+/// The name of a ControlNet's map among the files, if it is not the image itself. No file has such a name.
+pub fn map_name(net: &ControlNet, [width, height]: [u32; 2]) -> Option<PathBuf> {
+    let ControlNet { image, preprocessor, fit, .. } = net;
+    let is_made = *preprocessor != Preprocessor::None && !image.as_os_str().is_empty();
+    let name = || format!("{}\0{} {} {width} {height}", image.display(), preprocessor.name(), fit.name());
+    is_made.then(|| name().into())
 }
 
 /// The pixels of the input image and of its mask.
@@ -50,7 +67,7 @@ impl InputFiles {
     }
 
     /// A file to load now; forgets files that are no longer used.
-    pub fn wanted(&mut self, request: &Request) -> Option<PathBuf> {
+    pub fn wanted(&mut self, request: &Request) -> Option<Wanted> {
         let source = request.source.as_ref();
         let mask = source.and_then(|source| source.mask.as_ref()).map(|mask| &mask.path);
         let named = source.map(|source| &source.path).into_iter().chain(mask);
@@ -60,13 +77,21 @@ impl InputFiles {
         let named = named.chain(&request.last_image).chain(&request.references).chain(clip);
         let steering = request.control_nets.iter().map(|net| &net.image);
         let steering = steering.filter(|image| !image.as_os_str().is_empty());
+        let size = [request.width, request.height];
+        let maps: Vec<(PathBuf, &ControlNet)> =
+            request.control_nets.iter().filter_map(|net| Some((map_name(net, size)?, net))).collect();
         let named = named.chain(keyframes).chain(control).chain(steering);
+        let named = named.chain(maps.iter().map(|(name, _)| name));
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));
         let missing = named.into_iter().find(|path| self.get(path).is_none())?.clone();
         self.files.push((missing.clone(), FileState::Reading));
-        Some(missing)
+        let map = maps.into_iter().find(|(name, _)| *name == missing);
+        Some(match map {
+            Some((_, net)) => Wanted::Map(Box::new(net.clone()), size),
+            None => Wanted::File(missing),
+        })
     }
 
     /// Stores the result of reading a file. Of a clip, this is its first frame, and `seconds` its length.
@@ -130,7 +155,11 @@ mod tests {
     #[test]
     fn files_are_read_once_and_forgotten_with_the_settings() {
         let (mut files, mut draft) = (InputFiles::default(), Draft::default());
-        let wanted = |files: &mut InputFiles, draft: &Draft| files.wanted(&draft.request);
+        let wanted = |files: &mut InputFiles, draft: &Draft| match files.wanted(&draft.request) {
+            Some(Wanted::File(path)) => Some(path),
+            Some(Wanted::Map(..)) => panic!("there is no ControlNet"),
+            None => None,
+        };
         assert_eq!(wanted(&mut files, &draft), None);
         draft.use_input_image("fox.png".into());
         draft.use_mask("mask.png".into());

@@ -6,7 +6,7 @@ use egui::{Color32, ColorImage, Pos2, Rect, pos2};
 use sluice_engine::output::Image;
 
 /// An edit of a mask.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum MaskEdit {
     /// Paints or erases along a line between two points, in pixels of the image.
     Stroke {
@@ -21,7 +21,18 @@ pub enum MaskEdit {
         /// Whether the pointer was just pressed.
         begins: bool,
     },
-    /// Takes back the last stroke, inversion or clearing.
+    /// Fills or erases what is inside of an outline.
+    Area {
+        /// Its corners, in pixels of the image.
+        outline: Vec<Pos2>,
+        /// Whether it erases.
+        erases: bool,
+    },
+    /// Moves the mask's edge outwards by some pixels.
+    Grow(usize),
+    /// Moves it inwards.
+    Shrink(usize),
+    /// Takes back the last edit.
     Undo,
     /// Inverts the mask.
     Invert,
@@ -79,7 +90,7 @@ impl MaskPainting {
 
     /// Applies an edit.
     pub fn edit(&mut self, edit: MaskEdit) {
-        if !matches!(edit, MaskEdit::Undo | MaskEdit::Stroke { begins: false, .. }) {
+        if !matches!(&edit, MaskEdit::Undo | MaskEdit::Stroke { begins: false, .. }) {
             self.before.push(self.masked.clone());
             if self.before.len() > EDITS {
                 self.before.remove(0);
@@ -92,6 +103,13 @@ impl MaskPainting {
                 }
             }
             MaskEdit::Stroke { from, to, brush, erases, .. } => self.stroke(from, to, brush, !erases),
+            MaskEdit::Area { outline, erases } => self.fill(&outline, !erases),
+            MaskEdit::Grow(pixels) => self.masked = grown(&self.masked, self.size, pixels),
+            MaskEdit::Shrink(pixels) => {
+                let others: Vec<bool> = self.masked.iter().map(|masked| !masked).collect();
+                let others = grown(&others, self.size, pixels);
+                self.masked = others.into_iter().map(|other| !other).collect();
+            }
             MaskEdit::Invert => self.masked.iter_mut().for_each(|masked| *masked = !*masked),
             MaskEdit::Clear => self.masked.fill(false),
         }
@@ -118,6 +136,24 @@ impl MaskPainting {
         }
     }
 
+    /// Sets the pixels whose centres are inside of an outline. Where it crosses itself, every other part is inside.
+    fn fill(&mut self, outline: &[Pos2], masked: bool) {
+        let [width, height] = self.size;
+        let sides = || outline.iter().zip(outline.iter().cycle().skip(1));
+        for row in 0..height {
+            let middle = row as f32 + 0.5;
+            let crossed = sides().filter(|(from, to)| (from.y <= middle) != (to.y <= middle));
+            let place =
+                |(from, to): (&Pos2, &Pos2)| from.x + (middle - from.y) / (to.y - from.y) * (to.x - from.x);
+            let mut places: Vec<f32> = crossed.map(place).collect();
+            places.sort_by(f32::total_cmp);
+            for pair in places.as_chunks::<2>().0 {
+                let [left, right] = pair.map(|place| ((place - 0.5).ceil().max(0.0) as usize).min(width));
+                self.masked[row * width..][left..right.max(left)].fill(masked);
+            }
+        }
+    }
+
     /// The number of the last edit.
     pub fn version(&self) -> u64 {
         self.version
@@ -128,6 +164,35 @@ impl MaskPainting {
         let pixels = self.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
         ColorImage::new(self.size, pixels.collect())
     }
+}
+
+/// What is within some pixels of what is set.
+fn grown(values: &[bool], [width, height]: [usize; 2], reach: usize) -> Vec<bool> {
+    // For each pixel, how far the nearest one in its row is.
+    let mut across = vec![usize::MAX; values.len()];
+    for (row, distances) in values.chunks(width.max(1)).zip(across.chunks_mut(width.max(1))) {
+        let mut from_left = usize::MAX;
+        for (set, distance) in row.iter().zip(distances.iter_mut()) {
+            from_left = if *set { 0 } else { from_left.saturating_add(1) };
+            *distance = from_left;
+        }
+        let mut from_right = usize::MAX;
+        for (set, distance) in row.iter().zip(distances.iter_mut()).rev() {
+            from_right = if *set { 0 } else { from_right.saturating_add(1) };
+            *distance = from_right.min(*distance);
+        }
+    }
+    let mut grown = vec![false; values.len()];
+    for row in 0..height {
+        for near in row.saturating_sub(reach)..(row + reach + 1).min(height) {
+            let wide = (reach * reach - row.abs_diff(near).pow(2)).isqrt();
+            let distances = &across[near * width..][..width];
+            for (grown, distance) in grown[row * width..][..width].iter_mut().zip(distances) {
+                *grown |= *distance <= wide;
+            }
+        }
+    }
+    grown
 }
 
 #[cfg(test)]
@@ -155,6 +220,42 @@ mod tests {
         assert!(painting.masked.iter().all(|&masked| masked));
         painting.edit(MaskEdit::Clear);
         assert!(painting.is_empty() && painting.version() == 4);
+    }
+
+    #[test]
+    fn what_is_inside_of_an_outline_is_filled_or_erased() {
+        let mut painting = MaskPainting::new("fox.png".into(), [8, 5], None);
+        let corners = |left: f32, top: f32, right: f32, bottom: f32| {
+            vec![pos2(left, top), pos2(right, top), pos2(right, bottom), pos2(left, bottom)]
+        };
+        painting.edit(MaskEdit::Area { outline: corners(-3.0, 1.0, 6.0, 4.0), erases: false });
+        assert_eq!(rows(&painting), ["........", "######..", "######..", "######..", "........"]);
+        painting.edit(MaskEdit::Area { outline: corners(4.0, 9.0, 1.0, 2.0), erases: true });
+        assert_eq!(rows(&painting), ["........", "######..", "#...##..", "#...##..", "........"]);
+        painting.edit(MaskEdit::Clear);
+        let triangle = vec![pos2(0.0, 0.0), pos2(8.0, 0.0), pos2(0.0, 4.0)];
+        painting.edit(MaskEdit::Area { outline: triangle, erases: false });
+        assert_eq!(rows(&painting), ["#######.", "#####...", "###.....", "#.......", "........"]);
+        painting.edit(MaskEdit::Area { outline: vec![pos2(1.0, 1.0)], erases: false });
+        painting.edit(MaskEdit::Undo);
+        painting.edit(MaskEdit::Undo);
+        assert!(painting.is_empty());
+    }
+
+    #[test]
+    fn an_edge_moves_by_a_circle_and_back() {
+        let mut painting = MaskPainting::new("fox.png".into(), [7, 5], None);
+        painting.edit(stroke(pos2(3.5, 2.5), pos2(3.5, 2.5), false));
+        painting.edit(MaskEdit::Clear);
+        painting.masked[2 * 7 + 3] = true;
+        painting.edit(MaskEdit::Grow(2));
+        assert_eq!(rows(&painting), ["...#...", "..###..", ".#####.", "..###..", "...#..."]);
+        painting.edit(MaskEdit::Shrink(1));
+        assert_eq!(rows(&painting), [".......", "...#...", "..###..", "...#...", "......."]);
+        painting.edit(MaskEdit::Grow(99));
+        assert!(painting.masked.iter().all(|&masked| masked));
+        painting.edit(MaskEdit::Shrink(9));
+        assert!(painting.masked.iter().all(|&masked| masked), "there is nothing outside to come in");
     }
 
     #[test]

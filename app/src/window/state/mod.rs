@@ -43,7 +43,7 @@ pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
 pub use groups::{GroupChange, Groups, NamedGroup};
-pub use input_image::{Dropped, FileState, InputFiles, InputImage};
+pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use library::{
     Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
