@@ -86,6 +86,8 @@ pub struct Setup {
     pub lock: Lock,
     /// Plays the sound of clips.
     pub speaker: Option<Speaker>,
+    /// Says something on the desktop.
+    pub notify: Box<dyn Fn(String)>,
     /// Where models are searched for.
     pub library: LibraryOptions,
     /// How models are downloaded; `None` if they are not.
@@ -137,6 +139,7 @@ impl Setup {
             new_seed: random_seed,
             lock: Lock::First(None),
             speaker: None,
+            notify: Box::new(|_| ()),
             library: LibraryOptions::default(),
             downloads: None,
             places: Places::default(),
@@ -171,6 +174,7 @@ pub struct SluiceApp {
     title: String,
     /// Whether the queue had jobs in the last frame.
     was_busy: bool,
+    notify: Box<dyn Fn(String)>,
     /// The window's own file dialog.
     browser: Option<Browser>,
     /// Images of the last drop that are not used.
@@ -213,6 +217,7 @@ impl SluiceApp {
             new_seed,
             lock,
             speaker,
+            notify,
             library,
             downloads,
             places,
@@ -257,6 +262,7 @@ impl SluiceApp {
             palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
+            notify,
             browser: None,
             left_out: 0,
             lock,

@@ -18,6 +18,7 @@ pub mod image_settings;
 pub mod library;
 pub mod link;
 mod monitor;
+mod notification;
 mod palette;
 mod plan_panel;
 mod queue;
@@ -162,6 +163,7 @@ fn create(
         new_seed: random_seed,
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
+        notify: Box::new(notification::notify),
         library,
         downloads: downloads_folder().map(|folder| DownloadOptions {
             network: Network::of_user(None, None),

@@ -124,6 +124,8 @@ pub struct Settings {
     pub reduced_motion: bool,
     /// Whether live previews are shown.
     pub previews: bool,
+    /// Whether the desktop says when the queue is done.
+    pub notifies: bool,
     /// Where images and clips are saved, and how.
     pub output: OutputSettings,
     /// Whether the images of a batch are composed into one, too.
@@ -158,6 +160,7 @@ impl Default for Settings {
             scale: 1.0,
             reduced_motion: false,
             previews: true,
+            notifies: true,
             output: OutputSettings::default(),
             batch_grid: false,
             muted: false,
@@ -186,6 +189,8 @@ pub enum Setting {
     Output(Box<OutputSettings>),
     /// Whether live previews are shown.
     Previews(bool),
+    /// Whether the desktop says when the queue is done.
+    Notifies(bool),
     /// Whether the images of a batch are composed into one, too.
     BatchGrid(bool),
     /// Whether clips play without sound.
@@ -215,6 +220,7 @@ impl Settings {
             Setting::ReducedMotion(reduced) => self.reduced_motion = reduced,
             Setting::Output(output) => self.output = *output,
             Setting::Previews(previews) => self.previews = previews,
+            Setting::Notifies(notifies) => self.notifies = notifies,
             Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,

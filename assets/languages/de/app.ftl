@@ -61,3 +61,4 @@ app-folder-queued =
        *[other] { $count } Bilder aus { $name } in der Warteschlange
     }
 app-preset-deleted = Preset { $name } gelöscht
+app-queue-done = Alle Aufträge sind fertig.

@@ -24,3 +24,4 @@ control-nets-start = Beginn
 control-nets-start-tip = Der Anteil der Schritte, vor dem das ControlNet nicht wirkt.
 control-nets-end = Ende
 control-nets-end-tip = Der Anteil der Schritte, nach dem das ControlNet nicht wirkt.
+control-nets-without = ControlNet { $name } nicht verwenden

@@ -15,6 +15,7 @@ settings-section-about = Über Sluice
 
 settings-words-theme = farbschema theme dunkel hell system farben
 settings-words-scale = größe skalierung zoom schrift oberfläche
+settings-words-notifications = Benachrichtigung Desktop Meldung
 settings-words-motion = bewegung animation barrierefreiheit
 settings-words-previews = vorschau live während des erzeugens
 settings-words-sound = ton stumm clips
@@ -39,6 +40,8 @@ settings-scale = Größe der Inhalte
 settings-scale-tip = Skaliert Text und Bedienelemente. Tasten: Strg+Plus und Strg+Minus
 settings-motion = Weniger Bewegung
 settings-motion-tip = Leisten und Menüs erscheinen sofort, ohne Überblendung.
+settings-notifications = Benachrichtigen, wenn die Warteschlange fertig ist
+settings-notifications-tip = Der Desktop sagt es, solange ein anderes Fenster vorn ist.
 settings-previews = Live-Vorschau
 settings-previews-tip = Zeigt das Bild, während es erzeugt wird.
 settings-mute = Clips stumm

@@ -61,3 +61,4 @@ app-folder-queued =
        *[other] { $count } images of { $name } queued
     }
 app-preset-deleted = Preset { $name } deleted
+app-queue-done = All jobs are done.

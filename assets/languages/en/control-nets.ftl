@@ -24,3 +24,4 @@ control-nets-start = Start
 control-nets-start-tip = The fraction of the steps before which the ControlNet has no effect.
 control-nets-end = End
 control-nets-end-tip = The fraction of the steps after which the ControlNet has no effect.
+control-nets-without = Do not use the ControlNet { $name }

@@ -15,6 +15,7 @@ settings-section-about = About
 
 settings-words-theme = theme dark light system colours
 settings-words-scale = size of the contents scale zoom font ui
+settings-words-notifications = notification desktop message sound
 settings-words-motion = reduced motion animation accessibility
 settings-words-previews = live preview while generating
 settings-words-sound = sound mute clips
@@ -39,6 +40,8 @@ settings-scale = Size of the contents
 settings-scale-tip = Scales text and controls. Keys: Ctrl+Plus and Ctrl+Minus
 settings-motion = Reduced motion
 settings-motion-tip = Panels and popups appear at once instead of fading.
+settings-notifications = Notify when the queue is done
+settings-notifications-tip = The desktop says so while another window is in front.
 settings-previews = Live preview
 settings-previews-tip = Shows the image while it is generated.
 settings-mute = Mute clips

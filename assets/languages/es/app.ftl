@@ -61,3 +61,4 @@ app-folder-queued =
        *[other] { $count } imágenes de { $name } en la cola
     }
 app-preset-deleted = Preajuste { $name } eliminado
+app-queue-done = Todas las tareas han terminado.

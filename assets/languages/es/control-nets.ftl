@@ -24,3 +24,4 @@ control-nets-start = Inicio
 control-nets-start-tip = La fracción de los pasos antes de la cual el ControlNet no actúa.
 control-nets-end = Fin
 control-nets-end-tip = La fracción de los pasos tras la cual el ControlNet no actúa.
+control-nets-without = No usar el ControlNet { $name }

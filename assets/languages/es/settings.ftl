@@ -15,6 +15,7 @@ settings-section-about = Acerca de
 
 settings-words-theme = tema oscuro claro sistema colores
 settings-words-scale = tamaño tamano del contenido escala zoom letra fuente interfaz
+settings-words-notifications = notificación escritorio aviso
 settings-words-motion = menos movimiento animación animacion accesibilidad
 settings-words-previews = vista previa en vivo al generar
 settings-words-sound = sonido silencio silenciar clips
@@ -39,6 +40,8 @@ settings-scale = Tamaño del contenido
 settings-scale-tip = Escala el texto y los controles. Teclas: Ctrl+Más y Ctrl+Menos
 settings-motion = Menos movimiento
 settings-motion-tip = Los paneles y menús aparecen de golpe, sin fundido.
+settings-notifications = Avisar cuando termine la cola
+settings-notifications-tip = El escritorio lo indica mientras otra ventana está delante.
 settings-previews = Vista previa en vivo
 settings-previews-tip = Muestra la imagen mientras se genera.
 settings-mute = Clips sin sonido

@@ -61,3 +61,4 @@ app-folder-queued =
        *[other] { $count } images de { $name } mises en file d'attente
     }
 app-preset-deleted = Préréglage { $name } supprimé
+app-queue-done = Toutes les tâches sont terminées.

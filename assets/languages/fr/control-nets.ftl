@@ -24,3 +24,4 @@ control-nets-start = Début
 control-nets-start-tip = La fraction des étapes avant laquelle le ControlNet n’agit pas.
 control-nets-end = Fin
 control-nets-end-tip = La fraction des étapes après laquelle le ControlNet n’agit plus.
+control-nets-without = Ne pas utiliser le ControlNet { $name }

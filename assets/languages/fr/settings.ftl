@@ -15,6 +15,7 @@ settings-section-about = À propos
 
 settings-words-theme = thème theme sombre clair système systeme couleurs
 settings-words-scale = taille du contenu échelle echelle zoom police interface
+settings-words-notifications = notification bureau message
 settings-words-motion = moins de mouvement animation accessibilité accessibilite
 settings-words-previews = aperçu apercu en direct pendant la génération generation
 settings-words-sound = son muet silence clips
@@ -39,6 +40,8 @@ settings-scale = Taille du contenu
 settings-scale-tip = Met à l'échelle le texte et les commandes. Touches : Ctrl+Plus et Ctrl+Moins
 settings-motion = Moins de mouvement
 settings-motion-tip = Les panneaux et les menus apparaissent d'un coup, sans fondu.
+settings-notifications = Notifier quand la file est terminée
+settings-notifications-tip = Le bureau le signale quand une autre fenêtre est au premier plan.
 settings-previews = Aperçu en direct
 settings-previews-tip = Affiche l'image pendant sa génération.
 settings-mute = Clips sans le son

@@ -49,3 +49,4 @@ app-folder-results = 結果は { $folder } に保存されます。
 app-folder-left-out = 完了済みの画像 { $count } 枚を除きました。
 app-folder-queued = { $name } の画像 { $count } 枚をキューに追加しました
 app-preset-deleted = プリセット { $name } を削除しました
+app-queue-done = すべてのジョブが完了しました。

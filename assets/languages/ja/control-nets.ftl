@@ -24,3 +24,4 @@ control-nets-start = 開始
 control-nets-start-tip = ステップ全体のうち、この割合より前ではControlNetは効きません。
 control-nets-end = 終了
 control-nets-end-tip = ステップ全体のうち、この割合より後ではControlNetは効きません。
+control-nets-without = ControlNet { $name } を使わない

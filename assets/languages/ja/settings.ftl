@@ -15,6 +15,7 @@ settings-section-about = Sluice について
 
 settings-words-theme = テーマ ダーク ライト システム 色 配色
 settings-words-scale = 内容の大きさ 拡大縮小 ズーム フォント 文字
+settings-words-notifications = 通知 デスクトップ お知らせ
 settings-words-motion = 動きを減らす アニメーション アクセシビリティ
 settings-words-previews = 生成中 ライブプレビュー
 settings-words-sound = 音 サウンド ミュート 消音 動画
@@ -39,6 +40,8 @@ settings-scale = 内容の大きさ
 settings-scale-tip = 文字とコントロールを拡大縮小します。キー: Ctrl+プラス、Ctrl+マイナス
 settings-motion = 動きを減らす
 settings-motion-tip = パネルやポップアップがフェードせず、すぐに表示されます。
+settings-notifications = キューが終わったら通知する
+settings-notifications-tip = ほかのウィンドウが手前にあるとき、デスクトップに通知します。
 settings-previews = ライブプレビュー
 settings-previews-tip = 生成中の画像を表示します。
 settings-mute = 動画をミュート

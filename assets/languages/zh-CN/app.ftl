@@ -49,3 +49,4 @@ app-folder-results = 结果保存在 { $folder } 中。
 app-folder-left-out = 已跳过 { $count } 张之前完成的图像。
 app-folder-queued = 已将 { $name } 中的 { $count } 张图像加入队列
 app-preset-deleted = 已删除预设 { $name }
+app-queue-done = 所有任务已完成。

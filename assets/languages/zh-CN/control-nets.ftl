@@ -24,3 +24,4 @@ control-nets-start = 开始
 control-nets-start-tip = 在此步数比例之前，ControlNet 不起作用。
 control-nets-end = 结束
 control-nets-end-tip = 在此步数比例之后，ControlNet 不起作用。
+control-nets-without = 不使用 ControlNet { $name }

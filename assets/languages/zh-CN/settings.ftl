@@ -15,6 +15,7 @@ settings-section-about = 关于
 
 settings-words-theme = 主题 深色 浅色 系统 颜色 配色
 settings-words-scale = 内容大小 缩放 字体 界面
+settings-words-notifications = 通知 桌面 消息
 settings-words-motion = 减少动态效果 动画 无障碍
 settings-words-previews = 生成时实时预览
 settings-words-sound = 声音 静音 视频
@@ -39,6 +40,8 @@ settings-scale = 内容大小
 settings-scale-tip = 缩放文字和控件。快捷键：Ctrl+加号 和 Ctrl+减号
 settings-motion = 减少动态效果
 settings-motion-tip = 面板和弹出窗口立即出现，不再淡入。
+settings-notifications = 队列完成时通知
+settings-notifications-tip = 当其他窗口在前时，由桌面通知。
 settings-previews = 实时预览
 settings-previews-tip = 在生成过程中显示图像。
 settings-mute = 视频静音

@@ -9,7 +9,7 @@ use sluice_engine::{
 
 use super::{
     runs::Scene,
-    support::{Window, failure, half_way, picture},
+    support::{Window, failure, half_way, picture, starter},
 };
 
 /// A window with one job that runs and some that wait, with prompts `a`, `ab` …
@@ -145,4 +145,29 @@ fn the_open_queue_says_how_long_it_takes() {
     }
     window.says(Event::Step { job: JobId(1), step: 3, steps: 12, seconds: 1.0, seconds_left: 9.0 });
     assert!(window.shows(" left in all"), "what is left of the first job, and two more");
+}
+
+#[test]
+fn the_desktop_says_that_the_queue_is_done_while_another_window_is_in_front() {
+    let said = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let heard = std::rc::Rc::clone(&said);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.notify = Box::new(move |words| heard.borrow_mut().push(words));
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    let draw = |window: &mut Window, is_focused: bool| {
+        window.take_commands();
+        window.click("Generate");
+        let job = window.take_job().id;
+        window.says(Event::Started { job });
+        window.harness.input_mut().focused = is_focused;
+        window.frames();
+        window.says(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 });
+        window.frames();
+    };
+    draw(&mut window, true);
+    assert!(said.borrow().is_empty(), "the window is in front");
+    draw(&mut window, false);
+    assert_eq!(*said.borrow(), ["All jobs are done."]);
 }

@@ -357,10 +357,13 @@ impl SluiceApp {
         }
     }
 
-    /// Makes the desktop point to the window when the queue is done while another window is in front.
+    /// Makes the desktop point to the window when the queue is done while another window is in front, and say so.
     pub(super) fn call(&mut self, ctx: &Context) {
         let is_busy = !self.state.jobs.is_empty();
         if std::mem::replace(&mut self.was_busy, is_busy) && !is_busy && !ctx.input(|input| input.focused) {
+            if self.state.settings.notifies {
+                (self.notify)(tr!("app-queue-done"));
+            }
             ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
         }
     }

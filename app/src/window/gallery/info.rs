@@ -105,8 +105,8 @@ fn summary(item: &Item) -> String {
 /// In the units of models and memory: `16 KB`, `2.3 MB`.
 fn file_size(bytes: u64) -> String {
     match bytes {
-        ..1024 => format!("{bytes} B"),
-        ..0x10_0000 => format!("{} KB", bytes / 1024),
+        0..0x400 => format!("{bytes} B"),
+        0x400..0x10_0000 => format!("{} KB", bytes / 1024),
         _ => units::memory(bytes),
     }
 }

@@ -40,11 +40,12 @@ const FOLDERS: &str = "settings-section-folders";
 const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 12] = [
+pub const ROWS: [Row; 13] = [
     Row { section: LOOK, words: "settings-words-language", show: language::show },
     Row { section: LOOK, words: "settings-words-theme", show: theme },
     Row { section: LOOK, words: "settings-words-scale", show: scale },
     Row { section: LOOK, words: "settings-words-motion", show: motion },
+    Row { section: LOOK, words: "settings-words-notifications", show: notifications },
     Row { section: LOOK, words: "settings-words-previews", show: previews },
     Row { section: LOOK, words: "settings-words-sound", show: sound },
     Row { section: LOOK, words: "settings-words-rendering", show: render_gpu },
@@ -83,6 +84,14 @@ fn motion(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Ac
     let switch = ui.checkbox(&mut reduced, tr!("settings-motion"));
     if switch.on_hover_text(tr!("settings-motion-tip")).changed() {
         actions.push(Action::Set(Setting::ReducedMotion(reduced)));
+    }
+}
+
+fn notifications(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let mut notifies = state.settings.notifies;
+    let switch = ui.checkbox(&mut notifies, tr!("settings-notifications"));
+    if switch.on_hover_text(tr!("settings-notifications-tip")).changed() {
+        actions.push(Action::Set(Setting::Notifies(notifies)));
     }
 }
 

@@ -103,7 +103,7 @@ fn list(draft: &Draft) -> Vec<InForce> {
     for net in &request.control_nets {
         let (name, path) = (stem(&net.model), net.model.clone());
         let text = format!("{name} {}", units::number(net.weight));
-        add(icons::PACKAGE, text, tr!("control-nets-remove", name = name), &|draft| {
+        add(icons::PACKAGE, text, tr!("control-nets-without", name = name), &|draft| {
             draft.request.control_nets.retain(|other| other.model != path);
         });
     }
