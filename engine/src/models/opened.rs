@@ -10,7 +10,7 @@ use std::{
 use super::{Model, open, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
-    request::{ModelSource, Redux, Refiner, Request},
+    request::{ControlNet, ModelSource, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -68,20 +68,23 @@ impl OpenedModels {
             (None, None) => (self.open(&path)?, Vec::new()),
         };
         if !request.control_nets.is_empty() {
-            let nets = request.control_nets.iter().map(|net| &net.model);
-            beside.extend(nets.clone());
-            model = self.keep(&path, &beside, || controlled(&model, nets.map(PathBuf::as_path)))?;
+            beside.extend(request.control_nets.iter().map(|net| &net.model));
+            model = self.keep(&path, &beside, || controlled(&model, &request.control_nets))?;
         }
         let Some(enlarger) = enlarger(request)? else { return Ok(model) };
         beside.push(&enlarger);
         self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
     }
 
-    /// A model that was opened elsewhere, with the upscaler that a request has between two passes.
+    /// A model that was opened elsewhere, with the ControlNets of a request and the upscaler that it has between two
+    /// passes.
     ///
     /// # Errors
-    /// When the upscaler cannot be opened.
-    pub fn completed(&self, model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+    /// When one of them cannot be opened.
+    pub fn completed(&self, mut model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        if !request.control_nets.is_empty() {
+            model = Arc::new(controlled(&model, &request.control_nets)?.0);
+        }
         match enlarger(request)? {
             Some(path) => Ok(Arc::new(self.enlarging(&model, &path)?.0)),
             None => Ok(model),
@@ -169,12 +172,10 @@ impl OpenedModels {
     }
 }
 
-/// A model steered by the ControlNets at these paths.
-fn controlled<'a>(
-    model: &Model,
-    paths: impl Iterator<Item = &'a Path>,
-) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
-    let parts = paths.map(control_net).collect::<Result<Vec<Part>, CheckpointError>>()?;
+/// A model steered by ControlNets.
+fn controlled(model: &Model, nets: &[ControlNet]) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+    let parts = nets.iter().map(|net| control_net(&net.model));
+    let parts = parts.collect::<Result<Vec<Part>, CheckpointError>>()?;
     let controlled = model.clone().controlled_by(&parts.iter().collect::<Vec<_>>())?;
     let stamps = stamps(&controlled);
     Ok((controlled, stamps))

@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use sluice_engine::{
     models::OpenedModels,
     request::{ControlNet, Preprocessor, Request},
+    session::{Command, Event, PlanQuery, PlanSubject},
 };
 use sluice_tests::{
     checkpoint::{Fixture, load, save},
@@ -80,6 +81,29 @@ fn every_layout_draws_the_same_bytes() {
             assert!(drawn[0].media == expected[0].media, "{family}: {name}");
         }
     }
+}
+
+/// A model that is known without its files refuses and counts a ControlNet, too.
+#[test]
+fn a_known_model_is_planned_with_its_control_net() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written("stable_diffusion", "one", "steered/guided", folder.path());
+    let runner = Runner::start().unwrap();
+    let query = PlanQuery {
+        id: 1,
+        subject: PlanSubject::Known("sd1.5".to_owned()),
+        request,
+        memory: Default::default(),
+    };
+    runner.send(Command::Plan(Box::new(query))).unwrap();
+    let failure = loop {
+        match runner.event().unwrap() {
+            Event::NotPlanned { failure, .. } => break failure,
+            Event::Planned { .. } => panic!("the ControlNet is left out"),
+            _ => {}
+        }
+    };
+    assert!(failure.message.contains("and the model is Stable Diffusion 1"), "{}", failure.message);
 }
 
 #[test]
