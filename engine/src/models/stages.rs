@@ -298,10 +298,9 @@ impl Steps {
         ]
     }
 
-    /// The number of calls with all guidance branches, and the number with only the prompt's branch.
-    pub fn guided(&self) -> [usize; 2] {
-        let guided = self.called.iter().filter(|&&sigma| self.guide.is_guided(sigma)).count();
-        [guided, self.called.len() - guided]
+    /// Whether any call has all guidance branches.
+    pub fn is_guided(&self) -> bool {
+        self.called.iter().any(|&sigma| self.guide.is_guided(sigma))
     }
 }
 

@@ -38,7 +38,8 @@ pub struct Resolved {
 /// [looked up](super::spelled_out) before.
 ///
 /// # Errors
-/// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image cannot be read.
+/// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image or that of a ControlNet
+/// cannot be read.
 pub fn resolve(model: &Model, request: &Request, target: &Target) -> Result<Resolved, PipelineError> {
     Resolved::new(model, request, target.dtype(model, request.dtype))
 }
@@ -54,10 +55,12 @@ impl Resolved {
         model.validate(request)?;
         let stages = model.stages(request);
         let mut prompts = vec![request.prompt.as_str()];
-        if denoises(&stages).any(|(_, denoise)| denoise.steps.guided()[0] > 0) {
+        if denoises(&stages).any(|(_, denoise)| denoise.steps.is_guided()) {
             prompts.push(&request.negative_prompt);
         }
         let (references, seen) = reference_sizes(model, request)?;
+        // What cannot be read is said before anything is computed.
+        request.control_nets.iter().try_for_each(|net| size_of(&net.image).map(|_| ()))?;
         let longest = request.max_sequence_length as usize;
         let mut prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
         if model.vision_tower().is_some_and(|tower| tower.network.is_beside()) {

@@ -10,7 +10,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, load, save},
     golden::{MODULE, WHOLE_RUN, compare},
-    modes::{check_every_mode, check_forecasts},
+    modes::{check_every_mode, check_forecasts, forecast},
     original_names,
     runner::Runner,
 };
@@ -104,6 +104,18 @@ fn a_known_model_is_planned_with_its_control_net() {
         }
     };
     assert!(failure.message.contains("and the model is Stable Diffusion 1"), "{}", failure.message);
+}
+
+/// Before anything is computed.
+#[test]
+fn a_missing_image_is_said_by_the_forecast() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written("stable_diffusion", "one", "steered/guided", folder.path());
+    let nets = vec![ControlNet { image: "/nowhere/edges.png".into(), ..request.control_nets[0].clone() }];
+    let request = Request { control_nets: nets, ..request };
+    let runner = Runner::start().unwrap();
+    let error = forecast(&runner, &request, &Default::default()).unwrap_err();
+    assert!(error.to_string().contains("edges.png"), "{error}");
 }
 
 #[test]

@@ -205,18 +205,23 @@ fn a_file_that_is_gone_is_said_beside_its_name() {
     assert!(window.shows("cannot be read"));
 }
 
-#[test]
-fn a_mask_is_painted_inverted_and_used() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = photo(folder.path(), "harbour.png");
-    let own = folder.path().to_owned();
-    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(own));
+/// A window in which a mask is painted, and the middle of the image.
+fn painting(folder: &std::path::Path, size: [f32; 2], theme: egui::Theme) -> (Window, egui::Pos2) {
+    let path = photo(folder, "harbour.png");
+    let mut window = Window::open(size, theme, |setup| setup.folder = Some(folder.to_owned()));
     window.says(Event::ModelLoaded(Box::new(starter())));
     window.drop_file(path.clone());
     window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
     window.frames();
     window.click("Paint…");
     let canvas = window.harness.get_by_label("Mask over the image").rect().center();
+    (window, canvas)
+}
+
+#[test]
+fn a_mask_is_painted_inverted_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, canvas) = painting(folder.path(), [1280.0, 800.0], egui::Theme::Dark);
     window.harness.drag_at(canvas);
     window.frames();
     window.harness.hover_at(canvas + egui::vec2(30.0, 0.0));
@@ -266,15 +271,7 @@ fn a_mask_is_painted_inverted_and_used() {
 #[test]
 fn a_mask_is_painted_with_a_rectangle_and_a_lasso_and_grows() {
     let folder = tempfile::tempdir().unwrap();
-    let path = photo(folder.path(), "harbour.png");
-    let own = folder.path().to_owned();
-    let mut window = Window::open([900.0, 600.0], egui::Theme::Light, |setup| setup.folder = Some(own));
-    window.says(Event::ModelLoaded(Box::new(starter())));
-    window.drop_file(path.clone());
-    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
-    window.frames();
-    window.click("Paint…");
-    let canvas = window.harness.get_by_label("Mask over the image").rect().center();
+    let (mut window, canvas) = painting(folder.path(), [900.0, 600.0], egui::Theme::Light);
     let drag = |window: &mut Window, points: &[egui::Vec2]| {
         window.harness.drag_at(canvas + points[0]);
         window.frames();

@@ -1,7 +1,7 @@
 //! The queue: its order, pauses, and what can be done with a job that waits.
 
 use egui_kittest::kittest::Queryable;
-use sluice::window::state::Jobs;
+use sluice::window::{settings::Settings, state::Jobs};
 use sluice_engine::{
     request::Request,
     session::{Command, Event, Job, JobId},
@@ -151,12 +151,16 @@ fn the_open_queue_says_how_long_it_takes() {
 fn the_desktop_says_that_the_queue_is_done_while_another_window_is_in_front() {
     let said = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let heard = std::rc::Rc::clone(&said);
-    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
-        setup.notify = Box::new(move |words| heard.borrow_mut().push(words));
-    });
-    window.says(Event::ModelLoaded(Box::new(starter())));
-    window.frames();
+    let open = |settings: Settings| {
+        let heard = std::rc::Rc::clone(&heard);
+        Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+            setup.notify = Box::new(move |words| heard.borrow_mut().push(words));
+            setup.settings = Some(settings);
+        })
+    };
     let draw = |window: &mut Window, is_focused: bool| {
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        window.frames();
         window.take_commands();
         window.click("Generate");
         let job = window.take_job().id;
@@ -166,8 +170,10 @@ fn the_desktop_says_that_the_queue_is_done_while_another_window_is_in_front() {
         window.says(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 });
         window.frames();
     };
+    draw(&mut open(Settings { notifies: false, ..Settings::default() }), false);
+    let mut window = open(Settings::default());
     draw(&mut window, true);
-    assert!(said.borrow().is_empty(), "the window is in front");
+    assert!(said.borrow().is_empty(), "it is turned off, or the window is in front");
     draw(&mut window, false);
     assert_eq!(*said.borrow(), ["All jobs are done."]);
 }
