@@ -12,7 +12,7 @@ use sluice_engine::{
 };
 use sluice_tests::{checkpoint::Fixture, runner::Runner};
 
-use super::support::{Tiny, assert_same, card, forecast, mode, run, run_dumped, starter, streamed};
+use super::support::{Tiny, card, check_every_mode, forecast, mode, run, run_dumped, starter, streamed};
 
 fn hires(scale: f32, strength: f64, enlarger: Enlarger) -> Option<Hires> {
     Some(Hires { scale, strength, steps: None, enlarger })
@@ -176,17 +176,7 @@ fn every_mode_gives_the_same_bytes_within_its_budget() {
         let request = Request { batch: 2, hires: hires(2.0, 0.7, enlarger), ..tiny.request.clone() };
         let want = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
         assert!(want.tensors.contains_key("denoiser.latents.start"), "{:?}", want.tensors.keys());
-        for &mode in OffloadMode::ALL {
-            let plenty = MemoryPreferences { mode, ..card() };
-            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
-            for budget in [least, least + least / 8] {
-                let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-                let got = run_dumped(&mut runner, &request, &memory);
-                assert_same(&got.tensors, &want.tensors, mode.name());
-                let held = got.outcome.measured_device;
-                assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
-            }
-        }
+        check_every_mode(&mut runner, &request, &want);
     }
 }
 

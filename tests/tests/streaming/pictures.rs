@@ -11,7 +11,7 @@ use sluice_engine::{
 };
 use sluice_tests::runner::Runner;
 
-use super::support::{Tiny, assert_same, card, forecast, mode, run, run_dumped, starter, streamed};
+use super::support::{Tiny, card, check_every_mode, forecast, mode, run, run_dumped, starter, streamed};
 
 /// An image with gradients and edges, in a file.
 fn picture(folder: &Path, width: u32, height: u32) -> PathBuf {
@@ -50,17 +50,7 @@ fn every_mode_draws_over_a_picture_with_the_same_bytes_within_its_budget() {
     for source in [drawn_over(folder.path(), 0.7), filled_in(folder.path(), 1.0)] {
         let request = Request { source: Some(source), batch: 2, ..tiny.request.clone() };
         let want = run_dumped(&mut runner, &request, &mode(OffloadMode::None));
-        for &mode in OffloadMode::ALL {
-            let plenty = MemoryPreferences { mode, ..card() };
-            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
-            for budget in [least, least + least / 8] {
-                let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-                let got = run_dumped(&mut runner, &request, &memory);
-                assert_same(&got.tensors, &want.tensors, mode.name());
-                let held = got.outcome.measured_device;
-                assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
-            }
-        }
+        check_every_mode(&mut runner, &request, &want);
     }
 }
 

@@ -173,6 +173,21 @@ pub fn run_dumped(runner: &mut Runner, request: &Request, memory: &MemoryPrefere
     Ran { tensors: sluice_tests::checkpoint::load(&dump).unwrap(), ..ran }
 }
 
+/// In every mode, within the least budget and a little more, a request has the same tensors and keeps to the budget.
+pub fn check_every_mode(runner: &mut Runner, request: &Request, want: &Ran) {
+    for &mode in OffloadMode::ALL {
+        let plenty = MemoryPreferences { mode, ..card() };
+        let least = forecast(runner, request, &plenty).least_device.unwrap();
+        for budget in [least, least + least / 8] {
+            let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
+            let got = run_dumped(runner, request, &memory);
+            assert_same(&got.tensors, &want.tensors, mode.name());
+            let held = got.outcome.measured_device;
+            assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
+        }
+    }
+}
+
 /// Generates.
 pub fn run(runner: &mut Runner, request: &Request, memory: &MemoryPreferences) -> Ran {
     draw(runner, request, memory, None)
