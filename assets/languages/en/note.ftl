@@ -1,0 +1,45 @@
+### What of the settings of a file could not be taken over, and what of a prompt is not read.
+### The English texts are those of the source: they find what to translate.
+
+note-of-keys-did-not-match-for = { $value } of { $value2 } keys did not match, for example { $first }.
+
+note-only-a-prompt-was-found-all = Only a prompt was found; all other settings have their defaults.
+note-is-not-valid-here-the-default = { $name } “{ $value }” is not valid here; the default is used.
+note-the-sampler-is-not-available-is = The sampler “{ $name }” is not available; { $chosen } is used instead.
+note-the-schedule-is-not-available-the = The schedule “{ $value }” is not available; the model default is used.
+note-this-image-was-made-from-an = This image was made from an input image, which is not included.
+note-the-refiner-took-the-last-steps = The refiner “{ $refiner }” took the last steps; it is not restored.
+note-controlnets-steered-this-image-they-and = ControlNets steered this image; they and their images are not restored.
+note-the-prompt-names-a-lora-which = The prompt names a LoRA, which Sluice looks for next to the model.
+
+note-it-was-made-from-an-image = It was made from an image that was made before, which is not restored.
+note-the-comfyui-graph-has-no-sampler = The ComfyUI graph has no sampler that Sluice knows.
+note-it-was-made-from-an-input = It was made from an input image, which is not included.
+note-controlnets-took-part-that-is-not = ControlNets took part; that is not restored.
+
+note-controls-took-part-they-are-not = Controls took part; they are not restored.
+
+note-fooocuss-sharpness-and-adm-guidance-are = Fooocus's sharpness and ADM guidance are not available.
+
+note-took-part-that-is-not-restored = { $what } took part; that is not restored.
+
+note-the-schedule-is-not-available-the-2 = The schedule “{ $name }” is not available; the model default is used.
+
+note-novelais-and-12-weigh-words-in = NovelAI's {"{ }"}, [ ] and 1.2:: :: weigh words in its own way; they are kept as they are.
+note-the-prompts-of-characters-are-appended = The prompts of characters are appended; their places are not restored.
+
+note-a-refiner-or-an-upscaler-took = A refiner or an upscaler took part; that is not restored.
+note-this-clip-was-made-from-an = This clip was made from an image with the model “{ $model }”; the image's settings are restored.
+
+note-this-clip-was-made-from-a = This clip was made from a start image, which is not restored.
+note-a-loras-weight-changed-from-step = A LoRA's weight changed from step to step; that is not restored.
+
+note-it-was-enlarged-times-and-denoised = It was enlarged { $scale } times and denoised again, which is not possible here.
+note-the-upscaler-is-not-available-is = The upscaler “{ $name }” is not available; { $latent } is used instead.
+note-the-upscaler-is-not-restored-the = The upscaler “{ $name }” is not restored; the one of Sluice is used instead.
+note-is-not-restored-the-second-pass = { $name } is not restored; the second pass uses that of the first.
+
+note-this-image-was-generated-with-which = This image was generated with { $value }, which is a memory setting and is not restored.
+
+note-ignores-the-last-token = { $encoder } ignores the last token.
+note-ignores-the-last-tokens = { $encoder } ignores the last { $cut } tokens.
