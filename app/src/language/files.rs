@@ -24,10 +24,12 @@ macro_rules! file {
 macro_rules! files {
     ($tag:literal) => {
         &[
+            file!($tag, "advice"),
             file!($tag, "app"),
             file!($tag, "commands"),
             file!($tag, "common"),
             file!($tag, "control-nets"),
+            file!($tag, "error"),
             file!($tag, "files"),
             file!($tag, "gallery"),
             file!($tag, "get"),
@@ -36,9 +38,11 @@ macro_rules! files {
             file!($tag, "hires"),
             file!($tag, "library"),
             file!($tag, "monitor"),
+            file!($tag, "note"),
             file!($tag, "palette"),
             file!($tag, "plan"),
             file!($tag, "queue"),
+            file!($tag, "reason"),
             file!($tag, "settings"),
             file!($tag, "side-panel"),
             file!($tag, "start"),

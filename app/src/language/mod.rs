@@ -2,11 +2,12 @@
 //! [Fluent](https://projectfluent.org), and are compiled in. What a language lacks is English.
 //!
 //! The language belongs to the process: whatever draws takes its words with [`tr!`] or [`text`]. It is English until
-//! a window chooses another one, and always in the command line. What the engine says stays English.
+//! a window chooses another one, and always in the command line..
 
 mod amounts;
 mod files;
 mod keys;
+mod said;
 mod system;
 mod value;
 
@@ -23,6 +24,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentB
 pub use amounts::{memory_of, time_left};
 pub use files::LANGUAGES;
 pub use keys::keys;
+pub use said::{said, template_of};
 pub use system::of_system;
 pub use value::Value;
 

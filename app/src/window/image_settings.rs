@@ -8,6 +8,8 @@ use sluice_engine::{
     session::Failure,
 };
 
+use crate::language::said;
+
 /// The settings that generated an image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImageSettings {
@@ -27,7 +29,7 @@ impl From<RestoredSettings> for ImageSettings {
             request: restored.settings.picture_request(),
             model_name: restored.settings.model_name,
             model_known: restored.origin == Origin::Sluice,
-            notes: restored.notes,
+            notes: restored.notes.iter().map(|note| said(note)).collect(),
         }
     }
 }

@@ -112,6 +112,8 @@ pub struct Settings {
     pub recent_models: Vec<PathBuf>,
     /// Prompts that were used, newest first.
     pub prompts: Vec<String>,
+    /// Words that are kept to be put into prompts, newest first.
+    pub snippets: Vec<String>,
     /// The last model for images and for clips.
     pub last_models: LastModels,
     /// The tag of the language of the window; that of the system if absent.
@@ -154,6 +156,7 @@ impl Default for Settings {
             draft: Draft::default(),
             recent_models: Vec::new(),
             prompts: Vec::new(),
+            snippets: Vec::new(),
             last_models: LastModels::default(),
             language: None,
             theme: ThemeChoice::default(),
@@ -244,6 +247,12 @@ impl Settings {
             self.prompts.insert(0, prompt.to_owned());
             self.prompts.truncate(Self::PROMPTS);
         }
+    }
+
+    /// Keeps words in front of the snippets.
+    pub fn keep_snippet(&mut self, words: String) {
+        self.snippets.retain(|known| *known != words);
+        self.snippets.insert(0, words);
     }
 
     /// Removes a model from the recent ones.

@@ -50,6 +50,18 @@ side-panel-style-negative = Negativer Prompt: { $prompt }
 side-panel-styles-open = Datei mit Stilen öffnen…
 side-panel-styles-open-tip = CSV von A1111 oder JSON von Fooocus.
 
+## Textbausteine
+
+side-panel-snippets = Textbausteine
+side-panel-snippets-tip = Aufgehobene Wörter in Prompts einsetzen.
+side-panel-snippets-nothing = Noch keine Textbausteine. Wörter im Prompt auswählen und aufheben.
+side-panel-snippet-delete = Textbaustein { $words } löschen
+side-panel-snippet-use = Setzt { $words } an der Schreibmarke ein.
+side-panel-snippet-keep-selected = Ausgewählte Wörter aufheben
+side-panel-snippet-keep-prompt = Prompt aufheben
+side-panel-snippet-keep-tip = Fügt die Wörter den Textbausteinen hinzu.
+side-panel-snippet-undo-tip = Hebt den Textbaustein wieder auf.
+
 ## Presets
 
 side-panel-saved-settings = Gespeicherte Einstellungen

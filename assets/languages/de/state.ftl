@@ -53,3 +53,4 @@ state-engine-restarted = Engine neu gestartet, es geht weiter
 state-generation-failed = Das Erzeugen ist fehlgeschlagen
 state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
 state-went-wrong = Etwas ist schiefgegangen
+state-snippet-deleted = Textbaustein gelöscht: { $words }

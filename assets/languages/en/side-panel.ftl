@@ -50,6 +50,18 @@ side-panel-style-negative = Negative prompt: { $prompt }
 side-panel-styles-open = Open a file of styles…
 side-panel-styles-open-tip = A1111's CSV, or JSON of Fooocus.
 
+## Snippets
+
+side-panel-snippets = Snippets
+side-panel-snippets-tip = Words that you keep to put them into prompts.
+side-panel-snippets-nothing = No snippets yet. Select words in the prompt and keep them.
+side-panel-snippet-delete = Delete the snippet { $words }
+side-panel-snippet-use = Puts { $words } to the cursor.
+side-panel-snippet-keep-selected = Keep the selected words
+side-panel-snippet-keep-prompt = Keep the prompt
+side-panel-snippet-keep-tip = Adds the words to the snippets.
+side-panel-snippet-undo-tip = Keeps the snippet again.
+
 ## Presets
 
 side-panel-saved-settings = Saved settings

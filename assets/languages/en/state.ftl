@@ -53,3 +53,4 @@ state-engine-restarted = Engine restarted, resuming
 state-generation-failed = Generation failed
 state-model-not-opened = This model could not be opened
 state-went-wrong = Something went wrong
+state-snippet-deleted = Snippet deleted: { $words }

@@ -50,6 +50,18 @@ side-panel-style-negative = Prompt negativo: { $prompt }
 side-panel-styles-open = Abrir un archivo de estilos…
 side-panel-styles-open-tip = CSV de A1111, o JSON de Fooocus.
 
+## Fragmentos
+
+side-panel-snippets = Fragmentos
+side-panel-snippets-tip = Palabras que guardas para ponerlas en los prompts.
+side-panel-snippets-nothing = Aún no hay fragmentos. Selecciona palabras en el prompt y guárdalas.
+side-panel-snippet-delete = Eliminar el fragmento { $words }
+side-panel-snippet-use = Pone { $words } en el cursor.
+side-panel-snippet-keep-selected = Guardar las palabras seleccionadas
+side-panel-snippet-keep-prompt = Guardar el prompt
+side-panel-snippet-keep-tip = Añade las palabras a los fragmentos.
+side-panel-snippet-undo-tip = Guarda el fragmento de nuevo.
+
 ## Preajustes
 
 side-panel-saved-settings = Ajustes guardados

@@ -53,3 +53,4 @@ state-engine-restarted = Motor reiniciado, se reanuda
 state-generation-failed = La generación ha fallado
 state-model-not-opened = No se pudo abrir este modelo
 state-went-wrong = Algo salió mal
+state-snippet-deleted = Fragmento eliminado: { $words }

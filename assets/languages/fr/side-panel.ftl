@@ -50,6 +50,18 @@ side-panel-style-negative = Prompt négatif : { $prompt }
 side-panel-styles-open = Ouvrir un fichier de styles…
 side-panel-styles-open-tip = CSV d'A1111, ou JSON de Fooocus.
 
+## Extraits
+
+side-panel-snippets = Extraits
+side-panel-snippets-tip = Des mots que vous gardez pour les mettre dans vos prompts.
+side-panel-snippets-nothing = Aucun extrait pour l’instant. Sélectionnez des mots dans le prompt et gardez-les.
+side-panel-snippet-delete = Supprimer l’extrait { $words }
+side-panel-snippet-use = Place { $words } au curseur.
+side-panel-snippet-keep-selected = Garder les mots sélectionnés
+side-panel-snippet-keep-prompt = Garder le prompt
+side-panel-snippet-keep-tip = Ajoute les mots aux extraits.
+side-panel-snippet-undo-tip = Garde de nouveau l’extrait.
+
 ## Préréglages
 
 side-panel-saved-settings = Paramètres enregistrés

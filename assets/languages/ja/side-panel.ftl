@@ -50,6 +50,18 @@ side-panel-style-negative = ネガティブプロンプト: { $prompt }
 side-panel-styles-open = スタイルのファイルを開く…
 side-panel-styles-open-tip = A1111 の CSV、または Fooocus の JSON。
 
+## スニペット
+
+side-panel-snippets = スニペット
+side-panel-snippets-tip = プロンプトに入れるために保存した語句です。
+side-panel-snippets-nothing = スニペットはまだありません。プロンプトの語句を選択して保存してください。
+side-panel-snippet-delete = スニペット「{ $words }」を削除
+side-panel-snippet-use = カーソルの位置に「{ $words }」を入れます。
+side-panel-snippet-keep-selected = 選択した語句を保存
+side-panel-snippet-keep-prompt = プロンプトを保存
+side-panel-snippet-keep-tip = 語句をスニペットに追加します。
+side-panel-snippet-undo-tip = スニペットを元に戻します。
+
 ## Presets
 
 side-panel-saved-settings = 保存した設定

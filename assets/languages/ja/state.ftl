@@ -45,3 +45,4 @@ state-engine-restarted = エンジンを再起動し、再開しています
 state-generation-failed = 生成に失敗しました
 state-model-not-opened = このモデルを開けませんでした
 state-went-wrong = 問題が発生しました
+state-snippet-deleted = スニペットを削除しました: { $words }

@@ -50,6 +50,18 @@ side-panel-style-negative = 反向提示词：{ $prompt }
 side-panel-styles-open = 打开风格文件…
 side-panel-styles-open-tip = A1111 的 CSV，或 Fooocus 的 JSON。
 
+## 片段
+
+side-panel-snippets = 片段
+side-panel-snippets-tip = 保存下来以便放入提示词的词语。
+side-panel-snippets-nothing = 还没有片段。在提示词中选中词语并保存。
+side-panel-snippet-delete = 删除片段“{ $words }”
+side-panel-snippet-use = 在光标处插入“{ $words }”。
+side-panel-snippet-keep-selected = 保存选中的词语
+side-panel-snippet-keep-prompt = 保存提示词
+side-panel-snippet-keep-tip = 将词语添加到片段。
+side-panel-snippet-undo-tip = 重新保存该片段。
+
 ## Presets
 
 side-panel-saved-settings = 已保存的设置

@@ -45,3 +45,4 @@ state-engine-restarted = 引擎已重新启动，正在继续
 state-generation-failed = 生成失败
 state-model-not-opened = 无法打开这个模型
 state-went-wrong = 出现问题
+state-snippet-deleted = 已删除片段：{ $words }

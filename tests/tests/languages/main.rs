@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod catalog;
+mod engine;
 mod files;
 mod source;
 #[allow(dead_code, reason = "the tests of the window use the rest")]

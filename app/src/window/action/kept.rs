@@ -20,6 +20,10 @@ pub enum Keeping {
     Delete(String),
     /// Go back to the model's defaults.
     Reset,
+    /// Keep words to put them into prompts.
+    Snippet(String),
+    /// Delete a snippet.
+    DeleteSnippet(String),
     /// Read the styles again.
     ListStyles,
     /// Apply a style to the prompts, or no longer.

@@ -35,6 +35,8 @@ impl SluiceApp {
             Keeping::Delete(name) => self.with_presets(PresetTask::Delete(name)),
             Keeping::Apply(name) => self.apply_preset(&name),
             Keeping::Reset => self.reset(),
+            Keeping::Snippet(words) => self.state.settings.keep_snippet(words),
+            Keeping::DeleteSnippet(words) => self.state.delete_snippet(words),
             Keeping::ListStyles => self.list_styles(),
             Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
         }

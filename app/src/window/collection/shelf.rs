@@ -17,7 +17,10 @@ use super::{
     trash::{TAKES_BACK, Trashed},
     worker::{Details, Report},
 };
-use crate::{language::tr, window::state::file_name};
+use crate::{
+    language::{said, tr},
+    window::state::file_name,
+};
 
 /// What was just done.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,7 +40,7 @@ pub struct Notice {
 impl Notice {
     /// That something failed.
     pub fn failed(title: String, failure: Failure) -> Self {
-        let detail = std::iter::once(failure.message).chain(failure.advice).collect::<Vec<_>>().join(" ");
+        let detail = std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect::<Vec<_>>().join(" ");
         Self { text: title, detail, is_failure: true, ..Self::default() }
     }
 }

@@ -5,7 +5,7 @@ use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 use super::{heading, paragraph};
 use crate::{
     downloads::{Found, Offer},
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         action::{Action, GetAction},
@@ -35,7 +35,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             let message = RichText::new(sentence(&failure.message)).color(ink);
             ui.add(Label::new(message).wrap().selectable(true));
             if let Some(advice) = &failure.advice {
-                paragraph(ui, advice);
+                paragraph(ui, &said(advice));
             }
             if widgets::button(ui, Some(icons::RESTORE), &tr!("get-try-again"), Weight::Plain)
                 .on_hover_text(tr!("get-try-again-tip"))

@@ -5,7 +5,7 @@ use egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
 use super::{heading, paragraph};
 use crate::{
     downloads::{Download, Phase},
-    language::{self, tr},
+    language::{self, said, tr},
     units,
     window::{
         action::{Action, GetAction},
@@ -59,7 +59,7 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
             let message = RichText::new(sentence(&failure.message)).small().color(palette.danger);
             ui.add(Label::new(message).wrap().selectable(true));
             if let Some(advice) = &failure.advice {
-                paragraph(ui, advice);
+                paragraph(ui, &said(advice));
             }
         }
         Phase::Done { opens, is_verified } => {

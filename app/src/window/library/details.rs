@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     downloads::catalogue::catalogue,
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         action::{Action, LibraryAction},
@@ -210,7 +210,7 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
             section(ui, &tr!("library-something-missing"));
             widgets::mistake(ui, &sentence(message));
             if let Some(advice) = advice {
-                paragraph(ui, advice);
+                paragraph(ui, &said(advice));
             }
             return;
         }

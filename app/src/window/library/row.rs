@@ -16,7 +16,7 @@ use super::{
     previews::{Previews, SMALL},
 };
 use crate::{
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         fit, icons,
@@ -107,7 +107,7 @@ impl<'a> Row<'a> {
             Finding::Content(content) => content,
             Finding::Error(error) => {
                 let icon = icons::TRIANGLE_ALERT;
-                return Self { title, detail: capitalised(error), icon, preview, is_broken: true, ..base };
+                return Self { title, detail: capitalised(&said(error)), icon, preview, is_broken: true, ..base };
             }
         };
         let mut parts = vec![content.what.clone()];
@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
         if content.kind == Kind::Model
             && let Some(Fit::Cannot(failure)) = state.library.fits.of(base.id)
         {
-            parts = vec![capitalised(&failure.message)];
+            parts = vec![capitalised(&said(&failure.message))];
             is_broken = true;
         }
         let is_open = *state.chosen_model() == source && state.summary().is_some();

@@ -8,7 +8,7 @@ use sluice_engine::{
 
 use crate::{
     engines,
-    language::{self, tr},
+    language::{self, said, tr},
     units,
     window::{icons, state::State, tokens::Palette, widgets},
 };
@@ -47,8 +47,8 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
         widgets::hint(ui, tr!("plan-simulated-hint"));
     }
     if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
-        let advice = instead_of.advice.as_deref().unwrap_or_default();
-        widgets::hint(ui, tr!("plan-no-cuda")).on_hover_text(format!("{}\n{advice}", instead_of.message));
+        let advice = said(instead_of.advice.as_deref().unwrap_or_default());
+        widgets::hint(ui, tr!("plan-no-cuda")).on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
     }
 }
 

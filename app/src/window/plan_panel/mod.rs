@@ -20,7 +20,7 @@ use super::{
     widgets::{self, MemoryBar},
 };
 use crate::{
-    language::{self, tr},
+    language::{self, said, tr},
     units,
 };
 
@@ -60,7 +60,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 Some(Answer::Failure(failure)) => {
                     widgets::mistake(ui, &failure.message);
                     if let Some(advice) = &failure.advice {
-                        widgets::hint(ui, advice.as_str());
+                        widgets::hint(ui, said(advice));
                     }
                 }
                 None if state.planning.is_asking() => {
@@ -153,7 +153,7 @@ fn details(
     preferences: &mut MemoryPreferences,
 ) {
     let palette = Palette::of(ui);
-    let reason = RichText::new(&forecast.sentence).color(palette.text);
+    let reason = RichText::new(said(&forecast.sentence)).color(palette.text);
     ui.add(Label::new(reason).wrap().selectable(true));
     if let Ok(plan) = &forecast.plan {
         pace(ui, plan);

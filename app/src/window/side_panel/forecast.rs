@@ -6,7 +6,7 @@ use sluice_engine::memory::{
 };
 
 use crate::{
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         action::Action,
@@ -33,10 +33,10 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         }
         None => {}
         Some(Answer::Failure(failure)) => {
-            let words = RichText::new(&failure.message).small().color(palette.text_muted);
+            let words = RichText::new(said(&failure.message)).small().color(palette.text_muted);
             let label = ui.add(Label::new(words).wrap());
             if let Some(advice) = &failure.advice {
-                label.on_hover_text(advice);
+                label.on_hover_text(said(advice));
             }
         }
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
@@ -64,7 +64,7 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
         true => tr!("side-panel-fits-up-to-spoken", memory = memory, time = time),
     };
     let (icon, color) = ("✓", if asking { palette.text_faint } else { palette.good });
-    if line(ui, &words, &spoken, icon, color).on_hover_text(&forecast.sentence).clicked() {
+    if line(ui, &words, &spoken, icon, color).on_hover_text(said(&forecast.sentence)).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     if is_simulated {
@@ -97,7 +97,7 @@ fn does_not_fit(
     };
     let spoken = tr!("side-panel-needs-spoken", reason = words.as_str());
     let pressed = line(ui, &words, &spoken, icons::TRIANGLE_ALERT, palette.danger);
-    if pressed.on_hover_text(&forecast.sentence).clicked() {
+    if pressed.on_hover_text(said(&forecast.sentence)).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     ui.horizontal_wrapped(|ui| {

@@ -26,6 +26,7 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod snippets;
 mod styles;
 mod variation;
 mod weights;

@@ -32,6 +32,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                         Some(Undo::Cancelled(_)) => {
                             Some((tr!("side-panel-resume"), tr!("side-panel-resume-tip")))
                         }
+                        Some(Undo::Snippet(_)) => {
+                            Some((tr!("side-panel-undo"), tr!("side-panel-snippet-undo-tip")))
+                        }
                         Some(Undo::Preset(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-preset-undo-tip")))
                         }

@@ -5,6 +5,7 @@ use sluice_engine::request::RequestError;
 
 use crate::window::{
     action::Action,
+    sentences,
     state::{Draft, State},
     tokens::space,
 };
@@ -28,10 +29,5 @@ pub fn gap(ui: &mut Ui) {
 
 /// An error as a full sentence.
 pub fn sentence(error: &RequestError) -> String {
-    let text = error.to_string();
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), characters.as_str()),
-        None => text,
-    }
+    sentences::sentence(&error.to_string())
 }

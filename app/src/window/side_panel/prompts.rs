@@ -5,7 +5,7 @@ use egui::{Align, Id, Layout, Popup, Ui};
 use super::{
     completion,
     parts::{Parts, gap},
-    prompt_counter, prompt_history, styles, weights,
+    prompt_counter, prompt_history, snippets, styles, weights,
 };
 use crate::{
     language::tr,
@@ -21,6 +21,7 @@ use crate::{
 /// Draws both.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let state = parts.state;
+    let id = Id::unique("sluice prompt");
     let readings = [state.planning.readings(0), state.planning.readings(1)];
     let label = ui
         .horizontal(|ui| {
@@ -31,6 +32,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                 let names = [
                     has_examples.then(|| tr!("side-panel-examples")),
                     (!state.settings.prompts.is_empty()).then(|| tr!("side-panel-history")),
+                    Some(tr!("side-panel-snippets")),
                     Some(tr!("side-panel-styles")),
                 ];
                 let width = ui.available_width() - prompt_counter::width(ui, readings[0]);
@@ -38,6 +40,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                 let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
                 examples(ui, state, room, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
+                let (text, kept) = (&mut parts.draft.request.prompt, &state.settings.snippets);
+                snippets::menu(ui, id, text, kept, room, parts.actions);
                 styles::menu(ui, parts, room);
             });
             label
@@ -47,7 +51,6 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     prompt_counter::show(ui, &label, &tr!("side-panel-prompt"), readings[0]);
     let hint =
         if state.makes_clips() { tr!("side-panel-describe-clip") } else { tr!("side-panel-describe-image") };
-    let id = Id::unique("sluice prompt");
     weights::keys(ui, id, &mut draft.request.prompt);
     let offers = completion::keys(ui, id, &mut draft.request.prompt, state);
     prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);

@@ -32,6 +32,8 @@ pub enum Undo {
     Settings(Box<Draft>),
     /// By queueing the cancelled jobs again. The engine continues where they were.
     Cancelled(Vec<Job>),
+    /// By keeping a snippet again.
+    Snippet(String),
     /// By writing the file of a preset again.
     Preset(Box<DeletedPreset>),
 }

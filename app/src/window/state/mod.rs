@@ -35,7 +35,7 @@ use sluice_engine::{
 
 use super::settings::{LastModels, Settings};
 use crate::{
-    language::{self, Language, tr},
+    language::{self, Language, said, tr},
     presets::NamedPreset,
     tags::Tag,
 };
@@ -342,13 +342,24 @@ impl State {
         load
     }
 
-    /// Restores the settings from before a notice, or queues cancelled jobs again.
+    /// Deletes a snippet, and offers to undo that.
+    pub fn delete_snippet(&mut self, words: String) {
+        self.settings.snippets.retain(|known| *known != words);
+        let text = tr!("state-snippet-deleted", words = &words);
+        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: Some(Undo::Snippet(words)) });
+    }
+
+    /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.
     pub fn undo(&mut self, undo: Undo) -> Vec<Command> {
         match undo {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
             Undo::Cancelled(jobs) => {
                 self.images.follow = true;
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
+            }
+            Undo::Snippet(words) => {
+                self.settings.keep_snippet(words);
+                Vec::new()
             }
             // It is a file.
             Undo::Preset(_) => Vec::new(),
@@ -529,7 +540,7 @@ impl State {
 
     /// The engine's process has ended and is being restarted.
     fn restarting(&mut self, failure: Failure) {
-        let details = std::iter::once(failure.message).chain(failure.advice).collect();
+        let details = std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect();
         self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
     }
 

@@ -12,7 +12,11 @@ use sluice_engine::{
 };
 
 use super::{Answer, Ask, Planning, State, file_name};
-use crate::{language::tr, upscaling::name_of_result};
+use crate::{
+    language::{said, tr},
+    upscaling::name_of_result,
+    window::sentences::sentence,
+};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -88,11 +92,8 @@ impl Upscaling {
         }
         match self.planning.answer()? {
             Answer::Failure(Failure { message, advice }) => {
-                Some(Err([Some(message.clone()), advice.clone()]
-                    .into_iter()
-                    .flatten()
-                    .collect::<Vec<_>>()
-                    .join(". ")))
+                let words = [Some(message), advice.as_ref()].into_iter().flatten();
+                Some(Err(words.map(|words| sentence(words)).collect::<Vec<_>>().join(" ")))
             }
             Answer::Forecast(forecast) => match &forecast.plan {
                 Ok(plan) => {
@@ -100,7 +101,7 @@ impl Upscaling {
                     let all: f64 = self.files().map(|(_, given)| pixels(given)).sum();
                     Some(Ok(Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }))
                 }
-                Err(_) => Some(Err(forecast.sentence.clone())),
+                Err(_) => Some(Err(said(&forecast.sentence))),
             },
         }
     }

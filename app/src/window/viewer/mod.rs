@@ -9,7 +9,7 @@ mod scrub_bar;
 mod toolbar;
 mod unfinished;
 
-use crate::language::tr;
+use crate::language::{said, tr};
 use egui::{
     Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, Response, RichText,
     ScrollArea, Ui, pos2, vec2,
@@ -366,8 +366,8 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                             .clicked()
                         {
                             let advice = card.failure.advice.as_deref().unwrap_or_default();
-                            let text = format!("{}\n{}\n{advice}", card.title, card.failure.message);
-                            actions.push(Action::CopyText(text.trim().to_owned()));
+                            let words = [card.title.clone(), said(&card.failure.message), said(advice)];
+                            actions.push(Action::CopyText(words.join("\n").trim().to_owned()));
                         }
                     });
                 });
@@ -389,11 +389,11 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
     });
     ui.add_space(space::XS);
     ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
-        let message = RichText::new(&card.failure.message).color(palette.text_muted);
+        let message = RichText::new(said(&card.failure.message)).color(palette.text_muted);
         ui.add(egui::Label::new(message).wrap().selectable(true));
         if let Some(advice) = &card.failure.advice {
             ui.add_space(space::S);
-            let advice = RichText::new(advice).font(font::medium(font::BODY)).color(palette.text);
+            let advice = RichText::new(said(advice)).font(font::medium(font::BODY)).color(palette.text);
             ui.add(egui::Label::new(advice).wrap().selectable(true));
         }
     });

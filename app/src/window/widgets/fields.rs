@@ -5,7 +5,10 @@ use egui::{
 };
 
 use super::Labelled;
-use crate::window::tokens::{Palette, font, radius, space};
+use crate::{
+    language::said,
+    window::tokens::{Palette, font, radius, space},
+};
 
 /// A title with a smaller line below it; `middle` is the left end of the line between them.
 pub fn two_lines(ui: &Ui, middle: egui::Pos2, width: f32, title: &str, detail: &str) {
@@ -70,7 +73,7 @@ pub fn field_label(ui: &mut Ui, text: &str) -> Response {
 
 /// An error message below a field.
 pub fn mistake(ui: &mut Ui, text: &str) {
-    ui.label(RichText::new(text).small().color(Palette::of(ui).danger));
+    ui.label(RichText::new(said(text)).small().color(Palette::of(ui).danger));
 }
 
 /// An explanatory text.

@@ -9,7 +9,12 @@ use sluice_engine::{
 };
 
 use super::EntryId;
-use crate::{downloads::catalogue::catalogue, language::tr, units, window::state::Answer};
+use crate::{
+    downloads::catalogue::catalogue,
+    language::{said, tr},
+    units,
+    window::{sentences::sentence, state::Answer},
+};
 
 /// Queries about the next image have smaller numbers.
 const FIRST: u64 = 1 << 48;
@@ -107,10 +112,10 @@ impl Fit {
     /// What will be done, or what to do.
     pub fn sentence(&self) -> String {
         match self {
-            Self::Runs { sentence, .. } | Self::TooBig { sentence, .. } => sentence.clone(),
+            Self::Runs { sentence, .. } | Self::TooBig { sentence, .. } => said(sentence),
             Self::Cannot(Failure { message, advice }) => match advice {
-                Some(advice) => format!("{message}. {advice}"),
-                None => message.clone(),
+                Some(advice) => format!("{} {}", sentence(message), said(advice)),
+                None => sentence(message),
             },
         }
     }

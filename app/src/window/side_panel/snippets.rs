@@ -1,0 +1,153 @@
+//! Snippets: words that are kept to be put into prompts.
+
+use egui::{
+    Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, Ui,
+    text::{CCursor, CCursorRange},
+    text_edit::TextEditState,
+};
+
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, Keeping},
+        icons,
+        tokens::{size, space},
+        widgets::{self, Room},
+    },
+};
+
+/// Height of the list.
+const HEIGHT: f32 = 320.0;
+
+/// Draws the button with the list. Snippets go to the cursor of the field `id`, which shows `text`.
+pub fn menu(
+    ui: &mut Ui,
+    id: Id,
+    text: &mut String,
+    snippets: &[String],
+    room: Room,
+    actions: &mut Vec<Action>,
+) {
+    let button = widgets::opener(ui, &tr!("side-panel-snippets"), icons::SCISSORS, room)
+        .on_hover_text(tr!("side-panel-snippets-tip"));
+    Popup::menu(&button)
+        .accessible_name(tr!("side-panel-snippets"))
+        .width(size::POPUP)
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .show(|ui| list(ui, id, text, snippets, actions));
+}
+
+fn list(ui: &mut Ui, id: Id, text: &mut String, snippets: &[String], actions: &mut Vec<Action>) {
+    ui.spacing_mut().item_spacing.y = space::XS;
+    if snippets.is_empty() {
+        widgets::hint(ui, tr!("side-panel-snippets-nothing"));
+    }
+    ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
+        for snippet in snippets {
+            ui.horizontal(|ui| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    let words = snippet.as_str();
+                    if widgets::icon_button(
+                        ui,
+                        icons::TRASH,
+                        &tr!("side-panel-snippet-delete", words = words),
+                    )
+                    .clicked()
+                    {
+                        actions.push(Keeping::DeleteSnippet(snippet.clone()).into());
+                    }
+                    if widgets::row_button(ui, icons::COPY, words, "", false)
+                        .on_hover_text(tr!("side-panel-snippet-use", words = words))
+                        .clicked()
+                    {
+                        put(ui, id, text, snippet);
+                        ui.close();
+                    }
+                });
+            });
+        }
+    });
+    ui.separator();
+    let (words, name) = match selected(ui, id, text) {
+        Some(words) => (words, tr!("side-panel-snippet-keep-selected")),
+        None => (text.trim().to_owned(), tr!("side-panel-snippet-keep-prompt")),
+    };
+    let can = !words.is_empty() && !snippets.contains(&words);
+    ui.add_enabled_ui(can, |ui| {
+        let keep = widgets::row_button(ui, icons::DOWNLOAD, &name, "", false);
+        if keep.on_hover_text(tr!("side-panel-snippet-keep-tip")).clicked() {
+            actions.push(Keeping::Snippet(words).into());
+        }
+    });
+}
+
+/// The selected words of a field.
+fn selected(ui: &Ui, id: Id, text: &str) -> Option<String> {
+    let range = TextEditState::load(ui.ctx(), id)?.cursor.char_range()?;
+    let [start, end] = range.sorted_cursors().map(|cursor| cursor.index.0);
+    let words: String = text.chars().skip(start).take(end.saturating_sub(start)).collect();
+    let words = words.trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+/// Puts a snippet to the cursor of a field, or to its end, with commas where it meets other words.
+fn put(ui: &Ui, id: Id, text: &mut String, snippet: &str) {
+    let mut state = TextEditState::load(ui.ctx(), id);
+    let length = text.chars().count();
+    let range = state.as_ref().and_then(|state| state.cursor.char_range());
+    let [start, end] =
+        range.map_or([length; 2], |range| range.sorted_cursors().map(|cursor| cursor.index.0.min(length)));
+    let (changed, cursor) = joined(text, start, end, snippet);
+    *text = changed;
+    if let Some(state) = &mut state {
+        state.cursor.set_char_range(Some(CCursorRange::one(CCursor::new(cursor))));
+        state.clone().store(ui.ctx(), id);
+    }
+    ui.memory_mut(|memory| memory.request_focus(id));
+}
+
+/// A text with a snippet in place of the characters from `start` to `end`, and the position behind the snippet.
+fn joined(text: &str, start: usize, end: usize, snippet: &str) -> (String, usize) {
+    let mut changed: String = text.chars().take(start).collect();
+    let after: String = text.chars().skip(end).collect();
+    let before = changed.trim_end();
+    if !before.is_empty() && !before.ends_with([',', '(', '.', ':', ';', '|', '{']) {
+        changed.truncate(before.len());
+        changed += ", ";
+    } else if changed.ends_with([',', '.', ':', ';']) {
+        changed.push(' ');
+    }
+    changed += snippet;
+    let cursor = changed.chars().count();
+    if after.trim_start().starts_with(|letter: char| letter.is_alphanumeric() || letter == '(') {
+        changed += ", ";
+        changed += after.trim_start();
+    } else {
+        changed += &after;
+    }
+    (changed, cursor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::joined;
+
+    #[test]
+    fn snippets_are_separated_from_other_words() {
+        let cases = [
+            ("", 0, 0, "soft light"),
+            ("a cat", 5, 5, "a cat, soft light"),
+            ("a cat,", 6, 6, "a cat, soft light"),
+            ("a cat, ", 7, 7, "a cat, soft light"),
+            ("a cat, oil", 7, 7, "a cat, soft light, oil"),
+            ("a cat, oil", 7, 10, "a cat, soft light"),
+            ("a (cat)", 3, 3, "a (soft light, cat)"),
+            ("ein Kätzchen, öl", 14, 14, "ein Kätzchen, soft light, öl"),
+        ];
+        for (text, start, end, wanted) in cases {
+            let (changed, cursor) = joined(text, start, end, "soft light");
+            assert_eq!(changed, wanted, "{text}");
+            assert!(changed.chars().take(cursor).collect::<String>().ends_with("soft light"), "{text}");
+        }
+    }
+}
