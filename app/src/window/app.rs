@@ -88,6 +88,8 @@ pub struct Setup {
     pub speaker: Option<Speaker>,
     /// Says something on the desktop.
     pub notify: Box<dyn Fn(String)>,
+    /// Shows the progress of the running job at the program's icon, or takes it away.
+    pub show_progress: Box<dyn FnMut(Option<f64>)>,
     /// Where models are searched for.
     pub library: LibraryOptions,
     /// How models are downloaded; `None` if they are not.
@@ -140,6 +142,7 @@ impl Setup {
             lock: Lock::First(None),
             speaker: None,
             notify: Box::new(|_| ()),
+            show_progress: Box::new(|_| ()),
             library: LibraryOptions::default(),
             downloads: None,
             places: Places::default(),
@@ -175,6 +178,7 @@ pub struct SluiceApp {
     /// Whether the queue had jobs in the last frame.
     was_busy: bool,
     notify: Box<dyn Fn(String)>,
+    show_progress: Box<dyn FnMut(Option<f64>)>,
     /// The window's own file dialog.
     browser: Option<Browser>,
     /// Images of the last drop that are not used.
@@ -218,6 +222,7 @@ impl SluiceApp {
             lock,
             speaker,
             notify,
+            show_progress,
             library,
             downloads,
             places,
@@ -263,6 +268,7 @@ impl SluiceApp {
             title: "Sluice".to_owned(),
             was_busy: false,
             notify,
+            show_progress,
             browser: None,
             left_out: 0,
             lock,

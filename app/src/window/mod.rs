@@ -31,6 +31,7 @@ mod side_panel;
 pub mod state;
 mod status_bar;
 mod strategy_names;
+mod taskbar;
 mod textures;
 pub mod tokens;
 mod top_bar;
@@ -164,6 +165,7 @@ fn create(
         lock: Lock::of(data_folder().as_deref()),
         speaker: speaker.ok(),
         notify: Box::new(notification::notify),
+        show_progress: taskbar::start(),
         library,
         downloads: downloads_folder().map(|folder| DownloadOptions {
             network: Network::of_user(None, None),

@@ -11,9 +11,9 @@ use std::{
 use crate::nn::Effort;
 
 /// Part of the measured speed that is left beside the caches' other contents in whole networks.
-const IN_NETWORKS: f64 = 0.9;
-/// Operations a second and core that a CPU is taken to reach until it was measured.
-const USUAL: f64 = 5e10;
+const IN_NETWORKS: f64 = 0.85;
+/// Operations a second and core that a CPU is taken to reach in whole networks until it was measured.
+const USUAL: f64 = 4.5e10;
 
 static SPEED: Speed = Speed::new();
 
@@ -35,7 +35,7 @@ impl Processor {
 
     fn usual() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { rate: IN_NETWORKS * USUAL * cores as f64, effort: Effort::USUAL }
+        Self { rate: USUAL * cores as f64, effort: Effort::USUAL }
     }
 }
 

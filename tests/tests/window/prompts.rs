@@ -148,3 +148,42 @@ fn earlier_prompts_are_found_by_their_words() {
     window.fill("Search prompts", "zebra");
     assert!(window.shows("No prompt contains this."));
 }
+
+/// Models that are run without guidance read no negative prompt.
+#[test]
+fn a_negative_prompt_is_offered_only_where_the_model_reads_one() {
+    let mut window = Window::with_starter();
+    assert!(window.shows("Negative prompt"), "it is not known yet what is read");
+    let read = vec![reading("T5 encoder", false, 8, 48, 1)];
+    planned(&mut window, vec![read.clone(), Vec::new()]);
+    window.frames();
+    assert!(!window.shows("Negative prompt"));
+    window.fill("Prompt", "a cat");
+    window.frames();
+    planned(&mut window, vec![read.clone(), read]);
+    window.frames();
+    window.fill("Negative prompt", "fog");
+    planned(&mut window, vec![vec![reading("T5 encoder", false, 8, 48, 1)], Vec::new()]);
+    window.frames();
+    assert!(window.shows("Negative prompt"), "what is written there stays");
+}
+
+/// With a mouse: keep the prompt, put it into an empty one, delete it, and undo that.
+#[test]
+fn snippets_are_kept_used_deleted_and_kept_again() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "soft light");
+    window.click("Snippets");
+    window.click("Keep the prompt");
+    window.frames();
+    assert_eq!(window.harness.state().state().settings.snippets, ["soft light"]);
+    window.replace("Prompt", "a cat");
+    window.click("soft light");
+    assert_eq!(window.harness.state().state().settings.draft.request.prompt, "a cat, soft light");
+    window.click("Snippets");
+    window.click("Delete the snippet soft light");
+    window.frames();
+    assert!(window.harness.state().state().settings.snippets.is_empty());
+    window.click("Undo");
+    assert_eq!(window.harness.state().state().settings.snippets, ["soft light"]);
+}

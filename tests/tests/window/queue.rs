@@ -148,6 +148,27 @@ fn the_open_queue_says_how_long_it_takes() {
 }
 
 #[test]
+fn the_taskbar_shows_the_progress_of_the_running_job_and_nothing_afterwards() {
+    let shown = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let heard = std::rc::Rc::clone(&shown);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.show_progress = Box::new(move |progress| heard.borrow_mut().push(progress));
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    window.take_commands();
+    window.click("Generate");
+    let job = window.take_job().id;
+    half_way(&mut window, job);
+    window.frames();
+    window.says(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 });
+    window.frames();
+    let shown = shown.borrow();
+    assert!(shown.iter().flatten().any(|share| (0.3..0.6).contains(share)), "{shown:?}");
+    assert_eq!(shown.last(), Some(&None));
+}
+
+#[test]
 fn the_desktop_says_that_the_queue_is_done_while_another_window_is_in_front() {
     let said = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let heard = std::rc::Rc::clone(&said);

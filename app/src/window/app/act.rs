@@ -338,7 +338,7 @@ impl SluiceApp {
         self.restore_settings(&path, *settings);
     }
 
-    /// Says in the title what is running, for the taskbar.
+    /// Says in the title what is running, and shows its progress in the taskbar.
     pub(super) fn say_in_title(&mut self, ctx: &Context) {
         let title = self.state.jobs.running().map_or_else(
             || "Sluice".to_owned(),
@@ -353,6 +353,8 @@ impl SluiceApp {
         );
         if self.title != title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            let running = self.state.jobs.running();
+            (self.show_progress)(running.map(|(_, progress)| f64::from(progress.fraction().clamp(0.0, 1.0))));
             self.title = title;
         }
     }

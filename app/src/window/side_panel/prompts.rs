@@ -1,6 +1,7 @@
 //! The prompt and the negative prompt.
 
 use egui::{Align, Id, Layout, Popup, Ui};
+use sluice_engine::session::Reading;
 
 use super::{
     completion,
@@ -12,7 +13,7 @@ use crate::{
     window::{
         action::Action,
         icons,
-        state::State,
+        state::{Draft, State},
         tokens::{font, size, space},
         widgets::{self, Room},
     },
@@ -64,24 +65,30 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     );
     completion::show(ui, id, &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
+    negative(ui, parts.draft, state, readings);
+}
+
+/// The negative prompt, where the model reads one. What is written there is shown in any case.
+fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]; 2]) {
+    let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
+    let is_read = readings[0].is_empty() || !readings[1].is_empty();
+    let text = &mut draft.request.negative_prompt;
+    let is_empty = text.trim().is_empty();
+    if !is_read && is_empty && !ui.memory(|memory| memory.has_focus(id)) {
+        return;
+    }
     gap(ui);
     let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
     prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), readings[1]);
-    let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
-    let text = &mut draft.request.negative_prompt;
     weights::keys(ui, id, text);
     let offers = completion::keys(ui, id, text, state);
     let field =
         widgets::text_area(ui, id, text, (label.id, tr!("side-panel-negative-prompt-tip")), &hint, (2, 5));
     completion::show(ui, id, text, offers, &field);
     prompt_counter::unread(ui, readings[1]);
-    if draft.request.guidance == 0.0 && !draft.request.negative_prompt.trim().is_empty() {
+    if draft.request.guidance == 0.0 && !is_empty {
         widgets::hint(ui, tr!("side-panel-negative-unused"));
-    } else if !readings[0].is_empty()
-        && readings[1].is_empty()
-        && !state.planning.is_asking()
-        && !draft.request.negative_prompt.trim().is_empty()
-    {
+    } else if !is_read && !is_empty && !state.planning.is_asking() {
         widgets::hint(ui, tr!("side-panel-negative-unread"));
     }
 }
