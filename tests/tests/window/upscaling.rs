@@ -61,7 +61,7 @@ fn a_selection_in_the_gallery_is_asked_about_and_what_is_broken_is_left_out() {
     assert!(window.shows("Upscale 4 files"));
     let asked = refuse(&mut window);
     assert_eq!((asked.model, asked.width, asked.height), (ModelSource::Upscaler, 192, 128));
-    assert!(window.shows("it is no upscaler"));
+    assert!(window.shows("It is no upscaler"));
     nothing_is_unnamed(&window, "the question how to upscale");
     window.click("3×");
     assert_eq!(refuse(&mut window).width, 288);
