@@ -395,6 +395,7 @@ impl Run {
             strength: source.strength,
             fit: Fit::Stretch,
             mask: source.mask.map(|_| mask()),
+            ..SourceImage::default()
         })
     }
 

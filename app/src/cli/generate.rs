@@ -312,7 +312,7 @@ impl Args {
         let request = Request { control_nets: self.control_nets.nets()?, ..request };
         let request = match self.request.has_size() {
             true => request,
-            false => SourceArgs::with_size_of_reference(request, takes, summary.size_multiple)?,
+            false => SourceArgs::with_size_of_inputs(request, takes, summary.size_multiple)?,
         };
         if self.request.has_frames() {
             return Ok(request);

@@ -136,7 +136,7 @@ impl Args {
         let request = Request { control_nets: self.control_nets.nets()?, ..request };
         match self.request.has_size() {
             true => Ok(request),
-            false => SourceArgs::with_size_of_reference(request, takes, multiple),
+            false => SourceArgs::with_size_of_inputs(request, takes, multiple),
         }
     }
 

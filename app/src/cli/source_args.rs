@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     request::{
-        Control, Fit, FrameRange, Keyframe, Mode, Redux, References, Request, SourceClip, SourceImage,
-        SourceMask,
+        Control, Fit, FrameRange, Keyframe, Mode, Outpaint, Redux, References, Request, SourceClip,
+        SourceImage, SourceMask,
     },
     session::ModelSummary,
     source::{count_frames, size_of},
@@ -67,12 +67,16 @@ pub(super) struct SourceArgs {
     /// Continue the input clip from its last frames instead of changing it. The result is appended to it.
     #[arg(long, requires = "video")]
     extend: bool,
-    /// Denoising strength, above 0 and up to 1: the higher, the more the image or the clip changes.
+    /// Denoising strength, above 0 and up to 1: the higher, the more the image or the clip changes. 0.6 if none is given, and 1
+    /// with --outpaint.
     #[arg(
-        long, alias = "denoising-strength", value_name = "NUMBER", default_value_t = SourceImage::default().strength, requires = "input",
+        long,
+        alias = "denoising-strength",
+        value_name = "NUMBER",
+        requires = "input",
         allow_negative_numbers = true
     )]
-    strength: f64,
+    strength: Option<f64>,
     /// How to fit an input with another aspect ratio to the size of the output.
     #[arg(long, value_name = "NAME", default_value = Fit::default().name(), value_parser = named(&Fit::ALL, Fit::name), requires = "input")]
     fit: Fit,
@@ -82,6 +86,13 @@ pub(super) struct SourceArgs {
     /// Pixels over which the inpainted area fades into the rest.
     #[arg(long, value_name = "PIXELS", default_value_t = SourceMask::default().blur, requires = "mask")]
     mask_blur: u32,
+    /// Generate this many pixels around the input image: one number for all sides, or four in this order. The result has
+    /// the size of the image with them, unless --width and --height say another. The strength is 1 if none is given.
+    #[arg(long, value_name = "LEFT,TOP,RIGHT,BOTTOM", requires = "first")]
+    outpaint: Option<Outpaint>,
+    /// Pixels at the edges of the input image over which it fades into what is added.
+    #[arg(long, value_name = "PIXELS", default_value_t = Outpaint::USUAL_FEATHER, requires = "outpaint")]
+    outpaint_feather: u32,
     /// Inpaint the masked area and this many pixels around it alone (32 if no number is given), in the full size of the request, and put it back into
     /// the input image. The result has the size of the input image.
     #[arg(long, value_name = "PADDING", requires = "mask")]
@@ -98,7 +109,7 @@ impl SourceArgs {
     /// # Errors
     /// Fails if several images are given to a model that takes one.
     pub fn given_to(&self, request: Request, takes: Option<&References>) -> anyhow::Result<Request> {
-        let edits = takes.is_some_and(|takes| takes.edits) && self.mask.is_none();
+        let edits = takes.is_some_and(|takes| takes.edits) && self.mask.is_none() && self.outpaint.is_none();
         let mut references = self.reference.clone();
         if edits {
             references.splice(..0, self.image.iter().cloned());
@@ -123,24 +134,31 @@ impl SourceArgs {
         })
     }
 
-    /// The request in the size that a model gives to images made from its first reference, if the model has such sizes.
+    /// The request in the size that its inputs suggest to a model whose sizes are multiples of `multiple`: that of the input
+    /// image with what is added to it, or the one that the model gives to images made from its first reference.
     ///
     /// # Errors
     /// Fails if the image cannot be read.
-    pub fn with_size_of_reference(
+    pub fn with_size_of_inputs(
         request: Request,
         takes: Option<&References>,
         multiple: u32,
     ) -> anyhow::Result<Request> {
+        let opened =
+            |path: &Path| size_of(path).map_err(|error| refuse(error.to_string(), error.advice().to_owned()));
+        let whole = |size: [u32; 2]| size.map(|side| (side / multiple * multiple).max(multiple));
+        if let Some(source) = request.source.as_ref().filter(|source| !source.outpaint.is_empty()) {
+            let [width, height] = whole(source.outpaint.extended(opened(&source.path)?));
+            return Ok(Request { width, height, ..request });
+        }
         // Through Redux, references are read in a size of their own.
         let takes = takes.filter(|takes| takes.edits && request.redux.is_none());
         let (Some(takes), Some(first)) = (takes, request.references.first()) else {
             return Ok(request);
         };
-        let own = size_of(first).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
-        Ok(match takes.size(own, None) {
+        Ok(match takes.size(opened(first)?, None) {
             Some(size) => {
-                let [width, height] = size.map(|side| (side / multiple * multiple).max(multiple));
+                let [width, height] = whole(size);
                 Request { width, height, ..request }
             }
             None => request,
@@ -173,7 +191,15 @@ impl SourceArgs {
             keeps_the_rest: !self.no_paste_back,
             only_masked: self.only_masked.map(|padding| padding.unwrap_or(SourceMask::USUAL_PADDING)),
         });
-        SourceImage { path: path.to_owned(), strength: self.strength, fit: self.fit, mask }
+        let usual = if self.outpaint.is_some() { 1.0 } else { SourceImage::default().strength };
+        let outpaint = self.outpaint.map(|sides| Outpaint { feather: self.outpaint_feather, ..sides });
+        SourceImage {
+            path: path.to_owned(),
+            strength: self.strength.unwrap_or(usual),
+            fit: self.fit,
+            mask,
+            outpaint: outpaint.unwrap_or_default(),
+        }
     }
 
     fn redux(&self) -> Option<Redux> {
@@ -194,6 +220,7 @@ impl SourceArgs {
 
     fn clip(&self) -> Option<SourceClip> {
         let (path, range) = (self.video.clone()?, self.range);
-        Some(SourceClip { path, range, strength: self.strength, extends: self.extend, fit: self.fit })
+        let strength = self.strength.unwrap_or(SourceClip::default().strength);
+        Some(SourceClip { path, range, strength, extends: self.extend, fit: self.fit })
     }
 }

@@ -3,9 +3,10 @@
 use std::{fs, path::PathBuf};
 
 use serde_json::Value;
+use sluice_engine::output::read_settings;
 use tempfile::TempDir;
 
-use super::{assert_fine, run, sluice, stderr, stdout};
+use super::{assert_fails, assert_fine, draw, run, sluice, stderr, stdout};
 
 /// The starter model's denoiser, alone in a folder.
 fn alone(folder: &TempDir) -> (PathBuf, PathBuf) {
@@ -71,11 +72,7 @@ fn a_folder_of_files_is_listed() {
     assert_fine(&listed);
     assert!(stdout(&listed).contains("autoencoder"), "{}", stdout(&listed));
     let empty = TempDir::new().unwrap();
-    super::assert_fails(
-        &run(empty.path(), &["inspect", "."]),
-        "no model found in",
-        "Choose a diffusers folder",
-    );
+    assert_fails(&run(empty.path(), &["inspect", "."]), "no model found in", "Choose a diffusers folder");
 }
 
 #[test]
@@ -104,4 +101,25 @@ fn an_image_of_another_program_is_inspected() {
     assert_eq!((&json["program"], &json["seed"]), (&"SwarmUI".into(), &42.into()));
     assert_eq!(json["request"]["steps"], 28);
     assert_eq!(json["notes"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn an_outpainted_image_is_as_large_as_the_input_with_what_is_added() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_fine(&draw(folder.path(), &["--output", "small.png"]));
+    let arguments =
+        ["generate", "--prompt", "a red circle", "--steps", "2", "--seed", "7", "--init-image", "small.png"];
+    let with = |further: &[&str]| run(folder.path(), &[&arguments, further].concat());
+    assert_fine(&with(&["--outpaint", "0,0,32,16", "--output", "large.png"]));
+    let settings = read_settings(&folder.path().join("large.png")).unwrap().settings;
+    assert_eq!([settings.request.width, settings.request.height], [96, 80]);
+    let source = settings.request.source.unwrap();
+    assert_eq!((source.outpaint.sides(), source.strength), ([0, 0, 32, 16], 1.0));
+    assert_fails(
+        &with(&["--outpaint", "9999", "--width", "64", "--height", "64"]),
+        "9999 pixels",
+        "Change the setting",
+    );
+    let output = with(&["--outpaint", "1,2"]);
+    assert!(stderr(&output).contains("left,top,right,bottom"), "{}", stderr(&output));
 }

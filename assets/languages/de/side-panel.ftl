@@ -348,3 +348,19 @@ side-panel-accuracy-time-varies =
        *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten schwankten stark
     }
 side-panel-negative-unread = Das Modell liest ihn mit diesen Einstellungen nicht.
+
+## Outpainting
+
+side-panel-outpaint = Outpainting
+side-panel-outpaint-tip = Fügt um das Bild Pixel hinzu und erzeugt sie. Kanten des Rahmens ziehen.
+side-panel-outpaint-left = Links
+side-panel-outpaint-top = Oben
+side-panel-outpaint-right = Rechts
+side-panel-outpaint-bottom = Unten
+side-panel-outpaint-feather = Weiche Kante des Outpaintings (px)
+side-panel-outpaint-feather-tip = Wie weit das Bild in das Hinzugefügte übergeht.
+side-panel-outpaint-frame = Rahmen um das Eingabebild
+side-panel-outpaint-edge = Kante des Rahmens: { $edge }
+side-panel-outpaint-edge-tip = Nach außen ziehen, um Pixel hinzuzufügen.
+side-panel-outpaint-side-tip = Wie viele Pixel des Eingabebilds auf dieser Seite dazukommen.
+side-panel-without-outpaint = Kein Outpainting

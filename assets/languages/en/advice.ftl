@@ -128,3 +128,4 @@ advice-text-files-were-searched-in = Text files were searched in { $value }.
 advice-save-the-file-as-text-in = Save the file as text in UTF-8.
 advice-add-a-line-for-each-entry = Add a line for each entry. Lines that begin with # are comments.
 advice-remove-the-name-of-the-file = Remove the name of the file from its own lines.
+advice-add-more-pixels-around-the-image = Add more pixels around the image.

@@ -348,3 +348,19 @@ side-panel-accuracy-time-varies =
        *[other] Off by at most { $memory } memory in { $count } runs; their times varied widely
     }
 side-panel-negative-unread = The model does not read it with these settings.
+
+## Outpaint
+
+side-panel-outpaint = Outpaint
+side-panel-outpaint-tip = Adds pixels around the image and generates them. Drag the edges of the frame.
+side-panel-outpaint-left = Left
+side-panel-outpaint-top = Top
+side-panel-outpaint-right = Right
+side-panel-outpaint-bottom = Bottom
+side-panel-outpaint-feather = Outpaint feather (px)
+side-panel-outpaint-feather-tip = How far the image fades into what is added.
+side-panel-outpaint-frame = Frame around the input image
+side-panel-outpaint-edge = { $edge } edge of the frame
+side-panel-outpaint-edge-tip = Drag it outwards to add pixels.
+side-panel-outpaint-side-tip = How many pixels of the input image are added on this side.
+side-panel-without-outpaint = Do not outpaint

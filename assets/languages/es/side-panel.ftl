@@ -348,3 +348,19 @@ side-panel-accuracy-time-varies =
        *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos variaron mucho
     }
 side-panel-negative-unread = El modelo no lo lee con estos ajustes.
+
+## Outpainting
+
+side-panel-outpaint = Outpainting
+side-panel-outpaint-tip = Añade píxeles alrededor de la imagen y los genera. Arrastra los bordes del marco.
+side-panel-outpaint-left = Izquierda
+side-panel-outpaint-top = Arriba
+side-panel-outpaint-right = Derecha
+side-panel-outpaint-bottom = Abajo
+side-panel-outpaint-feather = Difuminado del outpainting (px)
+side-panel-outpaint-feather-tip = Hasta dónde se funde la imagen con lo añadido.
+side-panel-outpaint-frame = Marco alrededor de la imagen de entrada
+side-panel-outpaint-edge = Borde del marco: { $edge }
+side-panel-outpaint-edge-tip = Arrástralo hacia fuera para añadir píxeles.
+side-panel-outpaint-side-tip = Cuántos píxeles de la imagen de entrada se añaden en este lado.
+side-panel-without-outpaint = No hacer outpainting

@@ -348,3 +348,19 @@ side-panel-accuracy-time-varies =
        *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées variaient beaucoup
     }
 side-panel-negative-unread = Le modèle ne le lit pas avec ces réglages.
+
+## Outpainting
+
+side-panel-outpaint = Outpainting
+side-panel-outpaint-tip = Ajoute des pixels autour de l’image et les génère. Faites glisser les bords du cadre.
+side-panel-outpaint-left = Gauche
+side-panel-outpaint-top = Haut
+side-panel-outpaint-right = Droite
+side-panel-outpaint-bottom = Bas
+side-panel-outpaint-feather = Fondu de l’outpainting (px)
+side-panel-outpaint-feather-tip = Sur quelle distance l’image se fond dans ce qui est ajouté.
+side-panel-outpaint-frame = Cadre autour de l’image d’entrée
+side-panel-outpaint-edge = Bord du cadre : { $edge }
+side-panel-outpaint-edge-tip = Faites-le glisser vers l’extérieur pour ajouter des pixels.
+side-panel-outpaint-side-tip = Combien de pixels de l’image d’entrée sont ajoutés de ce côté.
+side-panel-without-outpaint = Ne pas faire d’outpainting

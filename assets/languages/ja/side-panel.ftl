@@ -335,3 +335,19 @@ side-panel-mask-padding = マスク周囲の余白（px）
 side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。
 side-panel-accuracy-time-varies = { $count } 回の実行での誤差は最大でメモリ { $memory }。時間は大きく変動
 side-panel-negative-unread = この設定では、モデルはこれを読みません。
+
+## アウトペイント
+
+side-panel-outpaint = アウトペイント
+side-panel-outpaint-tip = 画像の周囲にピクセルを追加して生成します。枠の端をドラッグしてください。
+side-panel-outpaint-left = 左
+side-panel-outpaint-top = 上
+side-panel-outpaint-right = 右
+side-panel-outpaint-bottom = 下
+side-panel-outpaint-feather = アウトペイントのぼかし (px)
+side-panel-outpaint-feather-tip = 追加部分へ画像がどこまで溶け込むか。
+side-panel-outpaint-frame = 入力画像の枠
+side-panel-outpaint-edge = 枠の端: { $edge }
+side-panel-outpaint-edge-tip = 外側へドラッグしてピクセルを追加します。
+side-panel-outpaint-side-tip = この側に追加する入力画像のピクセル数です。
+side-panel-without-outpaint = アウトペイントしない

@@ -335,3 +335,19 @@ side-panel-mask-padding = 蒙版周围边距（像素）
 side-panel-mask-padding-tip = 模型能看到的蒙版区域周围的像素数。
 side-panel-accuracy-time-varies = { $count } 次运行中，内存偏差最多 { $memory }；时间波动很大
 side-panel-negative-unread = 在这些设置下，模型不会读取它。
+
+## 外绘
+
+side-panel-outpaint = 外绘
+side-panel-outpaint-tip = 在图像周围添加像素并生成。拖动边框的边缘。
+side-panel-outpaint-left = 左
+side-panel-outpaint-top = 上
+side-panel-outpaint-right = 右
+side-panel-outpaint-bottom = 下
+side-panel-outpaint-feather = 外绘羽化 (px)
+side-panel-outpaint-feather-tip = 图像与新增部分过渡的距离。
+side-panel-outpaint-frame = 输入图像的边框
+side-panel-outpaint-edge = 边框边缘：{ $edge }
+side-panel-outpaint-edge-tip = 向外拖动以添加像素。
+side-panel-outpaint-side-tip = 在这一侧添加多少输入图像的像素。
+side-panel-without-outpaint = 不外绘

@@ -114,6 +114,10 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     }
     if let Some(source) = &settings.request.source {
         pairs.push(("Init image", file_name(&source.path)));
+        if !source.outpaint.is_empty() {
+            pairs.push(("Outpaint", source.outpaint.to_string()));
+            pairs.push(("Outpaint feather", source.outpaint.feather.to_string()));
+        }
         if let Some(mask) = &source.mask {
             pairs.push(("Mask blur", mask.blur.to_string()));
             if let Some(padding) = mask.only_masked {

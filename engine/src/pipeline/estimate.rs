@@ -18,7 +18,7 @@ use crate::{
     },
     nn::{self, DType, Tensor, Trace},
     precision::Storage,
-    request::{ComputeDtype, ControlNet, Request},
+    request::{ComputeDtype, ControlNet, Request, SourceImage},
     residency::{BlockLayout, Blocks, RunError, TracedBlocks},
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower},
@@ -266,7 +266,7 @@ impl Estimator<'_> {
         let _noise = tensor(shape);
         // The clip beside the latents of a window.
         let _clip = (windows.count() > 1).then(|| tensor(shape));
-        let masked = request.source.as_ref().is_some_and(|source| source.mask.is_some());
+        let masked = request.source.as_ref().is_some_and(SourceImage::is_inpainted);
         let beside = denoiser.channels_beside();
         let clip = ClipFrames::new(request, denoiser);
         let given = clip.filter(|clip| clip.keeps_frames());

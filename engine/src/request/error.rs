@@ -1,7 +1,7 @@
 //! What is wrong with a request.
 
 use super::{
-    ControlNet, FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode,
+    ControlNet, FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, Outpaint,
     REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
 };
 
@@ -282,6 +282,9 @@ pub enum RequestError {
     /// More ControlNets than are taken.
     #[error("{0} ControlNets are given; use at most {most}", most = ControlNet::MOST)]
     TooManyControlNets(usize),
+    /// Too much is added to an input image.
+    #[error("{0} pixels around the input image are too many; use {most} or fewer", most = Outpaint::MOST)]
+    Outpaint(u32),
     /// A mask blur wider than images are.
     #[error("mask blur {0} is too large; use {WIDEST_BLUR} or less")]
     MaskBlur(u32),

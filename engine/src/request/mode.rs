@@ -101,7 +101,7 @@ impl Request {
     /// # Errors
     /// Without an image or without a mask.
     pub fn validate_mask(&self, fills_in: bool) -> Result<(), RequestError> {
-        let is_masked = self.source.as_ref().is_some_and(|source| source.mask.is_some());
+        let is_masked = self.source.as_ref().is_some_and(SourceImage::is_inpainted);
         if fills_in && !is_masked { Err(RequestError::NothingToFillIn) } else { Ok(()) }
     }
 
@@ -194,7 +194,7 @@ impl Request {
             return Err(RequestError::ClipInputOfImage);
         }
         keyframe::validate(&self.keyframes, self.last_image.is_some(), self.frames)?;
-        if self.frames > 1 && self.source.as_ref().is_some_and(|source| source.mask.is_some()) {
+        if self.frames > 1 && self.source.as_ref().is_some_and(SourceImage::is_inpainted) {
             return Err(RequestError::MaskOfClip);
         }
         self.source.as_ref().map_or(Ok(()), SourceImage::validate)?;

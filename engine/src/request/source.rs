@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::RequestError;
+use super::{Outpaint, RequestError};
 
 /// How an input image with another aspect ratio is fitted to the requested size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -54,11 +54,19 @@ pub struct SourceImage {
     pub fit: Fit,
     /// The area to inpaint; the whole image if absent.
     pub mask: Option<SourceMask>,
+    /// What is added to the image and generated.
+    pub outpaint: Outpaint,
 }
 
 impl Default for SourceImage {
     fn default() -> Self {
-        Self { path: PathBuf::new(), strength: 0.6, fit: Fit::default(), mask: None }
+        Self {
+            path: PathBuf::new(),
+            strength: 0.6,
+            fit: Fit::default(),
+            mask: None,
+            outpaint: Outpaint::default(),
+        }
     }
 }
 
@@ -95,11 +103,17 @@ impl SourceMask {
 }
 
 impl SourceImage {
+    /// Whether only a part is generated: what a mask shows, or what is added around the image.
+    pub fn is_inpainted(&self) -> bool {
+        self.mask.is_some() || !self.outpaint.is_empty()
+    }
+
     /// Checks what can be checked without the files and the model.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
         if !(self.strength > 0.0 && self.strength <= 1.0) {
             return Err(RequestError::Strength(self.strength));
         }
+        self.outpaint.validate()?;
         match &self.mask {
             Some(mask) if mask.blur > WIDEST_BLUR => Err(RequestError::MaskBlur(mask.blur)),
             Some(SourceMask { only_masked: Some(padding), .. }) if *padding > SourceMask::WIDEST_PADDING => {

@@ -35,6 +35,12 @@ pub enum SourceError {
         /// Whether it has any white area.
         any: bool,
     },
+    /// What is added around the image is less than the autoencoder can tell.
+    #[error("what is added around {} is smaller than one latent", path.display())]
+    NothingAdded {
+        /// Which file.
+        path: PathBuf,
+    },
     /// The input clip cannot be used.
     #[error(transparent)]
     Clip(#[from] ClipError),
@@ -50,6 +56,7 @@ impl SourceError {
                 "Paint the area to inpaint white, or generate without a mask."
             }
             Self::NothingMasked { any: true, .. } => "Mask a larger area.",
+            Self::NothingAdded { .. } => "Add more pixels around the image.",
             Self::Clip(error) => error.advice(),
         }
     }

@@ -8,6 +8,7 @@ mod error;
 mod given;
 mod given_media;
 mod mask;
+mod outpaint;
 mod resample;
 
 use std::path::Path;
@@ -51,15 +52,24 @@ impl LoadedSource {
     ) -> Result<Self, SourceError> {
         let mut picture = read(&wanted.path)?;
         let mut cutout = None;
-        let mask = wanted.mask.as_ref().map(|mask| {
+        let own = wanted.mask.as_ref().map(|mask| read(&mask.path)).transpose()?;
+        let (added, mut feather) = (&wanted.outpaint, 0);
+        let shape = if added.is_empty() {
+            own
+        } else {
+            let shape = outpaint::mask([picture.width, picture.height], own.as_ref(), added);
+            picture = outpaint::extended(&picture, added);
+            feather = (u64::from(added.feather) * u64::from(width) / u64::from(picture.width)) as u32;
+            Some(shape)
+        };
+        let only_masked = wanted.mask.as_ref().and_then(|mask| mask.only_masked);
+        let mask = shape.map(|mut shape| {
             let mut fit = wanted.fit;
-            let mut shape = read(&mask.path)?;
-            if let Some(padding) = mask.only_masked {
+            if let Some(padding) = only_masked {
                 shape = fitted(&shape, Fit::Stretch, picture.width, picture.height);
                 let whole = picture.clone();
                 let cut = Cutout::of(whole, &Mask::of(&shape), padding, [width, height]);
-                let nothing = || SourceError::NothingMasked { path: mask.path.clone(), any: false };
-                let cut = cut.ok_or_else(nothing)?;
+                let cut = cut.ok_or_else(|| nothing_masked(wanted, false))?;
                 shape = cut.part_of(&shape);
                 picture = cut.part();
                 fit = Fit::Pad;
@@ -69,12 +79,13 @@ impl LoadedSource {
             let pixels = Mask::of(&fitted(&shape, fit, width, height));
             let of_latents = pixels.of_latents(latents);
             if !of_latents.contains(&true) {
-                let any = pixels.open().contains(&true);
-                return Err(SourceError::NothingMasked { path: mask.path.clone(), any });
+                return Err(nothing_masked(wanted, pixels.open().contains(&true)));
             }
             Ok((pixels, of_latents))
         });
-        let blur = wanted.mask.as_ref().filter(|mask| mask.keeps_the_rest).map(|mask| mask.blur);
+        let pastes_back = wanted.mask.as_ref().is_none_or(|mask| mask.keeps_the_rest);
+        let blur = wanted.mask.as_ref().map_or(0, |mask| mask.blur).max(feather);
+        let blur = (mask.is_some() && pastes_back).then_some(blur);
         let mask = mask.transpose()?;
         let picture = fitted(&picture, wanted.fit, width, height);
         Ok(Self { picture, mask, latents, blur, cutout })
@@ -120,6 +131,14 @@ impl LoadedSource {
 
     fn tensor(&self, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {
         tensor_of(&self.picture, is_seen)
+    }
+}
+
+/// That nothing would be generated; `any` is whether there are white pixels.
+fn nothing_masked(wanted: &SourceImage, any: bool) -> SourceError {
+    match &wanted.mask {
+        Some(mask) => SourceError::NothingMasked { path: mask.path.clone(), any },
+        None => SourceError::NothingAdded { path: wanted.path.clone() },
     }
 }
 

@@ -6,7 +6,7 @@ use candle_core::Tensor;
 use sluice_engine::{
     memory::{MemoryPreferences, OffloadMode},
     output::Image,
-    request::{ComputeDtype, Fit, Request, Sampler, SourceImage, SourceMask},
+    request::{ComputeDtype, Fit, Outpaint, Request, Sampler, SourceImage, SourceMask},
     session::{Event, StageKind},
 };
 use sluice_tests::runner::Runner;
@@ -213,6 +213,42 @@ fn only_the_masked_part_is_computed_and_put_back() {
         changed += usize::from(new != old);
     }
     assert!(changed > 40 * 30 / 2, "{changed} pixels changed");
+}
+
+/// Outpainting is inpainting of an image whose edges were repeated, with a mask of what was added and of the feather.
+#[test]
+fn what_is_added_around_an_image_is_generated_as_with_a_larger_image_and_a_mask() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let (own, whole, top, feather) = ((96_u32, 112_u32), (128_u32, 128_u32), 16, 8);
+    let outpaint = Outpaint { top, right: whole.0 - own.0, feather, ..Outpaint::default() };
+    let path = picture(folder.path(), own.0, own.1);
+    let added = SourceImage { path: path.clone(), strength: 1.0, outpaint, ..SourceImage::default() };
+    let image = sluice_engine::source::read(&path).unwrap();
+    let at = |x: u32, y: u32| {
+        let (x, y) = (x.min(own.0 - 1), y.saturating_sub(top));
+        image.pixels.as_chunks::<3>().0[(y * own.0 + x) as usize]
+    };
+    let stays = |x: u32, y: u32| x < own.0 - feather && y >= top + feather;
+    let places = || (0..whole.1).flat_map(|y| (0..whole.0).map(move |x| (x, y)));
+    let larger = folder.path().join("larger.png");
+    let pixels: Vec<u8> = places().flat_map(|(x, y)| at(x, y)).collect();
+    image::save_buffer(&larger, &pixels, whole.0, whole.1, image::ColorType::Rgb8).unwrap();
+    let path = folder.path().join("border.png");
+    let light: Vec<u8> = places().map(|(x, y)| if stays(x, y) { 0 } else { 255 }).collect();
+    image::save_buffer(&path, &light, whole.0, whole.1, image::ColorType::L8).unwrap();
+    let mask = SourceMask { path, blur: feather, ..SourceMask::default() };
+    let by_hand = SourceImage { path: larger, strength: 1.0, mask: Some(mask), ..SourceImage::default() };
+    let mut drawn = |source| {
+        let request = Request { source: Some(source), ..starter(whole.0, 4) };
+        runner.draw(request).unwrap().remove(0).media.frames()[0].clone()
+    };
+    let drawn = [drawn(added), drawn(by_hand)];
+    assert!(drawn[0] == drawn[1], "they are the same");
+    let pixels = drawn[0].pixels.as_chunks::<3>().0;
+    for ((x, y), pixel) in places().zip(pixels) {
+        assert!(!stays(x, y) || *pixel == at(x, y), "pixel {x}, {y} was to stay");
+    }
 }
 
 #[test]

@@ -312,3 +312,39 @@ fn a_mask_is_painted_with_a_rectangle_and_a_lasso_and_grows() {
     window.frames();
     assert_eq!(masked(&window), rectangle);
 }
+
+/// With a mouse: switch it on, drag an edge, and remove it by its chip.
+#[test]
+fn the_edges_of_the_frame_add_pixels_that_are_generated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.jpg");
+    let mut window = Window::with_starter();
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    window.see("Outpaint");
+    window.click("Outpaint");
+    window.frames();
+    let given = source(&window).unwrap();
+    assert_eq!((given.outpaint.sides(), given.strength), ([0, 0, 24, 0], 1.0));
+    let size = |window: &Window| {
+        let request = &window.harness.state().state().draft().request;
+        [request.width, request.height]
+    };
+    assert_eq!(size(&window), [128, 64], "the nearest that the model can generate");
+    window.see("Top edge of the frame");
+    let from = window.harness.get_by_label("Top edge of the frame").rect().center();
+    window.harness.drag_at(from);
+    window.frames();
+    window.harness.hover_at(from - egui::vec2(0.0, 30.0));
+    window.frames();
+    window.harness.drop_at(from - egui::vec2(0.0, 30.0));
+    window.frames();
+    let sides = source(&window).unwrap().outpaint.sides();
+    assert!(sides[1] >= 8 && sides[1].is_multiple_of(8), "{sides:?}");
+    assert_eq!([sides[0], sides[2], sides[3]], [0, 24, 0]);
+    assert!(size(&window)[1] > 64);
+    nothing_is_unnamed(&window, "outpainting");
+    window.click("Do not outpaint");
+    assert!(source(&window).unwrap().outpaint.is_empty());
+}

@@ -40,7 +40,11 @@ pub struct Notice {
 impl Notice {
     /// That something failed.
     pub fn failed(title: String, failure: Failure) -> Self {
-        let detail = std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect::<Vec<_>>().join(" ");
+        let detail = std::iter::once(failure.message)
+            .chain(failure.advice)
+            .map(|words| said(&words))
+            .collect::<Vec<_>>()
+            .join(" ");
         Self { text: title, detail, is_failure: true, ..Self::default() }
     }
 }

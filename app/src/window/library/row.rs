@@ -107,7 +107,14 @@ impl<'a> Row<'a> {
             Finding::Content(content) => content,
             Finding::Error(error) => {
                 let icon = icons::TRIANGLE_ALERT;
-                return Self { title, detail: capitalised(&said(error)), icon, preview, is_broken: true, ..base };
+                return Self {
+                    title,
+                    detail: capitalised(&said(error)),
+                    icon,
+                    preview,
+                    is_broken: true,
+                    ..base
+                };
             }
         };
         let mut parts = vec![content.what.clone()];

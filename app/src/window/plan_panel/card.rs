@@ -48,7 +48,8 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     }
     if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
-        widgets::hint(ui, tr!("plan-no-cuda")).on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
+        widgets::hint(ui, tr!("plan-no-cuda"))
+            .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
     }
 }
 

@@ -63,6 +63,12 @@ fn list(draft: &Draft) -> Vec<InForce> {
             draft.request.source = None;
             draft.request.last_image = None;
         });
+        if !source.outpaint.is_empty() {
+            let (text, remove) = (tr!("side-panel-outpaint"), tr!("side-panel-without-outpaint"));
+            add(icons::LAYERS, text, remove, &|draft| {
+                draft.request.source.iter_mut().for_each(|source| source.outpaint = Default::default());
+            });
+        }
         if source.mask.is_some() {
             add(icons::LAYERS, tr!("side-panel-in-force-mask"), tr!("side-panel-without-mask"), &|draft| {
                 draft.request.source.iter_mut().for_each(|source| source.mask = None);

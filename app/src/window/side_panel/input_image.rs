@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
 use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
-use super::parts::Parts;
+use super::{outpaint, parts::Parts};
 use crate::{
     language::tr,
     window::{
@@ -136,6 +136,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
             .on_hover_text(tr!("side-panel-fit-tip"));
     }
     mask(ui, source, &state.input.files, textures, actions);
+    if let Some(image) = state.input.files.pixels(&source.path) {
+        let texture = textures.input(ui.ctx(), &source.path, image);
+        let summary = state.summary();
+        let usual = summary.map_or([512, 512], |summary| [summary.defaults.width, summary.defaults.height]);
+        let sizes = outpaint::Sizes {
+            multiple: summary.map_or(8, |summary| summary.size_multiple),
+            usual: f64::from(usual[0]) * f64::from(usual[1]),
+        };
+        outpaint::show(ui, request, (texture, image.size), sizes);
+    }
     if is_removed {
         request.source = None;
     }

@@ -15,6 +15,7 @@ mod in_force;
 mod input_image;
 mod keyframes;
 mod notice;
+mod outpaint;
 mod parts;
 mod presets;
 mod prompt_counter;

@@ -540,7 +540,8 @@ impl State {
 
     /// The engine's process has ended and is being restarted.
     fn restarting(&mut self, failure: Failure) {
-        let details = std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect();
+        let details =
+            std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect();
         self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
     }
 

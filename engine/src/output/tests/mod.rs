@@ -47,8 +47,9 @@ fn any_source() -> impl Strategy<Value = SourceImage> {
         |(path, blur, keeps_the_rest, only_masked)| SourceMask { path, blur, keeps_the_rest, only_masked },
     );
     let part = (1..=100_u32).prop_map(|percent| f64::from(percent) / 100.0);
-    (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask))
-        .prop_map(|(path, strength, fit, mask)| SourceImage { path, strength, fit, mask })
+    (file(), part, prop::sample::select(&Fit::ALL), prop::option::of(mask)).prop_map(
+        |(path, strength, fit, mask)| SourceImage { path, strength, fit, mask, ..SourceImage::default() },
+    )
 }
 
 fn any_clip() -> impl Strategy<Value = SourceClip> {
