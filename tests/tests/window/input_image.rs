@@ -326,12 +326,12 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     window.click("Outpaint");
     window.frames();
     let given = source(&window).unwrap();
-    assert_eq!((given.outpaint.sides(), given.strength), ([0, 0, 24, 0], 1.0));
+    assert_eq!((given.outpaint.sides(), given.strength), ([0, 0, 32, 0], 1.0));
     let size = |window: &Window| {
         let request = &window.harness.state().state().draft().request;
         [request.width, request.height]
     };
-    assert_eq!(size(&window), [128, 64], "the nearest that the model can generate");
+    assert_eq!(size(&window), [128, 64]);
     window.see("Top edge of the frame");
     let from = window.harness.get_by_label("Top edge of the frame").rect().center();
     window.harness.drag_at(from);
@@ -341,8 +341,8 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     window.harness.drop_at(from - egui::vec2(0.0, 30.0));
     window.frames();
     let sides = source(&window).unwrap().outpaint.sides();
-    assert!(sides[1] >= 8 && sides[1].is_multiple_of(8), "{sides:?}");
-    assert_eq!([sides[0], sides[2], sides[3]], [0, 24, 0]);
+    assert!(sides[1] >= 16 && sides[1].is_multiple_of(16), "{sides:?}");
+    assert_eq!([sides[0], sides[2], sides[3]], [0, 32, 0]);
     assert!(size(&window)[1] > 64);
     nothing_is_unnamed(&window, "outpainting");
     window.click("Do not outpaint");

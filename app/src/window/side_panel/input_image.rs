@@ -129,8 +129,11 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         0.01,
     )
     .on_hover_text(tr!("side-panel-denoising-strength-tip"));
-    let is_of_another_shape =
-        |[width, height]: [usize; 2]| width as u64 * wanted[1] != height as u64 * wanted[0];
+    let added = source.outpaint;
+    let is_of_another_shape = |shape: [usize; 2]| {
+        let [width, height] = added.extended(shape.map(|side| side as u32)).map(u64::from);
+        width * wanted[1] != height * wanted[0]
+    };
     if shape.is_some_and(is_of_another_shape) {
         widgets::choice_row(ui, &tr!("side-panel-fit"), &mut source.fit, Fit::ALL, fit_name)
             .on_hover_text(tr!("side-panel-fit-tip"));

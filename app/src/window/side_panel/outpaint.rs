@@ -18,8 +18,6 @@ use crate::{
 const HEIGHT: f32 = 168.0;
 /// Width of the stretch along an edge that takes the pointer.
 const GRIP: f32 = 12.0;
-/// Dragged edges are multiples of this many pixels of the image.
-const STEP: f32 = 8.0;
 /// The part of the image's longest side that is added at first.
 const FIRST: f32 = 0.25;
 /// The part of it that is free around the frame.
@@ -92,13 +90,21 @@ struct Drag {
     scale: f32,
 }
 
-/// The numbers of a model that sizes follow.
+/// What sizes of a model follow.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Sides are multiples of this.
+    /// Sides of the result are multiples of this; what is dragged has this step, too.
     pub multiple: u32,
     /// Pixels of the image that it generates by default.
     pub usual: f64,
+}
+
+impl Sizes {
+    /// The nearest step to a number of pixels.
+    fn stepped(self, pixels: f32) -> u32 {
+        let step = self.multiple.max(1);
+        (pixels.clamp(0.0, Outpaint::MOST as f32) / step as f32).round() as u32 * step
+    }
 }
 
 /// Draws the switch and, if it is on, the frame. The size of the result follows what is added.
@@ -109,10 +115,10 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
     let mut is_on = !before.is_empty();
     let switch = ui.checkbox(&mut is_on, RichText::new(tr!("side-panel-outpaint")).small());
     if switch.on_hover_text(tr!("side-panel-outpaint-tip")).changed() {
-        switch_to(source, is_on, own);
+        switch_to(source, is_on, own, sizes);
     } else if is_on {
-        frame(ui, &mut source.outpaint, image);
-        numbers(ui, &mut source.outpaint);
+        frame(ui, &mut source.outpaint, image, sizes);
+        numbers(ui, &mut source.outpaint, sizes);
         widgets::slider_row(
             ui,
             &tr!("side-panel-outpaint-feather"),
@@ -129,10 +135,10 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
     }
 }
 
-fn switch_to(source: &mut SourceImage, is_on: bool, own: [u32; 2]) {
+fn switch_to(source: &mut SourceImage, is_on: bool, own: [u32; 2], sizes: Sizes) {
     if is_on {
         let added = own[0].max(own[1]) as f32 * FIRST;
-        source.outpaint.right = ((added / STEP).round().max(1.0) * STEP) as u32;
+        source.outpaint.right = sizes.stepped(added).max(sizes.multiple);
         // What is added has nothing in common with the edges that stand in for it.
         source.strength = 1.0;
     } else {
@@ -150,7 +156,7 @@ fn result(own: [u32; 2], outpaint: &Outpaint, sizes: Sizes) -> [u32; 2] {
     })
 }
 
-fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usize; 2])) {
+fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usize; 2]), sizes: Sizes) {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, tr!("side-panel-outpaint-frame")));
@@ -186,8 +192,7 @@ fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usiz
             held = true;
             // The frame stays in the middle, so an edge moves by half of what is added.
             let moved = 2.0 * edge.outwards(response.total_drag_delta().unwrap_or_default()) / drag.scale;
-            let added = ((drag.before as f32 + moved) / STEP).round() * STEP;
-            *side = added.clamp(0.0, Outpaint::MOST as f32) as u32;
+            *side = sizes.stepped(drag.before as f32 + moved);
         }
         response.on_hover_text(tr!("side-panel-outpaint-edge-tip"));
     }
@@ -196,7 +201,7 @@ fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usiz
     }
 }
 
-fn numbers(ui: &mut Ui, outpaint: &mut Outpaint) {
+fn numbers(ui: &mut Ui, outpaint: &mut Outpaint, sizes: Sizes) {
     for pair in Edge::ALL.chunks(2) {
         ui.columns(2, |columns| {
             for (ui, edge) in columns.iter_mut().zip(pair) {
@@ -204,7 +209,9 @@ fn numbers(ui: &mut Ui, outpaint: &mut Outpaint) {
                     ui.spacing_mut().item_spacing.x = space::XS;
                     let name = edge.name();
                     let label = widgets::field_label(ui, &name);
-                    let field = DragValue::new(edge.side(outpaint)).range(0..=Outpaint::MOST).speed(STEP);
+                    let field = DragValue::new(edge.side(outpaint))
+                        .range(0..=Outpaint::MOST)
+                        .speed(f64::from(sizes.multiple));
                     ui.add(field.suffix(" px"))
                         .labelled_by(label.id)
                         .on_hover_text(tr!("side-panel-outpaint-side-tip"));
