@@ -166,3 +166,29 @@ fn a_projection_is_changed_alike_in_every_layout() {
         }
     }
 }
+
+/// A LoRA is for the UNet, whose blocks come behind those of the ControlNet in the same component.
+#[test]
+fn beside_a_control_net_a_lora_changes_the_unet_alone() {
+    for (family, case) in [("stable_diffusion", "one"), ("sdxl", "base")] {
+        let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir().unwrap());
+        let run = fixture.run("steered/guided").unwrap();
+        let model = fixture.write_diffusers(&folder.path().join("model")).unwrap();
+        run.write_refiner(&model).unwrap();
+        let merged = fixture.write_diffusers(&folder.path().join("merged")).unwrap();
+        let mut unet = load(&merged.join(UNET)).unwrap();
+        let changed = layers(&unet, |layer| layer.contains("attn") || layer.contains("resnets"));
+        merge(&mut unet, &changed);
+        save(&unet, &merged.join(UNET)).unwrap();
+        let path = folder.path().join("own.safetensors");
+        save(&kohya("lora_unet_", &changed), &path).unwrap();
+        let nets = run.request(&model).control_nets;
+        let by_merged = Request { control_nets: nets, ..run.request(&merged) };
+        let want = dump(&run, by_merged);
+        let own = dump(&run, with(&run, &model, path));
+        let found = compare("output", &want, &own, WHOLE_RUN).unwrap();
+        println!("{family}: {found:.1e}");
+        let bare = dump(&run, run.request(&model));
+        assert!(compare("output", &want, &bare, f64::INFINITY).unwrap() > 1e-2, "{family}");
+    }
+}

@@ -4,13 +4,13 @@ use std::{fs, path::Path};
 
 use sluice_engine::{
     models::OpenedModels,
-    request::{ControlNet, Preprocessor, Request},
+    request::{ControlNet, Enlarger, Hires, Preprocessor, Request},
     session::{Command, Event, PlanQuery, PlanSubject},
 };
 use sluice_tests::{
     checkpoint::{Fixture, load, save},
     golden::{MODULE, WHOLE_RUN, compare},
-    modes::{check_every_mode, check_forecasts, forecast},
+    modes::{check_every_mode, check_every_mode_of, check_forecasts, forecast},
     original_names,
     runner::Runner,
 };
@@ -54,6 +54,25 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (family, case, run) in STEERED {
         check_every_mode(&Fixture::new(family, case), run).unwrap();
     }
+}
+
+/// At full strength, the second pass of hires fix keeps next to nothing of the first, so what differs is its own.
+#[test]
+fn hires_fix_is_steered_in_its_second_pass_and_in_every_mode() {
+    let hires = |strength| Some(Hires { scale: 2.0, strength, steps: None, enlarger: Enlarger::Latent });
+    let fixture = Fixture::new("stable_diffusion", "one");
+    check_every_mode_of(&fixture, "steered/guided", |request| Request { hires: hires(0.5), ..request })
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let own = written("stable_diffusion", "one", "steered/guided", folder.path());
+    let request = Request { hires: hires(1.0), steps: 4, ..own };
+    let mut runner = Runner::start().unwrap();
+    let (pictures, steered) = runner.dump(request.clone(), None).unwrap();
+    let alone = Request { control_nets: Vec::new(), ..request.clone() };
+    let (_, alone) = runner.dump(alone, None).unwrap();
+    let image = pictures[0].media.first().unwrap();
+    assert_eq!([image.width, image.height], [2 * request.width, 2 * request.height]);
+    assert!(compare("output", &steered, &alone, 0.01).is_err(), "the second pass is not steered");
 }
 
 #[test]
