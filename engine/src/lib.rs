@@ -4,6 +4,7 @@
 //! talk to the engine through [`session`]: commands go in, events come out.
 
 pub mod adapters;
+pub mod aids;
 pub mod checkpoint;
 pub mod hardware;
 pub mod memory;

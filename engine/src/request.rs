@@ -253,6 +253,13 @@ pub struct Request {
     /// What controls a clip, in models made for it.
     #[serde(default)]
     pub control: Option<Control>,
+    /// The depth estimator that makes the maps of ControlNets that follow depths: a file or a folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_model: Option<PathBuf>,
+    /// An image of which a depth map is made instead of generating anything; the model is then a depth estimator, and width
+    /// and height are those of the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_of: Option<PathBuf>,
     /// ControlNets, whose effects add up, in families that take them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNet>,
@@ -321,6 +328,8 @@ impl Default for Request {
             redux: None,
             hires: None,
             upscale: None,
+            depth_model: None,
+            depth_of: None,
         }
     }
 }

@@ -4,6 +4,7 @@
 pub mod adapters;
 pub mod checkpoint;
 pub mod clips;
+pub mod depth;
 pub mod emulation;
 pub mod failures;
 pub mod file_server;

@@ -21,9 +21,13 @@ pub(super) struct ControlNetArgs {
     /// preprocessor makes a map of.
     #[arg(long, value_name = "FILE", requires = "control_net")]
     control_image: Vec<PathBuf>,
-    /// What to make of the image first: white edges on black (canny), black and white swapped (invert), or nothing.
+    /// What to make of the image first: white edges on black (canny), black and white swapped (invert), how near things are
+    /// (depth), or nothing.
     #[arg(long, value_name = "NAME", value_parser = named(&Preprocessor::ALL, Preprocessor::name), requires = "control_net")]
     control_preprocessor: Vec<Preprocessor>,
+    /// What makes depth maps: a .safetensors file of Depth Anything V2, or its folder as transformers saves it.
+    #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
+    depth_model: Option<PathBuf>,
     /// How strongly a ControlNet counts: 1 is as trained.
     #[arg(long, value_name = "NUMBER", requires = "control_net", allow_negative_numbers = true)]
     control_weight: Vec<f32>,
@@ -36,6 +40,11 @@ pub(super) struct ControlNetArgs {
 }
 
 impl ControlNetArgs {
+    /// What makes depth maps, if a ControlNet follows one.
+    pub fn depth_model(&self) -> Option<PathBuf> {
+        self.depth_model.clone()
+    }
+
     /// The ControlNets.
     ///
     /// # Errors

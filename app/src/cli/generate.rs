@@ -309,7 +309,11 @@ impl Args {
         let request = self.request.styled(request)?;
         let takes = summary.references.as_ref();
         let request = self.source.given_to(request, takes)?;
-        let request = Request { control_nets: self.control_nets.nets()?, ..request };
+        let request = Request {
+            control_nets: self.control_nets.nets()?,
+            depth_model: self.control_nets.depth_model(),
+            ..request
+        };
         let request = match self.request.has_size() {
             true => request,
             false => SourceArgs::with_size_of_inputs(request, takes, summary.size_multiple)?,

@@ -4,6 +4,7 @@ mod adapter;
 mod bench;
 mod control_net_args;
 mod convert;
+mod depth;
 #[cfg(feature = "download")]
 mod download;
 mod engine;
@@ -97,6 +98,7 @@ enum Command {
     Generate(Box<generate::Args>),
     Plan(Box<plan::Args>),
     Upscale(Box<upscale::Args>),
+    Depth(Box<depth::Args>),
     Inspect(inspect::Args),
     Convert(convert::Args),
     #[cfg(feature = "download")]
@@ -125,6 +127,7 @@ pub fn run() -> ExitCode {
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
+        Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         #[cfg(feature = "download")]

@@ -133,7 +133,11 @@ impl Args {
         multiple: u32,
     ) -> anyhow::Result<Request> {
         let request = self.source.given_to(request, takes)?;
-        let request = Request { control_nets: self.control_nets.nets()?, ..request };
+        let request = Request {
+            control_nets: self.control_nets.nets()?,
+            depth_model: self.control_nets.depth_model(),
+            ..request
+        };
         match self.request.has_size() {
             true => Ok(request),
             false => SourceArgs::with_size_of_inputs(request, takes, multiple),

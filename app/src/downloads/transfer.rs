@@ -255,8 +255,16 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 7] =
-    ["checkpoints", "diffusion_models", "text_encoders", "vae", "loras", "upscale_models", "controlnet"];
+const FOLDERS: [&str; 8] = [
+    "checkpoints",
+    "diffusion_models",
+    "text_encoders",
+    "vae",
+    "loras",
+    "upscale_models",
+    "controlnet",
+    "depthanything",
+];
 
 /// Where a file may be already.
 fn places_of(wanted: &Wanted, target: &Path) -> Vec<PathBuf> {
@@ -294,7 +302,7 @@ fn here_already(
 
 /// Moves a file into the folder that its contents say. Returns where it is then.
 fn sorted(path: &Path) -> PathBuf {
-    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers, control_nets] = FOLDERS;
+    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers, control_nets, depth] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
             Kind::Adapter => adapters,
@@ -303,6 +311,7 @@ fn sorted(path: &Path) -> PathBuf {
             Kind::Model => denoisers,
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,
             Kind::Part if content.roles.contains(&Role::Upscaler) => upscalers,
+            Kind::Part if content.roles.contains(&Role::Preprocessor) => depth,
             Kind::Part => encoders,
             Kind::Other => return path.to_owned(),
         },

@@ -301,6 +301,8 @@ pub enum FileEvent {
         /// The image.
         path: PathBuf,
     },
+    /// A depth estimator was chosen in a dialog.
+    DepthModelChosen(PathBuf),
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -404,6 +406,7 @@ impl Files {
                     | FileEvent::ReduxChosen(_)
                     | FileEvent::ControlNetChosen(_)
                     | FileEvent::ControlImageChosen { .. }
+                    | FileEvent::DepthModelChosen(_)
                     | FileEvent::UpscalerChosen(_)
                     | FileEvent::HiresUpscalerChosen(_)
                     | FileEvent::InputChosen(_)
@@ -499,8 +502,8 @@ impl Reporter {
                 self.say(FileEvent::Input { path, read, seconds })
             }
             Task::Map(net, size) => {
-                let made = |path| FileEvent::Input { path, read: read_map(&net, size), seconds: None };
-                map_name(&net, size).map_or(Ok(()), |path| self.say(made(path)))
+                let made = |path| Some(FileEvent::Input { path, read: read_map(&net, size)?, seconds: None });
+                map_name(&net, size).and_then(made).map_or(Ok(()), |event| self.say(event))
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::MaskChosen(path),

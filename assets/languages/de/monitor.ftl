@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt
+        [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] Block { $number } des Textencoders
         [denoiser] Block { $number } des Denoisers
         [upscaler] Block { $number } des Vergrößerers
+        [preprocessor] Block { $number } der Vorverarbeitung
        *[autoencoder] Block { $number } des Autoencoders
     }
 monitor-block-resident = { $memory }, während seiner Phase geladen

@@ -32,4 +32,5 @@ status-bar-gpu-tip = { $name }, { $load } ausgelastet
 status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
 status-bar-upscaling = Vergrößern
+status-bar-preprocessing = Karten erstellen
 status-bar-tile = Kachel { $tile } von { $tiles }

@@ -129,3 +129,4 @@ advice-save-the-file-as-text-in = Save the file as text in UTF-8.
 advice-add-a-line-for-each-entry = Add a line for each entry. Lines that begin with # are comments.
 advice-remove-the-name-of-the-file = Remove the name of the file from its own lines.
 advice-add-more-pixels-around-the-image = Add more pixels around the image.
+advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as transformers saves it.

@@ -257,3 +257,6 @@ error-request-control-and-input = control cannot be combined with an input image
 error-outpaint-no-sides = write one number of pixels for all sides, or four: left,top,right,bottom, such as 0,0,256,0
 error-grid-no-lora = no LoRA named { $name } is used; { $hint }
 error-source-nothing-added = what is added around { $path } is smaller than one latent
+error-checkpoint-depth = { $path } cannot make depth maps: { $reason }
+error-request-only-makes-depth = this model makes depth maps and generates no images; use `sluice depth`, or a ControlNet that follows depths
+error-request-no-depth-model = a depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2

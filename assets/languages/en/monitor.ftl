@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed
+        [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed, now { $block }
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed, now { $block }
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed, now { $block }
+        [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed, now { $block }
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed, now { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] Block { $number } of the text encoder
         [denoiser] Block { $number } of the denoiser
         [upscaler] Block { $number } of the upscaler
+        [preprocessor] Block { $number } of the preprocessor
        *[autoencoder] Block { $number } of the autoencoder
     }
 monitor-block-resident = { $memory }, resident during its stage

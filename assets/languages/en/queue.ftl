@@ -32,6 +32,7 @@ queue-run-last = Run last
 queue-duplicate = Duplicate with another seed
 queue-edit = Edit
 queue-upscale = Upscale { $name }
+queue-depth = Depth map of { $name }
 queue-repeat = Repeat
 queue-repeat-tip = When the queue is done, generates its last image or clip again with another seed, until you cancel it or turn this off.
 queue-time-left = About { $time } left in all

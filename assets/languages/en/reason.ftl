@@ -62,6 +62,7 @@ reason-role-text-encoder = text encoder
 reason-role-denoiser = denoiser
 reason-role-autoencoder = autoencoder
 reason-role-upscaler = upscaler
+reason-role-preprocessor = preprocessor
 reason-roles-text-and-denoiser = text encoder and the denoiser
 reason-roles-text-and-autoencoder = text encoder and the autoencoder
 reason-roles-denoiser-and-autoencoder = denoiser and the autoencoder

@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming
+        [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] Bloque { $number } del codificador de texto
         [denoiser] Bloque { $number } del denoiser
         [upscaler] Bloque { $number } del upscaler
+        [preprocessor] Bloque { $number } del preprocesador
        *[autoencoder] Bloque { $number } del autocodificador
     }
 monitor-block-resident = { $memory }, residente durante su fase

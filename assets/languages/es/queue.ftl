@@ -32,6 +32,7 @@ queue-run-last = Ejecutar al final
 queue-duplicate = Duplicar con otra semilla
 queue-edit = Editar
 queue-upscale = Ampliar { $name }
+queue-depth = Mapa de profundidad de { $name }
 queue-repeat = Repetir
 queue-repeat-tip = Cuando termina la cola, vuelve a generar su última imagen o su último clip con otra semilla, hasta que se cancele o se desactive.
 queue-time-left = Unos { $time } en total

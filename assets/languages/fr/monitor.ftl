@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming
+        [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] Bloc { $number } de l'encodeur de texte
         [denoiser] Bloc { $number } du débruiteur
         [upscaler] Bloc { $number } de l'upscaler
+        [preprocessor] Bloc { $number } du préprocesseur
        *[autoencoder] Bloc { $number } de l'auto-encodeur
     }
 monitor-block-resident = { $memory }, résident pendant sa phase

@@ -32,4 +32,5 @@ status-bar-gpu-tip = { $name }, occupé à { $load }
 status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
 status-bar-upscaling = Agrandissement
+status-bar-preprocessing = Création des cartes
 status-bar-tile = Tuile { $tile } sur { $tiles }

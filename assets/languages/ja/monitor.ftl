@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] テキストエンコーダーのブロック { $number }
         [denoiser] デノイザーのブロック { $number }
         [upscaler] アップスケーラーのブロック { $number }
+        [preprocessor] 前処理のブロック { $number }
        *[autoencoder] オートエンコーダーのブロック { $number }
     }
 monitor-block-resident = { $memory }、ステージの間は常駐

@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
     }
 monitor-layers-now =
@@ -57,6 +58,7 @@ monitor-layers-now =
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
     }
 monitor-block =
@@ -64,6 +66,7 @@ monitor-block =
         [text-encoder] 文本编码器的块 { $number }
         [denoiser] 去噪器的块 { $number }
         [upscaler] 放大模型的块 { $number }
+        [preprocessor] 预处理器的块 { $number }
        *[autoencoder] 自编码器的块 { $number }
     }
 monitor-block-resident = { $memory }，在其阶段内常驻

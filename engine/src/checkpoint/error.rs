@@ -167,6 +167,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no depth estimator, or one of a kind that is not supported.
+    #[error("{} cannot make depth maps: {reason}", .path.display())]
+    Depth {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// An upscaler as a Python pickle.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     PickledUpscaler {
@@ -333,6 +341,11 @@ impl CheckpointError {
             Self::Upscaler { .. } => {
                 "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN with a factor of \
                 1 to 4, or the upscaler that comes with Sluice."
+                    .to_owned()
+            }
+            Self::Depth { .. } => {
+                "Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as \
+                transformers saves it."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

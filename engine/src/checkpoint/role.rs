@@ -16,12 +16,14 @@ pub enum Role {
     Autoencoder,
     /// Enlarges images.
     Upscaler,
+    /// Makes maps of images for ControlNets.
+    Preprocessor,
 }
 
 impl Role {
     /// Whether its matrices are always held as they are stored: it is small, and errors in it are seen at once.
     pub fn stays_as_stored(self) -> bool {
-        matches!(self, Self::Autoencoder | Self::Upscaler)
+        matches!(self, Self::Autoencoder | Self::Upscaler | Self::Preprocessor)
     }
 
     /// The identifier in machine-readable output.
@@ -31,6 +33,7 @@ impl Role {
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
+            Self::Preprocessor => "preprocessor",
         }
     }
 }
@@ -42,6 +45,7 @@ impl fmt::Display for Role {
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
+            Self::Preprocessor => "preprocessor",
         })
     }
 }

@@ -188,5 +188,6 @@ fn role_name(role: Role) -> &'static str {
         Role::Denoiser => "denoiser",
         Role::Autoencoder => "autoencoder",
         Role::Upscaler => "upscaler",
+        Role::Preprocessor => "preprocessor",
     }
 }

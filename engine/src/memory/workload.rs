@@ -19,6 +19,8 @@ pub enum StageKind {
     Decode,
     /// Images to larger ones.
     Upscale,
+    /// Images to maps for ControlNets.
+    Preprocess,
 }
 
 impl StageKind {
@@ -30,6 +32,7 @@ impl StageKind {
             Self::Denoise => "Denoise",
             Self::Decode => "Decode",
             Self::Upscale => "Upscale",
+            Self::Preprocess => "Make maps",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FAMILIES, Model, Task, Upscalers, adapter_marks::AdapterMark, known, stages};
+use super::{DepthEstimators, FAMILIES, Model, Task, Upscalers, adapter_marks::AdapterMark, known, stages};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role},
     request::Request,
@@ -156,6 +156,9 @@ pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> 
 pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, CheckpointError> {
     if Upscalers.recognises(&checkpoint) {
         return Upscalers.open(&checkpoint);
+    }
+    if DepthEstimators.recognises(&checkpoint) {
+        return DepthEstimators.open(&checkpoint);
     }
     let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
         return Err(CheckpointError::UnknownFamily {

@@ -6,6 +6,7 @@ pub mod cascade;
 pub mod chroma;
 pub mod cosmos;
 mod denoiser;
+mod depth;
 pub mod ernie;
 mod family;
 pub mod flux;
@@ -43,6 +44,7 @@ pub use denoiser::{
     Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput,
     Prepared, Reference, Steering,
 };
+pub use depth::{DepthEstimators, open_depth};
 pub use family::{Family, open};
 pub use inventory::{
     About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, identical,

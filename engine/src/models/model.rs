@@ -4,9 +4,10 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use super::{ClipFrames, Denoiser, Family, Task, hires, stages::overlap};
 use crate::{
+    aids::DepthAnything,
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, Mode, References, Request, RequestError, Sampler},
+    request::{ComputeDtype, Mode, Preprocessor, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
     upscale::Upscaler,
@@ -58,6 +59,8 @@ pub enum Network {
     Autoencoder(Arc<dyn Autoencoder>),
     /// Enlarges images.
     Upscaler(Arc<dyn Upscaler>),
+    /// Makes depth maps of images.
+    Depth(Arc<DepthAnything>),
 }
 
 /// A denoiser and its noise levels.
@@ -222,10 +225,16 @@ impl Model {
 
     /// The stages of a run for this request.
     pub fn stages(&self, request: &Request) -> Vec<Task> {
-        match &request.hires {
+        let mut tasks = match &request.hires {
             Some(hires) => hires::stages(self, request, hires),
             None => self.family.stages(self, request),
+        };
+        let count = request.control_nets.iter().filter(|net| net.preprocessor == Preprocessor::Depth).count();
+        if let Some(estimator) = self.depth().filter(|_| count > 0) {
+            let sizes = vec![[request.width, request.height]; count];
+            tasks.insert(0, Task::Depth { estimator, sizes });
         }
+        tasks
     }
 
     /// The part with this name.
@@ -278,6 +287,14 @@ impl Model {
     pub fn upscaler(&self) -> Option<Used<dyn Upscaler>> {
         self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
             Network::Upscaler(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// Its depth estimator, if it is one or has one.
+    pub fn depth(&self) -> Option<Used<DepthAnything>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::Depth(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,
         })
     }
@@ -351,10 +368,17 @@ impl Model {
     /// # Errors
     /// When no model supports it, or this one does not.
     pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
+        let generates = self.denoisers().next().is_some();
+        match (&request.depth_of, self.depth()) {
+            (Some(_), Some(_)) => return Ok(()),
+            (Some(_), None) => return Err(RequestError::NoDepthModel),
+            (None, Some(_)) if !generates => return Err(RequestError::OnlyMakesDepth),
+            (None, _) => {}
+        }
         match (&request.upscale, self.upscaler()) {
             (Some(upscale), Some(_)) => return upscale.validate(request),
             (Some(_), None) => return Err(RequestError::NoUpscaler),
-            (None, Some(_)) if self.denoisers().next().is_none() => return Err(RequestError::OnlyUpscales),
+            (None, Some(_)) if !generates => return Err(RequestError::OnlyUpscales),
             (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;

@@ -7,10 +7,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open, open_upscaler};
+use super::{Model, open, open_depth, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
-    request::{ControlNet, ModelSource, Redux, Refiner, Request},
+    request::{ControlNet, ModelSource, Preprocessor, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -28,7 +28,7 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model, the ControlNets and the upscaler that it is used with.
+    /// The refiner, the Redux model, the ControlNets, the depth estimator and the upscaler that it is used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
@@ -58,6 +58,9 @@ impl OpenedModels {
         if request.upscale.is_some() {
             return self.upscaler(&path);
         }
+        if request.depth_of.is_some() {
+            return self.depth(&path);
+        }
         let (mut model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
                 (self.keep(&path, &[other], || self.refined(&path, other))?, vec![other])
@@ -71,19 +74,26 @@ impl OpenedModels {
             beside.extend(request.control_nets.iter().map(|net| &net.model));
             model = self.keep(&path, &beside, || controlled(&model, &request.control_nets))?;
         }
+        if let Some(depth) = depth_model(request) {
+            beside.push(depth);
+            model = self.keep(&path, &beside, || self.seeing_depth(&model, depth))?;
+        }
         let Some(enlarger) = enlarger(request)? else { return Ok(model) };
         beside.push(&enlarger);
         self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
     }
 
-    /// A model that was opened elsewhere, with the ControlNets of a request and the upscaler that it has between two
-    /// passes.
+    /// A model that was opened elsewhere, with the ControlNets of a request, what makes their maps, and the upscaler that it
+    /// has between two passes.
     ///
     /// # Errors
     /// When one of them cannot be opened.
     pub fn completed(&self, mut model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         if !request.control_nets.is_empty() {
             model = Arc::new(controlled(&model, &request.control_nets)?.0);
+        }
+        if let Some(path) = depth_model(request) {
+            model = Arc::new(self.seeing_depth(&model, path)?.0);
         }
         match enlarger(request)? {
             Some(path) => Ok(Arc::new(self.enlarging(&model, &path)?.0)),
@@ -97,6 +107,21 @@ impl OpenedModels {
             let stamps = stamps(&model);
             Ok((model, stamps))
         })
+    }
+
+    fn depth(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
+        self.keep(path, &[], || {
+            let model = open_depth(path)?;
+            let stamps = stamps(&model);
+            Ok((model, stamps))
+        })
+    }
+
+    /// A model with a depth estimator before all else.
+    fn seeing_depth(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let depth = self.depth(path)?;
+        let joined = model.clone().with_depth(&depth);
+        Ok((joined, [stamps(model), stamps(&depth)].concat()))
     }
 
     fn enlarging(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
@@ -200,6 +225,12 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
         return Err(refused("it is a whole model"));
     }
     parts.pop().ok_or_else(|| refused("it has no tensors"))
+}
+
+/// The depth estimator of a request in which a ControlNet follows depths.
+fn depth_model(request: &Request) -> Option<&PathBuf> {
+    let follows = |net: &ControlNet| net.preprocessor == Preprocessor::Depth;
+    request.depth_model.as_ref().filter(|_| request.control_nets.iter().any(follows))
 }
 
 /// The file of the upscaler that a request has between two passes.

@@ -82,7 +82,8 @@ impl Family for Sdxl {
             Network::ImageEncoder(_)
             | Network::VisionTower(_)
             | Network::Autoencoder(_)
-            | Network::Upscaler(_) => None,
+            | Network::Upscaler(_)
+            | Network::Depth(_) => None,
         };
         Ok(model.joined(refiner, name))
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Denoiser, Denoising, GivenFrames, Model, Used};
 use crate::{
+    aids::DepthAnything,
     memory::StageKind,
     request::{Canvas, Mode, Request},
     sampling::{self, Guide},
@@ -51,6 +52,13 @@ pub enum Task {
     EncodeEnlarged {
         /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
+    },
+    /// Makes depth maps of images.
+    Depth {
+        /// The depth estimator.
+        estimator: Used<DepthAnything>,
+        /// Width and height of each.
+        sizes: Vec<[u32; 2]>,
     },
     /// Enlarges an image or the frames of a clip.
     Upscale {
@@ -212,6 +220,7 @@ impl Task {
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
+            Self::Depth { .. } => StageKind::Preprocess,
         }
     }
 

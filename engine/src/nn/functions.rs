@@ -379,6 +379,15 @@ pub fn upsample_nearest_2x(x: &Tensor) -> Result<Tensor> {
     apply("upsample", [x], take, |[x]| computed::upsample_nearest_2x(x))
 }
 
+/// Resizes `x` `[batch, channels, height, width]` to these rows and columns by bilinear interpolation that keeps the pixels of
+/// corners in the corners.
+pub fn resize_bilinear(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
+    let (batch, channels, ..) = x.dims4()?;
+    let dims = vec![batch, channels, rows, columns];
+    let take = |costs: Costs| (costs.copy(dims.iter().product()), dims.clone());
+    apply("resize_bilinear", [x], take, |[x]| x.contiguous()?.upsample_bilinear2d(rows, columns, true))
+}
+
 /// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
 #[derive(Debug, Clone)]
 pub struct Rope {

@@ -7,6 +7,7 @@ use super::{
     resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
+    aids::DepthAnything,
     checkpoint::{Block, Component, Errors, Role},
     memory::{
         BlockFootprint, BlockWork, Footprint, Held, MemoryPreferences, PartFootprint, PartUse,
@@ -31,6 +32,7 @@ use crate::{
 pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
     match dtype {
         ComputeDtype::F32 => DType::F32,
+        _ if role == Role::Preprocessor => DType::F32,
         ComputeDtype::Bf16 => DType::BF16,
         ComputeDtype::F16 if role == Role::Autoencoder => DType::F32,
         ComputeDtype::F16 => DType::F16,
@@ -161,6 +163,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             }
             Task::EncodeEnlarged { autoencoder } => estimate.encode_enlarged(number, autoencoder)?,
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
+            Task::Depth { estimator, sizes } => estimate.depth(estimator, sizes)?,
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
@@ -401,6 +404,28 @@ impl Estimator<'_> {
     fn upscale(&self, upscaler: &Used<dyn Upscaler>) -> Result<Vec<PartUse>, PipelineError> {
         let Some(given) = &self.resolved.enlarged else { return Ok(Vec::new()) };
         self.enlarge(upscaler, given.size, given.frames().0)
+    }
+
+    /// The work of making depth maps of images of these widths and heights, one after the other.
+    fn depth(
+        &self,
+        Used { part, network }: &Used<DepthAnything>,
+        sizes: &[[u32; 2]],
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        self.trace.take();
+        let blocks = self.blocks(*part);
+        for &[width, height] in sizes {
+            let [rows, columns] = network.sees([height, width]);
+            let image = self.trace.tensor(&[1, 3, rows, columns], DType::F32);
+            let nearness = network.estimate(blocks.blocks(), &image)?;
+            drop(image);
+            if self.trace.computes().is_processor() {
+                // The values of pixels, one after the other.
+                nearness.neg()?;
+            }
+        }
+        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+        Ok(vec![PartUse { part: *part, ways: vec![work] }])
     }
 
     /// The ways of enlarging so many images of a width and height.

@@ -52,6 +52,13 @@ impl Resolved {
     pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
         let enlarged = request.upscale.as_ref().map(|upscale| GivenMedia::open(&upscale.path)).transpose()?;
         let request = &enlarged.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
+        let request = &match &request.depth_of {
+            Some(path) => {
+                let [width, height] = size_of(path)?;
+                Request { width, height, frames: 1, batch: 1, ..request.clone() }
+            }
+            None => request.clone(),
+        };
         model.validate(request)?;
         let stages = model.stages(request);
         let mut prompts = vec![request.prompt.as_str()];

@@ -37,11 +37,13 @@ pub enum Preprocessor {
     Canny,
     /// Swaps black and white, for drawings with dark lines.
     Invert,
+    /// White what is near and black what is far, by the depth estimator of the request.
+    Depth,
 }
 
 impl Preprocessor {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::None, Self::Canny, Self::Invert];
+    pub const ALL: [Self; 4] = [Self::None, Self::Canny, Self::Invert, Self::Depth];
 
     /// The name on the command line and in saved settings.
     pub fn name(self) -> &'static str {
@@ -49,6 +51,7 @@ impl Preprocessor {
             Self::None => "none",
             Self::Canny => "canny",
             Self::Invert => "invert",
+            Self::Depth => "depth",
         }
     }
 }

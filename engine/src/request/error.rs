@@ -40,6 +40,14 @@ pub enum RequestError {
         "this model is an upscaler, which enlarges images and generates none; use `sluice upscale`, or Upscale… in the window"
     )]
     OnlyUpscales,
+    /// A depth estimator is to generate.
+    #[error(
+        "this model makes depth maps and generates no images; use `sluice depth`, or a ControlNet that follows depths"
+    )]
+    OnlyMakesDepth,
+    /// Depth maps without what makes them.
+    #[error("a depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2")]
+    NoDepthModel,
     /// A model that generates is to enlarge an image.
     #[error("this model generates images and is no upscaler")]
     NoUpscaler,

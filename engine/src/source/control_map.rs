@@ -8,19 +8,28 @@ use crate::{
     request::{ControlNet, Preprocessor},
 };
 
-/// The map of a ControlNet, fitted to this width and height.
+/// The image of a ControlNet, fitted to this width and height.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn control_image(net: &ControlNet, [width, height]: [u32; 2]) -> Result<Image, SourceError> {
+    Ok(fitted(&read(&net.image)?, net.fit, width, height))
+}
+
+/// The map of a ControlNet, fitted to this width and height; `None` if a network makes it.
 ///
 /// # Errors
 /// When the image cannot be read.
-pub fn control_map(net: &ControlNet, [width, height]: [u32; 2]) -> Result<Image, SourceError> {
-    let image = fitted(&read(&net.image)?, net.fit, width, height);
+pub fn control_map(net: &ControlNet, size: [u32; 2]) -> Result<Option<Image>, SourceError> {
+    let image = control_image(net, size)?;
     Ok(match net.preprocessor {
-        Preprocessor::None => image,
-        Preprocessor::Canny => canny(&image),
+        Preprocessor::None => Some(image),
+        Preprocessor::Canny => Some(canny(&image)),
         Preprocessor::Invert => {
             let pixels = image.pixels.iter().map(|value| 255 - value).collect();
-            Image::opaque(width, height, pixels)
+            Some(Image::opaque(size[0], size[1], pixels))
         }
+        Preprocessor::Depth => None,
     })
 }
 

@@ -83,6 +83,8 @@ fn request() -> Request {
         styles: vec![Style {
             name: "霧".to_owned(), prompt: "{prompt}, fog".to_owned(), ..Style::default()
         }],
+        depth_model: Some(PathBuf::from("/models/depth.safetensors")),
+        depth_of: Some(PathBuf::from("/pictures/fox.png")),
         variation: Some(Variation { seed: u64::MAX, strength: 0.1 }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),

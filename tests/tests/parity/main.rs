@@ -13,6 +13,7 @@ mod configuration;
 mod control_nets;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
+mod depth;
 mod ernie_image;
 mod flux;
 mod flux2;

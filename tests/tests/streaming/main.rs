@@ -5,6 +5,7 @@
 
 mod adapters;
 mod budgets;
+mod depth;
 mod exactness;
 mod faults;
 mod hires;

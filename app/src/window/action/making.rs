@@ -17,6 +17,8 @@ pub enum Making {
     CancelGroup(JobId),
     /// Queue variations of an image: with new seeds, or with noise near its own.
     Vary(RecentId, Option<f32>),
+    /// Queue a depth map of this image, to see what a ControlNet will.
+    DepthMap(PathBuf),
     /// Queue image to image for each image of a folder.
     Folder(PathBuf),
 }

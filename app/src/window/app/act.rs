@@ -526,6 +526,9 @@ impl SluiceApp {
                     net.image = path;
                 }
             }
+            FileEvent::DepthModelChosen(path) => {
+                self.state.settings.draft.request.depth_model = Some(path);
+            }
             FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
             FileEvent::HiresUpscalerChosen(path) => self.state.settings.draft.enlarge_by(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),

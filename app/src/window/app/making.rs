@@ -38,6 +38,10 @@ impl SluiceApp {
                 let commands = self.state.vary(id, strength, self.new_seed);
                 self.send(commands);
             }
+            Making::DepthMap(image) => {
+                let command = self.state.show_depth(image);
+                self.send(command);
+            }
             Making::Folder(folder) => {
                 let (output, name) = (self.output_folder(), file_name(&folder));
                 let results = output.join(&name);

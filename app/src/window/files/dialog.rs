@@ -51,6 +51,8 @@ pub enum Dialog {
     ControlNet,
     /// An image for the ControlNet with this index.
     ControlImage(usize),
+    /// One file that holds a depth estimator.
+    DepthModel,
     /// One file that holds an upscaler.
     Upscaler,
     /// The same for hires fix.
@@ -99,6 +101,7 @@ impl Dialog {
             Self::Redux => tr!("files-redux"),
             Self::ControlNet => tr!("files-control-net"),
             Self::ControlImage(_) => tr!("files-control-image"),
+            Self::DepthModel => tr!("files-depth-model"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
@@ -113,6 +116,7 @@ impl Dialog {
             | Self::Refiner
             | Self::Redux
             | Self::ControlNet
+            | Self::DepthModel
             | Self::Upscaler
             | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
@@ -145,6 +149,7 @@ impl Dialog {
             Self::Redux => FileEvent::ReduxChosen(path),
             Self::ControlNet => FileEvent::ControlNetChosen(path),
             Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
+            Self::DepthModel => FileEvent::DepthModelChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),

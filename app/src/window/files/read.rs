@@ -78,11 +78,12 @@ pub(super) fn read_input_file(path: &Path) -> (Result<ColorImage, Failure>, Opti
     (first, seconds.ok())
 }
 
-/// The map of a ControlNet for images of this width and height.
-pub(super) fn read_map(net: &ControlNet, [width, height]: [u32; 2]) -> Result<ColorImage, Failure> {
-    let map = control_map(net, [width, height])
-        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) })?;
-    Ok(ColorImage::from_rgb([map.width as usize, map.height as usize], &map.pixels))
+/// The map of a ControlNet for images of this width and height; `None` if a network makes it.
+pub(super) fn read_map(net: &ControlNet, size: [u32; 2]) -> Option<Result<ColorImage, Failure>> {
+    let map = control_map(net, size)
+        .map_err(|error| Failure { message: error.to_string(), advice: Some(error.advice().to_owned()) });
+    let image = |map: Image| ColorImage::from_rgb([map.width as usize, map.height as usize], &map.pixels);
+    map.transpose().map(|map| Ok(image(map?)))
 }
 
 /// The pixels of an image or, if it is a video or an animation, of a clip.

@@ -153,6 +153,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Denoiser => "denoiser",
         Part::Autoencoder => "autoencoder",
         Part::Upscaler => "upscaler",
+        Part::Preprocessor => "preprocessor",
     }
 }
 

@@ -1,6 +1,6 @@
 //! ControlNets and the images that they follow.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui::{Align, Layout, Popup, Role, ScrollArea, Sense, Ui, WidgetInfo};
 use sluice_engine::{
@@ -15,10 +15,10 @@ use super::{
 use crate::{
     language::tr,
     window::{
-        action::Action,
+        action::{Action, Making},
         files::Dialog,
         icons,
-        state::{FileState, InputFiles, State, map_name},
+        state::{FileState, InputFiles, State, file_name, map_name},
         textures::Textures,
         tokens::size,
         widgets::{self, Weight},
@@ -50,7 +50,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let mut removed = None;
     for (index, net) in nets.iter_mut().enumerate() {
         ui.push_id(("control-net", index), |ui| {
-            if row(ui, (net, index, size), (&state.input.files, textures), actions) {
+            if row(ui, (net, index, size), (state, textures), actions) {
                 removed = Some(index);
             }
         });
@@ -58,10 +58,15 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if let Some(index) = removed {
         nets.remove(index);
     }
+    if nets.iter().any(|net| net.preprocessor == Preprocessor::Depth) {
+        depth_model(ui, state, &mut draft.request.depth_model, actions);
+    }
+    let nets = &mut draft.request.control_nets;
     if let Some(
         error @ (RequestError::ControlNetWeight(_)
         | RequestError::ControlNetRange { .. }
-        | RequestError::ControlNetWithoutImage),
+        | RequestError::ControlNetWithoutImage
+        | RequestError::NoDepthModel),
     ) = *mistake
     {
         widgets::mistake(ui, &sentence(error));
@@ -91,6 +96,61 @@ fn made(ui: &mut Ui, files: &InputFiles, textures: &mut Textures, map: &Path) {
                 widgets::hint(ui, tr!("control-nets-map"));
             }
         }
+    });
+}
+
+/// A button that makes the depth map of an image, so that it can be seen beside it.
+fn depth_button(ui: &mut Ui, state: &State, image: &Path, actions: &mut Vec<Action>) {
+    if state.makes_depth(image) {
+        widgets::hint(ui, tr!("control-nets-depth-made"));
+        return;
+    }
+    let can = state.draft().request.depth_model.is_some();
+    ui.add_enabled_ui(can, |ui| {
+        if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-depth-show"), Weight::Plain)
+            .on_hover_text(tr!("control-nets-depth-show-tip"))
+            .clicked()
+        {
+            actions.push(Action::Make(Making::DepthMap(image.to_owned())));
+        }
+    });
+}
+
+/// What makes depth maps: the chosen one, and a menu of those in the library and of files.
+fn depth_model(ui: &mut Ui, state: &State, chosen: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
+    let found: Vec<&Item> = state.depth_models().collect();
+    if chosen.is_none() {
+        *chosen = found.first().map(|item| item.path.clone());
+    }
+    let name = match chosen {
+        Some(path) => file_name(path),
+        None => tr!("control-nets-depth-none"),
+    };
+    let label = tr!("control-nets-depth-model");
+    ui.horizontal(|ui| {
+        ui.label(&label);
+        let button = widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
+            .on_hover_text(tr!("control-nets-depth-model-tip"));
+        Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
+            ScrollArea::vertical().show(ui, |ui| {
+                for item in found {
+                    let about = item.content().map_or("", |content| &content.what);
+                    let is_chosen = chosen.as_ref() == Some(&item.path);
+                    let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, is_chosen);
+                    if row.on_hover_text(item.path.display().to_string()).clicked() {
+                        *chosen = Some(item.path.clone());
+                        ui.close();
+                    }
+                }
+                if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-depth-file"), Weight::Plain)
+                    .on_hover_text(tr!("control-nets-depth-model-tip"))
+                    .clicked()
+                {
+                    actions.push(Action::OpenDialog(Dialog::DepthModel));
+                    ui.close();
+                }
+            });
+        });
     });
 }
 
@@ -124,9 +184,10 @@ fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
 fn row(
     ui: &mut Ui,
     (net, index, size): (&mut ControlNet, usize, [u32; 2]),
-    (files, textures): (&InputFiles, &mut Textures),
+    (state, textures): (&State, &mut Textures),
     actions: &mut Vec<Action>,
 ) -> bool {
+    let files = &state.input.files;
     let name = net.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut is_removed = false;
     ui.horizontal(|ui| {
@@ -156,12 +217,17 @@ fn row(
         Preprocessor::None => tr!("control-nets-preprocessor-none"),
         Preprocessor::Canny => tr!("control-nets-preprocessor-canny"),
         Preprocessor::Invert => tr!("control-nets-preprocessor-invert"),
+        Preprocessor::Depth => tr!("control-nets-preprocessor-depth"),
     };
     let label = tr!("control-nets-preprocessor");
     widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
         .on_hover_text(tr!("control-nets-preprocessor-tip"));
-    if let Some(map) = map_name(net, size) {
-        made(ui, files, textures, &map);
+    match map_name(net, size) {
+        Some(map) if net.preprocessor != Preprocessor::Depth || files.get(&map).is_some() => {
+            made(ui, files, textures, &map);
+        }
+        Some(_) => depth_button(ui, state, &net.image, actions),
+        None => {}
     }
     let most = ControlNet::LARGEST_WEIGHT;
     widgets::slider_row(ui, &tr!("control-nets-weight"), &mut net.weight, 0.0..=most, 0.0..=most, 0.05)

@@ -6,9 +6,13 @@ use std::{
 };
 
 use egui::ColorImage;
-use sluice_engine::request::{ControlNet, Preprocessor, Request, SourceImage};
+use sluice_engine::{
+    output::Media,
+    request::{ControlNet, Preprocessor, Request, SourceImage},
+    session::Picture,
+};
 
-use super::{Pixels, mask::MaskPainting};
+use super::{Pixels, color_image, mask::MaskPainting};
 use crate::window::image_settings::ImageSettings;
 
 /// The state of a file.
@@ -34,9 +38,18 @@ pub enum Wanted {
 /// The name of a ControlNet's map among the files, if it is not the image itself. No file has such a name.
 pub fn map_name(net: &ControlNet, [width, height]: [u32; 2]) -> Option<PathBuf> {
     let ControlNet { image, preprocessor, fit, .. } = net;
-    let is_made = *preprocessor != Preprocessor::None && !image.as_os_str().is_empty();
     let name = || format!("{}\0{} {} {width} {height}", image.display(), preprocessor.name(), fit.name());
-    is_made.then(|| name().into())
+    match preprocessor {
+        _ if image.as_os_str().is_empty() => None,
+        Preprocessor::None => None,
+        Preprocessor::Depth => Some(depth_name(image)),
+        Preprocessor::Canny | Preprocessor::Invert => Some(name().into()),
+    }
+}
+
+/// The name of the depth map of a whole image among the files.
+fn depth_name(image: &Path) -> PathBuf {
+    format!("{}\0{}", image.display(), Preprocessor::Depth.name()).into()
 }
 
 /// The pixels of the input image and of its mask.
@@ -85,13 +98,31 @@ impl InputFiles {
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));
-        let missing = named.into_iter().find(|path| self.get(path).is_none())?.clone();
+        // The engine makes a depth map, when it is asked to.
+        let is_depth = |path: &PathBuf| {
+            maps.iter().any(|(name, net)| name == path && net.preprocessor == Preprocessor::Depth)
+        };
+        let is_missing = |path: &&PathBuf| self.get(path).is_none() && !is_depth(path);
+        let missing = named.into_iter().find(is_missing)?.clone();
         self.files.push((missing.clone(), FileState::Reading));
         let map = maps.into_iter().find(|(name, _)| *name == missing);
         Some(match map {
             Some((_, net)) => Wanted::Map(Box::new(net.clone()), size),
             None => Wanted::File(missing),
         })
+    }
+
+    /// Stores the depth map of an image, which the engine has made.
+    pub fn take_depth(&mut self, image: &Path, maps: &[Picture]) {
+        let made = maps.first().and_then(|map| match &map.media {
+            Media::Image(map) => color_image(map),
+            Media::Clip(_) => None,
+        });
+        if let Some(map) = made {
+            let name = depth_name(image);
+            self.files.retain(|(known, _)| *known != name);
+            self.files.push((name, FileState::Read(Arc::new(map))));
+        }
     }
 
     /// Stores the result of reading a file. Of a clip, this is its first frame, and `seconds` its length.

@@ -1,6 +1,7 @@
 //! The state of the window, and its changes by events. No drawing and no I/O.
 
 mod clip_frames;
+mod depth;
 mod downloads;
 mod draft;
 mod few_steps;
@@ -519,7 +520,9 @@ impl State {
 
     fn started(&mut self, job: JobId) {
         self.watches.started(job);
-        if self.jobs.start(job) && self.images.follow {
+        let is_map =
+            self.jobs.queue.iter().any(|known| known.id == job && known.request().depth_of.is_some());
+        if self.jobs.start(job) && self.images.follow && !is_map {
             self.images.shown = Shown::Live;
         }
     }
@@ -529,6 +532,10 @@ impl State {
         let Some(job) = self.end(job) else { return };
         self.jobs.groups.ended(job.id);
         self.jobs.ended_well(&job);
+        if let Some(image) = &job.request().depth_of {
+            self.input.files.take_depth(image, &images);
+            return self.leave_live();
+        }
         let ids = self.images.recents.add_finished(job.request(), images, seconds);
         if self.images.follow
             && let Some(&first) = ids.first()
@@ -549,8 +556,12 @@ impl State {
         if summary.source != *self.chosen_model() {
             return;
         }
-        if summary.components.iter().all(|component| component.role == Role::Upscaler) {
+        let is_all = |role| summary.components.iter().all(|component| component.role == role);
+        if is_all(Role::Upscaler) {
             return self.use_upscaler(summary.source);
+        }
+        if is_all(Role::Preprocessor) {
+            return self.use_depth_model(summary.source);
         }
         self.model.before = None;
         if let ModelSource::Path(path) = &summary.source {

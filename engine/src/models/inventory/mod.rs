@@ -15,11 +15,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FAMILIES, Family as _, Model, Upscalers,
+    DepthEstimators, FAMILIES, Family as _, Model, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     unet::control_net_for,
 };
 use crate::{
+    aids,
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
@@ -182,6 +183,7 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let generates = matches!(kind, Kind::Model | Kind::Part);
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
+        Kind::Part if DepthEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     roles.sort();
@@ -216,6 +218,10 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         && let Ok(model) = Upscalers.open(checkpoint)
     {
         return Words { what: upscaler(&model), kind: Kind::Part, family: None };
+    }
+    if let Ok(opened) = aids::open(checkpoint) {
+        let what = format!("depth estimator, {}, {}", opened.component.architecture, opened.network.size());
+        return Words { what, kind: Kind::Part, family: None };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
         let count = |role| checkpoint.candidates(role).count();
@@ -288,7 +294,7 @@ fn component(part: &Part) -> Option<String> {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))
             }),
-        Role::Denoiser | Role::Upscaler => None,
+        Role::Denoiser | Role::Upscaler | Role::Preprocessor => None,
     }
 }
 

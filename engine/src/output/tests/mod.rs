@@ -144,6 +144,8 @@ fn any_request() -> impl Strategy<Value = Request> {
                 ..ControlNet::default()
             })
             .collect(),
+        depth_model: source.1.as_ref().map(|refiner| refiner.path.clone()),
+        depth_of: None,
         redux: source
             .1
             .as_ref()

@@ -5,6 +5,7 @@ mod clip;
 mod control;
 mod decode;
 mod denoise;
+mod depth;
 mod encode;
 mod hires;
 mod noise;
@@ -119,6 +120,7 @@ impl LoadedModel {
             image: RefCell::default(),
             references,
             reference_latents: RefCell::default(),
+            depths: RefCell::default(),
             streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
@@ -163,6 +165,8 @@ struct Run<'a> {
     references: Vec<Image>,
     /// Their latents `[1, channels, height, width]`, f32, in RAM.
     reference_latents: RefCell<Vec<Tensor>>,
+    /// The depth maps of ControlNets that follow depths, in their order.
+    depths: RefCell<Vec<Image>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
@@ -256,6 +260,9 @@ impl Run<'_> {
                 Task::Upscale { upscaler } => {
                     made.media = self.stage(number, || self.upscale(number, upscaler))?;
                 }
+                Task::Depth { estimator, .. } => {
+                    made.media = self.stage(number, || self.depth_maps(number, estimator))?;
+                }
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
                     made.media = self.stage(number, || match &latents {
@@ -300,6 +307,7 @@ impl Run<'_> {
             }
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
+            Task::Depth { estimator, .. } => Some(estimator.part),
         }
     }
 

@@ -11,9 +11,9 @@ use crate::{
     models::{Conditioning, ControlImage, Denoise, Denoiser, Prepared},
     nn,
     pipeline::estimate::{StageInputs, prepare_input},
-    request::ControlNet,
+    request::{ControlNet, RequestError},
     residency::{Blocks, Executor, WeightStore},
-    source::{control_map, control_tensor},
+    source::{control_map, control_tensor, resized},
     telemetry::StepRecord,
     units,
 };
@@ -89,8 +89,17 @@ impl Run<'_> {
     /// The images of the ControlNets that steer a denoiser, on a device.
     fn control_images(&self, denoise: &Denoise, device: &Device) -> Result<Vec<ControlImage>, PipelineError> {
         let nets = self.request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
+        let (size, depths) = ([denoise.canvas.width, denoise.canvas.height], self.depths.borrow());
+        let mut depths = depths.iter();
         let image = |net: &ControlNet| {
-            let map = unmetered(|| control_map(net, [denoise.canvas.width, denoise.canvas.height]))?;
+            let map = match unmetered(|| control_map(net, size))? {
+                Some(map) => map,
+                // Made in the size of the first pass.
+                None => match depths.next() {
+                    Some(map) => unmetered(|| resized(map.clone(), size)),
+                    None => return Err(RequestError::NoDepthModel.into()),
+                },
+            };
             let image = control_tensor(&map)?.to_device(device)?.into();
             Ok(ControlImage { image, weight: net.weight, levels: net.levels(&denoise.steps.sigmas) })
         };
