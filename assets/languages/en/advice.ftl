@@ -51,7 +51,6 @@ advice-sluice-supports = Sluice supports { $value }.
 advice-choose-the-refiner-of-stable-diffusion = Choose the refiner of Stable Diffusion XL with a Stable Diffusion XL model, or none.
 advice-sluice-never-opens-such-files-look-2 = Sluice never opens such files. Look for a .safetensors version, or convert it as docs/upscaling.md says.
 advice-choose-a-safetensors-file-of-esrgan = Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN with a factor of 1 to 4, or the upscaler that comes with Sluice.
-advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as transformers saves it.
 advice-choose-flux1reduxdev-with-a-flux1-model = Choose flux1-redux-dev with a FLUX.1 model, or none.
 advice-choose-a-controlnet-made-for-the = Choose a ControlNet made for the model: for Stable Diffusion 1, 2 or XL, as .safetensors.
 advice-the-file-belongs-to-another-model = The file belongs to another model or is incomplete.
