@@ -6,6 +6,7 @@ mod adapter;
 mod bench;
 mod control_nets;
 mod convert;
+mod depth;
 mod download;
 mod files;
 mod grids;

@@ -74,3 +74,4 @@ reason-stage-encode-image = encode image
 reason-stage-denoise = denoise
 reason-stage-decode = decode
 reason-stage-upscale = upscale
+reason-stage-make-maps = make maps

@@ -2,8 +2,9 @@
 
 use sluice::window::state::map_name;
 use sluice_engine::{
-    request::Preprocessor,
-    session::{Event, ModelSummary},
+    output::{Image, Media},
+    request::{ControlNet, Preprocessor},
+    session::{Event, ModelSummary, Picture},
 };
 
 use super::{
@@ -73,4 +74,50 @@ fn choose(window: &mut Window, name: &str) {
         window.frames();
     }
     window.click(name);
+}
+
+#[test]
+fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("depth_vits.safetensors"), "").unwrap();
+    photo(folder.path(), "house.png");
+    let model = folder.path().join("sd15.safetensors");
+    let image = folder.path().join("house.png");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings =
+            sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() };
+        let net =
+            ControlNet { model: "depth.safetensors".into(), image: image.clone(), ..Default::default() };
+        settings.draft.request.control_nets = vec![net];
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.frames();
+    window.click("ControlNet (1)");
+    window.click("Preprocessor");
+    window.click("Depth map");
+    window.frames();
+    assert!(
+        window.shows("A depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2.")
+    );
+    nothing_is_unnamed(&window, "depth maps");
+    window.click("Choose…");
+    window.click("Choose a file…");
+    choose(&mut window, "depth_vits.safetensors");
+    window.wait_for("the estimator", |app| app.state().draft().request.depth_model.is_some());
+    window.frames();
+    window.take_commands();
+    window.click("Show map");
+    let job = window.take_job();
+    assert_eq!(job.request.depth_of.as_ref(), Some(&image));
+    assert!(job.output.is_none());
+    window.frames();
+    assert!(window.shows("The depth map is being made"));
+    let media = Media::Image(Image::opaque(4, 4, vec![90; 48]));
+    let pictures = vec![Picture { media, seed: 0, path: None }];
+    window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
+    window.frames();
+    assert!(window.shows("What the ControlNet sees"));
+    let state = window.harness.state().state();
+    assert!(state.images.recents.iter().next().is_none(), "a map is no image of the session");
 }

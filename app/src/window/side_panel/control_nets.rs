@@ -128,7 +128,7 @@ fn depth_model(ui: &mut Ui, state: &State, chosen: &mut Option<PathBuf>, actions
     };
     let label = tr!("control-nets-depth-model");
     ui.horizontal(|ui| {
-        ui.label(&label);
+        widgets::field_label(ui, &label);
         let button = widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
             .on_hover_text(tr!("control-nets-depth-model-tip"));
         Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
