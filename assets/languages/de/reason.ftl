@@ -53,3 +53,4 @@ reason-stage-encode-image = Bild codieren
 reason-stage-denoise = Entrauschen
 reason-stage-decode = Decodieren
 reason-stage-upscale = Vergrößern
+reason-stage-make-maps = Karten machen

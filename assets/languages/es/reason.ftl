@@ -53,3 +53,4 @@ reason-stage-encode-image = codificar la imagen
 reason-stage-denoise = quitar ruido
 reason-stage-decode = decodificar
 reason-stage-upscale = ampliar
+reason-stage-make-maps = hacer mapas

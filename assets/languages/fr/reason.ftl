@@ -53,3 +53,4 @@ reason-stage-encode-image = encodage de l’image
 reason-stage-denoise = débruitage
 reason-stage-decode = décodage
 reason-stage-upscale = agrandissement
+reason-stage-make-maps = créer les cartes

@@ -53,3 +53,4 @@ reason-stage-encode-image = 画像のエンコード
 reason-stage-denoise = デノイズ
 reason-stage-decode = デコード
 reason-stage-upscale = 拡大
+reason-stage-make-maps = マップ作成
