@@ -1,4 +1,4 @@
-### Was schiefgegangen ist.
+### Was nicht ging, wie es die Engine und die Downloads sagen.
 
 error-downloads-stopped = der Download wurde angehalten
 error-downloads-offline = keine Verbindung zu { $host }
@@ -8,227 +8,275 @@ error-downloads-insecure = die sichere Verbindung zu { $host } ist fehlgeschlage
 error-downloads-proxy = der Proxy funktioniert nicht: { $reason }
 error-downloads-busy = { $host } bittet zu warten, weil es zu viele Anfragen waren
 error-downloads-server = { $host } kann gerade nicht antworten (Fehler { $status })
-error-downloads-needs-token = { $what } ist nur für Angemeldete{ $detail }
-error-downloads-not-allowed = { $what } ist nur für die, die die Bedingungen angenommen haben
+error-downloads-needs-token = { $what } gibt es nur für Angemeldete{ $detail }
+error-downloads-not-allowed = { $what } gibt es nur für Konten, die die Bedingungen angenommen haben
 error-downloads-not-found = { $what } gibt es auf { $host } nicht
-error-downloads-answer = die Antwort von { $host } ist unverständlich: { $reason }
-error-downloads-wrong-hash = { $name } ist beschädigt oder eine andere Datei: Ihr SHA-256 ist { $found }…, erwartet wurde { $expected }…
+error-downloads-answer = die Antwort von { $host } ist nicht zu verstehen: { $reason }
+error-downloads-wrong-hash = { $name } ist beschädigt oder eine andere Datei: Die SHA-256-Summe ist { $found }…, erwartet wurde { $expected }…
 error-downloads-wrong-size = { $name } hat eine andere Größe als angekündigt: { $found } Bytes, erwartet wurden { $expected }
-error-downloads-no-space = in { $folder } ist nicht genug Platz: { $needed } werden gebraucht, { $allowed } sind frei
+error-downloads-no-space = in { $folder } ist nicht genug Platz: Gebraucht werden { $needed }, frei sind { $allowed }
 error-downloads-occupied = { $path } gibt es schon, mit anderem Inhalt
 error-downloads-in-use = { $path } wird schon heruntergeladen
-error-downloads-file = { $path }: { $doing } geht nicht: { $source }
-error-downloads-name = der Name { $name } ist kein Name einer Datei in einem Ordner
-error-link-empty = es ist kein Link da
+error-downloads-file =
+    { $path } kann nicht { $doing ->
+        [created] angelegt
+        [written] geschrieben
+        [read] gelesen
+        [removed] entfernt
+       *[other] bearbeitet ({ $doing })
+    } werden: { $source }
+error-downloads-name = { $name } ist als Dateiname nicht erlaubt
+
+error-link-empty = kein Link angegeben
 error-link-not-a-link = „{ $value }“ ist weder ein Link noch der Name eines Repositorys
 error-link-no-model = „{ $value }“ führt zu keinem Modell
 error-link-other-file = Sluice öffnet { $value } nicht
 error-link-no-weights = { $value } hat keine .safetensors- oder .gguf-Dateien
-error-link-several = { $repository } hat { $count } Dateien; eine davon wählen
-error-the-keyring-refuses = Der Schlüsselbund weigert sich: { $error }.
+error-link-several = { $repository } hat { $count } Dateien; bitte eine davon nennen
+
+error-the-keyring-refuses = Der Schlüsselbund verweigert den Zugriff: { $error }.
+
 error-the-engine-for-nvidia-gpus-is = Die Engine für NVIDIA-GPUs ist nicht installiert: { $value } fehlt.
-error-the-readme-explains-how-to-install = Die README erklärt, wie man sie installiert.
+error-the-readme-explains-how-to-install = Wie sie installiert wird, steht in der README.
+
 error-presets-no-folder = dieser Benutzer hat keinen Ordner für Daten
-error-presets-name = { $value } kann kein Name eines Presets sein; erlaubt sind Buchstaben, Ziffern und Leerzeichen
+error-presets-name = ein Preset kann nicht { $value } heißen; Buchstaben, Ziffern und Leerzeichen verwenden
 error-presets-taken = ein Preset namens { $value } gibt es schon
-error-presets-missing = es gibt kein Preset namens { $name }
+error-presets-missing = ein Preset namens { $name } gibt es nicht
 error-presets-malformed = { $path } ist kein Preset: { $message }
-error-adapters-not-an-adapter = { $path } ist keine LoRA und kein anderer Adapter, den Sluice unterstützt; ihr erster Tensor ist { $first }
+
+error-adapters-not-an-adapter = { $path } ist weder eine LoRA noch ein anderer Adapter, den Sluice unterstützt; sein erster Tensor ist { $first }
 error-adapters-layer = { $path }: Die Tensoren der Schicht { $layer } passen nicht zusammen: { $reason }
-error-adapters-other-family = { $path } ist { $family }, aber dieses Modell ist { $model }
+error-adapters-other-family = { $path } ({ $family }) passt nicht zu diesem Modell ({ $model })
 error-adapters-unknown = es gibt keine LoRA namens { $name }
-error-adapters-tag = <lora:{ $tag }> ist unverständlich
-error-checkpoint-not-found = die Datei oder den Ordner { $path } gibt es nicht
+error-adapters-tag = <lora:{ $tag }> ist nicht zu verstehen
+
+error-checkpoint-not-found = es gibt keine Datei und keinen Ordner { $path }
 error-checkpoint-not-here = { $name } ist nicht auf diesem Computer
 error-checkpoint-io = { $path } kann nicht gelesen werden: { $source }
 error-checkpoint-write = { $path } kann nicht geschrieben werden: { $source }
 error-checkpoint-hollow = die Gewichte von { $path } sind nicht auf diesem Computer
 error-checkpoint-no-model = kein Modell in { $path } gefunden
-error-checkpoint-no-asset = { $name } gehört zu Sluice, wurde aber nicht in { $path } gefunden
+error-checkpoint-no-asset = { $name } gehört zu Sluice, wurde aber nicht gefunden in { $path }
 error-checkpoint-not-a-model-file = { $path } ist keine Modelldatei, die Sluice lesen kann
 error-checkpoint-pickle = { $path } ist eine Pickle-Datei, die beim Öffnen beliebigen Code ausführen kann
 error-checkpoint-empty-file = { $path } ist leer
-error-checkpoint-header-past-end = { $path } ist beschädigt oder unvollständig: Der Kopf sollte { $header } Bytes haben, aber die Datei hat nur { $length } Bytes
+error-checkpoint-header-past-end = { $path } ist beschädigt oder unvollständig: Der Kopf müsste { $header } Bytes haben, aber die ganze Datei hat nur { $length }
 error-checkpoint-header = der Kopf von { $path } ist beschädigt: { $reason }
-error-checkpoint-truncated = { $path } ist unvollständig: Sie sollte { $expected } Bytes haben, hat aber nur { $length }
-error-checkpoint-json = { $path } ist unverständlich: { $reason }
-error-checkpoint-other-task = { $path } ist ein Modell { $task }, was Sluice noch nicht unterstützt
+error-checkpoint-truncated = { $path } ist unvollständig: Von { $expected } Bytes sind nur { $length } da
+error-checkpoint-json = { $path } ist nicht zu verstehen: { $reason }
+error-checkpoint-other-task = { $path } ist ein Modell, das Sluice noch nicht unterstützt ({ $task })
 error-checkpoint-missing-shard = { $shard } fehlt, aber { $index } verweist darauf
-error-checkpoint-missing-part = { $role } von { $model } fehlt: { $expected }
+error-checkpoint-missing-part =
+    { $role ->
+        [Vorverarbeitung] die Vorverarbeitung
+       *[other] der { $role }
+    } von { $model } fehlt: { $expected }
 error-checkpoint-unknown-family = { $path } ist ein Modell, das Sluice nicht unterstützt{ $kind }
-error-checkpoint-refiner = { $path } ist kein Refiner: { $reason }
+error-checkpoint-refiner = { $path } kann nicht als Refiner dienen: { $reason }
 error-checkpoint-upscaler = { $path } kann keine Bilder vergrößern: { $reason }
-error-checkpoint-redux = { $path } kann nicht als Redux verwendet werden: { $reason }
-error-checkpoint-control-net = { $path } kann nicht als ControlNet verwendet werden: { $reason }
-error-checkpoint-missing-tensor = { $path } hat keinen Tensor { $name }
+error-checkpoint-redux = { $path } kann nicht als Redux dienen: { $reason }
+error-checkpoint-control-net = { $path } kann nicht als ControlNet dienen: { $reason }
+error-checkpoint-missing-tensor = in { $path } fehlt der Tensor { $name }
 error-checkpoint-shape = der Tensor { $name } in { $path } hat die Form { $found } statt { $expected }
 error-checkpoint-dtype = der Tensor { $name } in { $path } ist als { $found } gespeichert, was Sluice hier nicht unterstützt
 error-checkpoint-quantization = die Gewichte von { $path } sind als { $found } gespeichert, was Sluice nicht unterstützt
-error-checkpoint-config = { $path } hat { $field } = { $value }, aber { $reason }
+error-checkpoint-config = in { $path } ist { $field } = { $value }, aber { $reason }
 error-checkpoint-tokenizer = der Tokenizer { $path } kann nicht verwendet werden: { $reason }
+
 error-account = der Speicher des Geräts reicht nicht: { $needed } gebraucht, { $allowed } erlaubt
-error-plan-device = { $what } braucht { $needed } Speicher ({ $device }) in der Stufe { $stage }, aber nur { $allowed } sind erlaubt
-error-plan-host = das Laden der Gewichte braucht { $needed } RAM, aber nur { $allowed } sind erlaubt
+
+error-plan-device = { $what } braucht { $needed } Speicher ({ $device }) in der Phase „{ $stage }“, erlaubt sind aber nur { $allowed }
+error-plan-host = das Laden der Gewichte braucht { $needed } RAM, erlaubt sind aber nur { $allowed }
+
 error-output-extension = { $path } endet nicht auf .png, .jpg oder .webp
 error-output-clip-extension = { $path } endet nicht auf { $endings }
-error-output-other-files = im Ordner { $path } sind andere Dateien
+error-output-other-files = der Ordner { $path } enthält andere Dateien
 error-output-clip-too-large = Frames von { $width }×{ $height } Pixeln sind zu groß für { $path }
-error-output-encoder = { $path } kann nicht codiert werden: { $detail }
+error-output-encoder = { $path } kann nicht kodiert werden: { $detail }
 error-output-no-ffmpeg = der Codec { $name } braucht das Programm ffmpeg, das nicht im PATH ist
 error-output-ffmpeg = ffmpeg konnte { $path } nicht schreiben: { $detail }
 error-output-is-folder = { $path } ist ein Ordner, kein Dateiname
 error-output-not-a-folder = { $path } ist eine Datei, kein Ordner
 error-output-create-folder = der Ordner { $folder } kann nicht angelegt werden: { $cause }
-error-output-not-writable = der Ordner { $folder } ist nicht beschreibbar: { $cause }
+error-output-not-writable = in den Ordner { $folder } kann nicht geschrieben werden: { $cause }
 error-output-disk-full = { $path } kann nicht geschrieben werden: Der Datenträger ist voll
 error-output-write = { $path } kann nicht geschrieben werden: { $cause }
 error-output-exists = { $path } gibt es schon
 error-output-settings-too-long = die Einstellungen sind zu lang für eine JPEG-Datei: { $path }
 error-output-pixels = ein Bild von { $width }×{ $height } Pixeln mit { $bytes } Bytes kann nicht geschrieben werden
-error-output-kept-elsewhere = { $cause }; es wurde stattdessen als { $path } gespeichert
+error-output-kept-elsewhere = { $cause }; gespeichert wurde es stattdessen als { $path }
 error-output-read = { $path } kann nicht gelesen werden: { $cause }
 error-output-not-media = { $path } ist keine PNG-, JPEG-, WebP-, GIF- oder MP4-Datei
 error-output-truncated = { $path } ist unvollständig
 error-output-damaged = die Einstellungen in { $path } sind beschädigt: { $detail }
 error-output-too-large = der Teil { $keyword } von { $path } ist zu groß für Einstellungen
-error-output-no-settings = { $path } enthält keine Einstellungen
-error-output-newer-version = { $path } stammt von einer neueren Version von Sluice: Die Einstellungen haben Version { $found }, und diese Version liest bis { $known }
+error-output-no-settings = { $path } enthält keine Einstellungen zum Erzeugen
+error-output-newer-version = { $path } stammt von einer neueren Version von Sluice: Die Einstellungen haben Version { $found }, diese Version liest bis { $known }
+
 error-gif-file-too-large = die Frames sind zu groß für GIF
+
 error-h264-too-large = die Frames sind zu groß für H.264
-error-names-empty = einen Namen eingeben, etwa {"{"}name{"}"}
-error-names-unknown = ein Feld {"{"}{ $value }{"}"} gibt es nicht; möglich sind {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} und {"{"}height{"}"}
-error-names-open = ein {"{"} wird nicht mit {"}"} geschlossen
+
+error-names-empty = einen Namen eintippen, zum Beispiel {"{"}name{"}"}
+error-names-unknown = es gibt kein Feld {"{"}{ $value }{"}"}; möglich sind {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} und {"{"}height{"}"}
+error-names-open = zu einer {"{"} fehlt die {"}"}
+
 error-webp-too-large = die Frames sind zu groß für WebP
+
 error-pipeline-card = die GPU kann nicht verwendet werden: { $value }
 error-pipeline-no-such-gpu = eine GPU { $number } gibt es hier nicht
-error-pipeline-unknown-card = eine simulierte GPU namens { $id } gibt es nicht
-error-pipeline-unknown-model = ein bekanntes Modell namens { $id } gibt es nicht
-error-pipeline-initial-latents = die Anfangs-Latents in { $path } können nicht verwendet werden: { $reason }
-error-pipeline-dump = die Tensoren können nicht nach { $path } geschrieben werden: { $reason }
-error-pipeline-not-finite = das Bild enthält ungültige Werte (NaN), berechnet in { $dtype }
-error-clip = den ersten Frame, zwei Punkte und den Frame nach dem letzten schreiben, etwa 0..48 oder 12..
-error-request-size-not-multiple = { $side } { $pixels } ist kein Vielfaches von { $multiple }; { $below } oder { $above } verwenden
-error-request-side-too-long = { $side } { $pixels } ist zu groß; höchstens { $longest } verwenden
+error-pipeline-unknown-card = es gibt keine simulierte GPU namens { $id }
+error-pipeline-unknown-model = es gibt kein bekanntes Modell namens { $id }
+error-pipeline-initial-latents = die anfänglichen Latents in { $path } können nicht verwendet werden: { $reason }
+error-pipeline-dump = die Tensoren können nicht in { $path } geschrieben werden: { $reason }
+error-pipeline-not-finite = das Bild enthält ungültige Werte (NaN), gerechnet in { $dtype }
+
+error-clip = den ersten Frame schreiben, zwei Punkte und den Frame nach dem letzten, zum Beispiel 0..48 oder 12..
+
+error-request-size-not-multiple =
+    { $side ->
+        [width] Breite
+        [height] Höhe
+       *[other] { $side }
+    } { $pixels } ist kein Vielfaches von { $multiple }; möglich ist { $below } oder { $above }
+error-request-side-too-long =
+    { $side ->
+        [width] Breite
+        [height] Höhe
+       *[other] { $side }
+    } { $pixels } ist zu groß; höchstens { $longest } verwenden
 error-request-scale = der Faktor { $value } liegt nicht zwischen 1 und 4
-error-request-only-upscales = dieses Modell ist ein Upscaler, der Bilder vergrößert und keine erzeugt; `sluice upscale` verwenden, oder Vergrößern… im Fenster
-error-request-no-upscaler = dieses Modell erzeugt Bilder und ist kein Upscaler
-error-request-hires-of-clip = Hires Fix ist für Bilder, nicht für Clips; weglassen und den Clip vergrößern
-error-request-hires-of-input = Hires Fix beginnt beim Prompt; das Eingabebild weglassen, oder Hires Fix weglassen und eine größere Größe wählen
-error-request-no-hires = Hires Fix braucht Bild zu Bild, was dieses Modell nicht kann; weglassen und das Bild vergrößern
-error-request-no-steps = 0 Schritte ließen nur Rauschen übrig; mindestens 1 verwenden
+error-request-only-upscales = dieses Modell ist ein Vergrößerer und erzeugt keine Bilder; `sluice upscale` oder „Vergrößern…“ im Fenster verwenden
+error-request-no-upscaler = dieses Modell erzeugt Bilder und ist kein Vergrößerer
+error-request-hires-of-clip = den Hires-Fix gibt es nur für Bilder, nicht für Clips; ihn weglassen und den Clip vergrößern
+error-request-hires-of-input = der Hires-Fix beginnt mit dem Prompt; das Eingabebild weglassen, oder den Hires-Fix weglassen und gleich größer erzeugen
+error-request-no-hires = der Hires-Fix braucht „Bild zu Bild“, was dieses Modell nicht kann; ihn weglassen und das Bild vergrößern
+error-request-no-steps = bei 0 Schritten bliebe nur Rauschen; mindestens 1 verwenden
 error-request-no-frames = 0 Frames ergeben nichts; mindestens 1 verwenden
 error-request-one-frame-only = dieses Modell erzeugt Bilder, keine Clips; 1 Frame statt { $value } verwenden
-error-request-frames-not-multiple = dieses Modell erzeugt 1 Frame und Vielfache von { $multiple } mehr, nicht { $frames }; { $below } oder { $above } verwenden
-error-request-no-such-mode = dieses Modell kann { $wanted } nicht; es kann { $modes }
-error-request-image-and-clip = Eingabebild und Eingabeclip sind gegeben; eines davon entfernen
-error-request-variation = die Variationsstärke { $value } ist ungültig; 0 bis 1 verwenden
-error-request-last-image-alone = ein letztes Bild braucht ein erstes Bild
-error-request-clip-input-of-image = letztes Bild, Keyframes, Eingabeclip und Steuerung sind für Clips; mehr als 1 Frame verwenden oder sie entfernen
-error-request-keyframe-twice = zwei Bilder sind für Frame { $value }; eines davon entfernen
+error-request-frames-not-multiple = dieses Modell erzeugt 1 Frame und ein Vielfaches von { $multiple } dazu, nicht { $frames }; möglich ist { $below } oder { $above }
+error-request-no-such-mode = dieses Modell kann das nicht: { $wanted }; es kann: { $modes }
+error-request-image-and-clip = ein Eingabebild und ein Eingabeclip sind angegeben; eines davon entfernen
+error-request-variation = Stärke der Variation { $value } ist ungültig; 0 bis 1 verwenden
+error-request-last-image-alone = ein Endbild braucht ein Startbild
+error-request-clip-input-of-image = Endbild, Keyframes, Eingabeclip und Steuerung sind für Clips; mehr als 1 Frame verwenden oder sie entfernen
+error-request-keyframe-twice = für Frame { $value } gibt es zwei Bilder; eines davon entfernen
 error-request-keyframes-and-clip = Keyframes und ein Eingabeclip gehen nicht zusammen; eines davon entfernen
-error-request-keyframes-in-windows = Keyframes und ein letztes Bild gehen bei diesem Modell nicht mit Frame-Fenstern; die Bilder oder die Fenster entfernen
+error-request-keyframes-in-windows = Keyframes und ein Endbild gehen bei diesem Modell nicht in Fenstern; die Bilder oder die Fenster weglassen
 error-request-nothing-controls = nichts steuert den Clip; einen Steuerclip oder Referenzbilder angeben
-error-request-mask-without-control = die Maske gehört zu einem Steuerclip; diesen auch angeben
-error-request-control-strength = die Steuerungsstärke { $value } ist ungültig; 0 bis { $strongest-control } verwenden
-error-request-no-references = dieses Modell nimmt keine Referenzbilder; entfernen oder eines als Eingabebild angeben
-error-request-too-many-references = dieses Modell nimmt { $amount }, gegeben sind { $given }
-error-request-reference-side = die Referenzseite { $value } ist ungültig; { $least } bis { $most } Pixel verwenden
-error-request-references-in-windows = Referenzbilder gehen nicht mit Frame-Fenstern; die Bilder oder die Fenster entfernen
-error-request-nothing-to-fill-in = dieses Modell füllt einen Teil eines Bildes; ein Bild und eine Maske dieses Teils angeben
-error-request-mask-of-clip = eine Maske ist für Bilder; entfernen oder 1 Frame verwenden
+error-request-mask-without-control = die Maske gehört zu einem Steuerclip; auch diesen angeben
+error-request-control-strength = Stärke der Steuerung { $value } ist ungültig; 0 bis { $strongest-control } verwenden
+error-request-no-references = dieses Modell nimmt keine Referenzbilder; sie entfernen oder eines als Eingabebild verwenden
+error-request-too-many-references = zu viele Referenzbilder ({ $given }); das Modell nimmt { $amount }
+error-request-reference-side = Seitenlänge { $value } der Referenzen ist ungültig; { $least } bis { $most } Pixel verwenden
+error-request-references-in-windows = Referenzbilder gehen nicht in Fenstern; die Bilder oder die Fenster weglassen
+error-request-nothing-to-fill-in = dieses Modell füllt einen Teil eines Bildes aus; ein Bild und eine Maske für den Teil angeben
+error-request-mask-of-clip = eine Maske ist für Bilder; sie entfernen oder 1 Frame verwenden
 error-request-nothing-added = { $frames } Frames fügen nichts hinzu: Die ersten { $overlap } wiederholen das Ende des Eingabeclips; mindestens { $least } verwenden
-error-request-frame-rate = { $value } Frames pro Sekunde sind ungültig; 1 bis 60 verwenden
-error-request-windows = Fenster von { $frames } Frames, die { $overlap } gemeinsam haben, kommen nicht voran; ein Fenster muss länger sein als die Überlappung
-error-request-empty-batch = Batchgröße 0 ergibt nichts; mindestens 1 verwenden
-error-request-batch-too-large = Batchgröße { $value } ist zu groß; höchstens { $largest-batch } verwenden
-error-request-no-tokens = bei einer Promptgrenze von 0 Tokens bleibt kein Prompt; mindestens 1 verwenden
+error-request-frame-rate = { $value } Frames je Sekunde sind ungültig; 1 bis 60 verwenden
+error-request-windows = Fenster von { $frames } Frames, die sich { $overlap } teilen, kommen nicht voran; ein Fenster muss länger als die Überlappung sein
+error-request-empty-batch = Batch-Größe 0 ergibt nichts; mindestens 1 verwenden
+error-request-batch-too-large = Batch-Größe { $value } ist zu groß; höchstens { $largest-batch } verwenden
+error-request-no-tokens = eine Grenze von 0 Tokens lässt nichts vom Prompt; mindestens 1 verwenden
 error-request-guidance = Guidance { $value } ist ungültig; mindestens 0 verwenden
-error-request-adapter-weight = das LoRA-Gewicht { $value } ist keine endliche Zahl
+error-request-adapter-weight = LoRA-Gewicht { $value } ist keine endliche Zahl
 error-request-too-many-steps = { $value } Schritte sind zu viele; höchstens 1000 verwenden
-error-request-clip-skip = Clip Skip { $value } ist mehr, als CLIP Schichten hat; höchstens { $largest-clip-skip } verwenden
-error-request-step-cache = die Schwelle { $value } des Schritt-Caches ist ungültig; mindestens 0 verwenden
+error-request-clip-skip = Clip skip { $value } sind mehr Schichten, als CLIP hat; höchstens { $largest-clip-skip } verwenden
+error-request-step-cache = Schwelle { $value } des Schritt-Caches ist ungültig; mindestens 0 verwenden
 error-request-shift = Shift { $value } ist ungültig; 0.01 bis { $largest-shift } verwenden
-error-request-no-shift = dieses Modell hat keinen Shift; weglassen
+error-request-no-shift = dieses Modell hat keinen Shift; ihn weglassen
 error-request-prompts-only = dieses Modell macht Bilder nur aus Prompts; das Eingabebild weglassen
-error-request-no-such-levels = der Schedule { $name } ist bei diesem Modell nicht möglich
-error-request-frame-range = die Frames { $value } sind keine; die zweite Zahl muss größer sein als die erste
-error-request-strength = die Entrauschungsstärke { $value } ist ungültig; über 0 bis 1 verwenden
-error-request-strength-takes-no-step = die Entrauschungsstärke { $strength } lässt keinen der { $steps } Schritte übrig; mindestens { $least } oder mehr Schritte verwenden
-error-request-refiner-switch = der Refiner-Wechsel { $value } ist ungültig; einen Wert zwischen 0 und 1 verwenden, etwa 0.8
-error-request-redux-alone = Redux liest Referenzbilder, und keines ist gegeben; eines angeben oder Redux entfernen
-error-request-redux-strengths = { $given } Stärken sind gegeben für { $references }
-error-request-redux-strength = die Stärke { $value } einer Referenz ist ungültig; { $least } bis { $most } verwenden
-error-request-control-net-weight = das Gewicht { $value } eines ControlNets ist ungültig; 0 bis { $most } verwenden
-error-request-control-net-range = ein ControlNet kann nicht von { $start } bis { $end } der Schritte wirken; Werte von 0 bis 1 verwenden, den ersten kleiner
+error-request-no-such-levels = den Schedule { $name } gibt es für dieses Modell nicht
+error-request-frame-range = in { $value } liegt kein Frame; die zweite Zahl muss größer sein als die erste
+error-request-strength = Stärke des Entrauschens { $value } ist ungültig; mehr als 0 und höchstens 1 verwenden
+error-request-strength-takes-no-step = die Stärke des Entrauschens { $strength } lässt keinen der { $steps } Schritte übrig; mindestens { $least } oder mehr Schritte verwenden
+error-request-refiner-switch = Wechsel zum Refiner { $value } ist ungültig; zwischen 0 und 1 wählen, zum Beispiel 0.8
+error-request-redux-alone = Redux liest Referenzbilder, und es gibt keines; eines angeben oder Redux entfernen
+error-request-redux-strengths = zu viele Stärken ({ $given }) für { $references }
+error-request-redux-strength = Stärke { $value } einer Referenz ist ungültig; { $least } bis { $most } verwenden
+error-request-control-net-weight = Gewicht { $value } eines ControlNets ist ungültig; 0 bis { $most } verwenden
+error-request-control-net-range = ein ControlNet kann nicht von { $start } bis { $end } der Schritte wirken; Werte von 0 bis 1 verwenden, den kleineren zuerst
 error-request-control-net-without-image = einem ControlNet fehlt das Bild, dem es folgt; eines wählen oder das ControlNet entfernen
-error-request-too-many-control-nets = { $value } ControlNets sind gegeben; höchstens { $most } verwenden
-error-request-mask-blur = die weiche Kante { $value } der Maske ist zu groß; höchstens { $widest-blur } verwenden
-error-request-mask-padding = { $value } Pixel Rand um die Maske sind zu viel; höchstens { $most } verwenden
+error-request-too-many-control-nets = { $value } ControlNets sind zu viele; höchstens { $most } verwenden
+error-request-mask-blur = der weiche Rand { $value } der Maske ist zu groß; höchstens { $widest-blur } verwenden
+error-request-mask-padding = ein Abstand von { $value } Pixeln um die Maske ist zu groß; höchstens { $most } verwenden
+
 error-grid-nothing = nichts ändert sich; eine Einstellung und ihre Werte wählen
-error-grid-no-setting = { $value } nennt keine Einstellung; ihren Namen, einen Doppelpunkt und Werte schreiben, etwa `steps: 10, 20, 30`
-error-grid-unknown = eine Einstellung namens { $name } gibt es nicht; möglich sind { $all }
-error-grid-no-values = { $value } hat keine Werte; einige schreiben, etwa 1, 2, 3
-error-grid-value = { $value } ist kein Wert von { $setting }; { $wanted }
+error-grid-no-setting = { $value } nennt keine Einstellung; ihren Namen, einen Doppelpunkt und ihre Werte schreiben, zum Beispiel `steps: 10, 20, 30`
+error-grid-unknown = es gibt keine Einstellung namens { $name }; möglich sind { $all }
+error-grid-no-values = { $value } hat keine Werte; welche schreiben, zum Beispiel 1, 2, 3
+error-grid-value = { $value } ist kein Wert für { $setting }; { $wanted }
 error-grid-twice = { $value } ändert sich zweimal; für eines davon eine andere Einstellung wählen
 error-grid-too-many = { $count } Bilder sind zu viele für ein Raster; höchstens { $most } verwenden
-error-grid-not-in-prompt = weder der Prompt noch der negative Prompt enthält { $value }, die zu ersetzenden Wörter
-error-grid-which-lora = mehrere LoRAs werden verwendet; eine nennen, etwa `lora { $value }: 0.5, 1`
-error-grid-no-input = die Entrauschungsstärke ändert sich, aber es gibt weder Eingabebild noch Hires Fix; zuerst eines wählen
-error-guidance = erwartet werden zwei Zahlen von 0 bis 1, etwa 0.2..0.8
-error-guidance-rescale = Guidance Rescale { $value } ist ungültig; 0 bis 1 verwenden
-error-guidance-interval = das Guidance-Intervall { $value } ist ungültig; zwei steigende Zahlen von 0 bis 1 verwenden
-error-guidance-true-cfg = True CFG { $value } ist ungültig; mindestens 1 verwenden
-error-keyframe = die Nummer des Frames, = und die Datei schreiben, etwa 40=image.png
+error-grid-not-in-prompt = weder der Prompt noch der negative Prompt enthält { $value }, die Wörter, die ersetzt werden
+error-grid-which-lora = mehrere LoRAs werden verwendet; eine davon nennen, zum Beispiel `lora { $value }: 0.5, 1`
+error-grid-no-input = die Stärke des Entrauschens ändert sich, aber es gibt weder Eingabebild noch Hires-Fix; zuerst eines davon wählen
+
+error-guidance = zwei Zahlen von 0 bis 1 werden erwartet, zum Beispiel 0.2..0.8
+error-guidance-rescale = Guidance-Ausgleich { $value } ist ungültig; 0 bis 1 verwenden
+error-guidance-interval = Guidance-Bereich { $value } ist ungültig; zwei steigende Zahlen von 0 bis 1 verwenden
+error-guidance-true-cfg = echtes CFG { $value } ist ungültig; mindestens 1 verwenden
+
+error-keyframe = die Nummer des Frames, = und die Datei schreiben, zum Beispiel 40=image.png
+
 error-residency-cancelled = abgebrochen
-error-residency-thread = die Threads zum Laden der Gewichte konnten nicht gestartet werden: { $value }
+error-residency-thread = die Threads, die Gewichte laden, konnten nicht gestartet werden: { $value }
 error-residency-out-of-order = Block { $block } wurde außer der Reihe angefordert
 error-residency-compute = die Berechnung ist fehlgeschlagen: { $value }
 error-residency-device-lost = die GPU arbeitet nicht mehr: { $value }
+
 error-serve-pipe = die Nachrichten des Fensters können nicht gelesen werden: { $value }
 error-serve-no-hello = das Fenster hat nicht mit einer Begrüßung begonnen
 error-serve-threads = die Threads der Engine konnten nicht gestartet werden: { $value }
-error-serve-ended = die Engine ist beendet
+error-serve-ended = die Engine wurde beendet
+
 error-clip-read = der Clip { $path } kann nicht gelesen werden: { $cause }
 error-clip-damaged = der Clip { $path } ist beschädigt: { $detail }
 error-clip-truncated = der Clip { $path } ist unvollständig: Er endet nach Frame { $readable } von { $frames }
-error-clip-no-index = der Clip { $path } ist unvollständig: Die Liste der Frames fehlt
-error-clip-no-video = { $path } hat kein Video
+error-clip-no-index = der Clip { $path } ist unvollständig: Sein Verzeichnis der Frames fehlt
+error-clip-no-video = { $path } enthält kein Video
 error-clip-no-frames = das Video in { $path } hat keine Frames
-error-clip-beyond-end = der Clip { $path } hat { $frames } Frames, also ist Frame { $start } nicht darin
+error-clip-beyond-end = der Clip { $path } hat { $frames } Frames, also keinen Frame { $start }
 error-clip-too-short = { $frames } Frames von { $path } sind zu wenige: { $needed } werden gebraucht
-error-clip-too-long = { $frames } Frames von { $path } sind zu viele; { $most } können auf einmal gelesen werden
+error-clip-too-long = { $frames } Frames von { $path } sind zu viele; höchstens { $most } können auf einmal gelesen werden
 error-clip-too-large = die Frames von { $path } sind zu groß: { $width }×{ $height } Pixel
-error-clip-needs-ffmpeg = { $path } ist { $format }, was Sluice mit dem Programm ffmpeg liest, und ffmpeg ist nicht im PATH
+error-clip-needs-ffmpeg = { $path } ist { $format } und wird mit dem Programm ffmpeg gelesen, das nicht im PATH ist
 error-clip-ffmpeg = ffmpeg kann { $path } nicht lesen: { $detail }
+
 error-source-read = das Bild { $path } kann nicht gelesen werden: { $cause }
 error-source-not-apicture = { $path } ist kein lesbares Bild: { $detail }
-error-source-nothing-masked = die Maske { $path } wählt nichts zum Inpainting aus: { $reason }
-error-telemetry-same-file = { $path } kann nicht zugleich Telemetrie- und Trace-Datei sein
+error-source-nothing-masked = die Maske { $path } wählt nichts für das Inpainting aus: { $reason }
+
+error-telemetry-same-file = { $path } kann nicht zugleich Telemetrie und Trace aufnehmen
 error-telemetry-create = die Telemetriedatei { $path } kann nicht angelegt werden: { $cause }
-error-telemetry-disk-full = Telemetrie kann nicht nach { $path } geschrieben werden: Der Datenträger ist voll
-error-telemetry-write = Telemetrie kann nicht nach { $path } geschrieben werden: { $cause }
+error-telemetry-disk-full = Telemetrie kann nicht in { $path } geschrieben werden: Der Datenträger ist voll
+error-telemetry-write = Telemetrie kann nicht in { $path } geschrieben werden: { $cause }
 error-telemetry-gone = { $path } wurde gelöscht, während Telemetrie hineingeschrieben wurde
-error-telemetry-stopped = der Thread, der den Speicher misst, endete zu früh; der Rest der Telemetrie ist verloren
+error-telemetry-stopped = der Thread, der den Speicher misst, hat zu früh aufgehört; der Rest der Telemetrie ist verloren
 error-telemetry-not-telemetry = { $path } ist keine Telemetriedatei von Sluice: Die erste Zeile ist kein Kopf
 error-telemetry-version = die Telemetrie in { $path } hat Version { $found }, aber diese Version von Sluice liest Version { $known }
 error-telemetry-damaged = Zeile { $line } von { $path } ist beschädigt: { $detail }
+
 error-styles-read = { $path } kann nicht gelesen werden: { $error }
 error-styles-too-large = { $path } ist zu groß für eine Datei mit Stilen
-error-styles-csv = { $path } hat keine Stile: { $error }; styles.csv von A1111 hat die Spalten name, prompt und negative_prompt
-error-styles-json = { $path } hat keine Stile: { $error }; die Dateien von Fooocus sind Listen von name, prompt und negative_prompt
+error-styles-csv = { $path } enthält keine Stile: { $error }; styles.csv von A1111 hat die Spalten name, prompt und negative_prompt
+error-styles-json = { $path } enthält keine Stile: { $error }; die Dateien von Fooocus sind Listen aus name, prompt und negative_prompt
+
 error-wildcards-missing = es gibt keine Wildcard-Datei namens { $name }.txt{ $similar }
 error-wildcards-unreadable = die Wildcard-Datei { $path } kann nicht gelesen werden: { $error }
 error-wildcards-empty = die Wildcard-Datei { $path } hat keine Zeilen zur Auswahl
 error-wildcards-endless = die Wildcard-Datei { $name }.txt verweist auf sich selbst
+
 error-wire-truncated = die Verbindung endete mitten in einer Nachricht
-error-wire-too-long = eine Nachricht soll { $value } Bytes haben, mehr als jede Nachricht hat
+error-wire-too-long = eine Nachricht gibt vor, { $value } Bytes lang zu sein, mehr als jede echte
 error-wire-damaged = eine Nachricht wurde unterwegs beschädigt
-error-wire-not-understood = eine Nachricht ist unverständlich: { $value }
+error-wire-not-understood = eine Nachricht ist nicht zu verstehen: { $value }
 error-request-outpaint = { $value } Pixel um das Eingabebild sind zu viele; höchstens { $most } verwenden
-error-request-control-and-input = Steuerung geht nicht mit einem Eingabebild oder Eingabeclip; eines davon entfernen oder das Bild als Referenz angeben
-error-outpaint-no-sides = eine Zahl von Pixeln für alle Seiten schreiben oder vier: links,oben,rechts,unten, etwa 0,0,256,0
+error-request-control-and-input = Steuerung geht nicht zusammen mit einem Eingabebild oder Eingabeclip; eines davon entfernen oder das Bild als Referenz angeben
+error-outpaint-no-sides = eine Zahl von Pixeln für alle Seiten schreiben, oder vier: links,oben,rechts,unten, zum Beispiel 0,0,256,0
 error-grid-no-lora = keine LoRA namens { $name } wird verwendet; { $hint }
 error-source-nothing-added = was um { $path } hinzukommt, ist kleiner als ein Latent
-error-checkpoint-depth = { $path } kann keine Tiefenkarten machen: { $reason }
-error-request-only-makes-depth = dieses Modell macht Tiefenkarten und erzeugt keine Bilder; `sluice depth` verwenden oder ein ControlNet, das Tiefen folgt
+error-checkpoint-depth = { $path } kann keine Tiefenkarten erstellen: { $reason }
+error-request-only-makes-depth = dieses Modell erstellt Tiefenkarten und erzeugt keine Bilder; `sluice depth` verwenden, oder ein ControlNet, das Tiefen folgt
 error-request-no-depth-model = eine Tiefenkarte braucht einen Tiefenschätzer; eine .safetensors-Datei von Depth Anything V2 wählen

@@ -1,15 +1,15 @@
-### Qué ha fallado.
+### Lo que falló, como lo dicen el motor y las descargas.
 
 error-downloads-stopped = la descarga se detuvo
 error-downloads-offline = no hay conexión con { $host }
 error-downloads-stalled = { $host } ya no envía nada
-error-downloads-dropped = { $host } cortó la conexión antes de que el archivo estuviera completo
+error-downloads-dropped = { $host } cerró la conexión antes de que el archivo estuviera completo
 error-downloads-insecure = la conexión segura con { $host } falló: { $reason }
 error-downloads-proxy = el proxy no funciona: { $reason }
-error-downloads-busy = { $host } pide esperar porque hubo demasiadas peticiones
+error-downloads-busy = { $host } pide esperar, porque hubo demasiadas peticiones
 error-downloads-server = { $host } no puede responder ahora (error { $status })
-error-downloads-needs-token = { $what } es solo para quien ha iniciado sesión{ $detail }
-error-downloads-not-allowed = { $what } es solo para quien ha aceptado sus condiciones
+error-downloads-needs-token = { $what } es solo para quienes han iniciado sesión{ $detail }
+error-downloads-not-allowed = { $what } es solo para quienes han aceptado sus condiciones
 error-downloads-not-found = { $what } no está en { $host }
 error-downloads-answer = no se entiende la respuesta de { $host }: { $reason }
 error-downloads-wrong-hash = { $name } está dañado o es otro archivo: su SHA-256 es { $found }…, se esperaba { $expected }…
@@ -17,27 +17,40 @@ error-downloads-wrong-size = { $name } tiene otro tamaño que el anunciado: { $f
 error-downloads-no-space = no hay espacio suficiente en { $folder }: se necesitan { $needed } y hay { $allowed } libres
 error-downloads-occupied = { $path } ya existe, con otro contenido
 error-downloads-in-use = { $path } ya se está descargando
-error-downloads-file = { $path }: no se puede ({ $doing }): { $source }
-error-downloads-name = el nombre { $name } no es el de un archivo en una carpeta
+error-downloads-file =
+    no se puede { $doing ->
+        [created] crear
+        [written] escribir
+        [read] leer
+        [removed] eliminar
+       *[other] procesar ({ $doing })
+    } { $path }: { $source }
+error-downloads-name = { $name } no es válido como nombre de archivo
+
 error-link-empty = no hay ningún enlace
 error-link-not-a-link = «{ $value }» no es un enlace ni el nombre de un repositorio
-error-link-no-model = «{ $value }» no lleva a un modelo
+error-link-no-model = «{ $value }» no lleva a ningún modelo
 error-link-other-file = Sluice no abre { $value }
 error-link-no-weights = { $value } no tiene archivos .safetensors ni .gguf
-error-link-several = { $repository } tiene { $count } archivos; indica cuál
-error-the-keyring-refuses = El llavero se niega: { $error }.
+error-link-several = { $repository } tiene { $count } archivos; indique cuál
+
+error-the-keyring-refuses = El llavero deniega el acceso: { $error }.
+
 error-the-engine-for-nvidia-gpus-is = El motor para GPU NVIDIA no está instalado: falta { $value }.
 error-the-readme-explains-how-to-install = El README explica cómo instalarlo.
+
 error-presets-no-folder = este usuario no tiene carpeta de datos
-error-presets-name = { $value } no puede ser el nombre de un preset; usa letras, números y espacios
-error-presets-taken = ya hay un preset llamado { $value }
-error-presets-missing = no hay ningún preset llamado { $name }
-error-presets-malformed = { $path } no es un preset: { $message }
-error-adapters-not-an-adapter = { $path } no es una LoRA ni otro adaptador que Sluice admita; su primer tensor es { $first }
-error-adapters-layer = { $path }: los tensores de la capa { $layer } no encajan: { $reason }
-error-adapters-other-family = { $path } es { $family }, pero este modelo es { $model }
-error-adapters-unknown = no hay ninguna LoRA llamada { $name }
+error-presets-name = un preajuste no puede llamarse { $value }; use letras, números y espacios
+error-presets-taken = ya hay un preajuste llamado { $value }
+error-presets-missing = no hay ningún preajuste llamado { $name }
+error-presets-malformed = { $path } no es un preajuste: { $message }
+
+error-adapters-not-an-adapter = { $path } no es un LoRA ni otro adaptador compatible con Sluice; su primer tensor es { $first }
+error-adapters-layer = { $path }: los tensores de la capa { $layer } no encajan entre sí: { $reason }
+error-adapters-other-family = { $path } ({ $family }) no sirve para este modelo ({ $model })
+error-adapters-unknown = no hay ningún LoRA llamado { $name }
 error-adapters-tag = no se entiende <lora:{ $tag }>
+
 error-checkpoint-not-found = no existe el archivo o la carpeta { $path }
 error-checkpoint-not-here = { $name } no está en este equipo
 error-checkpoint-io = no se puede leer { $path }: { $source }
@@ -50,28 +63,31 @@ error-checkpoint-pickle = { $path } es un archivo pickle, que puede ejecutar cua
 error-checkpoint-empty-file = { $path } está vacío
 error-checkpoint-header-past-end = { $path } está dañado o incompleto: su cabecera debería tener { $header } bytes, pero el archivo solo tiene { $length }
 error-checkpoint-header = la cabecera de { $path } está dañada: { $reason }
-error-checkpoint-truncated = { $path } está incompleto: debería tener { $expected } bytes y solo tiene { $length }
+error-checkpoint-truncated = { $path } está incompleto: debería tener { $expected } bytes, pero solo tiene { $length }
 error-checkpoint-json = no se entiende { $path }: { $reason }
-error-checkpoint-other-task = { $path } es un modelo { $task }, que Sluice aún no admite
+error-checkpoint-other-task = { $path } es un modelo que Sluice todavía no admite ({ $task })
 error-checkpoint-missing-shard = falta { $shard }, pero { $index } lo menciona
-error-checkpoint-missing-part = falta { $role } de { $model }: { $expected }
+error-checkpoint-missing-part = falta el { $role } de { $model }: { $expected }
 error-checkpoint-unknown-family = { $path } es un modelo que Sluice no admite{ $kind }
-error-checkpoint-refiner = { $path } no puede refinar: { $reason }
+error-checkpoint-refiner = { $path } no puede servir de refiner: { $reason }
 error-checkpoint-upscaler = { $path } no puede ampliar imágenes: { $reason }
-error-checkpoint-redux = { $path } no puede usarse como Redux: { $reason }
-error-checkpoint-control-net = { $path } no puede usarse como ControlNet: { $reason }
-error-checkpoint-missing-tensor = { $path } no tiene el tensor { $name }
-error-checkpoint-shape = el tensor { $name } de { $path } tiene la forma { $found } en vez de { $expected }
-error-checkpoint-dtype = el tensor { $name } de { $path } está guardado como { $found }, que Sluice no admite aquí
-error-checkpoint-quantization = los pesos de { $path } están guardados como { $found }, que Sluice no admite
+error-checkpoint-redux = { $path } no se puede usar como Redux: { $reason }
+error-checkpoint-control-net = { $path } no se puede usar como ControlNet: { $reason }
+error-checkpoint-missing-tensor = a { $path } le falta el tensor { $name }
+error-checkpoint-shape = el tensor { $name } de { $path } tiene la forma { $found } en lugar de { $expected }
+error-checkpoint-dtype = el tensor { $name } de { $path } está guardado como { $found }, algo que Sluice no admite aquí
+error-checkpoint-quantization = los pesos de { $path } están guardados como { $found }, algo que Sluice no admite
 error-checkpoint-config = { $path } tiene { $field } = { $value }, pero { $reason }
-error-checkpoint-tokenizer = el tokenizador { $path } no se puede usar: { $reason }
-error-account = el dispositivo se quedó sin memoria: se necesitan { $needed } y se permiten { $allowed }
-error-plan-device = { $what } necesita { $needed } de memoria ({ $device }) en la etapa { $stage }, pero solo se permiten { $allowed }
+error-checkpoint-tokenizer = no se puede usar el tokenizador { $path }: { $reason }
+
+error-account = el dispositivo se quedó sin memoria: { $needed } necesarios, { $allowed } permitidos
+
+error-plan-device = { $what } necesita { $needed } de memoria ({ $device }) en la fase de { $stage }, pero solo se permiten { $allowed }
 error-plan-host = cargar los pesos necesita { $needed } de RAM, pero solo se permiten { $allowed }
+
 error-output-extension = { $path } no termina en .png, .jpg ni .webp
 error-output-clip-extension = { $path } no termina en { $endings }
-error-output-other-files = la carpeta { $path } tiene otros archivos
+error-output-other-files = la carpeta { $path } contiene otros archivos
 error-output-clip-too-large = los fotogramas de { $width }×{ $height } píxeles son demasiado grandes para { $path }
 error-output-encoder = no se puede codificar { $path }: { $detail }
 error-output-no-ffmpeg = el códec { $name } necesita el programa ffmpeg, que no está en el PATH
@@ -85,150 +101,178 @@ error-output-write = no se puede escribir { $path }: { $cause }
 error-output-exists = { $path } ya existe
 error-output-settings-too-long = los ajustes son demasiado largos para un archivo JPEG: { $path }
 error-output-pixels = no se puede escribir una imagen de { $width }×{ $height } píxeles con { $bytes } bytes
-error-output-kept-elsewhere = { $cause }; se guardó como { $path }
+error-output-kept-elsewhere = { $cause }; en su lugar se guardó como { $path }
 error-output-read = no se puede leer { $path }: { $cause }
 error-output-not-media = { $path } no es un archivo PNG, JPEG, WebP, GIF ni MP4
 error-output-truncated = { $path } está incompleto
 error-output-damaged = los ajustes de { $path } están dañados: { $detail }
-error-output-too-large = la parte { $keyword } de { $path } es demasiado grande para unos ajustes
+error-output-too-large = la parte { $keyword } de { $path } es demasiado grande para contener ajustes
 error-output-no-settings = { $path } no contiene ajustes de generación
-error-output-newer-version = { $path } se hizo con una versión más nueva de Sluice: sus ajustes tienen la versión { $found } y esta lee hasta { $known }
+error-output-newer-version = { $path } se creó con una versión más reciente de Sluice: sus ajustes tienen la versión { $found }, y esta lee hasta la { $known }
+
 error-gif-file-too-large = los fotogramas son demasiado grandes para GIF
+
 error-h264-too-large = los fotogramas son demasiado grandes para H.264
-error-names-empty = escribe un nombre, como {"{"}name{"}"}
-error-names-unknown = no existe el campo {"{"}{ $value }{"}"}; usa {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} o {"{"}height{"}"}
-error-names-open = un {"{"} no se cierra con {"}"}
+
+error-names-empty = escriba un nombre, por ejemplo {"{"}name{"}"}
+error-names-unknown = no hay ningún campo {"{"}{ $value }{"}"}; use {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} o {"{"}height{"}"}
+error-names-open = falta la {"}"} que cierra una {"{"}
+
 error-webp-too-large = los fotogramas son demasiado grandes para WebP
+
 error-pipeline-card = no se puede usar la GPU: { $value }
-error-pipeline-no-such-gpu = no hay GPU { $number } aquí
+error-pipeline-no-such-gpu = aquí no hay ninguna GPU { $number }
 error-pipeline-unknown-card = no hay ninguna GPU simulada llamada { $id }
 error-pipeline-unknown-model = no hay ningún modelo conocido llamado { $id }
 error-pipeline-initial-latents = no se pueden usar los latentes iniciales de { $path }: { $reason }
-error-pipeline-dump = no se puede escribir el volcado de tensores en { $path }: { $reason }
-error-pipeline-not-finite = la imagen contiene valores no válidos (NaN), calculada en { $dtype }
-error-clip = escribe el primer fotograma, dos puntos seguidos y el que sigue al último, como 0..48 o 12..
-error-request-size-not-multiple = { $side } { $pixels } no es múltiplo de { $multiple }; usa { $below } o { $above }
-error-request-side-too-long = { $side } { $pixels } es demasiado grande; usa { $longest } o menos
-error-request-scale = la escala { $value } no está entre 1 y 4
-error-request-only-upscales = este modelo es un upscaler, que amplía imágenes y no genera ninguna; usa `sluice upscale`, o Ampliar… en la ventana
+error-pipeline-dump = no se pueden escribir los tensores en { $path }: { $reason }
+error-pipeline-not-finite = la imagen contiene valores no válidos (NaN), calculados en { $dtype }
+
+error-clip = escriba el primer fotograma, dos puntos seguidos y el fotograma posterior al último, por ejemplo 0..48 o 12..
+
+error-request-size-not-multiple =
+    { $side ->
+        [width] el ancho
+        [height] el alto
+       *[other] { $side }
+    } { $pixels } no es múltiplo de { $multiple }; use { $below } o { $above }
+error-request-side-too-long =
+    { $side ->
+        [width] el ancho
+        [height] el alto
+       *[other] { $side }
+    } { $pixels } es demasiado grande; use { $longest } o menos
+error-request-scale = el factor { $value } no está entre 1 y 4
+error-request-only-upscales = este modelo es un upscaler: amplía imágenes y no genera ninguna; use `sluice upscale`, o «Ampliar…» en la ventana
 error-request-no-upscaler = este modelo genera imágenes y no es un upscaler
-error-request-hires-of-clip = hires fix es para imágenes, no para clips; quítalo y amplía el clip
-error-request-hires-of-input = hires fix parte del prompt; quita la imagen de entrada, o quita hires fix y usa un tamaño mayor
-error-request-no-hires = hires fix necesita imagen a imagen, que este modelo no hace; quítalo y amplía la imagen
-error-request-no-steps = 0 pasos dejarían solo ruido; usa 1 o más
-error-request-no-frames = 0 fotogramas no producen nada; usa 1 o más
-error-request-one-frame-only = este modelo genera imágenes, no clips; usa 1 fotograma en vez de { $value }
-error-request-frames-not-multiple = este modelo genera 1 fotograma y múltiplos de { $multiple } más, no { $frames }; usa { $below } o { $above }
-error-request-no-such-mode = este modelo no puede { $wanted }; puede { $modes }
-error-request-image-and-clip = hay una imagen de entrada y un clip de entrada; quita uno
-error-request-variation = la fuerza de la variación { $value } no es válida; usa de 0 a 1
-error-request-last-image-alone = una última imagen necesita una primera imagen
-error-request-clip-input-of-image = la última imagen, los fotogramas clave, el clip de entrada y el control son para clips; usa más de 1 fotograma o quítalos
-error-request-keyframe-twice = hay dos imágenes para el fotograma { $value }; quita una
-error-request-keyframes-and-clip = los fotogramas clave no se combinan con un clip de entrada; quita uno
-error-request-keyframes-in-windows = con este modelo, los fotogramas clave y la última imagen no se usan en ventanas de fotogramas; quita las imágenes o las ventanas
-error-request-nothing-controls = nada controla el clip; da un clip de control o imágenes de referencia
-error-request-mask-without-control = la máscara es de un clip de control; da también el clip
-error-request-control-strength = la fuerza del control { $value } no es válida; usa de 0 a { $strongest-control }
-error-request-no-references = este modelo no admite imágenes de referencia; quítalas o da una como imagen de entrada
-error-request-too-many-references = este modelo admite { $amount }, y se dan { $given }
-error-request-reference-side = el lado de referencia { $value } no es válido; usa de { $least } a { $most } píxeles
-error-request-references-in-windows = las imágenes de referencia no se usan en ventanas de fotogramas; quita las imágenes o las ventanas
-error-request-nothing-to-fill-in = este modelo rellena una parte de una imagen; da una imagen y una máscara de esa parte
-error-request-mask-of-clip = una máscara es para imágenes; quítala o usa 1 fotograma
-error-request-nothing-added = { $frames } fotogramas no añaden nada: los primeros { $overlap } repiten el final del clip de entrada; usa { $least } o más
-error-request-frame-rate = { $value } fotogramas por segundo no es válido; usa de 1 a 60
-error-request-windows = las ventanas de { $frames } fotogramas que comparten { $overlap } no avanzan; una ventana debe ser más larga que su solape
-error-request-empty-batch = un lote de 0 no produce nada; usa 1 o más
-error-request-batch-too-large = un lote de { $value } es demasiado grande; usa { $largest-batch } o menos
-error-request-no-tokens = un límite de 0 tokens no deja prompt; usa 1 o más
-error-request-guidance = la guía { $value } no es válida; usa 0 o más
-error-request-adapter-weight = el peso de LoRA { $value } no es un número finito
-error-request-too-many-steps = { $value } pasos son demasiados; usa 1000 o menos
-error-request-clip-skip = clip skip { $value } supera las capas de CLIP; usa { $largest-clip-skip } o menos
-error-request-step-cache = el umbral de la caché de pasos { $value } no es válido; usa 0 o más
-error-request-shift = shift { $value } no es válido; usa de 0.01 a { $largest-shift }
-error-request-no-shift = este modelo no tiene shift; quítalo
-error-request-prompts-only = este modelo hace imágenes solo con prompts; quita la imagen de entrada
+error-request-hires-of-clip = hires fix es para imágenes, no para clips; quítelo y amplíe el clip
+error-request-hires-of-input = hires fix parte del prompt; quite la imagen de entrada, o quite hires fix y use un tamaño mayor
+error-request-no-hires = hires fix necesita imagen a imagen, que este modelo no hace; quítelo y amplíe la imagen
+error-request-no-steps = con 0 pasos solo quedaría ruido; use 1 o más
+error-request-no-frames = con 0 fotogramas no se genera nada; use 1 o más
+error-request-one-frame-only = este modelo genera imágenes, no clips; use 1 fotograma en lugar de { $value }
+error-request-frames-not-multiple = este modelo genera 1 fotograma y un múltiplo de { $multiple } más, no { $frames }; use { $below } o { $above }
+error-request-no-such-mode = este modelo no puede hacer esto: { $wanted }; puede hacer: { $modes }
+error-request-image-and-clip = hay una imagen de entrada y un clip de entrada; quite uno de los dos
+error-request-variation = la fuerza de la variación { $value } no es válida; use de 0 a 1
+error-request-last-image-alone = una imagen final necesita una imagen inicial
+error-request-clip-input-of-image = la imagen final, los fotogramas clave, el clip de entrada y el control son para clips; use más de 1 fotograma o quítelos
+error-request-keyframe-twice = hay dos imágenes para el fotograma { $value }; quite una de ellas
+error-request-keyframes-and-clip = los fotogramas clave no se pueden combinar con un clip de entrada; quite una de las dos cosas
+error-request-keyframes-in-windows = con este modelo, los fotogramas clave y la imagen final no se pueden usar por ventanas; quite las imágenes o las ventanas
+error-request-nothing-controls = nada controla el clip; indique un clip de control o imágenes de referencia
+error-request-mask-without-control = la máscara va con un clip de control; indique también el clip
+error-request-control-strength = la fuerza del control { $value } no es válida; use un valor de 0 a { $strongest-control }
+error-request-no-references = este modelo no admite imágenes de referencia; quítelas o use una como imagen de entrada
+error-request-too-many-references = demasiadas imágenes de referencia ({ $given }); el modelo admite { $amount }
+error-request-reference-side = el lado de las referencias { $value } no es válido; use de { $least } a { $most } píxeles
+error-request-references-in-windows = las imágenes de referencia no se pueden usar por ventanas; quite las imágenes o las ventanas
+error-request-nothing-to-fill-in = este modelo rellena una parte de una imagen; indique una imagen y una máscara de esa parte
+error-request-mask-of-clip = una máscara es para imágenes; quítela o use 1 fotograma
+error-request-nothing-added = { $frames } fotogramas no añaden nada: los primeros { $overlap } repiten el final del clip de entrada; use { $least } o más
+error-request-frame-rate = { $value } fotogramas por segundo no es un valor válido; use de 1 a 60
+error-request-windows = las ventanas de { $frames } fotogramas que comparten { $overlap } no avanzan; una ventana debe ser más larga que su solapamiento
+error-request-empty-batch = con un lote de 0 no se genera nada; use 1 o más
+error-request-batch-too-large = el tamaño del lote { $value } es demasiado grande; use { $largest-batch } o menos
+error-request-no-tokens = con un límite de 0 tokens no queda nada del prompt; use 1 o más
+error-request-guidance = la guía { $value } no es válida; use 0 o más
+error-request-adapter-weight = el peso { $value } del LoRA no es un número finito
+error-request-too-many-steps = { $value } pasos son demasiados; use 1000 o menos
+error-request-clip-skip = clip skip { $value } son más capas de las que tiene CLIP; use { $largest-clip-skip } o menos
+error-request-step-cache = el umbral { $value } de la caché de pasos no es válido; use 0 o más
+error-request-shift = el shift { $value } no es válido; use de 0.01 a { $largest-shift }
+error-request-no-shift = este modelo no tiene shift; quítelo
+error-request-prompts-only = este modelo genera imágenes solo a partir de prompts; quite la imagen de entrada
 error-request-no-such-levels = el planificador { $name } no está disponible para este modelo
-error-request-frame-range = no hay fotogramas { $value }; el segundo número debe ser mayor que el primero
-error-request-strength = la fuerza de denoising { $value } no es válida; usa más de 0 y hasta 1
-error-request-strength-takes-no-step = la fuerza de denoising { $strength } no deja ninguno de los { $steps } pasos; usa { $least } o más, o más pasos
-error-request-refiner-switch = el cambio al refiner { $value } no es válido; usa un valor entre 0 y 1, como 0.8
-error-request-redux-alone = Redux lee imágenes de referencia y no hay ninguna; da una o quita Redux
-error-request-redux-strengths = se dan { $given } fuerzas para { $references }
-error-request-redux-strength = la fuerza { $value } de una referencia no es válida; usa de { $least } a { $most }
-error-request-control-net-weight = el peso { $value } de un ControlNet no es válido; usa de 0 a { $most }
-error-request-control-net-range = un ControlNet no puede actuar de { $start } a { $end } de los pasos; usa valores de 0 a 1, el primero menor
-error-request-control-net-without-image = un ControlNet no tiene imagen que seguir; elige una o quita el ControlNet
-error-request-too-many-control-nets = se dan { $value } ControlNets; usa { $most } como máximo
-error-request-mask-blur = el difuminado de la máscara { $value } es demasiado grande; usa { $widest-blur } o menos
-error-request-mask-padding = un margen de { $value } píxeles alrededor de la máscara es demasiado grande; usa { $most } o menos
-error-grid-nothing = nada varía; elige un ajuste y sus valores
-error-grid-no-setting = { $value } no nombra ningún ajuste; escribe su nombre, dos puntos y sus valores, como `steps: 10, 20, 30`
-error-grid-unknown = no hay ningún ajuste llamado { $name }; usa { $all }
-error-grid-no-values = { $value } no tiene valores; escribe algunos, como 1, 2, 3
+error-request-frame-range = no hay fotogramas en { $value }; el segundo número debe ser mayor que el primero
+error-request-strength = la fuerza de denoising { $value } no es válida; use un valor mayor que 0 y hasta 1
+error-request-strength-takes-no-step = la fuerza de denoising { $strength } no deja ninguno de los { $steps } pasos; use { $least } o más, o más pasos
+error-request-refiner-switch = el paso al refiner { $value } no es válido; use un valor entre 0 y 1, por ejemplo 0.8
+error-request-redux-alone = Redux lee imágenes de referencia y no hay ninguna; indique una o quite Redux
+error-request-redux-strengths = demasiadas fuerzas ({ $given }) para { $references }
+error-request-redux-strength = la fuerza { $value } de una referencia no es válida; use de { $least } a { $most }
+error-request-control-net-weight = el peso { $value } de un ControlNet no es válido; use de 0 a { $most }
+error-request-control-net-range = un ControlNet no puede actuar de { $start } a { $end } de los pasos; use valores de 0 a 1, primero el menor
+error-request-control-net-without-image = a un ControlNet le falta la imagen que debe seguir; elija una o quite el ControlNet
+error-request-too-many-control-nets = { $value } ControlNets son demasiados; use { $most } como máximo
+error-request-mask-blur = el borde suave { $value } de la máscara es demasiado grande; use { $widest-blur } o menos
+error-request-mask-padding = un margen de { $value } píxeles alrededor de la máscara es demasiado grande; use { $most } o menos
+
+error-grid-nothing = no varía nada; elija un ajuste y sus valores
+error-grid-no-setting = { $value } no nombra ningún ajuste; escriba su nombre, dos puntos y sus valores, por ejemplo `steps: 10, 20, 30`
+error-grid-unknown = no hay ningún ajuste llamado { $name }; use { $all }
+error-grid-no-values = { $value } no tiene valores; escriba algunos, por ejemplo 1, 2, 3
 error-grid-value = { $value } no es un valor de { $setting }; { $wanted }
-error-grid-twice = { $value } varía dos veces; elige otro ajuste para uno de ellos
-error-grid-too-many = { $count } imágenes son demasiadas para una cuadrícula; usa { $most } o menos
+error-grid-twice = { $value } varía dos veces; elija otro ajuste para una de ellas
+error-grid-too-many = { $count } imágenes son demasiadas para una cuadrícula; use { $most } o menos
 error-grid-not-in-prompt = ni el prompt ni el prompt negativo contienen { $value }, las palabras que se sustituyen
-error-grid-which-lora = se usan varias LoRA; indica cuál, como `lora { $value }: 0.5, 1`
-error-grid-no-input = la fuerza de denoising varía, pero no hay imagen de entrada ni hires fix; elige antes uno
-error-guidance = se esperaban dos números de 0 a 1, como 0.2..0.8
-error-guidance-rescale = el reescalado de la guía { $value } no es válido; usa de 0 a 1
-error-guidance-interval = el intervalo de la guía { $value } no es válido; usa dos números crecientes de 0 a 1
-error-guidance-true-cfg = true CFG { $value } no es válido; usa 1 o más
-error-keyframe = escribe el número del fotograma, = y el archivo, como 40=image.png
+error-grid-which-lora = se usan varios LoRA; indique cuál, por ejemplo `lora { $value }: 0.5, 1`
+error-grid-no-input = varía la fuerza de denoising, pero no hay imagen de entrada ni hires fix; elija primero uno de los dos
+
+error-guidance = se esperan dos números de 0 a 1, por ejemplo 0.2..0.8
+error-guidance-rescale = el reescalado de la guía { $value } no es válido; use de 0 a 1
+error-guidance-interval = el intervalo de la guía { $value } no es válido; use dos números crecientes de 0 a 1
+error-guidance-true-cfg = el CFG verdadero { $value } no es válido; use 1 o más
+
+error-keyframe = escriba el número del fotograma, = y el archivo, por ejemplo 40=image.png
+
 error-residency-cancelled = cancelado
-error-residency-thread = no se pudieron iniciar los hilos que cargan pesos: { $value }
+error-residency-thread = no se pudieron iniciar los hilos que cargan los pesos: { $value }
 error-residency-out-of-order = el bloque { $block } se pidió fuera de orden
 error-residency-compute = el cálculo falló: { $value }
 error-residency-device-lost = la GPU dejó de funcionar: { $value }
+
 error-serve-pipe = no se pueden leer los mensajes de la ventana: { $value }
 error-serve-no-hello = la ventana no empezó con un saludo
 error-serve-threads = no se pudieron iniciar los hilos del motor: { $value }
 error-serve-ended = el motor ha terminado
+
 error-clip-read = no se puede leer el clip { $path }: { $cause }
 error-clip-damaged = el clip { $path } está dañado: { $detail }
 error-clip-truncated = el clip { $path } está incompleto: termina tras el fotograma { $readable } de { $frames }
 error-clip-no-index = el clip { $path } está incompleto: falta su lista de fotogramas
 error-clip-no-video = { $path } no tiene vídeo
 error-clip-no-frames = el vídeo de { $path } no tiene fotogramas
-error-clip-beyond-end = el clip { $path } tiene { $frames } fotogramas, así que el { $start } no está
+error-clip-beyond-end = el clip { $path } tiene { $frames } fotogramas, así que no contiene el { $start }
 error-clip-too-short = { $frames } fotogramas de { $path } son muy pocos: se necesitan { $needed }
 error-clip-too-long = { $frames } fotogramas de { $path } son demasiados; se pueden leer { $most } a la vez
 error-clip-too-large = los fotogramas de { $path } son demasiado grandes: { $width }×{ $height } píxeles
 error-clip-needs-ffmpeg = { $path } es { $format }, que Sluice lee con el programa ffmpeg, y ffmpeg no está en el PATH
 error-clip-ffmpeg = ffmpeg no puede leer { $path }: { $detail }
+
 error-source-read = no se puede leer la imagen { $path }: { $cause }
-error-source-not-apicture = { $path } no es una imagen legible: { $detail }
-error-source-nothing-masked = la máscara { $path } no selecciona nada: { $reason }
+error-source-not-apicture = { $path } no es una imagen que se pueda leer: { $detail }
+error-source-nothing-masked = la máscara { $path } no selecciona nada para el inpainting: { $reason }
+
 error-telemetry-same-file = { $path } no puede ser a la vez el archivo de telemetría y el de traza
 error-telemetry-create = no se puede crear el archivo de telemetría { $path }: { $cause }
 error-telemetry-disk-full = no se puede escribir la telemetría en { $path }: el disco está lleno
 error-telemetry-write = no se puede escribir la telemetría en { $path }: { $cause }
-error-telemetry-gone = { $path } se borró mientras se escribía telemetría en él
-error-telemetry-stopped = el hilo que mide la memoria se detuvo antes de tiempo; el resto de la telemetría se pierde
+error-telemetry-gone = { $path } se eliminó mientras se escribía en él la telemetría
+error-telemetry-stopped = el hilo que mide la memoria se detuvo antes de tiempo; el resto de la telemetría se ha perdido
 error-telemetry-not-telemetry = { $path } no es un archivo de telemetría de Sluice: su primera línea no es una cabecera
 error-telemetry-version = la telemetría de { $path } tiene la versión { $found }, pero esta versión de Sluice lee la { $known }
 error-telemetry-damaged = la línea { $line } de { $path } está dañada: { $detail }
+
 error-styles-read = no se puede leer { $path }: { $error }
 error-styles-too-large = { $path } es demasiado grande para un archivo de estilos
 error-styles-csv = { $path } no tiene estilos: { $error }; el styles.csv de A1111 tiene las columnas name, prompt y negative_prompt
 error-styles-json = { $path } no tiene estilos: { $error }; los archivos de Fooocus son listas de name, prompt y negative_prompt
+
 error-wildcards-missing = no hay ningún archivo de comodines llamado { $name }.txt{ $similar }
 error-wildcards-unreadable = no se puede leer el archivo de comodines { $path }: { $error }
-error-wildcards-empty = el archivo de comodines { $path } no tiene líneas para elegir
+error-wildcards-empty = el archivo de comodines { $path } no tiene líneas entre las que elegir
 error-wildcards-endless = el archivo de comodines { $name }.txt se menciona a sí mismo
-error-wire-truncated = la conexión terminó a mitad de un mensaje
-error-wire-too-long = un mensaje dice tener { $value } bytes, más que ninguno
-error-wire-damaged = un mensaje se dañó en el camino
+
+error-wire-truncated = la conexión terminó en medio de un mensaje
+error-wire-too-long = un mensaje dice tener { $value } bytes, más de los que tiene cualquier mensaje
+error-wire-damaged = un mensaje se dañó por el camino
 error-wire-not-understood = no se entiende un mensaje: { $value }
-error-request-outpaint = { $value } píxeles alrededor de la imagen de entrada son demasiados; usa { $most } o menos
-error-request-control-and-input = el control no se combina con una imagen o un clip de entrada; quita uno, o da la imagen como referencia
-error-outpaint-no-sides = escribe un número de píxeles para todos los lados, o cuatro: izquierda,arriba,derecha,abajo, como 0,0,256,0
-error-grid-no-lora = no se usa ninguna LoRA llamada { $name }; { $hint }
-error-source-nothing-added = lo que se añade alrededor de { $path } es menor que un latente
-error-checkpoint-depth = { $path } no puede hacer mapas de profundidad: { $reason }
-error-request-only-makes-depth = este modelo hace mapas de profundidad y no genera imágenes; usa `sluice depth` o un ControlNet que siga profundidades
-error-request-no-depth-model = un mapa de profundidad necesita un estimador de profundidad; elige un archivo .safetensors de Depth Anything V2
+error-request-outpaint = { $value } píxeles alrededor de la imagen de entrada son demasiados; use { $most } o menos
+error-request-control-and-input = el control no se puede combinar con una imagen o un clip de entrada; quite una de las dos cosas, o use la imagen como referencia
+error-outpaint-no-sides = escriba un número de píxeles para todos los lados, o cuatro: izquierda,arriba,derecha,abajo, por ejemplo 0,0,256,0
+error-grid-no-lora = no se usa ningún LoRA llamado { $name }; { $hint }
+error-source-nothing-added = lo que se añade alrededor de { $path } es más pequeño que un latente
+error-checkpoint-depth = { $path } no puede crear mapas de profundidad: { $reason }
+error-request-only-makes-depth = este modelo crea mapas de profundidad y no genera imágenes; use `sluice depth`, o un ControlNet que siga profundidades
+error-request-no-depth-model = un mapa de profundidad necesita un estimador de profundidad; elija un archivo .safetensors de Depth Anything V2

@@ -1,32 +1,44 @@
-### Qué ajustes de un archivo no se recuperan, y qué parte de un prompt no se lee.
+### Lo que no se pudo recuperar de los ajustes de un archivo, y lo que no se lee de un prompt.
 
-note-of-keys-did-not-match-for = { $value } de { $value2 } claves no coincidieron, por ejemplo { $first }.
-note-only-a-prompt-was-found-all = Solo se encontró un prompt; los demás ajustes tienen sus valores por defecto.
-note-is-not-valid-here-the-default = { $name } «{ $value }» no es válido aquí; se usa el valor por defecto.
-note-the-sampler-is-not-available-is = El muestreador «{ $name }» no está disponible; se usa { $chosen }.
-note-the-schedule-is-not-available-the = El planificador «{ $value }» no está disponible; se usa el del modelo.
-note-this-image-was-made-from-an = Esta imagen se hizo con una imagen de entrada, que no está incluida.
-note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se recupera.
-note-controlnets-steered-this-image-they-and = Unos ControlNets dirigieron esta imagen; ni ellos ni sus imágenes se recuperan.
-note-the-prompt-names-a-lora-which = El prompt nombra una LoRA, que Sluice busca junto al modelo.
-note-it-was-made-from-an-image = Se hizo con una imagen anterior, que no se recupera.
+note-of-keys-did-not-match-for = { $value } de { $value2 } claves no coinciden, por ejemplo { $first }.
+
+note-only-a-prompt-was-found-all = Solo se encontró un prompt; los demás ajustes tienen sus valores predeterminados.
+note-is-not-valid-here-the-default = { $name } «{ $value }» no es válido aquí; se usa el valor predeterminado.
+note-the-sampler-is-not-available-is = El muestreador «{ $name }» no está disponible; se usa { $chosen } en su lugar.
+note-the-schedule-is-not-available-the = El planificador «{ $value }» no está disponible; se usa el predeterminado del modelo.
+note-this-image-was-made-from-an = Esta imagen se creó a partir de una imagen de entrada, que no está incluida.
+note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se restaura.
+note-controlnets-steered-this-image-they-and = Unos ControlNets guiaron esta imagen; ni ellos ni sus imágenes se restauran.
+note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca junto al modelo.
+
+note-it-was-made-from-an-image = Se creó a partir de una imagen generada antes, que no se restaura.
 note-the-comfyui-graph-has-no-sampler = El grafo de ComfyUI no tiene ningún muestreador que Sluice conozca.
-note-it-was-made-from-an-input = Se hizo con una imagen de entrada, que no está incluida.
-note-controlnets-took-part-that-is-not = Participaron ControlNets; eso no se recupera.
-note-controls-took-part-they-are-not = Participaron controles; no se recuperan.
-note-fooocuss-sharpness-and-adm-guidance-are = La nitidez y la guía ADM de Fooocus no están disponibles.
-note-took-part-that-is-not-restored = Participó { $what }; eso no se recupera.
-note-the-schedule-is-not-available-the-2 = El planificador «{ $name }» no está disponible; se usa el del modelo.
-note-novelais-and-12-weigh-words-in = {"{ }"}, [ ] y 1.2:: :: de NovelAI ponderan palabras a su manera; se dejan como están.
-note-the-prompts-of-characters-are-appended = Los prompts de los personajes se añaden al final; sus lugares no se recuperan.
-note-a-refiner-or-an-upscaler-took = Participó un refiner o un upscaler; eso no se recupera.
-note-this-clip-was-made-from-an = Este clip se hizo con una imagen del modelo «{ $model }»; se recuperan los ajustes de la imagen.
-note-this-clip-was-made-from-a = Este clip se hizo con una imagen inicial, que no se recupera.
-note-a-loras-weight-changed-from-step = El peso de una LoRA cambió de un paso a otro; eso no se recupera.
-note-it-was-enlarged-times-and-denoised = Se amplió { $scale } veces y se le quitó ruido de nuevo, lo que aquí no es posible.
-note-the-upscaler-is-not-available-is = El upscaler «{ $name }» no está disponible; se usa { $latent }.
-note-the-upscaler-is-not-restored-the = El upscaler «{ $name }» no se recupera; se usa el de Sluice.
-note-is-not-restored-the-second-pass = { $name } no se recupera; la segunda pasada usa el de la primera.
-note-this-image-was-generated-with-which = Esta imagen se generó con { $value }, un ajuste de memoria que no se recupera.
+note-it-was-made-from-an-input = Se creó a partir de una imagen de entrada, que no está incluida.
+note-controlnets-took-part-that-is-not = Intervinieron ControlNets; eso no se restaura.
+
+note-controls-took-part-they-are-not = Intervinieron controles; no se restauran.
+
+note-fooocuss-sharpness-and-adm-guidance-are = La nitidez y ADM Guidance de Fooocus no están disponibles.
+
+note-took-part-that-is-not-restored = También intervino: { $what }. Eso no se restaura.
+
+note-the-schedule-is-not-available-the-2 = El planificador «{ $name }» no está disponible; se usa el predeterminado del modelo.
+
+note-novelais-and-12-weigh-words-in = Los {"{ }"}, [ ] y 1.2:: :: de NovelAI ponderan las palabras a su manera; se dejan como están.
+note-the-prompts-of-characters-are-appended = Los prompts de los personajes se añaden al final; sus posiciones no se restauran.
+
+note-a-refiner-or-an-upscaler-took = Intervino un refiner o un upscaler; eso no se restaura.
+note-this-clip-was-made-from-an = Este clip se creó a partir de una imagen con el modelo «{ $model }»; se restauran los ajustes de la imagen.
+
+note-this-clip-was-made-from-a = Este clip se creó a partir de una imagen inicial, que no se restaura.
+note-a-loras-weight-changed-from-step = El peso de un LoRA cambió de un paso a otro; eso no se restaura.
+
+note-it-was-enlarged-times-and-denoised = Se amplió { $scale } veces y se hizo otro denoising, lo que aquí no es posible.
+note-the-upscaler-is-not-available-is = El upscaler «{ $name }» no está disponible; se usa { $latent } en su lugar.
+note-the-upscaler-is-not-restored-the = El upscaler «{ $name }» no se restaura; se usa el de Sluice en su lugar.
+note-is-not-restored-the-second-pass = { $name } no se restaura; la segunda pasada usa lo de la primera.
+
+note-this-image-was-generated-with-which = Esta imagen se generó con { $value }; es un ajuste de memoria y no se restaura.
+
 note-ignores-the-last-token = { $encoder } ignora el último token.
 note-ignores-the-last-tokens = { $encoder } ignora los últimos { $cut } tokens.

@@ -53,4 +53,4 @@ reason-stage-encode-image = 编码图像
 reason-stage-denoise = 去噪
 reason-stage-decode = 解码
 reason-stage-upscale = 放大
-reason-stage-make-maps = 生成贴图
+reason-stage-make-maps = 生成控制图
