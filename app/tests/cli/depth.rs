@@ -20,7 +20,7 @@ fn what_makes_no_depth_map_is_said() {
     assert_fails(
         &with(&["a.png", "--model", "vits.pth"]),
         "vits.pth is a pickle file",
-        "Look for a .safetensors",
+        "Sluice never opens such files",
     );
     assert_fails(&with(&["a.png", "--model", "no.safetensors"]), "there is no file or folder", "Check");
     assert_fails(

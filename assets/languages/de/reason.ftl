@@ -1,56 +1,100 @@
 ### Warum ein Plan so ist, wie er ist.
 
-reason-all-streamed = Alle { $used } Blöcke im { $role } { $how }, { $why }.
-reason-one-stays = { $stay } von { $used } Blöcken ({ $role }) bleibt { $where }, die übrigen { $how }, { $why }.
-reason-some-stay = { $stay } von { $used } Blöcken ({ $role }) bleiben { $where }, die übrigen { $how }, { $why }.
+## Sätze
+
+reason-all-streamed =
+    Alle { $used } Blöcke { $role ->
+        [Vorverarbeitung] der Vorverarbeitung
+       *[other] des { $role }s
+    } { $how }, { $why }.
+reason-one-stays =
+    { $stay } von { $used } Blöcken { $role ->
+        [Vorverarbeitung] der Vorverarbeitung
+       *[other] des { $role }s
+    } bleibt { $where }, die übrigen { $how }, { $why }.
+reason-some-stay =
+    { $stay } von { $used } Blöcken { $role ->
+        [Vorverarbeitung] der Vorverarbeitung
+       *[other] des { $role }s
+    } bleiben { $where }, die übrigen { $how }, { $why }.
 reason-everything-stays = Das ganze Modell ({ $size }) passt und bleibt { $where }.
-reason-parts-in-turn = Jeder Teil des Modells ist nur { $where }, solange er gebraucht wird, { $why }.
-reason-part-in-use = Nur { $where }, solange gebraucht: { $role }, { $why }.
-reason-parts-in-use = Nur { $where }, solange gebraucht: { $roles }, { $why }.
-reason-decoded-in-tiles = Das Bild wird in Kacheln von bis zu { $width }×{ $height } Latents decodiert.
+reason-parts-in-turn = Jeder Teil des Modells ist nur so lange { $where }, wie er gebraucht wird, { $why }.
+reason-part-in-use =
+    { $role ->
+        [Vorverarbeitung] Die Vorverarbeitung ist nur so lange { $where }, wie sie gebraucht wird, { $why }.
+       *[other] Der { $role } ist nur so lange { $where }, wie er gebraucht wird, { $why }.
+    }
+reason-parts-in-use = Der { $roles } sind nur so lange { $where }, wie sie gebraucht werden, { $why }.
+reason-decoded-in-tiles = Das Bild wird in Kacheln von bis zu { $width }×{ $height } Latents dekodiert.
 reason-enlarged-in-tiles = Das Bild wird in Kacheln von bis zu { $width }×{ $height } Pixeln vergrößert.
-reason-uses-per-step = Braucht { $part } von { $whole }, { $time } pro Schritt.
+reason-uses-per-step = Braucht { $part } von { $whole }, { $time } je Schritt.
 reason-uses = Braucht { $part } von { $whole }, { $time }.
-reason-weights-in-8-bits = Die Gewichte werden mit 8 Bit gehalten ({ $format }), was das Bild leicht verändert.
-reason-text-in-8-bits = Die Gewichte der Textencoder werden mit 8 Bit gehalten ({ $format }), was das Bild leicht verändert.
-reason-offer-with-error = { $name } bräuchte { $memory } und { $time } pro Schritt, mit einem Gewichtsfehler von { $error }.
-reason-offer = { $name } bräuchte { $memory } und { $time } pro Schritt.
-reason-does-not-fit = Passt nicht ({ $where }): { $what } braucht { $needed } in der Stufe { $stage }, { $over } mehr als die erlaubten { $allowed }.
+reason-weights-in-8-bits = Die Gewichte werden in 8 Bit gehalten ({ $format }), was das Bild ein wenig verändert.
+reason-text-in-8-bits = Die Gewichte der Textencoder werden in 8 Bit gehalten ({ $format }), was das Bild ein wenig verändert.
+reason-offer-with-error = „{ $name }“ bräuchte { $memory } und { $time } je Schritt; die Gewichte würden um { $error } abweichen.
+reason-offer = „{ $name }“ bräuchte { $memory } und { $time } je Schritt.
+
+## Was nicht passt
+
+reason-does-not-fit = Kein Platz { $where }: { $what } braucht { $needed } in der Phase „{ $stage }“, { $over } mehr als die erlaubten { $allowed }.
 reason-not-enough-ram = Nicht genug RAM: Das Laden der Gewichte braucht { $needed }, erlaubt sind { $allowed }.
-reason-allow-or-smaller = { $allow } oder ein kleineres Bild oder eine kleinere Batch wählen.
-reason-allow-smaller-or-auto = { $allow }, ein kleineres Bild oder eine kleinere Batch oder den automatischen Offload-Modus wählen.
-reason-smaller = Ein kleineres Bild oder eine kleinere Batch wählen.
-reason-smaller-or-auto = Ein kleineres Bild oder eine kleinere Batch oder den automatischen Offload-Modus wählen.
+reason-allow-or-smaller = { $allow }, oder ein kleineres Bild oder einen kleineren Batch verwenden.
+reason-allow-smaller-or-auto = { $allow }, ein kleineres Bild oder einen kleineren Batch verwenden, oder den automatischen Modus wählen.
+reason-smaller = Ein kleineres Bild oder einen kleineren Batch verwenden.
+reason-smaller-or-auto = Ein kleineres Bild oder einen kleineren Batch verwenden, oder den automatischen Modus wählen.
 reason-allow-ram = { $memory } mehr RAM erlauben
 reason-allow-vram = Mindestens { $memory } VRAM erlauben
 reason-allow-memory = Mindestens { $memory } Speicher erlauben
-reason-what-everything = alles auf dem Gerät zu behalten
-reason-what-all-but-text = alles außer dem Textencoder auf dem Gerät zu behalten
-reason-what-autoencoder = den Autoencoder neben dem benutzten Teil zu behalten
+reason-what-everything = alles auf dem Gerät
+reason-what-all-but-text = alles außer dem Textencoder auf dem Gerät
+reason-what-autoencoder = der Autoencoder neben dem Teil, der gerade rechnet,
 reason-what-largest = der größte Teil allein
 reason-what-smallest = selbst die kleinste Aufteilung
-reason-because-too-large = weil nicht alle { $size } auf einmal passen
-reason-because-little-free = weil sonst bei { $size } wenig Speicher frei bliebe
-reason-because-mode = weil der Offload-Modus { $mode } ist
+
+## Warum Gewichte nicht bleiben
+
+reason-because-too-large = weil { $size } nicht auf einmal passen
+reason-because-little-free = weil mit allen { $size } wenig Speicher frei bliebe
+reason-because-mode =
+    weil der Modus „{ $mode ->
+        [none] { plan-mode-none }
+        [cond_only] { plan-mode-cond-only }
+        [cond_diffusion] { plan-mode-cond-diffusion }
+        [aggressive] { plan-mode-aggressive }
+        [layer_streaming] { plan-mode-layer-streaming }
+       *[other] { $mode }
+    }“ gewählt ist
+
+## Was mit Gewichten geschieht, die nicht bleiben
+
 reason-how-some-by-tensor = werden gestreamt, { $blocks } davon Tensor für Tensor
 reason-how-by-tensor = werden Tensor für Tensor geladen
 reason-how-computation = werden während der Berechnung gestreamt
-reason-how-link = werden so schnell gestreamt, wie die Verbindung zur GPU erlaubt
-reason-how-disk = werden so schnell gestreamt, wie die Festplatte erlaubt
+reason-how-link = werden so schnell gestreamt, wie die Übertragung zur GPU es erlaubt
+reason-how-disk = werden so schnell gestreamt, wie der Datenträger es erlaubt
+
+## Wo Gewichte liegen
+
 reason-where-memory = im Speicher
 reason-where-gpu = auf der GPU
-reason-where-into-memory = in den Speicher
+reason-where-into-memory = im Speicher
+
+## Teile eines Modells
+
 reason-role-text-encoder = Textencoder
 reason-role-denoiser = Denoiser
 reason-role-autoencoder = Autoencoder
-reason-role-upscaler = Upscaler
-reason-role-preprocessor = Preprocessor
-reason-roles-text-and-denoiser = Textencoder und Denoiser
-reason-roles-text-and-autoencoder = Textencoder und Autoencoder
-reason-roles-denoiser-and-autoencoder = Denoiser und Autoencoder
-reason-stage-encode = Codieren
-reason-stage-encode-image = Bild codieren
+reason-role-upscaler = Vergrößerer
+reason-role-preprocessor = Vorverarbeitung
+reason-roles-text-and-denoiser = Textencoder und der Denoiser
+reason-roles-text-and-autoencoder = Textencoder und der Autoencoder
+reason-roles-denoiser-and-autoencoder = Denoiser und der Autoencoder
+
+## Phasen
+
+reason-stage-encode = Kodieren
+reason-stage-encode-image = Bild kodieren
 reason-stage-denoise = Entrauschen
-reason-stage-decode = Decodieren
+reason-stage-decode = Dekodieren
 reason-stage-upscale = Vergrößern
-reason-stage-make-maps = Karten machen
+reason-stage-make-maps = Karten erstellen

@@ -20,7 +20,7 @@ note-controls-took-part-they-are-not = Intervinieron controles; no se restauran.
 
 note-fooocuss-sharpness-and-adm-guidance-are = La nitidez y ADM Guidance de Fooocus no están disponibles.
 
-note-took-part-that-is-not-restored = También intervino: { $what }. Eso no se restaura.
+note-took-part-that-is-not-restored = También se usó: { $what }. Eso no se restaura.
 
 note-the-schedule-is-not-available-the-2 = El planificador «{ $name }» no está disponible; se usa el predeterminado del modelo.
 

@@ -1,56 +1,84 @@
 ### Por qué un plan es como es.
 
-reason-all-streamed = Los { $used } bloques ({ $role }) { $how }, { $why }.
-reason-one-stays = { $stay } de { $used } bloques ({ $role }) se queda { $where }; los demás { $how }, { $why }.
-reason-some-stay = { $stay } de { $used } bloques ({ $role }) se quedan { $where }; los demás { $how }, { $why }.
+## Frases
+
+reason-all-streamed = Los { $used } bloques del { $role } { $how }, { $why }.
+reason-one-stays = { $stay } de los { $used } bloques del { $role } se queda { $where } y los demás { $how }, { $why }.
+reason-some-stay = { $stay } de los { $used } bloques del { $role } se quedan { $where } y los demás { $how }, { $why }.
 reason-everything-stays = El modelo entero ({ $size }) cabe y se queda { $where }.
 reason-parts-in-turn = Cada parte del modelo está { $where } solo mientras se usa, { $why }.
-reason-part-in-use = Solo { $where } mientras se usa: { $role }, { $why }.
-reason-parts-in-use = Solo { $where } mientras se usan: { $roles }, { $why }.
+reason-part-in-use = El { $role } está { $where } solo mientras se usa, { $why }.
+reason-parts-in-use = El { $roles } están { $where } solo mientras se usan, { $why }.
 reason-decoded-in-tiles = La imagen se decodifica en teselas de hasta { $width }×{ $height } latentes.
 reason-enlarged-in-tiles = La imagen se amplía en teselas de hasta { $width }×{ $height } píxeles.
 reason-uses-per-step = Usa { $part } de { $whole }, { $time } por paso.
 reason-uses = Usa { $part } de { $whole }, { $time }.
-reason-weights-in-8-bits = Los pesos se guardan en 8 bits ({ $format }), lo que cambia un poco la imagen.
-reason-text-in-8-bits = Los pesos de los codificadores de texto se guardan en 8 bits ({ $format }), lo que cambia un poco la imagen.
-reason-offer-with-error = { $name } usaría { $memory } y { $time } por paso, con un error de los pesos de { $error }.
-reason-offer = { $name } usaría { $memory } y { $time } por paso.
-reason-does-not-fit = No cabe { $where }: { $what } necesita { $needed } en la etapa { $stage }, { $over } más que los { $allowed } permitidos.
-reason-not-enough-ram = No hay suficiente RAM: cargar los pesos necesita { $needed } y se permiten { $allowed }.
-reason-allow-or-smaller = { $allow }, o usa una imagen o un lote más pequeño.
-reason-allow-smaller-or-auto = { $allow }, usa una imagen o un lote más pequeño, o elige el modo de descarga automático.
-reason-smaller = Usa una imagen o un lote más pequeño.
-reason-smaller-or-auto = Usa una imagen o un lote más pequeño, o elige el modo de descarga automático.
-reason-allow-ram = Permite { $memory } más de RAM
-reason-allow-vram = Permite al menos { $memory } de VRAM
-reason-allow-memory = Permite al menos { $memory } de memoria
-reason-what-everything = mantener todo en el dispositivo
-reason-what-all-but-text = mantener todo menos el codificador de texto en el dispositivo
-reason-what-autoencoder = mantener el autocodificador junto a la parte en uso
+reason-weights-in-8-bits = Los pesos se tienen en 8 bits ({ $format }), lo que cambia un poco la imagen.
+reason-text-in-8-bits = Los pesos de los codificadores de texto se tienen en 8 bits ({ $format }), lo que cambia un poco la imagen.
+reason-offer-with-error = «{ $name }» usaría { $memory } y tardaría { $time } por paso, con un error de los pesos de { $error }.
+reason-offer = «{ $name }» usaría { $memory } y tardaría { $time } por paso.
+
+## Lo que no cabe
+
+reason-does-not-fit = No cabe { $where }: { $what } necesita { $needed } en la fase de { $stage }, { $over } más que los { $allowed } permitidos.
+reason-not-enough-ram = No hay RAM suficiente: cargar los pesos necesita { $needed } y se permiten { $allowed }.
+reason-allow-or-smaller = { $allow }, o use una imagen o un lote más pequeños.
+reason-allow-smaller-or-auto = { $allow }, use una imagen o un lote más pequeños, o elija el modo automático.
+reason-smaller = Use una imagen o un lote más pequeños.
+reason-smaller-or-auto = Use una imagen o un lote más pequeños, o elija el modo automático.
+reason-allow-ram = Permita { $memory } más de RAM
+reason-allow-vram = Permita al menos { $memory } de VRAM
+reason-allow-memory = Permita al menos { $memory } de memoria
+reason-what-everything = tenerlo todo en el dispositivo
+reason-what-all-but-text = tener en el dispositivo todo menos el codificador de texto
+reason-what-autoencoder = tener el autocodificador junto a la parte en uso
 reason-what-largest = la parte más grande por sí sola
-reason-what-smallest = incluso la distribución más pequeña
+reason-what-smallest = incluso el reparto más pequeño
+
+## Por qué no se quedan los pesos
+
 reason-because-too-large = porque los { $size } no caben a la vez
-reason-because-little-free = porque mantener los { $size } dejaría poca memoria libre
-reason-because-mode = porque el modo de descarga es { $mode }
-reason-how-some-by-tensor = se transmiten, { $blocks } de ellos tensor a tensor
-reason-how-by-tensor = se cargan tensor a tensor
-reason-how-computation = se transmiten durante el cálculo
-reason-how-link = se transmiten tan rápido como permite el enlace con la GPU
-reason-how-disk = se transmiten tan rápido como permite el disco
+reason-because-little-free = porque tener los { $size } dejaría poca memoria libre
+reason-because-mode =
+    porque el modo es «{ $mode ->
+        [none] { plan-mode-none }
+        [cond_only] { plan-mode-cond-only }
+        [cond_diffusion] { plan-mode-cond-diffusion }
+        [aggressive] { plan-mode-aggressive }
+        [layer_streaming] { plan-mode-layer-streaming }
+       *[other] { $mode }
+    }»
+
+## Qué pasa con los pesos que no se quedan
+
+reason-how-some-by-tensor = van en streaming, { $blocks } de ellos tensor por tensor
+reason-how-by-tensor = se cargan tensor por tensor
+reason-how-computation = van en streaming durante el cálculo
+reason-how-link = van en streaming tan rápido como permite el bus de la GPU
+reason-how-disk = van en streaming tan rápido como permite el disco
+
+## Dónde están los pesos
+
 reason-where-memory = en la memoria
 reason-where-gpu = en la GPU
 reason-where-into-memory = en la memoria
+
+## Partes de un modelo
+
 reason-role-text-encoder = codificador de texto
 reason-role-denoiser = denoiser
 reason-role-autoencoder = autocodificador
 reason-role-upscaler = upscaler
 reason-role-preprocessor = preprocesador
-reason-roles-text-and-denoiser = codificador de texto y denoiser
-reason-roles-text-and-autoencoder = codificador de texto y autocodificador
-reason-roles-denoiser-and-autoencoder = denoiser y autocodificador
-reason-stage-encode = codificar
-reason-stage-encode-image = codificar la imagen
-reason-stage-denoise = quitar ruido
-reason-stage-decode = decodificar
-reason-stage-upscale = ampliar
-reason-stage-make-maps = hacer mapas
+reason-roles-text-and-denoiser = codificador de texto y el denoiser
+reason-roles-text-and-autoencoder = codificador de texto y el autocodificador
+reason-roles-denoiser-and-autoencoder = denoiser y el autocodificador
+
+## Fases
+
+reason-stage-encode = codificación
+reason-stage-encode-image = codificación de la imagen
+reason-stage-denoise = denoising
+reason-stage-decode = decodificación
+reason-stage-upscale = ampliación
+reason-stage-make-maps = creación de mapas

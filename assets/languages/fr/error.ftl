@@ -1,234 +1,278 @@
-### Ce qui n’a pas marché.
+### Ce qui a échoué, tel que le moteur et les téléchargements le disent.
 
 error-downloads-stopped = le téléchargement a été arrêté
 error-downloads-offline = pas de connexion à { $host }
 error-downloads-stalled = { $host } n’envoie plus rien
-error-downloads-dropped = { $host } a coupé la connexion avant la fin du fichier
+error-downloads-dropped = { $host } a coupé la connexion avant que le fichier soit complet
 error-downloads-insecure = la connexion sécurisée à { $host } a échoué : { $reason }
 error-downloads-proxy = le proxy ne fonctionne pas : { $reason }
 error-downloads-busy = { $host } demande d’attendre, car il y a eu trop de requêtes
-error-downloads-server = { $host } ne peut pas répondre maintenant (erreur { $status })
+error-downloads-server = { $host } ne peut pas répondre pour le moment (erreur { $status })
 error-downloads-needs-token = { $what } est réservé aux personnes connectées{ $detail }
-error-downloads-not-allowed = { $what } est réservé à ceux qui ont accepté ses conditions
-error-downloads-not-found = { $what } n’est pas sur { $host }
+error-downloads-not-allowed = { $what } est réservé aux personnes qui en ont accepté les conditions
+error-downloads-not-found = { $what } ne se trouve pas sur { $host }
 error-downloads-answer = la réponse de { $host } est incompréhensible : { $reason }
-error-downloads-wrong-hash = { $name } est endommagé ou est un autre fichier : son SHA-256 est { $found }…, attendu { $expected }…
-error-downloads-wrong-size = { $name } n’a pas la taille annoncée : { $found } octets, { $expected } attendus
-error-downloads-no-space = il n’y a pas assez de place dans { $folder } : il faut { $needed } et { $allowed } sont libres
+error-downloads-wrong-hash = { $name } est endommagé ou est un autre fichier : son SHA-256 est { $found }…, au lieu de { $expected }…
+error-downloads-wrong-size = { $name } n’a pas la taille annoncée : { $found } octets, au lieu de { $expected }
+error-downloads-no-space = pas assez de place dans { $folder } : il faut { $needed }, et { $allowed } sont libres
 error-downloads-occupied = { $path } existe déjà, avec un autre contenu
-error-downloads-in-use = { $path } est déjà en téléchargement
-error-downloads-file = { $path } : impossible ({ $doing }) : { $source }
-error-downloads-name = le nom { $name } n’est pas celui d’un fichier dans un dossier
-error-link-empty = il n’y a pas de lien
+error-downloads-in-use = { $path } est déjà en cours de téléchargement
+error-downloads-file =
+    impossible { $doing ->
+        [created] de créer
+        [written] d’écrire
+        [read] de lire
+        [removed] de supprimer
+       *[other] de traiter ({ $doing })
+    } { $path } : { $source }
+error-downloads-name = { $name } ne convient pas comme nom de fichier
+
+error-link-empty = aucun lien indiqué
 error-link-not-a-link = « { $value } » n’est ni un lien ni le nom d’un dépôt
-error-link-no-model = « { $value } » ne mène pas à un modèle
+error-link-no-model = « { $value } » ne mène à aucun modèle
 error-link-other-file = Sluice n’ouvre pas { $value }
-error-link-no-weights = { $value } n’a pas de fichiers .safetensors ou .gguf
-error-link-several = { $repository } a { $count } fichiers ; dites lequel
+error-link-no-weights = { $value } ne contient aucun fichier .safetensors ou .gguf
+error-link-several = { $repository } contient { $count } fichiers ; précisez lequel
+
 error-the-keyring-refuses = Le trousseau refuse : { $error }.
-error-the-engine-for-nvidia-gpus-is = Le moteur pour GPU NVIDIA n’est pas installé : { $value } manque.
+
+error-the-engine-for-nvidia-gpus-is = Le moteur pour les GPU NVIDIA n’est pas installé : il manque { $value }.
 error-the-readme-explains-how-to-install = Le README explique comment l’installer.
+
 error-presets-no-folder = cet utilisateur n’a pas de dossier de données
-error-presets-name = { $value } ne peut pas être le nom d’un préréglage ; utilisez des lettres, des chiffres et des espaces
-error-presets-taken = il y a déjà un préréglage nommé { $value }
-error-presets-missing = il n’y a pas de préréglage nommé { $name }
+error-presets-name = { $value } ne convient pas comme nom de préréglage ; utilisez des lettres, des chiffres et des espaces
+error-presets-taken = il existe déjà un préréglage nommé { $value }
+error-presets-missing = il n’existe pas de préréglage nommé { $name }
 error-presets-malformed = { $path } n’est pas un préréglage : { $message }
-error-adapters-not-an-adapter = { $path } n’est ni une LoRA ni un autre adaptateur pris en charge ; son premier tenseur est { $first }
+
+error-adapters-not-an-adapter = { $path } n’est ni un LoRA ni un autre adaptateur que Sluice prend en charge ; son premier tenseur est { $first }
 error-adapters-layer = { $path } : les tenseurs de la couche { $layer } ne vont pas ensemble : { $reason }
-error-adapters-other-family = { $path } est { $family }, mais ce modèle est { $model }
-error-adapters-unknown = il n’y a pas de LoRA nommée { $name }
+error-adapters-other-family = { $path } ({ $family }) ne convient pas à ce modèle ({ $model })
+error-adapters-unknown = il n’y a pas de LoRA nommé { $name }
 error-adapters-tag = <lora:{ $tag }> est incompréhensible
-error-checkpoint-not-found = il n’y a ni fichier ni dossier { $path }
+
+error-checkpoint-not-found = aucun fichier ni dossier { $path }
 error-checkpoint-not-here = { $name } n’est pas sur cet ordinateur
-error-checkpoint-io = { $path } ne peut pas être lu : { $source }
-error-checkpoint-write = { $path } ne peut pas être écrit : { $source }
+error-checkpoint-io = impossible de lire { $path } : { $source }
+error-checkpoint-write = impossible d’écrire { $path } : { $source }
 error-checkpoint-hollow = les poids de { $path } ne sont pas sur cet ordinateur
 error-checkpoint-no-model = aucun modèle trouvé dans { $path }
-error-checkpoint-no-asset = { $name } fait partie de Sluice mais n’a pas été trouvé dans { $path }
-error-checkpoint-not-a-model-file = { $path } n’est pas un fichier de modèle que Sluice peut lire
+error-checkpoint-no-asset = { $name } fait partie de Sluice, mais est introuvable dans { $path }
+error-checkpoint-not-a-model-file = { $path } n’est pas un fichier de modèle que Sluice sait lire
 error-checkpoint-pickle = { $path } est un fichier pickle, qui peut exécuter n’importe quel code à l’ouverture
 error-checkpoint-empty-file = { $path } est vide
 error-checkpoint-header-past-end = { $path } est endommagé ou incomplet : son en-tête devrait avoir { $header } octets, mais le fichier n’en a que { $length }
-error-checkpoint-header = l’en-tête de { $path } est endommagé : { $reason }
-error-checkpoint-truncated = { $path } est incomplet : il devrait avoir { $expected } octets et n’en a que { $length }
-error-checkpoint-json = { $path } est incompréhensible : { $reason }
-error-checkpoint-other-task = { $path } est un modèle { $task }, que Sluice ne prend pas encore en charge
-error-checkpoint-missing-shard = { $shard } manque, mais { $index } y renvoie
-error-checkpoint-missing-part = { $model } : il manque { $role } : { $expected }
+error-checkpoint-header = { $path } a un en-tête endommagé : { $reason }
+error-checkpoint-truncated = { $path } est incomplet : il devrait avoir { $expected } octets, mais n’en a que { $length }
+error-checkpoint-json = le contenu de { $path } est incompréhensible : { $reason }
+error-checkpoint-other-task = { $path } est un modèle que Sluice ne prend pas encore en charge ({ $task })
+error-checkpoint-missing-shard = { $shard } est absent, mais { $index } y renvoie
+error-checkpoint-missing-part = il manque { $role } de { $model } : { $expected }
 error-checkpoint-unknown-family = { $path } est un modèle que Sluice ne prend pas en charge{ $kind }
-error-checkpoint-refiner = { $path } ne peut pas affiner : { $reason }
+error-checkpoint-refiner = { $path } ne peut pas servir de refiner : { $reason }
 error-checkpoint-upscaler = { $path } ne peut pas agrandir d’images : { $reason }
 error-checkpoint-redux = { $path } ne peut pas servir de Redux : { $reason }
 error-checkpoint-control-net = { $path } ne peut pas servir de ControlNet : { $reason }
-error-checkpoint-missing-tensor = { $path } n’a pas de tenseur { $name }
+error-checkpoint-missing-tensor = il manque le tenseur { $name } dans { $path }
 error-checkpoint-shape = le tenseur { $name } de { $path } a la forme { $found } au lieu de { $expected }
-error-checkpoint-dtype = le tenseur { $name } de { $path } est enregistré en { $found }, que Sluice ne prend pas en charge ici
-error-checkpoint-quantization = les poids de { $path } sont enregistrés en { $found }, que Sluice ne prend pas en charge
+error-checkpoint-dtype = le tenseur { $name } de { $path } est stocké en { $found }, ce que Sluice ne prend pas en charge ici
+error-checkpoint-quantization = les poids de { $path } sont stockés en { $found }, ce que Sluice ne prend pas en charge
 error-checkpoint-config = { $path } a { $field } = { $value }, mais { $reason }
-error-checkpoint-tokenizer = le tokenizer { $path } ne peut pas être utilisé : { $reason }
-error-account = l’appareil manque de mémoire : il faut { $needed }, { $allowed } sont permis
-error-plan-device = { $what } demande { $needed } de mémoire ({ $device }) à l’étape { $stage }, mais seuls { $allowed } sont permis
-error-plan-host = charger les poids demande { $needed } de RAM, mais seuls { $allowed } sont permis
+error-checkpoint-tokenizer = le tokenizer { $path } est inutilisable : { $reason }
+
+error-account = la mémoire de cet appareil ne suffit pas : { $needed } nécessaires, { $allowed } autorisés
+
+error-plan-device = { $what } demande { $needed } de mémoire ({ $device }) pendant la phase « { $stage } », mais seulement { $allowed } sont autorisés
+error-plan-host = le chargement des poids demande { $needed } de RAM, mais seulement { $allowed } sont autorisés
+
 error-output-extension = { $path } ne se termine pas par .png, .jpg ou .webp
 error-output-clip-extension = { $path } ne se termine pas par { $endings }
 error-output-other-files = le dossier { $path } contient d’autres fichiers
-error-output-clip-too-large = des images de { $width }×{ $height } pixels sont trop grandes pour { $path }
-error-output-encoder = { $path } ne peut pas être encodé : { $detail }
-error-output-no-ffmpeg = le codec { $name } a besoin du programme ffmpeg, qui n’est pas dans le PATH
+error-output-clip-too-large = des frames de { $width }×{ $height } pixels sont trop grandes pour { $path }
+error-output-encoder = impossible d’encoder { $path } : { $detail }
+error-output-no-ffmpeg = le codec { $name } demande le programme ffmpeg, qui n’est pas dans le PATH
 error-output-ffmpeg = ffmpeg n’a pas pu écrire { $path } : { $detail }
 error-output-is-folder = { $path } est un dossier, pas un nom de fichier
 error-output-not-a-folder = { $path } est un fichier, pas un dossier
-error-output-create-folder = le dossier { $folder } ne peut pas être créé : { $cause }
-error-output-not-writable = on ne peut pas écrire dans le dossier { $folder } : { $cause }
-error-output-disk-full = { $path } ne peut pas être écrit : le disque est plein
-error-output-write = { $path } ne peut pas être écrit : { $cause }
+error-output-create-folder = impossible de créer le dossier { $folder } : { $cause }
+error-output-not-writable = impossible d’écrire dans le dossier { $folder } : { $cause }
+error-output-disk-full = impossible d’écrire { $path } : le disque est plein
+error-output-write = impossible d’écrire { $path } : { $cause }
 error-output-exists = { $path } existe déjà
-error-output-settings-too-long = les réglages sont trop longs pour un fichier JPEG : { $path }
-error-output-pixels = une image de { $width }×{ $height } pixels avec { $bytes } octets ne peut pas être écrite
-error-output-kept-elsewhere = { $cause } ; enregistrement sous { $path } à la place
-error-output-read = { $path } ne peut pas être lu : { $cause }
+error-output-settings-too-long = les paramètres sont trop longs pour un fichier JPEG : { $path }
+error-output-pixels = impossible d’écrire une image de { $width }×{ $height } pixels avec { $bytes } octets
+error-output-kept-elsewhere = { $cause } ; enregistré sous { $path } à la place
+error-output-read = impossible de lire { $path } : { $cause }
 error-output-not-media = { $path } n’est pas un fichier PNG, JPEG, WebP, GIF ou MP4
 error-output-truncated = { $path } est incomplet
-error-output-damaged = les réglages dans { $path } sont endommagés : { $detail }
-error-output-too-large = la partie { $keyword } de { $path } est trop grande pour des réglages
-error-output-no-settings = { $path } ne contient pas de réglages de génération
-error-output-newer-version = { $path } vient d’une version plus récente de Sluice : ses réglages ont la version { $found }, et celle-ci lit jusqu’à { $known }
-error-gif-file-too-large = les images sont trop grandes pour GIF
-error-h264-too-large = les images sont trop grandes pour H.264
-error-names-empty = tapez un nom, comme {"{"}name{"}"}
+error-output-damaged = les paramètres de { $path } sont endommagés : { $detail }
+error-output-too-large = la partie { $keyword } de { $path } est trop grande pour des paramètres
+error-output-no-settings = { $path } ne contient pas de paramètres de génération
+error-output-newer-version = { $path } vient d’une version plus récente de Sluice : ses paramètres ont la version { $found }, et celle-ci lit jusqu’à la version { $known }
+
+error-gif-file-too-large = les frames sont trop grandes pour GIF
+
+error-h264-too-large = les frames sont trop grandes pour H.264
+
+error-names-empty = saisissez un nom, par exemple {"{"}name{"}"}
 error-names-unknown = il n’y a pas de champ {"{"}{ $value }{"}"} ; utilisez {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} ou {"{"}height{"}"}
-error-names-open = un {"{"} n’est pas fermé par un {"}"}
-error-webp-too-large = les images sont trop grandes pour WebP
-error-pipeline-card = le GPU ne peut pas être utilisé : { $value }
+error-names-open = une {"{"} n’est pas fermée par une {"}"}
+
+error-webp-too-large = les frames sont trop grandes pour WebP
+
+error-pipeline-card = le GPU est inutilisable : { $value }
 error-pipeline-no-such-gpu = il n’y a pas de GPU { $number } ici
 error-pipeline-unknown-card = il n’y a pas de GPU simulé nommé { $id }
 error-pipeline-unknown-model = il n’y a pas de modèle connu nommé { $id }
-error-pipeline-initial-latents = les latents initiaux de { $path } ne peuvent pas être utilisés : { $reason }
-error-pipeline-dump = les tenseurs ne peuvent pas être écrits dans { $path } : { $reason }
-error-pipeline-not-finite = l’image contient des valeurs invalides (NaN), calculée en { $dtype }
-error-clip = écrivez la première image, deux points et celle qui suit la dernière, comme 0..48 ou 12..
-error-request-size-not-multiple = { $side } { $pixels } n’est pas un multiple de { $multiple } ; utilisez { $below } ou { $above }
-error-request-side-too-long = { $side } { $pixels } est trop grand ; utilisez { $longest } ou moins
-error-request-scale = l’échelle { $value } n’est pas entre 1 et 4
-error-request-only-upscales = ce modèle est un upscaler, qui agrandit des images et n’en génère pas ; utilisez `sluice upscale`, ou Agrandir… dans la fenêtre
+error-pipeline-initial-latents = les latents initiaux de { $path } sont inutilisables : { $reason }
+error-pipeline-dump = impossible d’écrire les tenseurs dans { $path } : { $reason }
+error-pipeline-not-finite = cette image contient des valeurs non valides (NaN), calculées en { $dtype }
+
+error-clip = indiquez la première frame, deux points qui se suivent et la frame après la dernière, par exemple 0..48 ou 12..
+
+error-request-size-not-multiple =
+    { $side ->
+        [width] la largeur
+        [height] la hauteur
+       *[other] { $side }
+    } { $pixels } n’est pas un multiple de { $multiple } ; utilisez { $below } ou { $above }
+error-request-side-too-long =
+    { $side ->
+        [width] la largeur
+        [height] la hauteur
+       *[other] { $side }
+    } { $pixels } est trop grande ; utilisez { $longest } ou moins
+error-request-scale = le facteur { $value } n’est pas compris entre 1 et 4
+error-request-only-upscales = ce modèle est un upscaler, qui agrandit des images et n’en génère pas ; utilisez `sluice upscale`, ou « Agrandir… » dans la fenêtre
 error-request-no-upscaler = ce modèle génère des images et n’est pas un upscaler
 error-request-hires-of-clip = hires fix est pour les images, pas pour les clips ; retirez-le et agrandissez le clip
-error-request-hires-of-input = hires fix part du prompt ; retirez l’image d’entrée, ou retirez hires fix et utilisez une plus grande taille
-error-request-no-hires = hires fix a besoin d’image à image, que ce modèle ne sait pas faire ; retirez-le et agrandissez l’image
-error-request-no-steps = 0 étape ne laisserait que du bruit ; utilisez 1 ou plus
-error-request-no-frames = 0 image ne produit rien ; utilisez 1 ou plus
-error-request-one-frame-only = ce modèle génère des images, pas des clips ; utilisez 1 image au lieu de { $value }
-error-request-frames-not-multiple = ce modèle génère 1 image et des multiples de { $multiple } de plus, pas { $frames } ; utilisez { $below } ou { $above }
-error-request-no-such-mode = ce modèle ne sait pas faire { $wanted } ; il sait faire { $modes }
-error-request-image-and-clip = une image d’entrée et un clip d’entrée sont donnés ; retirez l’un des deux
-error-request-variation = la force de variation { $value } est invalide ; utilisez 0 à 1
-error-request-last-image-alone = une dernière image demande une première image
-error-request-clip-input-of-image = une dernière image, des images clés, un clip d’entrée et le contrôle sont pour les clips ; utilisez plus de 1 image ou retirez-les
-error-request-keyframe-twice = deux images sont pour l’image { $value } ; retirez-en une
-error-request-keyframes-and-clip = les images clés ne vont pas avec un clip d’entrée ; retirez l’un des deux
-error-request-keyframes-in-windows = avec ce modèle, images clés et dernière image ne vont pas avec des fenêtres d’images ; retirez les images ou les fenêtres
-error-request-nothing-controls = rien ne contrôle le clip ; donnez un clip de contrôle ou des images de référence
-error-request-mask-without-control = le masque appartient à un clip de contrôle ; donnez aussi celui-ci
-error-request-control-strength = la force du contrôle { $value } est invalide ; utilisez de 0 à { $strongest-control }
-error-request-no-references = ce modèle ne prend pas d’images de référence ; retirez-les ou donnez-en une comme image d’entrée
-error-request-too-many-references = ce modèle prend { $amount }, et { $given } sont données
-error-request-reference-side = le côté de référence { $value } est invalide ; utilisez de { $least } à { $most } pixels
-error-request-references-in-windows = les images de référence ne vont pas avec des fenêtres d’images ; retirez les images ou les fenêtres
-error-request-nothing-to-fill-in = ce modèle remplit une partie d’une image ; donnez une image et un masque de cette partie
-error-request-mask-of-clip = un masque est pour les images ; retirez-le ou utilisez 1 image
-error-request-nothing-added = { $frames } images n’ajoutent rien : les { $overlap } premières répètent la fin du clip d’entrée ; utilisez { $least } ou plus
-error-request-frame-rate = { $value } images par seconde est invalide ; utilisez de 1 à 60
-error-request-windows = des fenêtres de { $frames } images qui en partagent { $overlap } n’avancent pas ; une fenêtre doit être plus longue que son chevauchement
-error-request-empty-batch = un lot de 0 ne produit rien ; utilisez 1 ou plus
-error-request-batch-too-large = un lot de { $value } est trop grand ; utilisez { $largest-batch } ou moins
-error-request-no-tokens = une limite de 0 token ne laisse pas de prompt ; utilisez 1 ou plus
-error-request-guidance = le guidage { $value } est invalide ; utilisez 0 ou plus
-error-request-adapter-weight = le poids de LoRA { $value } n’est pas un nombre fini
-error-request-too-many-steps = { $value } étapes sont trop ; utilisez 1000 ou moins
-error-request-clip-skip = clip skip { $value } dépasse les couches de CLIP ; utilisez { $largest-clip-skip } ou moins
-error-request-step-cache = le seuil du cache d’étapes { $value } est invalide ; utilisez 0 ou plus
-error-request-shift = shift { $value } est invalide ; utilisez de 0.01 à { $largest-shift }
+error-request-hires-of-input = hires fix part du prompt ; retirez l’image d’entrée, ou retirez hires fix et choisissez une plus grande taille
+error-request-no-hires = hires fix demande « image vers image », dont ce modèle est incapable ; retirez-le et agrandissez l’image
+error-request-no-steps = avec 0 étape, il ne resterait que du bruit ; utilisez 1 ou plus
+error-request-no-frames = avec 0 frame, rien n’est généré ; utilisez 1 ou plus
+error-request-one-frame-only = ce modèle génère des images, pas des clips ; utilisez 1 frame au lieu de { $value }
+error-request-frames-not-multiple = ce modèle génère 1 frame et un multiple de { $multiple } en plus, pas { $frames } ; utilisez { $below } ou { $above }
+error-request-no-such-mode = ce modèle ne sait pas faire ceci : { $wanted } ; il sait faire : { $modes }
+error-request-image-and-clip = une image d’entrée et un clip d’entrée sont indiqués ; retirez l’un des deux
+error-request-variation = la force de variation { $value } n’est pas valide ; utilisez 0 à 1
+error-request-last-image-alone = une image de fin demande une image de début
+error-request-clip-input-of-image = image de fin, keyframes, clip d’entrée et contrôle sont pour les clips ; utilisez plus de 1 frame, ou retirez-les
+error-request-keyframe-twice = deux images sont prévues pour la frame { $value } ; retirez l’une des deux
+error-request-keyframes-and-clip = les keyframes et un clip d’entrée ne vont pas ensemble ; retirez les unes ou l’autre
+error-request-keyframes-in-windows = avec ce modèle, keyframes et image de fin ne s’utilisent pas par fenêtres ; retirez les images ou les fenêtres
+error-request-nothing-controls = rien ne contrôle le clip ; indiquez un clip de contrôle ou des images de référence
+error-request-mask-without-control = le masque va avec un clip de contrôle ; indiquez aussi celui-ci
+error-request-control-strength = la force du contrôle { $value } n’est pas valide ; utilisez une valeur de 0 à { $strongest-control }
+error-request-no-references = ce modèle ne prend pas d’images de référence ; retirez-les, ou utilisez-en une comme image d’entrée
+error-request-too-many-references = trop d’images de référence ({ $given }) ; ce modèle prend { $amount }
+error-request-reference-side = le côté des références { $value } n’est pas valide ; utilisez { $least } à { $most } pixels
+error-request-references-in-windows = les images de référence ne s’utilisent pas par fenêtres ; retirez les images ou les fenêtres
+error-request-nothing-to-fill-in = ce modèle remplit une partie d’une image ; indiquez une image et un masque de cette partie
+error-request-mask-of-clip = un masque est pour les images ; retirez-le, ou utilisez 1 frame
+error-request-nothing-added = { $frames } frames n’ajoutent rien : les { $overlap } premières répètent la fin du clip d’entrée ; utilisez { $least } ou plus
+error-request-frame-rate = { $value } frames par seconde ne conviennent pas ; utilisez une valeur de 1 à 60
+error-request-windows = des fenêtres de { $frames } frames qui en partagent { $overlap } n’avancent pas ; une fenêtre doit être plus longue que son chevauchement
+error-request-empty-batch = un lot de taille 0 ne génère rien ; utilisez 1 ou plus
+error-request-batch-too-large = la taille du lot { $value } est trop grande ; utilisez { $largest-batch } ou moins
+error-request-no-tokens = une limite de 0 token ne laisse rien du prompt ; utilisez 1 ou plus
+error-request-guidance = le guidage { $value } n’est pas valide ; utilisez 0 ou plus
+error-request-adapter-weight = le poids { $value } du LoRA n’est pas un nombre fini
+error-request-too-many-steps = { $value } étapes, c’est trop ; utilisez 1000 ou moins
+error-request-clip-skip = clip skip { $value } dépasse le nombre de couches de CLIP ; utilisez { $largest-clip-skip } ou moins
+error-request-step-cache = le seuil { $value } du cache d’étapes n’est pas valide ; utilisez 0 ou plus
+error-request-shift = le shift { $value } n’est pas valide ; utilisez une valeur de 0.01 à { $largest-shift }
 error-request-no-shift = ce modèle n’a pas de shift ; retirez-le
-error-request-prompts-only = ce modèle fait des images à partir de prompts seulement ; retirez l’image d’entrée
+error-request-prompts-only = ce modèle crée des images à partir de prompts seulement ; retirez l’image d’entrée
 error-request-no-such-levels = le planificateur { $name } n’est pas disponible pour ce modèle
-error-request-frame-range = les images { $value } n’existent pas ; le second nombre doit être plus grand que le premier
-error-request-strength = la force de débruitage { $value } est invalide ; utilisez plus de 0, jusqu’à 1
-error-request-strength-takes-no-step = la force de débruitage { $strength } ne laisse aucune des { $steps } étapes ; utilisez { $least } ou plus, ou plus d’étapes
-error-request-refiner-switch = le passage au refiner { $value } est invalide ; utilisez une valeur entre 0 et 1, comme 0.8
-error-request-redux-alone = Redux lit des images de référence, et aucune n’est donnée ; donnez-en une ou retirez Redux
-error-request-redux-strengths = { $given } forces sont données pour { $references }
-error-request-redux-strength = la force { $value } d’une référence est invalide ; utilisez de { $least } à { $most }
-error-request-control-net-weight = le poids { $value } d’un ControlNet est invalide ; utilisez de 0 à { $most }
-error-request-control-net-range = un ControlNet ne peut pas agir de { $start } à { $end } des étapes ; utilisez des valeurs de 0 à 1, la première plus petite
-error-request-control-net-without-image = un ControlNet n’a pas d’image à suivre ; choisissez-en une ou retirez le ControlNet
-error-request-too-many-control-nets = { $value } ControlNets sont donnés ; utilisez-en { $most } au plus
-error-request-mask-blur = le flou du masque { $value } est trop grand ; utilisez { $widest-blur } ou moins
+error-request-frame-range = il n’y a aucune frame dans { $value } ; le second nombre doit être plus grand que le premier
+error-request-strength = la force de débruitage { $value } n’est pas valide ; utilisez une valeur supérieure à 0, jusqu’à 1
+error-request-strength-takes-no-step = la force de débruitage { $strength } ne laisse aucune des { $steps } étapes ; utilisez { $least } ou plus, ou davantage d’étapes
+error-request-refiner-switch = le passage au refiner { $value } n’est pas valide ; utilisez une valeur entre 0 et 1, par exemple 0.8
+error-request-redux-alone = Redux lit des images de référence, et il n’y en a aucune ; indiquez-en une, ou retirez Redux
+error-request-redux-strengths = trop de forces ({ $given }) pour { $references }
+error-request-redux-strength = la force { $value } d’une référence n’est pas valide ; utilisez une valeur de { $least } à { $most }
+error-request-control-net-weight = le poids { $value } d’un ControlNet n’est pas valide ; utilisez une valeur de 0 à { $most }
+error-request-control-net-range = un ControlNet ne peut pas agir de { $start } à { $end } des étapes ; utilisez des valeurs de 0 à 1, la plus petite d’abord
+error-request-control-net-without-image = il manque à un ControlNet une image à suivre ; choisissez-en une, ou retirez le ControlNet
+error-request-too-many-control-nets = { $value } ControlNets, c’est trop ; utilisez-en { $most } au plus
+error-request-mask-blur = le bord progressif { $value } du masque est trop large ; utilisez { $widest-blur } ou moins
 error-request-mask-padding = une marge de { $value } pixels autour du masque est trop grande ; utilisez { $most } ou moins
-error-grid-nothing = rien ne varie ; choisissez un réglage et ses valeurs
-error-grid-no-setting = { $value } ne nomme aucun réglage ; écrivez son nom, deux-points et ses valeurs, comme `steps: 10, 20, 30`
-error-grid-unknown = il n’y a pas de réglage nommé { $name } ; utilisez { $all }
-error-grid-no-values = { $value } n’a pas de valeurs ; écrivez-en, comme 1, 2, 3
+
+error-grid-nothing = rien ne varie ; choisissez un paramètre et ses valeurs
+error-grid-no-setting = { $value } ne nomme aucun paramètre ; écrivez son nom, deux-points et ses valeurs, par exemple `steps: 10, 20, 30`
+error-grid-unknown = il n’y a pas de paramètre nommé { $name } ; utilisez { $all }
+error-grid-no-values = { $value } n’a pas de valeurs ; écrivez-en, par exemple 1, 2, 3
 error-grid-value = { $value } n’est pas une valeur de { $setting } ; { $wanted }
-error-grid-twice = { $value } varie deux fois ; choisissez un autre réglage pour l’un des deux
-error-grid-too-many = { $count } images sont trop pour une grille ; utilisez { $most } ou moins
+error-grid-twice = { $value } varie deux fois ; choisissez un autre paramètre pour l’une des deux
+error-grid-too-many = { $count } images, c’est trop pour une grille ; utilisez-en { $most } ou moins
 error-grid-not-in-prompt = ni le prompt ni le prompt négatif ne contient { $value }, les mots à remplacer
-error-grid-which-lora = plusieurs LoRA sont utilisées ; dites laquelle, comme `lora { $value }: 0.5, 1`
-error-grid-no-input = la force de débruitage varie, mais il n’y a ni image d’entrée ni hires fix ; choisissez-en d’abord un
-error-guidance = deux nombres de 0 à 1 sont attendus, comme 0.2..0.8
-error-guidance-rescale = le rééchelonnement du guidage { $value } est invalide ; utilisez 0 à 1
-error-guidance-interval = l’intervalle de guidage { $value } est invalide ; utilisez deux nombres croissants de 0 à 1
-error-guidance-true-cfg = true CFG { $value } est invalide ; utilisez 1 ou plus
-error-keyframe = écrivez le numéro de l’image, = et le fichier, comme 40=image.png
+error-grid-which-lora = plusieurs LoRA sont utilisés ; précisez lequel, par exemple `lora { $value }: 0.5, 1`
+error-grid-no-input = la force de débruitage varie, mais il n’y a ni image d’entrée ni hires fix ; choisissez d’abord l’un des deux
+
+error-guidance = deux nombres de 0 à 1 sont attendus, par exemple 0.2..0.8
+error-guidance-rescale = le rééchelonnage du guidage { $value } n’est pas valide ; utilisez 0 à 1
+error-guidance-interval = cet intervalle de guidage n’est pas valide : { $value } ; utilisez deux nombres croissants de 0 à 1
+error-guidance-true-cfg = le vrai CFG { $value } n’est pas valide ; utilisez 1 ou plus
+
+error-keyframe = indiquez le numéro de la frame, = et le fichier, par exemple 40=image.png
+
 error-residency-cancelled = annulé
-error-residency-thread = les threads qui chargent les poids n’ont pas pu démarrer : { $value }
-error-residency-out-of-order = le bloc { $block } a été demandé hors de son tour
+error-residency-thread = impossible de démarrer les threads qui chargent les poids : { $value }
+error-residency-out-of-order = le bloc { $block } a été demandé dans le désordre
 error-residency-compute = le calcul a échoué : { $value }
-error-residency-device-lost = le GPU ne fonctionne plus : { $value }
-error-serve-pipe = les messages de la fenêtre ne peuvent pas être lus : { $value }
-error-serve-no-hello = la fenêtre n’a pas commencé par saluer
-error-serve-threads = les threads du moteur n’ont pas pu démarrer : { $value }
+error-residency-device-lost = le GPU a cessé de fonctionner : { $value }
+
+error-serve-pipe = impossible de lire les messages de la fenêtre : { $value }
+error-serve-no-hello = la fenêtre n’a pas commencé par une salutation
+error-serve-threads = impossible de démarrer les threads du moteur : { $value }
 error-serve-ended = le moteur s’est arrêté
-error-clip-read = le clip { $path } ne peut pas être lu : { $cause }
+
+error-clip-read = impossible de lire le clip { $path } : { $cause }
 error-clip-damaged = le clip { $path } est endommagé : { $detail }
-error-clip-truncated = le clip { $path } est incomplet : il s’arrête après l’image { $readable } sur { $frames }
-error-clip-no-index = le clip { $path } est incomplet : sa liste d’images manque
-error-clip-no-video = { $path } n’a pas de vidéo
-error-clip-no-frames = la vidéo de { $path } n’a pas d’images
-error-clip-beyond-end = le clip { $path } a { $frames } images, donc l’image { $start } n’y est pas
-error-clip-too-short = { $frames } images de { $path } sont trop peu : il en faut { $needed }
-error-clip-too-long = { $frames } images de { $path } sont trop ; { $most } peuvent être lues à la fois
-error-clip-too-large = les images de { $path } sont trop grandes : { $width }×{ $height } pixels
+error-clip-truncated = le clip { $path } est incomplet : il se termine après la frame { $readable } sur { $frames }
+error-clip-no-index = le clip { $path } est incomplet : sa liste de frames est absente
+error-clip-no-video = { $path } ne contient pas de vidéo
+error-clip-no-frames = la vidéo de { $path } n’a aucune frame
+error-clip-beyond-end = le clip { $path } a { $frames } frames, donc pas de frame { $start }
+error-clip-too-short = { $frames } frames de { $path }, c’est trop peu : il en faut { $needed }
+error-clip-too-long = { $frames } frames de { $path }, c’est trop ; { $most } peuvent être lues à la fois
+error-clip-too-large = les frames de { $path } sont trop grandes : { $width }×{ $height } pixels
 error-clip-needs-ffmpeg = { $path } est { $format }, que Sluice lit avec le programme ffmpeg, et ffmpeg n’est pas dans le PATH
 error-clip-ffmpeg = ffmpeg ne peut pas lire { $path } : { $detail }
-error-source-read = l’image { $path } ne peut pas être lue : { $cause }
+
+error-source-read = impossible de lire l’image { $path } : { $cause }
 error-source-not-apicture = { $path } n’est pas une image lisible : { $detail }
-error-source-nothing-masked = le masque { $path } ne sélectionne rien : { $reason }
-error-telemetry-same-file = { $path } ne peut pas être à la fois le fichier de télémétrie et celui de trace
-error-telemetry-create = le fichier de télémétrie { $path } ne peut pas être créé : { $cause }
-error-telemetry-disk-full = la télémétrie ne peut pas être écrite dans { $path } : le disque est plein
-error-telemetry-write = la télémétrie ne peut pas être écrite dans { $path } : { $cause }
-error-telemetry-gone = { $path } a été supprimé pendant qu’on y écrivait la télémétrie
+error-source-nothing-masked = le masque { $path } ne sélectionne rien pour l’inpainting : { $reason }
+
+error-telemetry-same-file = { $path } ne peut pas être à la fois le fichier de télémétrie et le fichier de trace
+error-telemetry-create = impossible de créer le fichier de télémétrie { $path } : { $cause }
+error-telemetry-disk-full = impossible d’écrire la télémétrie dans { $path } : le disque est plein
+error-telemetry-write = impossible d’écrire la télémétrie dans { $path } : { $cause }
+error-telemetry-gone = { $path } a été supprimé pendant que la télémétrie y était écrite
 error-telemetry-stopped = le thread qui mesure la mémoire s’est arrêté trop tôt ; le reste de la télémétrie est perdu
 error-telemetry-not-telemetry = { $path } n’est pas un fichier de télémétrie de Sluice : sa première ligne n’est pas un en-tête
-error-telemetry-version = la télémétrie de { $path } a la version { $found }, mais cette version de Sluice lit la { $known }
+error-telemetry-version = la télémétrie de { $path } a la version { $found }, mais cette version de Sluice lit la version { $known }
 error-telemetry-damaged = la ligne { $line } de { $path } est endommagée : { $detail }
-error-styles-read = { $path } ne peut pas être lu : { $error }
-error-styles-too-large = { $path } est trop grand pour un fichier de styles
-error-styles-csv = { $path } n’a pas de styles : { $error } ; le styles.csv d’A1111 a les colonnes name, prompt et negative_prompt
-error-styles-json = { $path } n’a pas de styles : { $error } ; les fichiers de Fooocus sont des listes de name, prompt et negative_prompt
+
+error-styles-read = impossible de lire { $path } : { $error }
+error-styles-too-large = { $path } est trop gros pour un fichier de styles
+error-styles-csv = { $path } ne contient pas de styles : { $error } ; le fichier styles.csv d’A1111 a les colonnes name, prompt et negative_prompt
+error-styles-json = { $path } ne contient pas de styles : { $error } ; les fichiers de Fooocus sont des listes de name, prompt et negative_prompt
+
 error-wildcards-missing = il n’y a pas de fichier de jokers nommé { $name }.txt{ $similar }
-error-wildcards-unreadable = le fichier de jokers { $path } ne peut pas être lu : { $error }
-error-wildcards-empty = le fichier de jokers { $path } n’a pas de lignes à choisir
+error-wildcards-unreadable = impossible de lire le fichier de jokers { $path } : { $error }
+error-wildcards-empty = le fichier de jokers { $path } ne contient aucune ligne à choisir
 error-wildcards-endless = le fichier de jokers { $name }.txt renvoie à lui-même
-error-wire-truncated = la connexion s’est arrêtée au milieu d’un message
-error-wire-too-long = un message prétend avoir { $value } octets, plus qu’aucun message
-error-wire-damaged = un message a été endommagé en route
+
+error-wire-truncated = la connexion s’est terminée au milieu d’un message
+error-wire-too-long = un message prétend avoir { $value } octets, plus qu’aucun message n’en a
+error-wire-damaged = un message a été endommagé en chemin
 error-wire-not-understood = un message est incompréhensible : { $value }
-error-request-outpaint = { $value } pixels autour de l’image d’entrée sont trop ; utilisez { $most } ou moins
+error-request-outpaint = { $value } pixels autour de l’image d’entrée, c’est trop ; utilisez { $most } ou moins
 error-request-control-and-input = le contrôle ne va pas avec une image ou un clip d’entrée ; retirez l’un des deux, ou donnez l’image comme référence
-error-outpaint-no-sides = écrivez un nombre de pixels pour tous les côtés, ou quatre : gauche,haut,droite,bas, comme 0,0,256,0
-error-grid-no-lora = aucune LoRA nommée { $name } n’est utilisée ; { $hint }
+error-outpaint-no-sides = indiquez un nombre de pixels pour tous les côtés, ou quatre : gauche,haut,droite,bas, par exemple 0,0,256,0
+error-grid-no-lora = aucun LoRA nommé { $name } n’est utilisé ; { $hint }
 error-source-nothing-added = ce qui est ajouté autour de { $path } est plus petit qu’un latent
-error-checkpoint-depth = { $path } ne peut pas faire de cartes de profondeur : { $reason }
-error-request-only-makes-depth = ce modèle fait des cartes de profondeur et ne génère pas d’images ; utilisez `sluice depth` ou un ControlNet qui suit les profondeurs
-error-request-no-depth-model = une carte de profondeur a besoin d’un estimateur de profondeur ; choisissez un fichier .safetensors de Depth Anything V2
+error-checkpoint-depth = { $path } ne peut pas créer de cartes de profondeur : { $reason }
+error-request-only-makes-depth = ce modèle crée des cartes de profondeur et ne génère pas d’images ; utilisez `sluice depth`, ou un ControlNet qui suit les profondeurs
+error-request-no-depth-model = une carte de profondeur demande un estimateur de profondeur ; choisissez un fichier .safetensors de Depth Anything V2

@@ -1,32 +1,44 @@
-### Ce qui n’est pas repris des réglages d’un fichier, et ce qui n’est pas lu d’un prompt.
+### Ce qui n’a pas pu être repris des paramètres d’un fichier, et ce qui n’est pas lu d’un prompt.
 
-note-of-keys-did-not-match-for = { $value } clés sur { $value2 } ne correspondaient pas, par exemple { $first }.
-note-only-a-prompt-was-found-all = Seul un prompt a été trouvé ; tous les autres réglages ont leurs valeurs par défaut.
+note-of-keys-did-not-match-for = { $value } clés sur { $value2 } ne correspondent pas, par exemple { $first }.
+
+note-only-a-prompt-was-found-all = Seul un prompt a été trouvé ; tous les autres paramètres ont leurs valeurs par défaut.
 note-is-not-valid-here-the-default = { $name } « { $value } » n’est pas valide ici ; la valeur par défaut est utilisée.
 note-the-sampler-is-not-available-is = L’échantillonneur « { $name } » n’est pas disponible ; { $chosen } est utilisé à la place.
-note-the-schedule-is-not-available-the = Le planificateur « { $value } » n’est pas disponible ; celui du modèle est utilisé.
-note-this-image-was-made-from-an = Cette image vient d’une image d’entrée, qui n’est pas incluse.
-note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas repris.
-note-controlnets-steered-this-image-they-and = Des ControlNets ont dirigé cette image ; ni eux ni leurs images ne sont repris.
-note-the-prompt-names-a-lora-which = Le prompt nomme une LoRA, que Sluice cherche à côté du modèle.
-note-it-was-made-from-an-image = Elle vient d’une image faite auparavant, qui n’est pas reprise.
-note-the-comfyui-graph-has-no-sampler = Le graphe ComfyUI n’a aucun échantillonneur connu de Sluice.
-note-it-was-made-from-an-input = Elle vient d’une image d’entrée, qui n’est pas incluse.
-note-controlnets-took-part-that-is-not = Des ControlNets ont servi ; ce n’est pas repris.
-note-controls-took-part-they-are-not = Des contrôles ont servi ; ils ne sont pas repris.
-note-fooocuss-sharpness-and-adm-guidance-are = La netteté et le guidage ADM de Fooocus ne sont pas disponibles.
-note-took-part-that-is-not-restored = { $what } a servi ; ce n’est pas repris.
-note-the-schedule-is-not-available-the-2 = Le planificateur « { $name } » n’est pas disponible ; celui du modèle est utilisé.
-note-novelais-and-12-weigh-words-in = {"{ }"}, [ ] et 1.2:: :: de NovelAI pondèrent les mots à leur façon ; ils restent tels quels.
-note-the-prompts-of-characters-are-appended = Les prompts des personnages sont ajoutés à la fin ; leurs places ne sont pas reprises.
-note-a-refiner-or-an-upscaler-took = Un refiner ou un upscaler a servi ; ce n’est pas repris.
-note-this-clip-was-made-from-an = Ce clip vient d’une image du modèle « { $model } » ; les réglages de l’image sont repris.
-note-this-clip-was-made-from-a = Ce clip vient d’une image de départ, qui n’est pas reprise.
-note-a-loras-weight-changed-from-step = Le poids d’une LoRA changeait d’une étape à l’autre ; ce n’est pas repris.
-note-it-was-enlarged-times-and-denoised = Elle a été agrandie { $scale } fois et débruitée à nouveau, ce qui n’est pas possible ici.
+note-the-schedule-is-not-available-the = Le planificateur « { $value } » n’est pas disponible ; celui du modèle par défaut est utilisé.
+note-this-image-was-made-from-an = Cette image a été créée à partir d’une image d’entrée, qui n’est pas incluse.
+note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
+note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
+note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche à côté du modèle.
+
+note-it-was-made-from-an-image = Une image générée auparavant a servi de départ ; elle n’est pas rétablie.
+note-the-comfyui-graph-has-no-sampler = Le graphe de ComfyUI ne contient aucun échantillonneur que Sluice connaît.
+note-it-was-made-from-an-input = Une image d’entrée a servi de départ ; elle n’est pas incluse.
+note-controlnets-took-part-that-is-not = Des ControlNets sont intervenus ; cela n’est pas rétabli.
+
+note-controls-took-part-they-are-not = Des contrôles sont intervenus ; ils ne sont pas rétablis.
+
+note-fooocuss-sharpness-and-adm-guidance-are = La netteté et l’ADM Guidance de Fooocus ne sont pas disponibles.
+
+note-took-part-that-is-not-restored = Aussi utilisé : { $what }. Cela n’est pas rétabli.
+
+note-the-schedule-is-not-available-the-2 = Le planificateur « { $name } » n’est pas disponible ; celui du modèle par défaut est utilisé.
+
+note-novelais-and-12-weigh-words-in = Les {"{ }"}, [ ] et 1.2:: :: de NovelAI pondèrent les mots à leur manière ; ils restent tels quels.
+note-the-prompts-of-characters-are-appended = Les prompts des personnages sont ajoutés à la fin ; leurs emplacements ne sont pas rétablis.
+
+note-a-refiner-or-an-upscaler-took = Un refiner ou un upscaler est intervenu ; cela n’est pas rétabli.
+note-this-clip-was-made-from-an = Ce clip a été créé à partir d’une image avec le modèle « { $model } » ; les paramètres de l’image sont rétablis.
+
+note-this-clip-was-made-from-a = Ce clip a été créé à partir d’une image de début, qui n’est pas rétablie.
+note-a-loras-weight-changed-from-step = Le poids d’un LoRA a changé d’une étape à l’autre ; cela n’est pas rétabli.
+
+note-it-was-enlarged-times-and-denoised = L’image a été agrandie { $scale } fois puis débruitée à nouveau, ce qui n’est pas possible ici.
 note-the-upscaler-is-not-available-is = L’upscaler « { $name } » n’est pas disponible ; { $latent } est utilisé à la place.
-note-the-upscaler-is-not-restored-the = L’upscaler « { $name } » n’est pas repris ; celui de Sluice est utilisé à la place.
-note-is-not-restored-the-second-pass = { $name } n’est pas repris ; la seconde passe utilise celui de la première.
-note-this-image-was-generated-with-which = Cette image a été générée avec { $value }, un réglage de mémoire qui n’est pas repris.
+note-the-upscaler-is-not-restored-the = L’upscaler « { $name } » n’est pas rétabli ; celui de Sluice est utilisé à la place.
+note-is-not-restored-the-second-pass = { $name } n’est pas rétabli ; la seconde passe utilise celui de la première.
+
+note-this-image-was-generated-with-which = Cette image a été générée avec { $value } ; c’est un paramètre de mémoire, qui n’est pas rétabli.
+
 note-ignores-the-last-token = { $encoder } ignore le dernier token.
 note-ignores-the-last-tokens = { $encoder } ignore les { $cut } derniers tokens.

@@ -1,56 +1,84 @@
-### Pourquoi un plan est ce qu’il est.
+### Pourquoi un plan est ce qu’il est. Les parties d’un modèle ont leur article.
 
-reason-all-streamed = Les { $used } blocs ({ $role }) { $how }, { $why }.
-reason-one-stays = { $stay } bloc sur { $used } ({ $role }) reste { $where }, les autres { $how }, { $why }.
-reason-some-stay = { $stay } blocs sur { $used } ({ $role }) restent { $where }, les autres { $how }, { $why }.
+## Phrases
+
+reason-all-streamed = Dans { $role }, les { $used } blocs { $how }, { $why }.
+reason-one-stays = Dans { $role }, { $stay } bloc sur { $used } reste { $where } et les autres { $how }, { $why }.
+reason-some-stay = Dans { $role }, { $stay } blocs sur { $used } restent { $where } et les autres { $how }, { $why }.
 reason-everything-stays = Le modèle entier ({ $size }) tient et reste { $where }.
-reason-parts-in-turn = Chaque partie du modèle n’est { $where } que pendant qu’elle sert, { $why }.
-reason-part-in-use = { $where } seulement pendant l’utilisation : { $role }, { $why }.
-reason-parts-in-use = { $where } seulement pendant l’utilisation : { $roles }, { $why }.
+reason-parts-in-turn = Chaque partie du modèle n’est { $where } que tant qu’elle sert, { $why }.
+reason-part-in-use = Quand il ne sert pas, { $role } n’est pas { $where }, { $why }.
+reason-parts-in-use = Quand ils ne servent pas, { $roles } ne sont pas { $where }, { $why }.
 reason-decoded-in-tiles = L’image est décodée par tuiles d’au plus { $width }×{ $height } latents.
 reason-enlarged-in-tiles = L’image est agrandie par tuiles d’au plus { $width }×{ $height } pixels.
 reason-uses-per-step = Utilise { $part } sur { $whole }, { $time } par étape.
 reason-uses = Utilise { $part } sur { $whole }, { $time }.
-reason-weights-in-8-bits = Les poids sont gardés sur 8 bits ({ $format }), ce qui change légèrement l’image.
-reason-text-in-8-bits = Les poids des encodeurs de texte sont gardés sur 8 bits ({ $format }), ce qui change légèrement l’image.
-reason-offer-with-error = { $name } utiliserait { $memory } et { $time } par étape, avec une erreur des poids de { $error }.
-reason-offer = { $name } utiliserait { $memory } et { $time } par étape.
-reason-does-not-fit = Ne tient pas { $where } : { $what } demande { $needed } à l’étape { $stage }, { $over } de plus que les { $allowed } permis.
-reason-not-enough-ram = Pas assez de RAM : charger les poids demande { $needed }, et { $allowed } sont permis.
-reason-allow-or-smaller = { $allow }, ou utilisez une image ou un lot plus petit.
-reason-allow-smaller-or-auto = { $allow }, utilisez une image ou un lot plus petit, ou choisissez le mode de déchargement automatique.
-reason-smaller = Utilisez une image ou un lot plus petit.
-reason-smaller-or-auto = Utilisez une image ou un lot plus petit, ou choisissez le mode de déchargement automatique.
-reason-allow-ram = Permettez { $memory } de RAM en plus
-reason-allow-vram = Permettez au moins { $memory } de VRAM
-reason-allow-memory = Permettez au moins { $memory } de mémoire
-reason-what-everything = tout garder sur l’appareil
-reason-what-all-but-text = tout garder sur l’appareil sauf l’encodeur de texte
+reason-weights-in-8-bits = Les poids sont gardés en 8 bits ({ $format }), ce qui change un peu l’image.
+reason-text-in-8-bits = Les poids des encodeurs de texte sont gardés en 8 bits ({ $format }), ce qui change un peu l’image.
+reason-offer-with-error = « { $name } » utiliserait { $memory } et prendrait { $time } par étape, avec { $error } d’écart sur les poids.
+reason-offer = « { $name } » utiliserait { $memory } et prendrait { $time } par étape.
+
+## Ce qui ne tient pas
+
+reason-does-not-fit = Ne tient pas { $where } : { $what } demande { $needed } pendant la phase « { $stage } », { $over } de plus que les { $allowed } autorisés.
+reason-not-enough-ram = Pas assez de RAM : charger les poids demande { $needed }, et { $allowed } sont autorisés.
+reason-allow-or-smaller = { $allow }, ou utilisez une image ou un lot plus petits.
+reason-allow-smaller-or-auto = { $allow }, utilisez une image ou un lot plus petits, ou choisissez le mode automatique.
+reason-smaller = Utilisez une image ou un lot plus petits.
+reason-smaller-or-auto = Utilisez une image ou un lot plus petits, ou choisissez le mode automatique.
+reason-allow-ram = Autorisez { $memory } de RAM en plus
+reason-allow-vram = Autorisez au moins { $memory } de VRAM
+reason-allow-memory = Autorisez au moins { $memory } de mémoire
+reason-what-everything = tout garder sur cet appareil
+reason-what-all-but-text = garder sur cet appareil tout sauf l’encodeur de texte
 reason-what-autoencoder = garder l’auto-encodeur à côté de la partie utilisée
 reason-what-largest = la plus grande partie à elle seule
 reason-what-smallest = même la plus petite répartition
-reason-because-too-large = parce que les { $size } ne tiennent pas d’un coup
+
+## Pourquoi des poids ne restent pas
+
+reason-because-too-large = parce que les { $size } ne tiennent pas à la fois
 reason-because-little-free = parce que garder les { $size } laisserait peu de mémoire libre
-reason-because-mode = parce que le mode de déchargement est { $mode }
-reason-how-some-by-tensor = sont diffusés en continu, dont { $blocks } tenseur par tenseur
+reason-because-mode =
+    parce que le mode est « { $mode ->
+        [none] { plan-mode-none }
+        [cond_only] { plan-mode-cond-only }
+        [cond_diffusion] { plan-mode-cond-diffusion }
+        [aggressive] { plan-mode-aggressive }
+        [layer_streaming] { plan-mode-layer-streaming }
+       *[other] { $mode }
+    } »
+
+## Ce qui arrive aux poids qui ne restent pas
+
+reason-how-some-by-tensor = passent en streaming, dont { $blocks } tenseur par tenseur
 reason-how-by-tensor = sont chargés tenseur par tenseur
-reason-how-computation = sont diffusés pendant le calcul
-reason-how-link = sont diffusés aussi vite que le lien vers le GPU le permet
-reason-how-disk = sont diffusés aussi vite que le disque le permet
+reason-how-computation = passent en streaming pendant le calcul
+reason-how-link = passent en streaming aussi vite que le bus du GPU le permet
+reason-how-disk = passent en streaming aussi vite que le disque le permet
+
+## Où sont les poids
+
 reason-where-memory = en mémoire
 reason-where-gpu = sur le GPU
 reason-where-into-memory = en mémoire
-reason-role-text-encoder = encodeur de texte
-reason-role-denoiser = débruiteur
-reason-role-autoencoder = auto-encodeur
-reason-role-upscaler = upscaler
-reason-role-preprocessor = préprocesseur
-reason-roles-text-and-denoiser = encodeur de texte et débruiteur
-reason-roles-text-and-autoencoder = encodeur de texte et auto-encodeur
-reason-roles-denoiser-and-autoencoder = débruiteur et auto-encodeur
+
+## Parties d’un modèle
+
+reason-role-text-encoder = l’encodeur de texte
+reason-role-denoiser = le débruiteur
+reason-role-autoencoder = l’auto-encodeur
+reason-role-upscaler = l’upscaler
+reason-role-preprocessor = le préprocesseur
+reason-roles-text-and-denoiser = l’encodeur de texte et le débruiteur
+reason-roles-text-and-autoencoder = l’encodeur de texte et l’auto-encodeur
+reason-roles-denoiser-and-autoencoder = le débruiteur et l’auto-encodeur
+
+## Phases
+
 reason-stage-encode = encodage
 reason-stage-encode-image = encodage de l’image
 reason-stage-denoise = débruitage
 reason-stage-decode = décodage
 reason-stage-upscale = agrandissement
-reason-stage-make-maps = créer les cartes
+reason-stage-make-maps = création de cartes

@@ -53,4 +53,4 @@ state-engine-restarted = Moteur redémarré, reprise en cours
 state-generation-failed = La génération a échoué
 state-model-not-opened = Impossible d'ouvrir ce modèle
 state-went-wrong = Une erreur s'est produite
-state-snippet-deleted = Extrait supprimé : { $words }
+state-snippet-deleted = Extrait supprimé : { $words }

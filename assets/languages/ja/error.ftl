@@ -1,59 +1,72 @@
-### 何が起きたか。
+### エンジンとダウンロードが伝える、うまくいかなかったこと。
 
-error-downloads-stopped = ダウンロードを停止しました
+error-downloads-stopped = ダウンロードは停止されました
 error-downloads-offline = { $host } に接続できません
-error-downloads-stalled = { $host } からデータが届かなくなりました
-error-downloads-dropped = ファイルの途中で { $host } が接続を切りました
+error-downloads-stalled = { $host } から何も届かなくなりました
+error-downloads-dropped = ファイルが完了する前に { $host } が接続を切断しました
 error-downloads-insecure = { $host } への安全な接続に失敗しました: { $reason }
-error-downloads-proxy = プロキシが使えません: { $reason }
-error-downloads-busy = リクエストが多すぎるため、{ $host } が待機を求めています
+error-downloads-proxy = プロキシが機能していません: { $reason }
+error-downloads-busy = 要求が多すぎたため、{ $host } が待つよう求めています
 error-downloads-server = { $host } は今応答できません（エラー { $status }）
 error-downloads-needs-token = { $what } にはサインインが必要です{ $detail }
 error-downloads-not-allowed = { $what } には条件への同意が必要です
 error-downloads-not-found = { $what } は { $host } にありません
-error-downloads-answer = { $host } の応答を解釈できません: { $reason }
-error-downloads-wrong-hash = { $name } は破損しているか別のファイルです。SHA-256 は { $found }… で、{ $expected }… のはずです
-error-downloads-wrong-size = { $name } の大きさが予告と異なります: { $found } バイト（予告は { $expected }）
-error-downloads-no-space = { $folder } の空きが足りません。{ $needed } 必要で、空きは { $allowed } です
-error-downloads-occupied = { $path } は別の内容ですでに存在します
+error-downloads-answer = { $host } の応答を理解できません: { $reason }
+error-downloads-wrong-hash = { $name } は破損しているか、別のファイルです。SHA-256 は { $found }… ですが、{ $expected }… のはずです
+error-downloads-wrong-size = { $name } のサイズが予告と違います。{ $found } バイトですが、{ $expected } バイトのはずです
+error-downloads-no-space = { $folder } の空きが足りません。{ $needed } 必要ですが、空きは { $allowed } です
+error-downloads-occupied = { $path } はすでにあり、内容が異なります
 error-downloads-in-use = { $path } はすでにダウンロード中です
-error-downloads-file = { $path } の処理（{ $doing }）ができません: { $source }
-error-downloads-name = 名前 { $name } はフォルダー内のファイル名ではありません
+error-downloads-file =
+    { $path } を{ $doing ->
+        [created] 作成
+        [written] 書き込み
+        [read] 読み取り
+        [removed] 削除
+       *[other] 処理（{ $doing }）
+    }できません: { $source }
+error-downloads-name = { $name } はファイル名として使えません
+
 error-link-empty = リンクがありません
 error-link-not-a-link = 「{ $value }」はリンクでもリポジトリの名前でもありません
-error-link-no-model = 「{ $value }」はモデルを指していません
+error-link-no-model = 「{ $value }」の先にモデルはありません
 error-link-other-file = Sluice は { $value } を開きません
-error-link-no-weights = { $value } には .safetensors や .gguf のファイルがありません
-error-link-several = { $repository } には { $count } 個のファイルがあります。どれかを指定してください
-error-the-keyring-refuses = キーリングが拒否しました: { $error }。
-error-the-engine-for-nvidia-gpus-is = NVIDIA GPU 用のエンジンがインストールされていません: { $value } がありません。
+error-link-no-weights = { $value } に .safetensors や .gguf のファイルはありません
+error-link-several = { $repository } には { $count } 個のファイルがあります。どれか 1 つを指定してください
+
+error-the-keyring-refuses = キーリングに拒否されました: { $error }。
+
+error-the-engine-for-nvidia-gpus-is = NVIDIA GPU 用のエンジンがインストールされていません。{ $value } がありません。
 error-the-readme-explains-how-to-install = インストール方法は README にあります。
+
 error-presets-no-folder = このユーザーにはデータ用のフォルダーがありません
-error-presets-name = { $value } はプリセットの名前にできません。文字、数字、空白を使ってください
+error-presets-name = { $value } はプリセットの名前にできません。文字、数字、スペースを使ってください
 error-presets-taken = { $value } という名前のプリセットはすでにあります
 error-presets-missing = { $name } という名前のプリセットはありません
 error-presets-malformed = { $path } はプリセットではありません: { $message }
-error-adapters-not-an-adapter = { $path } は LoRA でも Sluice が対応するほかのアダプターでもありません。最初のテンソルは { $first } です
-error-adapters-layer = { $path }: 層 { $layer } のテンソルが合いません: { $reason }
-error-adapters-other-family = { $path } は { $family } ですが、このモデルは { $model } です
+
+error-adapters-not-an-adapter = { $path } は LoRA でも、Sluice が対応するほかのアダプターでもありません。最初のテンソルは { $first } です
+error-adapters-layer = { $path }: レイヤー { $layer } のテンソルが互いに合いません: { $reason }
+error-adapters-other-family = { $path }（{ $family }）はこのモデル（{ $model }）に合いません
 error-adapters-unknown = { $name } という名前の LoRA はありません
 error-adapters-tag = <lora:{ $tag }> を解釈できません
-error-checkpoint-not-found = ファイルまたはフォルダー { $path } がありません
+
+error-checkpoint-not-found = { $path } というファイルまたはフォルダーはありません
 error-checkpoint-not-here = { $name } はこのコンピューターにありません
-error-checkpoint-io = { $path } を読み取れません: { $source }
+error-checkpoint-io = { $path } を読み込めません: { $source }
 error-checkpoint-write = { $path } に書き込めません: { $source }
 error-checkpoint-hollow = { $path } の重みはこのコンピューターにありません
 error-checkpoint-no-model = { $path } にモデルが見つかりません
 error-checkpoint-no-asset = { $name } は Sluice の一部ですが、{ $path } に見つかりませんでした
-error-checkpoint-not-a-model-file = { $path } は Sluice が読み取れるモデルファイルではありません
+error-checkpoint-not-a-model-file = { $path } は Sluice が読めるモデルファイルではありません
 error-checkpoint-pickle = { $path } は pickle ファイルで、開くと任意のコードが実行されるおそれがあります
 error-checkpoint-empty-file = { $path } は空です
 error-checkpoint-header-past-end = { $path } は破損しているか不完全です。ヘッダーは { $header } バイトのはずですが、ファイルは { $length } バイトしかありません
 error-checkpoint-header = { $path } のヘッダーが破損しています: { $reason }
-error-checkpoint-truncated = { $path } は不完全です。{ $expected } バイトのはずですが { $length } バイトしかありません
+error-checkpoint-truncated = { $path } は不完全です。{ $expected } バイトのはずですが、{ $length } バイトしかありません
 error-checkpoint-json = { $path } を解釈できません: { $reason }
-error-checkpoint-other-task = { $path } は{ $task }のモデルで、Sluice はまだ対応していません
-error-checkpoint-missing-shard = { $shard } がありませんが、{ $index } が参照しています
+error-checkpoint-other-task = { $path } は Sluice がまだ対応していないモデルです（{ $task }）
+error-checkpoint-missing-shard = { $index } が参照している { $shard } がありません
 error-checkpoint-missing-part = { $model } の{ $role }がありません: { $expected }
 error-checkpoint-unknown-family = { $path } は Sluice が対応していないモデルです{ $kind }
 error-checkpoint-refiner = { $path } はリファイナーとして使えません: { $reason }
@@ -61,174 +74,205 @@ error-checkpoint-upscaler = { $path } は画像を拡大できません: { $reas
 error-checkpoint-redux = { $path } は Redux として使えません: { $reason }
 error-checkpoint-control-net = { $path } は ControlNet として使えません: { $reason }
 error-checkpoint-missing-tensor = { $path } にテンソル { $name } がありません
-error-checkpoint-shape = { $path } のテンソル { $name } の形は { $found } で、{ $expected } ではありません
-error-checkpoint-dtype = { $path } のテンソル { $name } は { $found } で保存されており、Sluice はここでは対応していません
+error-checkpoint-shape = { $path } のテンソル { $name } の形は { $found } ですが、{ $expected } のはずです
+error-checkpoint-dtype = { $path } のテンソル { $name } は { $found } で保存されており、ここでは Sluice が対応していません
 error-checkpoint-quantization = { $path } の重みは { $found } で保存されており、Sluice は対応していません
 error-checkpoint-config = { $path } では { $field } = { $value } ですが、{ $reason }
 error-checkpoint-tokenizer = トークナイザー { $path } を使えません: { $reason }
-error-account = デバイスのメモリが足りません。{ $needed } 必要で、許可は { $allowed } です
-error-plan-device = { $what }には{ $stage }の段階で { $device } のメモリが { $needed } 必要ですが、許可は { $allowed } だけです
-error-plan-host = 重みの読み込みには RAM が { $needed } 必要ですが、許可は { $allowed } だけです
-error-output-extension = { $path } が .png、.jpg、.webp で終わっていません
-error-output-clip-extension = { $path } が { $endings } で終わっていません
+
+error-account = デバイスのメモリが足りません。{ $needed } 必要ですが、使えるのは { $allowed } です
+
+error-plan-device = { $what }には、{ $stage }のステージで { $needed } のメモリ（{ $device }）が必要ですが、使えるのは { $allowed } です
+error-plan-host = 重みの読み込みに RAM が { $needed } 必要ですが、使えるのは { $allowed } です
+
+error-output-extension = { $path } の末尾が .png、.jpg、.webp のいずれでもありません
+error-output-clip-extension = { $path } の末尾が { $endings } ではありません
 error-output-other-files = フォルダー { $path } にほかのファイルがあります
 error-output-clip-too-large = { $width }×{ $height } ピクセルのフレームは { $path } には大きすぎます
 error-output-encoder = { $path } をエンコードできません: { $detail }
 error-output-no-ffmpeg = コーデック { $name } にはプログラム ffmpeg が必要ですが、PATH にありません
 error-output-ffmpeg = ffmpeg が { $path } に書き込めませんでした: { $detail }
-error-output-is-folder = { $path } はファイル名ではなくフォルダーです
-error-output-not-a-folder = { $path } はフォルダーではなくファイルです
+error-output-is-folder = { $path } はフォルダーで、ファイル名ではありません
+error-output-not-a-folder = { $path } はファイルで、フォルダーではありません
 error-output-create-folder = フォルダー { $folder } を作成できません: { $cause }
 error-output-not-writable = フォルダー { $folder } に書き込めません: { $cause }
-error-output-disk-full = { $path } に書き込めません: ディスクがいっぱいです
+error-output-disk-full = ディスクがいっぱいのため、{ $path } に書き込めません
 error-output-write = { $path } に書き込めません: { $cause }
-error-output-exists = { $path } はすでに存在します
+error-output-exists = { $path } はすでにあります
 error-output-settings-too-long = 設定が JPEG ファイルには長すぎます: { $path }
 error-output-pixels = { $width }×{ $height } ピクセル、{ $bytes } バイトの画像は書き込めません
 error-output-kept-elsewhere = { $cause }。代わりに { $path } に保存しました
-error-output-read = { $path } を読み取れません: { $cause }
+error-output-read = { $path } を読み込めません: { $cause }
 error-output-not-media = { $path } は PNG、JPEG、WebP、GIF、MP4 のファイルではありません
 error-output-truncated = { $path } は不完全です
 error-output-damaged = { $path } の設定が破損しています: { $detail }
-error-output-too-large = { $path } の { $keyword } の部分は設定には大きすぎます
-error-output-no-settings = { $path } に生成の設定がありません
-error-output-newer-version = { $path } は新しいバージョンの Sluice で作られました。設定のバージョンは { $found } で、このバージョンが読めるのは { $known } までです
+error-output-too-large = { $path } の { $keyword } の部分は、設定にしては大きすぎます
+error-output-no-settings = { $path } に生成の設定は含まれていません
+error-output-newer-version = { $path } は新しいバージョンの Sluice で作られました。設定はバージョン { $found } ですが、このバージョンが読めるのは { $known } までです
+
 error-gif-file-too-large = フレームが GIF には大きすぎます
+
 error-h264-too-large = フレームが H.264 には大きすぎます
-error-names-empty = {"{"}name{"}"} のような名前を入力してください
-error-names-unknown = {"{"}{ $value }{"}"} という項目はありません。{"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"}、{"{"}height{"}"} を使ってください
+
+error-names-empty = 名前を入力してください。例: {"{"}name{"}"}
+error-names-unknown = {"{"}{ $value }{"}"} という項目はありません。{"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"}、{"{"}height{"}"} が使えます
 error-names-open = {"{"} が {"}"} で閉じられていません
+
 error-webp-too-large = フレームが WebP には大きすぎます
+
 error-pipeline-card = GPU を使えません: { $value }
-error-pipeline-no-such-gpu = GPU { $number } はここにありません
-error-pipeline-unknown-card = { $id } という名前のシミュレート GPU はありません
+error-pipeline-no-such-gpu = ここに GPU { $number } はありません
+error-pipeline-unknown-card = { $id } という名前のシミュレーション用 GPU はありません
 error-pipeline-unknown-model = { $id } という名前の既知のモデルはありません
-error-pipeline-initial-latents = { $path } の初期潜在を使えません: { $reason }
+error-pipeline-initial-latents = { $path } の初期 Latent を使えません: { $reason }
 error-pipeline-dump = テンソルを { $path } に書き出せません: { $reason }
-error-pipeline-not-finite = 画像に無効な値（NaN）があります（{ $dtype } で計算）
-error-clip = 最初のフレーム、点 2 つ、最後の次のフレームを 0..48 や 12.. のように書いてください
-error-request-size-not-multiple = { $side } { $pixels } は { $multiple } の倍数ではありません。{ $below } または { $above } を使ってください
-error-request-side-too-long = { $side } { $pixels } は大きすぎます。{ $longest } 以下にしてください
-error-request-scale = 倍率 { $value } は 1～4 の範囲外です
-error-request-only-upscales = このモデルは画像を拡大するアップスケーラーで、生成はしません。`sluice upscale`、またはウィンドウの「拡大…」を使ってください
+error-pipeline-not-finite = { $dtype } で計算した画像に無効な値（NaN）があります
+
+error-clip = 最初のフレーム、2 つのピリオド、最後の次のフレームの順に書いてください。例: 0..48、12..
+
+error-request-size-not-multiple =
+    { $side ->
+        [width] 幅
+        [height] 高さ
+       *[other] { $side }
+    } { $pixels } は { $multiple } の倍数ではありません。{ $below } または { $above } にしてください
+error-request-side-too-long =
+    { $side ->
+        [width] 幅
+        [height] 高さ
+       *[other] { $side }
+    } { $pixels } は大きすぎます。{ $longest } 以下にしてください
+error-request-scale = 倍率 { $value } は 1 から 4 の範囲外です
+error-request-only-upscales = このモデルは画像を拡大するアップスケーラーで、画像は生成しません。`sluice upscale` か、ウィンドウの「拡大…」を使ってください
 error-request-no-upscaler = このモデルは画像を生成するもので、アップスケーラーではありません
-error-request-hires-of-clip = Hires fix は画像用で、クリップ用ではありません。外して、クリップを拡大してください
-error-request-hires-of-input = Hires fix はプロンプトから始めます。入力画像を外すか、Hires fix を外して大きいサイズを使ってください
-error-request-no-hires = Hires fix にはこのモデルにできない画像から画像が必要です。外して、画像を拡大してください
+error-request-hires-of-clip = Hires fix は画像用で、動画には使えません。外してから動画を拡大してください
+error-request-hires-of-input = Hires fix はプロンプトから始めます。入力画像を外すか、Hires fix を外してサイズを大きくしてください
+error-request-no-hires = Hires fix には「画像から画像」が必要ですが、このモデルは対応していません。外してから画像を拡大してください
 error-request-no-steps = 0 ステップではノイズしか残りません。1 以上にしてください
-error-request-no-frames = 0 フレームでは何もできません。1 以上にしてください
-error-request-one-frame-only = このモデルはクリップではなく画像を生成します。{ $value } ではなく 1 フレームにしてください
-error-request-frames-not-multiple = このモデルが生成するのは 1 フレームと { $multiple } の倍数を加えた数で、{ $frames } ではありません。{ $below } または { $above } を使ってください
-error-request-no-such-mode = このモデルは { $wanted } ができません。できるのは { $modes } です
-error-request-image-and-clip = 入力画像と入力クリップが両方あります。どちらかを外してください
-error-request-variation = バリエーション強度 { $value } は無効です。0～1 を使ってください
-error-request-last-image-alone = 最後の画像には最初の画像が必要です
-error-request-clip-input-of-image = 最後の画像、キーフレーム、入力クリップ、コントロールはクリップ用です。2 フレーム以上にするか、外してください
-error-request-keyframe-twice = フレーム { $value } に画像が 2 つあります。どちらかを外してください
-error-request-keyframes-and-clip = キーフレームは入力クリップと併用できません。どちらかを外してください
-error-request-keyframes-in-windows = このモデルでは、フレームのウィンドウでキーフレームと最後の画像を使えません。画像かウィンドウを外してください
-error-request-nothing-controls = クリップを制御するものがありません。コントロールクリップまたは参照画像を指定してください
-error-request-mask-without-control = マスクはコントロールクリップに属します。そのクリップも指定してください
-error-request-control-strength = コントロール強度 { $value } は無効です。0～{ $strongest-control } を使ってください
-error-request-no-references = このモデルは参照画像を使いません。外すか、1 枚を入力画像にしてください
-error-request-too-many-references = このモデルが使うのは { $amount } ですが、{ $given } 指定されています
-error-request-reference-side = 参照の辺 { $value } は無効です。{ $least }～{ $most } ピクセルを使ってください
-error-request-references-in-windows = 参照画像はフレームのウィンドウでは使えません。画像かウィンドウを外してください
-error-request-nothing-to-fill-in = このモデルは画像の一部を埋めます。画像とその部分のマスクを指定してください
+error-request-no-frames = 0 フレームでは何も生成されません。1 以上にしてください
+error-request-one-frame-only = このモデルが生成するのは画像で、動画ではありません。{ $value } ではなく 1 フレームにしてください
+error-request-frames-not-multiple = このモデルのフレーム数は 1 に { $multiple } の倍数を加えた数で、{ $frames } は使えません。{ $below } または { $above } にしてください
+error-request-no-such-mode = このモデルは { $wanted } に対応していません。対応しているもの: { $modes }
+error-request-image-and-clip = 入力画像と入力動画の両方が指定されています。どちらかを外してください
+error-request-variation = バリエーション強度 { $value } は無効です。0 から 1 にしてください
+error-request-last-image-alone = 終了画像には開始画像が必要です
+error-request-clip-input-of-image = 終了画像、キーフレーム、入力動画、コントロールは動画用です。2 フレーム以上にするか、これらを外してください
+error-request-keyframe-twice = フレーム { $value } に画像が 2 枚あります。どちらかを外してください
+error-request-keyframes-and-clip = キーフレームと入力動画は一緒に使えません。どちらかを外してください
+error-request-keyframes-in-windows = このモデルでは、キーフレームと終了画像をウィンドウに分けた生成で使えません。画像かウィンドウを外してください
+error-request-nothing-controls = 動画をコントロールするものがありません。コントロール動画か参照画像を指定してください
+error-request-mask-without-control = マスクにはコントロール動画が必要です。動画も指定してください
+error-request-control-strength = コントロール強度 { $value } は無効です。0 から { $strongest-control } の値にしてください
+error-request-no-references = このモデルは参照画像に対応していません。外すか、1 枚を入力画像にしてください
+error-request-too-many-references = 参照画像が多すぎます（{ $given } 枚）。このモデルで使えるのは { $amount } です
+error-request-reference-side = 参照画像の辺 { $value } は無効です。{ $least } から { $most } ピクセルにしてください
+error-request-references-in-windows = 参照画像はウィンドウに分けた生成では使えません。画像かウィンドウを外してください
+error-request-nothing-to-fill-in = このモデルは画像の一部を埋めるものです。画像と、その部分のマスクを指定してください
 error-request-mask-of-clip = マスクは画像用です。外すか、1 フレームにしてください
-error-request-nothing-added = { $frames } フレームでは何も増えません。最初の { $overlap } は入力クリップの終わりの繰り返しです。{ $least } 以上にしてください
-error-request-frame-rate = 毎秒 { $value } フレームは無効です。1～60 を使ってください
-error-request-windows = { $overlap } フレームを共有する { $frames } フレームのウィンドウは先に進みません。ウィンドウは重なりより長くしてください
-error-request-empty-batch = バッチサイズ 0 では何もできません。1 以上にしてください
+error-request-nothing-added = { $frames } フレームでは何も追加されません。最初の { $overlap } フレームは入力動画の終わりの繰り返しです。{ $least } 以上にしてください
+error-request-frame-rate = 1 秒あたり { $value } フレームは無効です。1 から 60 の値にしてください
+error-request-windows = { $overlap } フレームが重なる { $frames } フレームのウィンドウでは先に進みません。ウィンドウは重なりより長くしてください
+error-request-empty-batch = バッチサイズ 0 では何も生成されません。1 以上にしてください
 error-request-batch-too-large = バッチサイズ { $value } は大きすぎます。{ $largest-batch } 以下にしてください
-error-request-no-tokens = プロンプトの上限が 0 トークンではプロンプトが残りません。1 以上にしてください
+error-request-no-tokens = 上限が 0 トークンではプロンプトが残りません。1 以上にしてください
 error-request-guidance = ガイダンス { $value } は無効です。0 以上にしてください
 error-request-adapter-weight = LoRA の重み { $value } は有限の数ではありません
 error-request-too-many-steps = { $value } ステップは多すぎます。1000 以下にしてください
 error-request-clip-skip = CLIP スキップ { $value } は CLIP の層の数を超えています。{ $largest-clip-skip } 以下にしてください
 error-request-step-cache = ステップキャッシュのしきい値 { $value } は無効です。0 以上にしてください
-error-request-shift = シフト { $value } は無効です。0.01～{ $largest-shift } を使ってください
+error-request-shift = シフト { $value } は無効です。0.01 から { $largest-shift } の値にしてください
 error-request-no-shift = このモデルにシフトはありません。外してください
 error-request-prompts-only = このモデルはプロンプトだけから画像を作ります。入力画像を外してください
 error-request-no-such-levels = スケジューラー { $name } はこのモデルでは使えません
-error-request-frame-range = フレーム { $value } はありません。2 番目の数は 1 番目より大きくしてください
-error-request-strength = ノイズ除去強度 { $value } は無効です。0 より大きく 1 以下にしてください
-error-request-strength-takes-no-step = ノイズ除去強度 { $strength } では { $steps } ステップのどれも残りません。{ $least } 以上にするか、ステップを増やしてください
-error-request-refiner-switch = リファイナーの切り替え { $value } は無効です。0.8 のように 0 と 1 の間にしてください
-error-request-redux-alone = Redux は参照画像を読みますが、指定されていません。指定するか、Redux を外してください
-error-request-redux-strengths = { $references } に対して { $given } 個の強度が指定されています
-error-request-redux-strength = 参照の強度 { $value } は無効です。{ $least }～{ $most } を使ってください
-error-request-control-net-weight = ControlNet の重み { $value } は無効です。0～{ $most } を使ってください
-error-request-control-net-range = ControlNet はステップの { $start } から { $end } までには作用できません。0～1 の値で、1 番目を小さくしてください
-error-request-control-net-without-image = ControlNet に従う画像がありません。選ぶか、ControlNet を外してください
-error-request-too-many-control-nets = ControlNet が { $value } 個指定されています。最大 { $most } 個です
+error-request-frame-range = { $value } にはフレームがありません。2 つ目の数は 1 つ目より大きくしてください
+error-request-strength = ノイズ除去強度 { $value } は無効です。0 より大きく 1 以下の値にしてください
+error-request-strength-takes-no-step = ノイズ除去強度 { $strength } では { $steps } ステップが 1 つも残りません。{ $least } 以上にするか、ステップ数を増やしてください
+error-request-refiner-switch = リファイナーの切り替え { $value } は無効です。0 と 1 の間の値にしてください。例: 0.8
+error-request-redux-alone = Redux は参照画像を読み取りますが、指定されていません。指定するか、Redux を外してください
+error-request-redux-strengths = 強さの数（{ $given }）が多すぎます: { $references }
+error-request-redux-strength = 参照画像の強さ { $value } は無効です。{ $least } から { $most } の値にしてください
+error-request-control-net-weight = ControlNet の重み { $value } は無効です。0 から { $most } の値にしてください
+error-request-control-net-range = ControlNet は、ステップの { $start } から { $end } では効きません。0 から 1 の値を小さい順に指定してください
+error-request-control-net-without-image = ControlNet が従う画像がありません。選択するか、ControlNet を外してください
+error-request-too-many-control-nets = ControlNet { $value } 個は多すぎます。{ $most } 個までにしてください
 error-request-mask-blur = マスクのぼかし { $value } は大きすぎます。{ $widest-blur } 以下にしてください
-error-request-mask-padding = マスクの周りの余白 { $value } ピクセルは大きすぎます。{ $most } 以下にしてください
-error-grid-nothing = 何も変化しません。設定とその値を選んでください
-error-grid-no-setting = { $value } は設定の名前ではありません。`steps: 10, 20, 30` のように、名前、コロン、値を書いてください
-error-grid-unknown = { $name } という設定はありません。{ $all } を使ってください
+error-request-mask-padding = マスク周囲の余白 { $value } ピクセルは大きすぎます。{ $most } 以下にしてください
+
+error-grid-nothing = 変えるものがありません。設定とその値を選んでください
+error-grid-no-setting = { $value } には設定の名前がありません。名前、コロン、値の順に書いてください。例: `steps: 10, 20, 30`
+error-grid-unknown = { $name } という設定はありません。使えるもの: { $all }
 error-grid-no-values = { $value } に値がありません。1, 2, 3 のように書いてください
-error-grid-value = { $value } は { $setting } の値ではありません。{ $wanted }
-error-grid-twice = { $value } が 2 回変化します。どちらかに別の設定を選んでください
-error-grid-too-many = グリッドに { $count } 枚は多すぎます。{ $most } 枚以下にしてください
-error-grid-not-in-prompt = プロンプトにもネガティブプロンプトにも、置き換える語句 { $value } がありません
-error-grid-which-lora = 複数の LoRA が使われています。`lora { $value }: 0.5, 1` のようにどれかを指定してください
-error-grid-no-input = ノイズ除去強度が変化しますが、入力画像も Hires fix もありません。先にどちらかを選んでください
-error-guidance = 0.2..0.8 のような 0～1 の 2 つの数が必要です
-error-guidance-rescale = ガイダンスの再スケール { $value } は無効です。0～1 を使ってください
-error-guidance-interval = ガイダンスの区間 { $value } は無効です。0～1 の増加する 2 つの数を使ってください
+error-grid-value = { $value } は { $setting } の値として使えません。{ $wanted }
+error-grid-twice = { $value } が 2 回変わります。一方には別の設定を選んでください
+error-grid-too-many = { $count } 枚の画像はグリッドには多すぎます。{ $most } 枚以下にしてください
+error-grid-not-in-prompt = 置き換える語 { $value } が、プロンプトにもネガティブプロンプトにもありません
+error-grid-which-lora = LoRA が複数使われています。どれか 1 つを指定してください。例: `lora { $value }: 0.5, 1`
+error-grid-no-input = ノイズ除去強度を変えますが、入力画像も Hires fix もありません。先にどちらかを選んでください
+
+error-guidance = 0 から 1 の 2 つの数が必要です。例: 0.2..0.8
+error-guidance-rescale = ガイダンスの再スケール { $value } は無効です。0 から 1 にしてください
+error-guidance-interval = ガイダンスの区間 { $value } は無効です。0 から 1 の 2 つの数を小さい順に指定してください
 error-guidance-true-cfg = True CFG { $value } は無効です。1 以上にしてください
-error-keyframe = 40=image.png のように、フレームの番号、=、ファイルを書いてください
+
+error-keyframe = フレームの番号、=、ファイルの順に書いてください。例: 40=image.png
+
 error-residency-cancelled = キャンセルしました
 error-residency-thread = 重みを読み込むスレッドを開始できませんでした: { $value }
-error-residency-out-of-order = ブロック { $block } が順序外に要求されました
+error-residency-out-of-order = ブロック { $block } が順番どおりに要求されませんでした
 error-residency-compute = 計算に失敗しました: { $value }
-error-residency-device-lost = GPU が動作を停止しました: { $value }
+error-residency-device-lost = GPU が動作しなくなりました: { $value }
+
 error-serve-pipe = ウィンドウからのメッセージを読み取れません: { $value }
-error-serve-no-hello = ウィンドウが挨拶から始めませんでした
+error-serve-no-hello = ウィンドウが最初の挨拶を送りませんでした
 error-serve-threads = エンジンのスレッドを開始できませんでした: { $value }
 error-serve-ended = エンジンが終了しました
-error-clip-read = クリップ { $path } を読み取れません: { $cause }
-error-clip-damaged = クリップ { $path } が破損しています: { $detail }
-error-clip-truncated = クリップ { $path } は不完全です。{ $frames } フレーム中 { $readable } で終わっています
-error-clip-no-index = クリップ { $path } は不完全です。フレームの一覧がありません
+
+error-clip-read = 動画 { $path } を読み込めません: { $cause }
+error-clip-damaged = 動画 { $path } は破損しています: { $detail }
+error-clip-truncated = 動画 { $path } は不完全です。{ $frames } フレーム中、フレーム { $readable } の後で終わっています
+error-clip-no-index = 動画 { $path } は不完全です。フレームの一覧がありません
 error-clip-no-video = { $path } に映像がありません
 error-clip-no-frames = { $path } の映像にフレームがありません
-error-clip-beyond-end = クリップ { $path } は { $frames } フレームなので、フレーム { $start } はありません
-error-clip-too-short = { $path } の { $frames } フレームでは足りません。{ $needed } 必要です
-error-clip-too-long = { $path } の { $frames } フレームは多すぎます。一度に読めるのは { $most } です
-error-clip-too-large = { $path } のフレームが大きすぎます: { $width }×{ $height } ピクセル
-error-clip-needs-ffmpeg = { $path } は { $format } で、Sluice はプログラム ffmpeg で読みますが、ffmpeg が PATH にありません
-error-clip-ffmpeg = ffmpeg が { $path } を読み取れません: { $detail }
-error-source-read = 画像 { $path } を読み取れません: { $cause }
-error-source-not-apicture = { $path } は読み取れる画像ではありません: { $detail }
-error-source-nothing-masked = マスク { $path } にはインペイントする部分がありません: { $reason }
-error-telemetry-same-file = { $path } をテレメトリファイルとトレースファイルの両方にはできません
-error-telemetry-create = テレメトリファイル { $path } を作成できません: { $cause }
-error-telemetry-disk-full = テレメトリを { $path } に書き込めません: ディスクがいっぱいです
-error-telemetry-write = テレメトリを { $path } に書き込めません: { $cause }
-error-telemetry-gone = テレメトリの書き込み中に { $path } が削除されました
-error-telemetry-stopped = メモリを測るスレッドが早く止まり、残りのテレメトリは失われました
-error-telemetry-not-telemetry = { $path } は Sluice のテレメトリファイルではありません。最初の行がヘッダーではありません
-error-telemetry-version = { $path } のテレメトリのバージョンは { $found } ですが、このバージョンの Sluice が読むのは { $known } です
+error-clip-beyond-end = 動画 { $path } は { $frames } フレームで、フレーム { $start } はありません
+error-clip-too-short = { $path } の { $frames } フレームでは足りません。{ $needed } フレーム必要です
+error-clip-too-long = { $path } の { $frames } フレームは多すぎます。一度に読めるのは { $most } フレームです
+error-clip-too-large = { $path } のフレームは大きすぎます: { $width }×{ $height } ピクセル
+error-clip-needs-ffmpeg = { $path } は { $format } です。読み込みにはプログラム ffmpeg が必要ですが、PATH にありません
+error-clip-ffmpeg = ffmpeg が { $path } を読み込めません: { $detail }
+
+error-source-read = 画像 { $path } を読み込めません: { $cause }
+error-source-not-apicture = { $path } は読み込める画像ではありません: { $detail }
+error-source-nothing-masked = マスク { $path } にインペイントする部分がありません: { $reason }
+
+error-telemetry-same-file = { $path } をテレメトリーとトレースの両方のファイルにはできません
+error-telemetry-create = テレメトリーファイル { $path } を作成できません: { $cause }
+error-telemetry-disk-full = ディスクがいっぱいのため、テレメトリーを { $path } に書き込めません
+error-telemetry-write = テレメトリーを { $path } に書き込めません: { $cause }
+error-telemetry-gone = { $path } がテレメトリーの書き込み中に削除されました
+error-telemetry-stopped = メモリを測定するスレッドが途中で止まりました。以降のテレメトリーは失われました
+error-telemetry-not-telemetry = { $path } は Sluice のテレメトリーファイルではありません。最初の行がヘッダーではありません
+error-telemetry-version = { $path } のテレメトリーはバージョン { $found } ですが、この Sluice が読めるのはバージョン { $known } です
 error-telemetry-damaged = { $path } の { $line } 行目が破損しています: { $detail }
-error-styles-read = { $path } を読み取れません: { $error }
-error-styles-too-large = { $path } はスタイルのファイルとして大きすぎます
+
+error-styles-read = { $path } を読み込めません: { $error }
+error-styles-too-large = { $path } はスタイルのファイルにしては大きすぎます
 error-styles-csv = { $path } にスタイルがありません: { $error }。A1111 の styles.csv には name、prompt、negative_prompt の列があります
 error-styles-json = { $path } にスタイルがありません: { $error }。Fooocus のファイルは name、prompt、negative_prompt の一覧です
+
 error-wildcards-missing = { $name }.txt という名前のワイルドカードファイルはありません{ $similar }
-error-wildcards-unreadable = ワイルドカードファイル { $path } を読み取れません: { $error }
+error-wildcards-unreadable = ワイルドカードファイル { $path } を読み込めません: { $error }
 error-wildcards-empty = ワイルドカードファイル { $path } に選べる行がありません
 error-wildcards-endless = ワイルドカードファイル { $name }.txt が自分自身を参照しています
+
 error-wire-truncated = メッセージの途中で接続が終わりました
-error-wire-too-long = メッセージが { $value } バイトだとされていますが、どのメッセージよりも大きい値です
-error-wire-damaged = メッセージが転送中に破損しました
+error-wire-too-long = メッセージの長さが { $value } バイトとされており、ありえない長さです
+error-wire-damaged = メッセージが途中で破損しました
 error-wire-not-understood = メッセージを解釈できません: { $value }
-error-request-outpaint = 入力画像の周り { $value } ピクセルは多すぎます。{ $most } 以下にしてください
-error-request-control-and-input = コントロールは入力画像や入力クリップと併用できません。どちらかを外すか、画像を参照として指定してください
-error-outpaint-no-sides = 全辺に 1 つ、または 0,0,256,0 のように左,上,右,下の 4 つのピクセル数を書いてください
+error-request-outpaint = 入力画像の周囲に追加する { $value } ピクセルは多すぎます。{ $most } 以下にしてください
+error-request-control-and-input = コントロールは入力画像や入力動画と一緒に使えません。どちらかを外すか、画像を参照画像として指定してください
+error-outpaint-no-sides = 全辺に共通のピクセル数か、左,上,右,下 の 4 つの数を書いてください。例: 0,0,256,0
 error-grid-no-lora = { $name } という名前の LoRA は使われていません。{ $hint }
-error-source-nothing-added = { $path } の周りに追加した部分が潜在 1 つより小さいです
+error-source-nothing-added = { $path } の周囲に追加する部分が、潜在空間の 1 単位より小さいです
 error-checkpoint-depth = { $path } は深度マップを作れません: { $reason }
-error-request-only-makes-depth = このモデルは深度マップを作るもので、画像は生成しません。`sluice depth`、または深度に従う ControlNet を使ってください
+error-request-only-makes-depth = このモデルは深度マップを作るもので、画像は生成しません。`sluice depth` か、深度に従う ControlNet を使ってください
 error-request-no-depth-model = 深度マップには深度推定モデルが必要です。Depth Anything V2 の .safetensors ファイルを選んでください

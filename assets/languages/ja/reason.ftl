@@ -1,56 +1,84 @@
 ### 計画の理由。
 
-reason-all-streamed = { $why }、{ $role }の{ $used }ブロックすべてを{ $how }。
-reason-one-stays = { $why }、{ $role }の{ $used }ブロックのうち{ $stay }個を{ $where }に残し、ほかは{ $how }。
-reason-some-stay = { $why }、{ $role }の{ $used }ブロックのうち{ $stay }個を{ $where }に残し、ほかは{ $how }。
+## 文
+
+reason-all-streamed = { $why }、{ $role }の全 { $used } ブロックを{ $how }。
+reason-one-stays = { $why }、{ $role }の { $used } ブロックのうち { $stay } ブロックを{ $where }に残し、ほかは{ $how }。
+reason-some-stay = { $why }、{ $role }の { $used } ブロックのうち { $stay } ブロックを{ $where }に残し、ほかは{ $how }。
 reason-everything-stays = モデル全体（{ $size }）が収まり、{ $where }に残ります。
 reason-parts-in-turn = { $why }、モデルの各部分は使う間だけ{ $where }に置かれます。
 reason-part-in-use = { $why }、{ $role }は使う間だけ{ $where }に置かれます。
 reason-parts-in-use = { $why }、{ $roles }は使う間だけ{ $where }に置かれます。
-reason-decoded-in-tiles = 画像は最大 { $width }×{ $height } 潜在のタイルでデコードされます。
-reason-enlarged-in-tiles = 画像は最大 { $width }×{ $height } ピクセルのタイルで拡大されます。
+reason-decoded-in-tiles = 画像は潜在空間で最大 { $width }×{ $height } のタイルに分けてデコードされます。
+reason-enlarged-in-tiles = 画像は最大 { $width }×{ $height } ピクセルのタイルに分けて拡大されます。
 reason-uses-per-step = { $whole } のうち { $part } を使い、1 ステップ { $time } です。
 reason-uses = { $whole } のうち { $part } を使い、{ $time } かかります。
 reason-weights-in-8-bits = 重みは 8 ビット（{ $format }）で保持され、画像がわずかに変わります。
 reason-text-in-8-bits = テキストエンコーダーの重みは 8 ビット（{ $format }）で保持され、画像がわずかに変わります。
-reason-offer-with-error = { $name } なら { $memory } を使い、1 ステップ { $time }、重みの誤差は { $error } です。
-reason-offer = { $name } なら { $memory } を使い、1 ステップ { $time } です。
-reason-does-not-fit = { $where }に収まりません。{ $what }には{ $stage }の段階で { $needed } が必要で、許可された { $allowed } を { $over } 超えます。
-reason-not-enough-ram = RAM が足りません。重みの読み込みには { $needed } が必要で、許可されているのは { $allowed } です。
+reason-offer-with-error = 「{ $name }」なら { $memory } を使い、1 ステップ { $time }、重みの誤差は { $error } です。
+reason-offer = 「{ $name }」なら { $memory } を使い、1 ステップ { $time } です。
+
+## 収まらないもの
+
+reason-does-not-fit = { $where }に収まりません。{ $what }には{ $stage }のステージで { $needed } 必要で、使える { $allowed } を { $over } 超えます。
+reason-not-enough-ram = RAM が足りません。重みの読み込みに { $needed } 必要ですが、使えるのは { $allowed } です。
 reason-allow-or-smaller = { $allow }か、画像またはバッチを小さくしてください。
-reason-allow-smaller-or-auto = { $allow }か、画像またはバッチを小さくするか、自動のオフロードモードを選んでください。
+reason-allow-smaller-or-auto = { $allow }か、画像またはバッチを小さくするか、自動モードを選んでください。
 reason-smaller = 画像またはバッチを小さくしてください。
-reason-smaller-or-auto = 画像またはバッチを小さくするか、自動のオフロードモードを選んでください。
-reason-allow-ram = RAM をさらに { $memory } 許可する
-reason-allow-vram = VRAM を { $memory } 以上許可する
-reason-allow-memory = メモリを { $memory } 以上許可する
+reason-smaller-or-auto = 画像またはバッチを小さくするか、自動モードを選んでください。
+reason-allow-ram = RAM の上限をさらに { $memory } 増やす
+reason-allow-vram = VRAM の上限を { $memory } 以上にする
+reason-allow-memory = メモリの上限を { $memory } 以上にする
 reason-what-everything = すべてをデバイスに置くこと
 reason-what-all-but-text = テキストエンコーダー以外をすべてデバイスに置くこと
-reason-what-autoencoder = 使用中の部分とともにオートエンコーダーを置くこと
-reason-what-largest = 最大の部分だけ
-reason-what-smallest = 最小の配置
-reason-because-too-large = 全 { $size } が一度に収まらないため
-reason-because-little-free = 全 { $size } を保持すると空きメモリがわずかになるため
-reason-because-mode = オフロードモードが { $mode } のため
-reason-how-some-by-tensor = ストリーミングします（うち{ $blocks }個はテンソルごと）
+reason-what-autoencoder = 使用中の部分と一緒にオートエンコーダーを置くこと
+reason-what-largest = 最大の部分だけを置くこと
+reason-what-smallest = 最も小さい配置
+
+## 重みが残らない理由
+
+reason-because-too-large = { $size } すべては一度に収まらないため
+reason-because-little-free = { $size } すべてを置くと空きメモリがわずかになるため
+reason-because-mode =
+    モードが「{ $mode ->
+        [none] { plan-mode-none }
+        [cond_only] { plan-mode-cond-only }
+        [cond_diffusion] { plan-mode-cond-diffusion }
+        [aggressive] { plan-mode-aggressive }
+        [layer_streaming] { plan-mode-layer-streaming }
+       *[other] { $mode }
+    }」のため
+
+## 残らない重みの扱い
+
+reason-how-some-by-tensor = ストリーミングします（うち { $blocks } ブロックはテンソルごと）
 reason-how-by-tensor = テンソルごとに読み込みます
 reason-how-computation = 計算中にストリーミングします
-reason-how-link = GPU への接続の速度でストリーミングします
+reason-how-link = GPU への転送速度でストリーミングします
 reason-how-disk = ディスクの速度でストリーミングします
+
+## 重みの場所
+
 reason-where-memory = メモリ
 reason-where-gpu = GPU
 reason-where-into-memory = メモリ
+
+## モデルの部分
+
 reason-role-text-encoder = テキストエンコーダー
 reason-role-denoiser = デノイザー
 reason-role-autoencoder = オートエンコーダー
 reason-role-upscaler = アップスケーラー
-reason-role-preprocessor = プリプロセッサー
+reason-role-preprocessor = プリプロセッサ
 reason-roles-text-and-denoiser = テキストエンコーダーとデノイザー
 reason-roles-text-and-autoencoder = テキストエンコーダーとオートエンコーダー
 reason-roles-denoiser-and-autoencoder = デノイザーとオートエンコーダー
+
+## ステージ
+
 reason-stage-encode = エンコード
 reason-stage-encode-image = 画像のエンコード
-reason-stage-denoise = デノイズ
+reason-stage-denoise = ノイズ除去
 reason-stage-decode = デコード
 reason-stage-upscale = 拡大
-reason-stage-make-maps = マップ作成
+reason-stage-make-maps = マップの作成
