@@ -18,6 +18,8 @@ mod hires_args;
 mod inspect;
 mod jobs;
 mod listener;
+#[cfg(feature = "serve")]
+mod mcp;
 mod measured;
 mod memory_args;
 mod model_folders;
@@ -30,6 +32,10 @@ mod plan;
 mod probe;
 mod progress;
 mod request_args;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serving_args;
 mod shell;
 mod size;
 mod source_args;
@@ -76,6 +82,7 @@ Exit codes:
 Environment:
   SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
   SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH
+  SLUICE_TOKEN          the token that clients of `sluice serve` have to send
   HF_TOKEN              a token for models whose conditions have to be accepted
   HF_ENDPOINT           a mirror of Hugging Face
   HTTPS_PROXY           a proxy for downloads";
@@ -104,6 +111,10 @@ enum Command {
     #[cfg(feature = "download")]
     Download(download::Args),
     Probe(probe::Args),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Args>),
+    #[cfg(feature = "serve")]
+    Mcp(Box<mcp::Args>),
     Bench(bench::Args),
     #[cfg(feature = "window")]
     Open(open::Args),
@@ -133,6 +144,10 @@ pub fn run() -> ExitCode {
         #[cfg(feature = "download")]
         Some(Command::Download(args)) => download::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(args)) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Bench(args)) => bench::run(args),
         #[cfg(feature = "window")]
         Some(Command::Open(args)) => open::run(args, in_process),
