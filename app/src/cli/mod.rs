@@ -1,6 +1,7 @@
 //! The command line. Each subcommand is a file with `Args` and a `run` function.
 
 mod adapter;
+mod batch;
 mod bench;
 mod control_net_args;
 mod convert;
@@ -104,6 +105,7 @@ struct CommandLine {
 enum Command {
     Generate(Box<generate::Args>),
     Plan(Box<plan::Args>),
+    Batch(Box<batch::Args>),
     Upscale(Box<upscale::Args>),
     Depth(Box<depth::Args>),
     Inspect(inspect::Args),
@@ -137,6 +139,7 @@ pub fn run() -> ExitCode {
         None => open_window(in_process),
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
+        Some(Command::Batch(args)) => batch::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
