@@ -12,8 +12,11 @@ pub mod input_folder;
 pub mod language;
 pub mod lean;
 pub mod logs;
+pub mod orders;
 pub mod presets;
 pub mod seed;
+#[cfg(feature = "serve")]
+pub mod serve;
 #[cfg(feature = "window")]
 pub mod sound;
 pub mod tags;

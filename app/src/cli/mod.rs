@@ -1,6 +1,7 @@
 //! The command line. Each subcommand is a file with `Args` and a `run` function.
 
 mod adapter;
+mod batch;
 mod bench;
 mod control_net_args;
 mod convert;
@@ -18,6 +19,8 @@ mod hires_args;
 mod inspect;
 mod jobs;
 mod listener;
+#[cfg(feature = "serve")]
+mod mcp;
 mod measured;
 mod memory_args;
 mod model_folders;
@@ -30,6 +33,10 @@ mod plan;
 mod probe;
 mod progress;
 mod request_args;
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "serve")]
+mod serving_args;
 mod shell;
 mod size;
 mod source_args;
@@ -76,6 +83,7 @@ Exit codes:
 Environment:
   SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
   SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH
+  SLUICE_TOKEN          the token that clients of `sluice serve` have to send
   HF_TOKEN              a token for models whose conditions have to be accepted
   HF_ENDPOINT           a mirror of Hugging Face
   HTTPS_PROXY           a proxy for downloads";
@@ -97,6 +105,7 @@ struct CommandLine {
 enum Command {
     Generate(Box<generate::Args>),
     Plan(Box<plan::Args>),
+    Batch(Box<batch::Args>),
     Upscale(Box<upscale::Args>),
     Depth(Box<depth::Args>),
     Inspect(inspect::Args),
@@ -104,6 +113,10 @@ enum Command {
     #[cfg(feature = "download")]
     Download(download::Args),
     Probe(probe::Args),
+    #[cfg(feature = "serve")]
+    Serve(Box<serve::Args>),
+    #[cfg(feature = "serve")]
+    Mcp(Box<mcp::Args>),
     Bench(bench::Args),
     #[cfg(feature = "window")]
     Open(open::Args),
@@ -126,6 +139,7 @@ pub fn run() -> ExitCode {
         None => open_window(in_process),
         Some(Command::Generate(args)) => generate::run(*args),
         Some(Command::Plan(args)) => plan::run(&args),
+        Some(Command::Batch(args)) => batch::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
@@ -133,6 +147,10 @@ pub fn run() -> ExitCode {
         #[cfg(feature = "download")]
         Some(Command::Download(args)) => download::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Serve(args)) => serve::run(&args),
+        #[cfg(feature = "serve")]
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Bench(args)) => bench::run(args),
         #[cfg(feature = "window")]
         Some(Command::Open(args)) => open::run(args, in_process),

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod adapter;
+mod batch;
 mod bench;
 mod control_nets;
 mod convert;

@@ -1,0 +1,83 @@
+//! Why an order cannot be carried out.
+
+use std::{io, path::PathBuf};
+
+use sluice_engine::source::SourceError;
+
+/// Why an order cannot be carried out. [`OrderError::advice`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum OrderError {
+    /// Nothing of this kind has this name.
+    #[error("there is no {kind} named {name:?}")]
+    Unknown {
+        /// Such as `model`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The most similar name.
+        near: Option<String>,
+        /// Some of the names that there are.
+        known: Vec<String>,
+    },
+    /// A picture is not base64.
+    #[error("{what} is not an image in base64: {detail}")]
+    NotBase64 {
+        /// Such as `the input image`.
+        what: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A picture cannot be read.
+    #[error("{what} cannot be read as an image: {detail}")]
+    NotAnImage {
+        /// Such as `the input image`.
+        what: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A file of an order cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// The mask says nothing.
+    #[error("the mask has no transparent pixels, so there is nothing to inpaint")]
+    OpaqueMask,
+    /// A mask without an image.
+    #[error("there is a mask and no input image")]
+    MaskAlone,
+    /// Strength without an image.
+    #[error("there is a denoising strength and no input image")]
+    StrengthAlone,
+    /// A picture cannot be written to a temporary file.
+    #[error("{} cannot be written: {cause}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+}
+
+impl OrderError {
+    /// What the person can do about it.
+    pub fn advice(&self) -> String {
+        match self {
+            Self::Unknown { kind, near, known, .. } => {
+                let near = near.as_ref().map(|near| format!("Did you mean {near}? ")).unwrap_or_default();
+                match known.is_empty() {
+                    true => format!("{near}No {kind} was found in the model folders."),
+                    false => format!("{near}There are: {}.", known.join(", ")),
+                }
+            }
+            Self::NotBase64 { .. } => {
+                "Send the bytes of a PNG, JPEG or WebP file in base64, with or without `data:image/png;base64,` \
+                 before it. Addresses and paths are not read."
+                    .to_owned()
+            }
+            Self::NotAnImage { .. } => "Send a PNG, JPEG or WebP file.".to_owned(),
+            Self::Source(error) => error.advice().to_owned(),
+            Self::OpaqueMask => "Make the area to inpaint transparent.".to_owned(),
+            Self::MaskAlone | Self::StrengthAlone => "Send the image, too.".to_owned(),
+            Self::Write { .. } => "Check the free space of the folder for temporary files.".to_owned(),
+        }
+    }
+}

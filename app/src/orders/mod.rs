@@ -1,0 +1,185 @@
+//! What other programs ask for: one form for the server, for MCP and for batches, and the request that it becomes.
+//!
+//! Names of models, adapters and upscalers are looked up on a [`Shelf`], and pictures come as data, so that an order from
+//! another program opens no path, unless the shelf and the inputs are made for that.
+
+mod error;
+mod inputs;
+mod request;
+mod samplers;
+mod shelf;
+
+use serde::{Deserialize, Serialize};
+use sluice_engine::request::{Fit, Preprocessor, Variation};
+
+pub use error::OrderError;
+pub use inputs::{Given, Inputs};
+pub use samplers::{sampler, schedule};
+pub use shelf::{Shelf, Shelved};
+
+/// What to generate, with names and pictures instead of paths. What is left out has the model's default.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Order {
+    /// The name of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Describes the image.
+    pub prompt: String,
+    /// What to avoid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub negative_prompt: Option<String>,
+    /// Names of styles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub styles: Vec<String>,
+    /// Pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// Pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
+    /// Frames of a clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<u32>,
+    /// Frames per second of a clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fps: Option<f32>,
+    /// Denoising steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// How strongly to follow the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guidance: Option<f32>,
+    /// The seed; random if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Turns the noise of the seed towards that of another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Variation>,
+    /// Images at once, with the next seeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_size: Option<u32>,
+    /// A sampler by any program's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampler: Option<String>,
+    /// A noise schedule by any program's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// The shift of the noise levels towards noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<f32>,
+    /// The layer of CLIP, counted from the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip_skip: Option<u32>,
+    /// Adapters beside those in the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loras: Vec<LoraOrder>,
+    /// The input image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<Given>,
+    /// Denoising strength.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<f64>,
+    /// How the input image is fitted to the size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+    /// The area to inpaint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask: Option<MaskOrder>,
+    /// Images to edit, or of what appears.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Given>,
+    /// A second pass in a larger size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hires: Option<HiresOrder>,
+    /// ControlNets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub control_nets: Vec<ControlNetOrder>,
+    /// A second model for the last steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refiner: Option<RefinerOrder>,
+}
+
+/// An adapter by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoraOrder {
+    /// Its name.
+    pub name: String,
+    /// How strongly it counts; if absent, as it is made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f32>,
+}
+
+/// The area to inpaint: white in the image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaskOrder {
+    /// The mask.
+    pub image: Given,
+    /// Pixels over which it fades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blur: Option<u32>,
+    /// Inpaints the masked area and this many pixels around it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_masked: Option<u32>,
+    /// Swaps black and white.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub inverted: bool,
+    /// Whether the opacity of the image is the mask: what is transparent is inpainted.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transparent: bool,
+}
+
+/// A second pass in a larger size.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HiresOrder {
+    /// How many times as wide and as high the result is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f32>,
+    /// Denoising strength of the second pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<f64>,
+    /// Its steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// The name of an upscaler, or `latent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upscaler: Option<String>,
+}
+
+/// A ControlNet by name, with its image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ControlNetOrder {
+    /// Its name.
+    pub model: String,
+    /// The image that it follows.
+    pub image: Given,
+    /// What is made of the image first.
+    pub preprocessor: Preprocessor,
+    /// How strongly it counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f32>,
+    /// The fraction of the steps before which it has no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// The fraction of the steps after which it has no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+    /// How the image is fitted to the size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
+}
+
+/// A second model by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefinerOrder {
+    /// Its name.
+    pub model: String,
+    /// Where it takes over, as a fraction of the noise schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<f64>,
+}

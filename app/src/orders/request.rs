@@ -1,0 +1,323 @@
+//! The request that an order becomes.
+
+use std::path::PathBuf;
+
+use image::GrayImage;
+use sluice_engine::{
+    adapters::{FewSteps, nearest},
+    request::{
+        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Refiner, Request, SourceImage, SourceMask,
+        Style,
+    },
+    session::ModelSummary,
+    source::size_of,
+    text::styles_around,
+};
+
+use super::{Inputs, MaskOrder, Order, OrderError, Shelf, sampler, schedule};
+use crate::{folders::style_folder, seed::random_seed};
+
+/// The name that stands for latents among upscalers.
+const LATENT: &str = "latent";
+
+impl Order {
+    /// The model, or `usual` if none is named.
+    ///
+    /// # Errors
+    /// When no model has the name.
+    pub fn source(&self, shelf: &Shelf, usual: &ModelSource) -> Result<ModelSource, OrderError> {
+        self.model.as_deref().map_or_else(|| Ok(usual.clone()), |name| shelf.model(name))
+    }
+
+    /// The request, for a model with this summary. The files that it refers to are on the shelf or in the inputs.
+    ///
+    /// # Errors
+    /// When a name is not known or a picture is none. Numbers are checked with the request.
+    pub fn request(
+        &self,
+        summary: &ModelSummary,
+        shelf: &Shelf,
+        inputs: &mut Inputs,
+    ) -> Result<Request, OrderError> {
+        let adapters = self.adapters(shelf)?;
+        let usual = summary.defaults.given_to(Request::default());
+        let few = adapters.iter().find_map(|adapter| FewSteps::of(&adapter.path));
+        let usual = few.map_or(usual.clone(), |few| few.given_to(usual));
+        let (sampler, implied) = match &self.sampler {
+            Some(name) => sampler(name)?,
+            None => (usual.sampler, None),
+        };
+        let schedule = match &self.schedule {
+            Some(name) => schedule(name)?,
+            None => implied.unwrap_or(usual.schedule),
+        };
+        let refiner = match &self.refiner {
+            Some(refiner) => Some(Refiner {
+                path: shelf.model_path(&refiner.model)?,
+                switch: refiner.switch.unwrap_or(Refiner::SWITCH),
+            }),
+            None => None,
+        };
+        let request = Request {
+            model: summary.source.clone(),
+            prompt: self.prompt.clone(),
+            negative_prompt: self.negative_prompt.clone().unwrap_or_else(|| usual.negative_prompt.clone()),
+            styles: self.chosen_styles(&summary.source)?,
+            width: self.width.unwrap_or(usual.width),
+            height: self.height.unwrap_or(usual.height),
+            frames: self.frames.unwrap_or(usual.frames),
+            frame_rate: self.fps.unwrap_or(usual.frame_rate),
+            steps: self.steps.unwrap_or(usual.steps),
+            guidance: self.guidance.unwrap_or(usual.guidance),
+            seed: self.seed.unwrap_or_else(random_seed),
+            variation: self.variation,
+            batch: self.batch_size.unwrap_or(1),
+            sampler,
+            schedule,
+            shift: self.shift.or(usual.shift),
+            clip_skip: self.clip_skip.unwrap_or(usual.clip_skip),
+            adapters,
+            hires: self.hires(shelf)?,
+            control_nets: self.nets(shelf, inputs)?,
+            refiner,
+            ..usual
+        };
+        self.with_pictures(request, summary, inputs)
+    }
+
+    fn adapters(&self, shelf: &Shelf) -> Result<Vec<AdapterUse>, OrderError> {
+        let uses = self.loras.iter().map(|lora| {
+            let path = shelf.adapter(&lora.name)?;
+            let usual = || FewSteps::of(&path).map_or(1.0, |few| few.weight);
+            Ok(AdapterUse { weight: lora.weight.unwrap_or_else(usual), path })
+        });
+        uses.collect()
+    }
+
+    fn chosen_styles(&self, model: &ModelSource) -> Result<Vec<Style>, OrderError> {
+        if self.styles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chosen: Vec<PathBuf> = style_folder().into_iter().collect();
+        let (known, _) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
+        let find = |name: &String| {
+            let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
+            style.cloned().ok_or_else(|| {
+                let names = known.iter().map(|style| style.name.as_str());
+                let near = nearest(name, names.clone()).map(str::to_owned);
+                let known = names.take(12).map(str::to_owned).collect();
+                OrderError::Unknown { kind: "style", name: name.clone(), near, known }
+            })
+        };
+        self.styles.iter().map(find).collect()
+    }
+
+    fn hires(&self, shelf: &Shelf) -> Result<Option<Hires>, OrderError> {
+        let Some(order) = &self.hires else { return Ok(None) };
+        let usual = Hires::default();
+        let enlarger = match order.upscaler.as_deref() {
+            None => usual.enlarger,
+            Some(name) if name.eq_ignore_ascii_case(LATENT) => Enlarger::Latent,
+            Some(name) => Enlarger::Upscaler(shelf.upscaler(name)?),
+        };
+        Ok(Some(Hires {
+            scale: order.scale.unwrap_or(usual.scale),
+            strength: order.strength.unwrap_or(usual.strength),
+            steps: order.steps,
+            enlarger,
+        }))
+    }
+
+    fn nets(&self, shelf: &Shelf, inputs: &mut Inputs) -> Result<Vec<ControlNet>, OrderError> {
+        let usual = ControlNet::default();
+        let net = |order: &super::ControlNetOrder| {
+            Ok(ControlNet {
+                model: shelf.control_net(&order.model)?,
+                image: inputs.file(&order.image, "the image of a ControlNet")?,
+                preprocessor: order.preprocessor,
+                weight: order.weight.unwrap_or(usual.weight),
+                start: order.start.unwrap_or(usual.start),
+                end: order.end.unwrap_or(usual.end),
+                fit: order.fit.unwrap_or(usual.fit),
+            })
+        };
+        self.control_nets.iter().map(net).collect()
+    }
+
+    fn with_pictures(
+        &self,
+        request: Request,
+        summary: &ModelSummary,
+        inputs: &mut Inputs,
+    ) -> Result<Request, OrderError> {
+        if self.image.is_none() && self.mask.is_some() {
+            return Err(OrderError::MaskAlone);
+        }
+        if self.image.is_none() && self.strength.is_some() {
+            return Err(OrderError::StrengthAlone);
+        }
+        let takes = summary.references.as_ref();
+        // As `--image` of the command line: models that edit images take it as a reference.
+        let edits = takes.is_some_and(|takes| takes.edits) && self.mask.is_none() && self.strength.is_none();
+        let mut references = Vec::new();
+        let mut source = None;
+        if let Some(given) = &self.image {
+            let path = inputs.file(given, "the input image")?;
+            if edits {
+                references.push(path);
+            } else {
+                let usual = SourceImage::default();
+                let mask = self.mask.as_ref().map(|mask| mask_of(mask, inputs)).transpose()?;
+                source = Some(SourceImage {
+                    path,
+                    strength: self.strength.unwrap_or(usual.strength),
+                    fit: self.fit.unwrap_or(usual.fit),
+                    mask,
+                });
+            }
+        }
+        for given in &self.references {
+            references.push(inputs.file(given, "a reference image")?);
+        }
+        let request = Request { source, references, ..request };
+        if self.width.is_some() || self.height.is_some() {
+            return Ok(request);
+        }
+        // The size follows the image that is edited.
+        let first = request.references.first().filter(|_| takes.is_some_and(|takes| takes.edits));
+        let own = first.map(|path| size_of(path)).transpose()?;
+        let size = takes.zip(own).and_then(|(takes, own)| takes.size(own, None));
+        Ok(match size {
+            Some(size) => {
+                let multiple = summary.size_multiple.max(1);
+                let [width, height] = size.map(|side| (side / multiple * multiple).max(multiple));
+                Request { width, height, ..request }
+            }
+            None => request,
+        })
+    }
+}
+
+fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderError> {
+    const WHAT: &str = "the mask";
+    let given = inputs.file(&order.image, WHAT)?;
+    let path = match (order.transparent, order.inverted) {
+        (false, false) => given,
+        (is_transparent, is_inverted) => {
+            let picture = image::open(&given).map_err(|error| OrderError::NotAnImage {
+                what: WHAT.to_owned(),
+                detail: error.to_string().replace(&given.display().to_string(), "it"),
+            })?;
+            let mut mask = match is_transparent {
+                true => {
+                    let picture = picture.to_rgba8();
+                    let mask = GrayImage::from_fn(picture.width(), picture.height(), |x, y| {
+                        image::Luma([u8::MAX - picture.get_pixel(x, y)[3]])
+                    });
+                    if mask.pixels().all(|pixel| pixel[0] == 0) {
+                        return Err(OrderError::OpaqueMask);
+                    }
+                    mask
+                }
+                false => picture.to_luma8(),
+            };
+            if is_inverted {
+                mask.pixels_mut().for_each(|pixel| pixel[0] = u8::MAX - pixel[0]);
+            }
+            let mut bytes = std::io::Cursor::new(Vec::new());
+            mask.write_to(&mut bytes, image::ImageFormat::Png).map_err(|error| OrderError::NotAnImage {
+                what: WHAT.to_owned(),
+                detail: error.to_string(),
+            })?;
+            inputs.add(bytes.get_ref(), WHAT)?
+        }
+    };
+    let usual = SourceMask::default();
+    Ok(SourceMask {
+        path,
+        blur: order.blur.unwrap_or(usual.blur),
+        only_masked: order.only_masked,
+        keeps_the_rest: usual.keeps_the_rest,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::{
+        models::{OpenedModels, Remembered},
+        request::{Sampler, Schedule},
+        session::model_summary,
+    };
+
+    use super::*;
+    use crate::orders::{Given, HiresOrder};
+
+    fn starter() -> ModelSummary {
+        model_summary(&ModelSource::Starter, &OpenedModels::new(Vec::new())).unwrap()
+    }
+
+    fn request(order: &Order) -> Result<Request, OrderError> {
+        let shelf = Shelf::of(&[], &mut Remembered::default());
+        order.request(&starter(), &shelf, &mut Inputs::of_data().unwrap())
+    }
+
+    fn picture(pixel: [u8; 4]) -> Given {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let picture = image::RgbaImage::from_fn(4, 2, |x, _| {
+            image::Rgba(if x == 0 { pixel } else { [9, 9, 9, u8::MAX] })
+        });
+        picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+        Given::of(bytes.get_ref())
+    }
+
+    #[test]
+    fn what_is_left_out_has_the_models_default() {
+        let defaults = starter().defaults;
+        let plain =
+            request(&Order { prompt: "a fox".to_owned(), seed: Some(7), ..Order::default() }).unwrap();
+        let expected =
+            Request { prompt: "a fox".to_owned(), seed: 7, ..defaults.given_to(Request::default()) };
+        assert_eq!(plain, expected);
+        let order = Order {
+            sampler: Some("DPM++ 2M Karras".to_owned()),
+            steps: Some(3),
+            hires: Some(HiresOrder { upscaler: Some("Latent".to_owned()), ..HiresOrder::default() }),
+            ..Order::default()
+        };
+        let given = request(&order).unwrap();
+        assert_eq!((given.sampler, given.schedule, given.steps), (Sampler::Dpmpp2m, Schedule::Karras, 3));
+        assert_eq!(given.hires, Some(Hires { enlarger: Enlarger::Latent, ..Hires::default() }));
+    }
+
+    #[test]
+    fn transparent_and_inverted_masks_become_white_where_it_is_inpainted() {
+        let mask =
+            |image, transparent, inverted| MaskOrder { image, transparent, inverted, ..MaskOrder::default() };
+        let mut inputs = Inputs::of_data().unwrap();
+        for (order, expected) in [
+            (mask(picture([0, 0, 0, 0]), true, false), [255, 0]),
+            (mask(picture([255, 255, 255, 255]), false, true), [0, 246]),
+        ] {
+            let path = mask_of(&order, &mut inputs).unwrap().path;
+            let mask = image::open(path).unwrap().to_luma8();
+            assert_eq!([0, 1].map(|x| mask.get_pixel(x, 0)[0]), expected);
+        }
+        let opaque = mask(picture([0, 0, 0, 255]), true, false);
+        assert!(matches!(mask_of(&opaque, &mut inputs), Err(OrderError::OpaqueMask)));
+    }
+
+    #[test]
+    fn orders_that_make_no_sense_are_refused() {
+        let alone = Order {
+            mask: Some(MaskOrder { image: picture([0; 4]), ..MaskOrder::default() }),
+            ..Order::default()
+        };
+        assert!(matches!(request(&alone), Err(OrderError::MaskAlone)));
+        let order = Order { strength: Some(0.5), ..Order::default() };
+        assert!(matches!(request(&order), Err(OrderError::StrengthAlone)));
+        for json in [r#"{"promt": "a fox"}"#, r#"{"loras": [{"path": "/etc/passwd"}]}"#] {
+            let error = serde_json::from_str::<Order>(json).unwrap_err().to_string();
+            assert!(error.contains("unknown field"), "{error}");
+        }
+    }
+}
