@@ -24,7 +24,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentB
 pub use amounts::{memory_of, time_left};
 pub use files::LANGUAGES;
 pub use keys::keys;
-pub use said::{said, template_of};
+pub use said::{IDEOGRAPHIC_STOP, said, template_of};
 pub use system::of_system;
 pub use value::Value;
 

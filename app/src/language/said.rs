@@ -21,6 +21,8 @@ const FILES: [(&str, &str); 5] =
 const KEPT: usize = 500;
 /// What is between sentences.
 const BETWEEN: &str = ". ";
+/// The full stop of Japanese and Chinese, which no space follows.
+pub const IDEOGRAPHIC_STOP: char = '。';
 
 /// A text with gaps.
 struct Template {
@@ -77,7 +79,7 @@ impl Language {
     fn sentences(&self, message: &str) -> Option<String> {
         let ends: Vec<usize> =
             message.match_indices(BETWEEN).map(|(place, _)| place + 1).chain([message.len()]).collect();
-        let (mut from, mut is_known, mut words) = (0, false, Vec::new());
+        let (mut from, mut is_known, mut words) = (0, false, String::new());
         while from < message.len() {
             let later = ends.iter().copied().filter(|end| *end > from);
             let known = later
@@ -89,10 +91,13 @@ impl Language {
                 let end = later.min().unwrap_or(message.len());
                 (end, message[from..end].to_owned())
             });
-            words.push(text);
+            if !words.is_empty() && !words.ends_with(IDEOGRAPHIC_STOP) {
+                words.push(' ');
+            }
+            words += &text;
             from = end + 1;
         }
-        is_known.then(|| words.join(" "))
+        is_known.then_some(words)
     }
 
     /// The translation of a message that one template made.

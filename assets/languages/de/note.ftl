@@ -1,32 +1,45 @@
-### Was von den Einstellungen einer Datei nicht übernommen wird, und was von einem Prompt nicht gelesen wird.
+### Was sich von den Einstellungen einer Datei nicht übernehmen ließ, und was von einem Prompt nicht gelesen wird.
 
 note-of-keys-did-not-match-for = { $value } von { $value2 } Schlüsseln passten nicht, zum Beispiel { $first }.
+
 note-only-a-prompt-was-found-all = Nur ein Prompt wurde gefunden; alle anderen Einstellungen haben ihre Standardwerte.
-note-is-not-valid-here-the-default = { $name } „{ $value }“ ist hier nicht gültig; der Standardwert wird verwendet.
-note-the-sampler-is-not-available-is = Den Sampler „{ $name }“ gibt es hier nicht; stattdessen wird { $chosen } verwendet.
-note-the-schedule-is-not-available-the = Den Schedule „{ $value }“ gibt es hier nicht; der des Modells wird verwendet.
+note-is-not-valid-here-the-default = { $name } „{ $value }“ ist hier ungültig; der Standard wird verwendet.
+note-the-sampler-is-not-available-is = Den Sampler „{ $name }“ gibt es nicht; stattdessen wird { $chosen } verwendet.
+note-the-schedule-is-not-available-the = Den Schedule „{ $value }“ gibt es nicht; der Standard des Modells wird verwendet.
 note-this-image-was-made-from-an = Dieses Bild entstand aus einem Eingabebild, das nicht enthalten ist.
 note-the-refiner-took-the-last-steps = Der Refiner „{ $refiner }“ machte die letzten Schritte; er wird nicht übernommen.
 note-controlnets-steered-this-image-they-and = ControlNets steuerten dieses Bild; sie und ihre Bilder werden nicht übernommen.
-note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA, die Sluice neben dem Modell sucht.
-note-it-was-made-from-an-image = Es entstand aus einem früher erzeugten Bild, das nicht übernommen wird.
-note-the-comfyui-graph-has-no-sampler = Der ComfyUI-Graph hat keinen Sampler, den Sluice kennt.
+note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie neben dem Modell.
+
+note-it-was-made-from-an-image = Es entstand aus einem zuvor erzeugten Bild, das nicht übernommen wird.
+note-the-comfyui-graph-has-no-sampler = Der ComfyUI-Graph enthält keinen Sampler, den Sluice kennt.
 note-it-was-made-from-an-input = Es entstand aus einem Eingabebild, das nicht enthalten ist.
 note-controlnets-took-part-that-is-not = ControlNets waren beteiligt; das wird nicht übernommen.
+
 note-controls-took-part-they-are-not = Steuerungen waren beteiligt; sie werden nicht übernommen.
-note-fooocuss-sharpness-and-adm-guidance-are = Schärfe und ADM-Guidance von Fooocus gibt es hier nicht.
-note-took-part-that-is-not-restored = { $what } war beteiligt; das wird nicht übernommen.
-note-the-schedule-is-not-available-the-2 = Den Schedule „{ $name }“ gibt es hier nicht; der des Modells wird verwendet.
-note-novelais-and-12-weigh-words-in = {"{ }"}, [ ] und 1.2:: :: von NovelAI gewichten Wörter auf eigene Weise; sie bleiben, wie sie sind.
-note-the-prompts-of-characters-are-appended = Die Prompts der Figuren werden angehängt; ihre Plätze werden nicht übernommen.
-note-a-refiner-or-an-upscaler-took = Ein Refiner oder Upscaler war beteiligt; das wird nicht übernommen.
-note-this-clip-was-made-from-an = Dieser Clip entstand aus einem Bild mit dem Modell „{ $model }“; die Einstellungen des Bildes werden übernommen.
+
+note-fooocuss-sharpness-and-adm-guidance-are = Schärfe und ADM Guidance von Fooocus gibt es hier nicht.
+
+note-took-part-that-is-not-restored = Auch beteiligt: { $what }. Das wird nicht übernommen.
+
+note-the-schedule-is-not-available-the-2 = Den Schedule „{ $name }“ gibt es nicht; der Standard des Modells wird verwendet.
+
+note-novelais-and-12-weigh-words-in = {"{ }"}, [ ] und 1.2:: :: von NovelAI gewichten Wörter auf eigene Art; sie bleiben, wie sie sind.
+note-the-prompts-of-characters-are-appended = Die Prompts der Figuren werden angehängt; deren Plätze werden nicht übernommen.
+
+note-a-refiner-or-an-upscaler-took = Ein Refiner oder Vergrößerer war beteiligt; das wird nicht übernommen.
+note-this-clip-was-made-from-an = Dieser Clip entstand aus einem Bild des Modells „{ $model }“; dessen Einstellungen werden übernommen.
+
 note-this-clip-was-made-from-a = Dieser Clip entstand aus einem Startbild, das nicht übernommen wird.
 note-a-loras-weight-changed-from-step = Das Gewicht einer LoRA änderte sich von Schritt zu Schritt; das wird nicht übernommen.
+
 note-it-was-enlarged-times-and-denoised = Es wurde { $scale }-fach vergrößert und noch einmal entrauscht, was hier nicht geht.
-note-the-upscaler-is-not-available-is = Den Upscaler „{ $name }“ gibt es hier nicht; stattdessen wird { $latent } verwendet.
-note-the-upscaler-is-not-restored-the = Der Upscaler „{ $name }“ wird nicht übernommen; stattdessen wird der von Sluice verwendet.
-note-is-not-restored-the-second-pass = { $name } wird nicht übernommen; der zweite Durchgang verwendet den des ersten.
-note-this-image-was-generated-with-which = Dieses Bild entstand mit { $value }, einer Speichereinstellung, die nicht übernommen wird.
-note-ignores-the-last-token = { $encoder } ignoriert das letzte Token.
-note-ignores-the-last-tokens = { $encoder } ignoriert die letzten { $cut } Tokens.
+note-the-upscaler-is-not-available-is = Den Vergrößerer „{ $name }“ gibt es nicht; stattdessen wird { $latent } verwendet.
+note-the-upscaler-is-not-restored-the = Der Vergrößerer „{ $name }“ wird nicht übernommen; stattdessen wird der von Sluice verwendet.
+note-is-not-restored-the-second-pass = { $name } wird nicht übernommen; der zweite Durchgang verwendet dasselbe wie der erste.
+
+note-this-image-was-generated-with-which = Dieses Bild wurde erzeugt mit { $value }; das ist eine Speichereinstellung und wird nicht übernommen.
+
+note-ignores-the-last-token = { $encoder } liest das letzte Token nicht.
+note-ignores-the-last-tokens = { $encoder } liest die letzten { $cut } Tokens nicht.
+note-a-refiner = ein Refiner

@@ -36,7 +36,7 @@ reason-offer = „{ $name }“ bräuchte { $memory } und { $time } je Schritt.
 
 ## Was nicht passt
 
-reason-does-not-fit = Kein Platz { $where }: { $what } braucht { $needed } in der Phase „{ $stage }“, { $over } mehr als die erlaubten { $allowed }.
+reason-does-not-fit = Kein Platz { $where }, denn { $what } braucht { $needed } in der Phase „{ $stage }“, { $over } mehr als die erlaubten { $allowed }.
 reason-not-enough-ram = Nicht genug RAM: Das Laden der Gewichte braucht { $needed }, erlaubt sind { $allowed }.
 reason-allow-or-smaller = { $allow }, oder ein kleineres Bild oder einen kleineren Batch verwenden.
 reason-allow-smaller-or-auto = { $allow }, ein kleineres Bild oder einen kleineren Batch verwenden, oder den automatischen Modus wählen.
@@ -53,7 +53,7 @@ reason-what-smallest = selbst die kleinste Aufteilung
 
 ## Warum Gewichte nicht bleiben
 
-reason-because-too-large = weil { $size } nicht auf einmal passen
+reason-because-too-large = weil nicht alle { $size } auf einmal passen
 reason-because-little-free = weil mit allen { $size } wenig Speicher frei bliebe
 reason-because-mode =
     weil der Modus „{ $mode ->

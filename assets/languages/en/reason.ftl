@@ -44,7 +44,7 @@ reason-because-mode = because the offload mode is { $mode }
 
 ## What weights do that do not stay
 
-reason-how-some-by-tensor = are streamed, { $blocks } of them tensor by tensor
+reason-how-some-by-tensor = are streamed ({ $blocks } of them tensor by tensor)
 reason-how-by-tensor = are loaded tensor by tensor
 reason-how-computation = are streamed during computation
 reason-how-link = are streamed as fast as the link to the GPU allows

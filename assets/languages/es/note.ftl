@@ -42,3 +42,4 @@ note-this-image-was-generated-with-which = Esta imagen se generó con { $value }
 
 note-ignores-the-last-token = { $encoder } ignora el último token.
 note-ignores-the-last-tokens = { $encoder } ignora los últimos { $cut } tokens.
+note-a-refiner = un refiner

@@ -216,7 +216,7 @@ error-guidance-true-cfg = le vrai CFG { $value } n’est pas valide ; utilisez 
 
 error-keyframe = indiquez le numéro de la frame, = et le fichier, par exemple 40=image.png
 
-error-residency-cancelled = annulé
+error-residency-cancelled = calcul annulé
 error-residency-thread = impossible de démarrer les threads qui chargent les poids : { $value }
 error-residency-out-of-order = le bloc { $block } a été demandé dans le désordre
 error-residency-compute = le calcul a échoué : { $value }
@@ -276,3 +276,16 @@ error-source-nothing-added = ce qui est ajouté autour de { $path } est plus pet
 error-checkpoint-depth = { $path } ne peut pas créer de cartes de profondeur : { $reason }
 error-request-only-makes-depth = ce modèle crée des cartes de profondeur et ne génère pas d’images ; utilisez `sluice depth`, ou un ControlNet qui suit les profondeurs
 error-request-no-depth-model = une carte de profondeur demande un estimateur de profondeur ; choisissez un fichier .safetensors de Depth Anything V2
+error-request-keyframe-at-start = la frame 0 est le début du clip ; indiquez son image comme image de début
+error-request-keyframe-outside = la frame { $frame } n’est pas dans le clip ; sa dernière frame est { $last }
+error-adapters-for-another = pour un autre modèle
+error-request-one-reference = une image de référence
+error-request-at-most-references = au plus { $most } images de référence
+error-request-1-reference = 1 image de référence
+error-request-references = { $count } images de référence
+error-checkpoint-task-clips = génère des clips à partir d’images
+error-checkpoint-task-layers = génère des images par calques
+error-grid-add-lora = ajoutez-en un d’abord
+error-source-mask-small = sa zone blanche est plus petite qu’un latent
+error-source-mask-none = il n’a pas de zone blanche
+error-downloads-token-refused = , et le token n’est pas accepté

@@ -42,3 +42,4 @@ note-this-image-was-generated-with-which = Cette image a été générée avec {
 
 note-ignores-the-last-token = { $encoder } ignore le dernier token.
 note-ignores-the-last-tokens = { $encoder } ignore les { $cut } derniers tokens.
+note-a-refiner = un refiner

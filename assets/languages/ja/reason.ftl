@@ -5,7 +5,7 @@
 reason-all-streamed = { $why }、{ $role }の全 { $used } ブロックを{ $how }。
 reason-one-stays = { $why }、{ $role }の { $used } ブロックのうち { $stay } ブロックを{ $where }に残し、ほかは{ $how }。
 reason-some-stay = { $why }、{ $role }の { $used } ブロックのうち { $stay } ブロックを{ $where }に残し、ほかは{ $how }。
-reason-everything-stays = モデル全体（{ $size }）が収まり、{ $where }に残ります。
+reason-everything-stays = モデル全体（{ $size }）が{ $where }に収まり、そのまま残ります。
 reason-parts-in-turn = { $why }、モデルの各部分は使う間だけ{ $where }に置かれます。
 reason-part-in-use = { $why }、{ $role }は使う間だけ{ $where }に置かれます。
 reason-parts-in-use = { $why }、{ $roles }は使う間だけ{ $where }に置かれます。
@@ -20,7 +20,7 @@ reason-offer = 「{ $name }」なら { $memory } を使い、1 ステップ { $t
 
 ## 収まらないもの
 
-reason-does-not-fit = { $where }に収まりません。{ $what }には{ $stage }のステージで { $needed } 必要で、使える { $allowed } を { $over } 超えます。
+reason-does-not-fit = この設定は{ $where }に収まりません。{ $what }には、{ $stage }のステージで { $needed } 必要で、使える { $allowed } を { $over } 超えます。
 reason-not-enough-ram = RAM が足りません。重みの読み込みに { $needed } 必要ですが、使えるのは { $allowed } です。
 reason-allow-or-smaller = { $allow }か、画像またはバッチを小さくしてください。
 reason-allow-smaller-or-auto = { $allow }か、画像またはバッチを小さくするか、自動モードを選んでください。
@@ -54,13 +54,13 @@ reason-because-mode =
 reason-how-some-by-tensor = ストリーミングします（うち { $blocks } ブロックはテンソルごと）
 reason-how-by-tensor = テンソルごとに読み込みます
 reason-how-computation = 計算中にストリーミングします
-reason-how-link = GPU への転送速度でストリーミングします
+reason-how-link = {" "}GPU への転送速度でストリーミングします
 reason-how-disk = ディスクの速度でストリーミングします
 
 ## 重みの場所
 
 reason-where-memory = メモリ
-reason-where-gpu = GPU
+reason-where-gpu = {" "}GPU のメモリ
 reason-where-into-memory = メモリ
 
 ## モデルの部分

@@ -1,234 +1,291 @@
-### 出了什么问题。
+### 引擎和下载报告的错误。
 
 error-downloads-stopped = 下载已停止
 error-downloads-offline = 无法连接到 { $host }
 error-downloads-stalled = { $host } 不再发送数据
-error-downloads-dropped = 文件未传完，{ $host } 就断开了连接
+error-downloads-dropped = 文件尚未完成，{ $host } 就断开了连接
 error-downloads-insecure = 与 { $host } 的安全连接失败：{ $reason }
-error-downloads-proxy = 代理无法使用：{ $reason }
+error-downloads-proxy = 代理无法工作：{ $reason }
 error-downloads-busy = 请求过多，{ $host } 要求等待
-error-downloads-server = { $host } 暂时无法响应（错误 { $status }）
-error-downloads-needs-token = { $what }仅限已登录的人{ $detail }
-error-downloads-not-allowed = { $what }仅限已接受其条款的人
-error-downloads-not-found = { $host } 上没有{ $what }
+error-downloads-server = { $host } 目前无法响应（错误 { $status }）
+error-downloads-needs-token = { $what } 需要登录才能获取{ $detail }
+error-downloads-not-allowed = { $what } 需要接受其条款才能获取
+error-downloads-not-found = { $host } 上没有 { $what }
 error-downloads-answer = 无法理解 { $host } 的响应：{ $reason }
-error-downloads-wrong-hash = { $name } 已损坏或是其他文件：SHA-256 为 { $found }…，应为 { $expected }…
-error-downloads-wrong-size = { $name } 的大小与声明不符：{ $found } 字节，应为 { $expected }
+error-downloads-wrong-hash = { $name } 已损坏或是另一个文件：其 SHA-256 为 { $found }…，应为 { $expected }…
+error-downloads-wrong-size = { $name } 的大小与公布的不同：{ $found } 字节，应为 { $expected } 字节
 error-downloads-no-space = { $folder } 空间不足：需要 { $needed }，可用 { $allowed }
-error-downloads-occupied = { $path } 已存在，内容不同
-error-downloads-in-use = { $path } 正在下载
-error-downloads-file = { $path }：无法{ $doing }：{ $source }
-error-downloads-name = 名称 { $name } 不是文件夹中文件的名称
+error-downloads-occupied = { $path } 已存在，但内容不同
+error-downloads-in-use = { $path } 已在下载中
+error-downloads-file =
+    无法{ $doing ->
+        [created] 创建
+        [written] 写入
+        [read] 读取
+        [removed] 删除
+       *[other] 处理（{ $doing }）
+    } { $path }：{ $source }
+error-downloads-name = { $name } 不能用作文件名
+
 error-link-empty = 没有链接
 error-link-not-a-link = “{ $value }”既不是链接，也不是仓库名称
-error-link-no-model = “{ $value }”不指向模型
-error-link-other-file = Sluice 不打开 { $value }
+error-link-no-model = “{ $value }”没有指向模型
+error-link-other-file = Sluice 不会打开 { $value }
 error-link-no-weights = { $value } 没有 .safetensors 或 .gguf 文件
-error-link-several = { $repository } 有 { $count } 个文件；请指定一个
-error-the-keyring-refuses = 密钥环拒绝：{ $error }。
-error-the-engine-for-nvidia-gpus-is = 未安装 NVIDIA GPU 引擎：缺少 { $value }。
-error-the-readme-explains-how-to-install = README 说明了如何安装。
-error-presets-no-folder = 该用户没有数据文件夹
-error-presets-name = { $value } 不能作为预设名称；请使用字母、数字和空格
+error-link-several = { $repository } 有 { $count } 个文件；请指明其中一个
+
+error-the-keyring-refuses = 密钥环拒绝访问：{ $error }。
+
+error-the-engine-for-nvidia-gpus-is = 未安装用于 NVIDIA GPU 的引擎：缺少 { $value }。
+error-the-readme-explains-how-to-install = 安装方法见 README。
+
+error-presets-no-folder = 当前用户没有数据文件夹
+error-presets-name = { $value } 不能用作预设名称；请使用字母、数字和空格
 error-presets-taken = 已有名为 { $value } 的预设
 error-presets-missing = 没有名为 { $name } 的预设
 error-presets-malformed = { $path } 不是预设：{ $message }
-error-adapters-not-an-adapter = { $path } 不是 LoRA，也不是 Sluice 支持的其他适配器；其第一个张量是 { $first }
-error-adapters-layer = { $path }：层 { $layer } 的张量不匹配：{ $reason }
-error-adapters-other-family = { $path } 是{ $family }，但此模型是 { $model }
+
+error-adapters-not-an-adapter = { $path } 不是 LoRA，也不是 Sluice 支持的其他适配器；它的第一个张量是 { $first }
+error-adapters-layer = { $path }：第 { $layer } 层的张量不匹配：{ $reason }
+error-adapters-other-family = { $path }（{ $family }）不适用于此模型（{ $model }）
 error-adapters-unknown = 没有名为 { $name } 的 LoRA
 error-adapters-tag = 无法解析 <lora:{ $tag }>
+
 error-checkpoint-not-found = 没有文件或文件夹 { $path }
-error-checkpoint-not-here = { $name } 不在此电脑上
+error-checkpoint-not-here = { $name } 不在本机上
 error-checkpoint-io = 无法读取 { $path }：{ $source }
 error-checkpoint-write = 无法写入 { $path }：{ $source }
-error-checkpoint-hollow = { $path } 的权重不在此电脑上
-error-checkpoint-no-model = 在 { $path } 中未找到模型
-error-checkpoint-no-asset = { $name } 是 Sluice 的一部分，但在 { $path } 中未找到
+error-checkpoint-hollow = { $path } 的权重不在本机上
+error-checkpoint-no-model = 在 { $path } 中没有找到模型
+error-checkpoint-no-asset = { $name } 是 Sluice 的一部分，但在 { $path } 中没有找到
 error-checkpoint-not-a-model-file = { $path } 不是 Sluice 能读取的模型文件
-error-checkpoint-pickle = { $path } 是 pickle 文件，打开时可能运行任意代码
-error-checkpoint-empty-file = { $path } 是空的
-error-checkpoint-header-past-end = { $path } 已损坏或不完整：文件头应有 { $header } 字节，但文件只有 { $length } 字节
+error-checkpoint-pickle = { $path } 是 pickle 文件，打开时可能执行任意代码
+error-checkpoint-empty-file = { $path } 是空文件
+error-checkpoint-header-past-end = { $path } 已损坏或不完整：文件头应有 { $header } 字节，但整个文件只有 { $length } 字节
 error-checkpoint-header = { $path } 的文件头已损坏：{ $reason }
-error-checkpoint-truncated = { $path } 不完整：应有 { $expected } 字节，但只有 { $length }
+error-checkpoint-truncated = { $path } 不完整：应有 { $expected } 字节，但只有 { $length } 字节
 error-checkpoint-json = 无法解析 { $path }：{ $reason }
-error-checkpoint-other-task = { $path } 是{ $task }的模型，Sluice 尚不支持
-error-checkpoint-missing-shard = 缺少 { $shard }，但 { $index } 引用了它
-error-checkpoint-missing-part = { $model } 缺少{ $role }：{ $expected }
+error-checkpoint-other-task = { $path } 是 Sluice 尚不支持的模型（{ $task }）
+error-checkpoint-missing-shard = 缺少 { $index } 引用的 { $shard }
+error-checkpoint-missing-part = 缺少 { $model } 的{ $role }：{ $expected }
 error-checkpoint-unknown-family = { $path } 是 Sluice 不支持的模型{ $kind }
-error-checkpoint-refiner = { $path } 不能用作 refiner：{ $reason }
+error-checkpoint-refiner = { $path } 不能用作 Refiner：{ $reason }
 error-checkpoint-upscaler = { $path } 不能放大图像：{ $reason }
 error-checkpoint-redux = { $path } 不能用作 Redux：{ $reason }
 error-checkpoint-control-net = { $path } 不能用作 ControlNet：{ $reason }
-error-checkpoint-missing-tensor = { $path } 没有张量 { $name }
-error-checkpoint-shape = { $path } 中张量 { $name } 的形状为 { $found }，应为 { $expected }
-error-checkpoint-dtype = { $path } 中张量 { $name } 以 { $found } 保存，Sluice 在此不支持
-error-checkpoint-quantization = { $path } 的权重以 { $found } 保存，Sluice 不支持
+error-checkpoint-missing-tensor = { $path } 缺少张量 { $name }
+error-checkpoint-shape = { $path } 中张量 { $name } 的形状是 { $found }，应为 { $expected }
+error-checkpoint-dtype = { $path } 中的张量 { $name } 以 { $found } 存储，Sluice 在此处不支持
+error-checkpoint-quantization = { $path } 的权重以 { $found } 存储，Sluice 不支持
 error-checkpoint-config = { $path } 中 { $field } = { $value }，但 { $reason }
 error-checkpoint-tokenizer = 无法使用分词器 { $path }：{ $reason }
-error-account = 设备内存不足：需要 { $needed }，允许 { $allowed }
-error-plan-device = { $what }在{ $stage }阶段需要 { $device } 上 { $needed } 内存，但只允许 { $allowed }
-error-plan-host = 加载权重需要 { $needed } 内存，但只允许 { $allowed }
-error-output-extension = { $path } 不以 .png、.jpg 或 .webp 结尾
-error-output-clip-extension = { $path } 不以 { $endings } 结尾
+
+error-account = 设备内存不足：需要 { $needed }，可用 { $allowed }
+
+error-plan-device = { $stage }阶段，{ $what }需要 { $needed } 内存（{ $device }），但可用的只有 { $allowed }
+error-plan-host = 加载权重需要 { $needed } RAM，但可用的只有 { $allowed }
+
+error-output-extension = { $path } 不是以 .png、.jpg 或 .webp 结尾
+error-output-clip-extension = { $path } 不是以 { $endings } 结尾
 error-output-other-files = 文件夹 { $path } 中有其他文件
 error-output-clip-too-large = { $width }×{ $height } 像素的帧对 { $path } 来说太大
 error-output-encoder = 无法编码 { $path }：{ $detail }
-error-output-no-ffmpeg = 编码器 { $name } 需要程序 ffmpeg，但它不在 PATH 中
+error-output-no-ffmpeg = 编解码器 { $name } 需要程序 ffmpeg，但它不在 PATH 中
 error-output-ffmpeg = ffmpeg 无法写入 { $path }：{ $detail }
 error-output-is-folder = { $path } 是文件夹，不是文件名
 error-output-not-a-folder = { $path } 是文件，不是文件夹
 error-output-create-folder = 无法创建文件夹 { $folder }：{ $cause }
-error-output-not-writable = 文件夹 { $folder } 不可写：{ $cause }
+error-output-not-writable = 无法写入文件夹 { $folder }：{ $cause }
 error-output-disk-full = 无法写入 { $path }：磁盘已满
 error-output-write = 无法写入 { $path }：{ $cause }
 error-output-exists = { $path } 已存在
-error-output-settings-too-long = 设置对 JPEG 文件来说太长：{ $path }
+error-output-settings-too-long = 设置太长，无法放入 JPEG 文件：{ $path }
 error-output-pixels = 无法写入 { $width }×{ $height } 像素、{ $bytes } 字节的图像
-error-output-kept-elsewhere = { $cause }；已改存为 { $path }
+error-output-kept-elsewhere = { $cause }；已改为保存到 { $path }
 error-output-read = 无法读取 { $path }：{ $cause }
 error-output-not-media = { $path } 不是 PNG、JPEG、WebP、GIF 或 MP4 文件
 error-output-truncated = { $path } 不完整
 error-output-damaged = { $path } 中的设置已损坏：{ $detail }
-error-output-too-large = { $path } 的 { $keyword } 部分对设置来说太大
-error-output-no-settings = { $path } 不含生成设置
-error-output-newer-version = { $path } 由更新版本的 Sluice 生成：其设置版本为 { $found }，此版本最多读取 { $known }
-error-gif-file-too-large = 帧对 GIF 来说太大
-error-h264-too-large = 帧对 H.264 来说太大
+error-output-too-large = { $path } 的 { $keyword } 部分太大，不可能是设置
+error-output-no-settings = { $path } 不包含生成设置
+error-output-newer-version = { $path } 由更新版本的 Sluice 创建：其设置为版本 { $found }，而当前版本最高只能读取版本 { $known }
+
+error-gif-file-too-large = 帧太大，无法用于 GIF
+
+error-h264-too-large = 帧太大，无法用于 H.264
+
 error-names-empty = 请输入名称，例如 {"{"}name{"}"}
-error-names-unknown = 没有字段 {"{"}{ $value }{"}"}；可用 {"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"} 或 {"{"}height{"}"}
-error-names-open = 有一个 {"{"} 没有用 {"}"} 结束
-error-webp-too-large = 帧对 WebP 来说太大
+error-names-unknown = 没有字段 {"{"}{ $value }{"}"}；请使用 {"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"} 或 {"{"}height{"}"}
+error-names-open = 有一个 {"{"} 没有用 {"}"} 闭合
+
+error-webp-too-large = 帧太大，无法用于 WebP
+
 error-pipeline-card = 无法使用 GPU：{ $value }
 error-pipeline-no-such-gpu = 这里没有 GPU { $number }
 error-pipeline-unknown-card = 没有名为 { $id } 的模拟 GPU
 error-pipeline-unknown-model = 没有名为 { $id } 的已知模型
-error-pipeline-initial-latents = 无法使用 { $path } 中的初始潜变量：{ $reason }
-error-pipeline-dump = 无法将张量转储写入 { $path }：{ $reason }
-error-pipeline-not-finite = 图像含有无效值（NaN），以 { $dtype } 计算
-error-clip = 请写首帧、两个点和末帧之后的一帧，例如 0..48 或 12..
-error-request-size-not-multiple = { $side } { $pixels } 不是 { $multiple } 的倍数；请使用 { $below } 或 { $above }
-error-request-side-too-long = { $side } { $pixels } 太大；请使用不超过 { $longest }
+error-pipeline-initial-latents = 无法使用 { $path } 中的初始 Latent：{ $reason }
+error-pipeline-dump = 无法将张量写入 { $path }：{ $reason }
+error-pipeline-not-finite = 图像包含无效值（NaN），计算格式为 { $dtype }
+
+error-clip = 请写出第一帧、两个点和最后一帧之后的帧，例如 0..48 或 12..
+
+error-request-size-not-multiple =
+    { $side ->
+        [width] 宽度
+        [height] 高度
+       *[other] { $side }
+    } { $pixels } 不是 { $multiple } 的倍数；请使用 { $below } 或 { $above }
+error-request-side-too-long =
+    { $side ->
+        [width] 宽度
+        [height] 高度
+       *[other] { $side }
+    } { $pixels } 太大；请使用不超过 { $longest } 的值
 error-request-scale = 倍数 { $value } 不在 1 到 4 之间
-error-request-only-upscales = 此模型是放大模型，只放大图像而不生成；请使用 `sluice upscale`，或窗口中的“放大…”
-error-request-no-upscaler = 此模型生成图像，不是放大模型
-error-request-hires-of-clip = 高清修复用于图像，不用于视频；请去掉它，改为放大视频
+error-request-only-upscales = 此模型是放大模型，只放大图像，不生成图像；请使用 `sluice upscale`，或窗口中的“放大…”
+error-request-no-upscaler = 此模型用于生成图像，不是放大模型
+error-request-hires-of-clip = 高清修复用于图像，不用于视频；请去掉它，再放大视频
 error-request-hires-of-input = 高清修复从提示词开始；请去掉输入图像，或去掉高清修复并使用更大的尺寸
-error-request-no-hires = 高清修复需要图生图，此模型做不到；请去掉它，改为放大图像
-error-request-no-steps = 0 步只会留下噪声；请使用 1 或以上
-error-request-no-frames = 0 帧不会生成任何内容；请使用 1 或以上
-error-request-one-frame-only = 此模型生成图像而非视频；请使用 1 帧，而不是 { $value }
-error-request-frames-not-multiple = 此模型生成 1 帧以及再加 { $multiple } 的倍数，而不是 { $frames }；请使用 { $below } 或 { $above }
-error-request-no-such-mode = 此模型做不到{ $wanted }；它能做{ $modes }
-error-request-image-and-clip = 同时给出了输入图像和输入视频；请移除其一
+error-request-no-hires = 高清修复需要图生图，而此模型不支持；请去掉它，再放大图像
+error-request-no-steps = 0 步只会留下噪声；请使用 1 或更大的值
+error-request-no-frames = 0 帧不会生成任何内容；请使用 1 或更大的值
+error-request-one-frame-only = 此模型生成图像，不生成视频；请使用 1 帧，而不是 { $value } 帧
+error-request-frames-not-multiple = 此模型的帧数为 1 再加 { $multiple } 的倍数，不能是 { $frames }；请使用 { $below } 或 { $above }
+error-request-no-such-mode = 此模型不支持以下功能：{ $wanted }；支持的有：{ $modes }
+error-request-image-and-clip = 同时指定了输入图像和输入视频；请移除其中一个
 error-request-variation = 变异强度 { $value } 无效；请使用 0 到 1
-error-request-last-image-alone = 末尾图像需要起始图像
-error-request-clip-input-of-image = 末尾图像、关键帧、输入视频和控制用于视频；请使用多于 1 帧，或移除它们
-error-request-keyframe-twice = 第 { $value } 帧有两张图像；请移除其一
-error-request-keyframes-and-clip = 关键帧不能与输入视频一起使用；请移除其一
-error-request-keyframes-in-windows = 此模型在分帧窗口中不能使用关键帧和末尾图像；请移除图像或窗口
-error-request-nothing-controls = 没有内容控制视频；请给出控制视频或参考图像
-error-request-mask-without-control = 蒙版属于控制视频；请一并给出
-error-request-control-strength = 控制强度 { $value } 无效；请使用 0 到 { $strongest-control }
-error-request-no-references = 此模型不接受参考图像；请移除，或将一张作为输入图像
-error-request-too-many-references = 此模型接受 { $amount }，但给出了 { $given }
-error-request-reference-side = 参考边长 { $value } 无效；请使用 { $least } 到 { $most } 像素
-error-request-references-in-windows = 参考图像不能用于分帧窗口；请移除图像或窗口
-error-request-nothing-to-fill-in = 此模型填充图像的一部分；请给出图像和该部分的蒙版
-error-request-mask-of-clip = 蒙版用于图像；请移除，或使用 1 帧
-error-request-nothing-added = { $frames } 帧不会增加任何内容：前 { $overlap } 帧重复输入视频的结尾；请使用 { $least } 或以上
-error-request-frame-rate = 每秒 { $value } 帧无效；请使用 1 到 60
-error-request-windows = { $frames } 帧、重叠 { $overlap } 帧的窗口无法前进；窗口须长于重叠
-error-request-empty-batch = 批次大小 0 不会生成任何内容；请使用 1 或以上
-error-request-batch-too-large = 批次大小 { $value } 太大；请使用不超过 { $largest-batch }
-error-request-no-tokens = 提示词上限为 0 个 token 则没有提示词；请使用 1 或以上
-error-request-guidance = 引导系数 { $value } 无效；请使用 0 或以上
-error-request-adapter-weight = LoRA 权重 { $value } 不是有限数
-error-request-too-many-steps = { $value } 步太多；请使用不超过 1000
-error-request-clip-skip = Clip skip { $value } 超过 CLIP 的层数；请使用不超过 { $largest-clip-skip }
-error-request-step-cache = 步骤缓存阈值 { $value } 无效；请使用 0 或以上
-error-request-shift = Shift { $value } 无效；请使用 0.01 到 { $largest-shift }
-error-request-no-shift = 此模型没有 shift；请去掉
-error-request-prompts-only = 此模型只由提示词生成图像；请去掉输入图像
-error-request-no-such-levels = 此模型没有调度器 { $name }
-error-request-frame-range = 帧 { $value } 不存在；第二个数须大于第一个
+error-request-last-image-alone = 尾帧图像需要首帧图像
+error-request-clip-input-of-image = 尾帧图像、关键帧、输入视频和控制用于视频；请使用多于 1 帧，或移除它们
+error-request-keyframe-twice = 第 { $value } 帧有两张图像；请移除其中一张
+error-request-keyframes-and-clip = 关键帧不能与输入视频一起使用；请移除其中一个
+error-request-keyframes-in-windows = 使用此模型时，关键帧和尾帧图像不能用于分窗口生成；请移除图像或窗口
+error-request-nothing-controls = 没有任何内容控制视频；请指定控制视频或参考图像
+error-request-mask-without-control = 蒙版属于控制视频；请同时指定该视频
+error-request-control-strength = 控制强度 { $value } 无效；请使用 0 到 { $strongest-control } 的值
+error-request-no-references = 此模型不使用参考图像；请移除它们，或将其中一张用作输入图像
+error-request-too-many-references = 参考图像过多（{ $given } 张）；此模型可用 { $amount }
+error-request-reference-side = 参考图像边长 { $value } 无效；请使用 { $least } 到 { $most } 像素
+error-request-references-in-windows = 参考图像不能用于分窗口生成；请移除图像或窗口
+error-request-nothing-to-fill-in = 此模型用于填充图像的一部分；请指定图像和该部分的蒙版
+error-request-mask-of-clip = 蒙版用于图像；请移除它，或使用 1 帧
+error-request-nothing-added = { $frames } 帧不会增加任何内容：前 { $overlap } 帧重复输入视频的结尾；请使用 { $least } 或更大的值
+error-request-frame-rate = 每秒 { $value } 帧无效；请使用 1 到 60 的值
+error-request-windows = { $frames } 帧的窗口共用 { $overlap } 帧，无法向前推进；窗口必须比重叠部分长
+error-request-empty-batch = 批次大小 0 不会生成任何内容；请使用 1 或更大的值
+error-request-batch-too-large = 批次大小 { $value } 太大；请使用不超过 { $largest-batch } 的值
+error-request-no-tokens = 上限为 0 个 token 时提示词会被全部去掉；请使用 1 或更大的值
+error-request-guidance = 引导系数 { $value } 无效；请使用 0 或更大的值
+error-request-adapter-weight = LoRA 权重 { $value } 不是有限的数值
+error-request-too-many-steps = { $value } 步太多；请使用不超过 1000 的值
+error-request-clip-skip = CLIP 跳过层 { $value } 超过了 CLIP 的层数；请使用不超过 { $largest-clip-skip } 的值
+error-request-step-cache = 步骤缓存阈值 { $value } 无效；请使用 0 或更大的值
+error-request-shift = 偏移 { $value } 无效；请使用 0.01 到 { $largest-shift } 的值
+error-request-no-shift = 此模型没有偏移；请去掉它
+error-request-prompts-only = 此模型只根据提示词生成图像；请去掉输入图像
+error-request-no-such-levels = 调度器 { $name } 不适用于此模型
+error-request-frame-range = { $value } 中没有帧；第二个数必须大于第一个数
 error-request-strength = 重绘幅度 { $value } 无效；请使用大于 0 且不超过 1 的值
-error-request-strength-takes-no-step = 重绘幅度 { $strength } 使 { $steps } 步一步不剩；请使用 { $least } 或以上，或增加步数
-error-request-refiner-switch = Refiner 切换点 { $value } 无效；请使用 0 到 1 之间的值，例如 0.8
-error-request-redux-alone = Redux 读取参考图像，但没有给出；请给出一张，或移除 Redux
-error-request-redux-strengths = 为 { $references } 给出了 { $given } 个强度
-error-request-redux-strength = 参考强度 { $value } 无效；请使用 { $least } 到 { $most }
-error-request-control-net-weight = ControlNet 的权重 { $value } 无效；请使用 0 到 { $most }
-error-request-control-net-range = ControlNet 不能作用于步骤的 { $start } 到 { $end }；请使用 0 到 1 的值，前者较小
-error-request-control-net-without-image = ControlNet 没有可依据的图像；请选择一张，或移除该 ControlNet
-error-request-too-many-control-nets = 给出了 { $value } 个 ControlNet；最多使用 { $most } 个
-error-request-mask-blur = 蒙版模糊 { $value } 太大；请使用不超过 { $widest-blur }
-error-request-mask-padding = 蒙版周围 { $value } 像素的边距太大；请使用不超过 { $most }
-error-grid-nothing = 没有任何变化；请选择设置及其值
-error-grid-no-setting = { $value } 没有指明设置；请写名称、冒号和值，例如 `steps: 10, 20, 30`
-error-grid-unknown = 没有名为 { $name } 的设置；可用 { $all }
-error-grid-no-values = { $value } 没有值；请写几个，例如 1, 2, 3
-error-grid-value = { $value } 不是 { $setting } 的值；{ $wanted }
-error-grid-twice = { $value } 变化了两次；请为其中之一选择其他设置
-error-grid-too-many = { $count } 张图像对网格来说太多；请使用不超过 { $most }
-error-grid-not-in-prompt = 提示词和反向提示词都不含要替换的词 { $value }
-error-grid-which-lora = 使用了多个 LoRA；请指定一个，例如 `lora { $value }: 0.5, 1`
-error-grid-no-input = 重绘幅度在变化，但没有输入图像也没有高清修复；请先选择其一
-error-guidance = 应为 0 到 1 的两个数，例如 0.2..0.8
+error-request-strength-takes-no-step = 重绘幅度 { $strength } 使 { $steps } 步一步不剩；请使用 { $least } 或更大的值，或增加步数
+error-request-refiner-switch = Refiner 切换点 { $value } 无效；请使用 0 和 1 之间的值，例如 0.8
+error-request-redux-alone = Redux 读取参考图像，但没有指定；请指定一张，或移除 Redux
+error-request-redux-strengths = 强度的数量（{ $given }）超过了参考图像：{ $references }
+error-request-redux-strength = 参考图像的强度 { $value } 无效；请使用 { $least } 到 { $most } 的值
+error-request-control-net-weight = ControlNet 的权重 { $value } 无效；请使用 0 到 { $most } 的值
+error-request-control-net-range = ControlNet 不能在步数的 { $start } 到 { $end } 起作用；请使用 0 到 1 的值，较小的在前
+error-request-control-net-without-image = ControlNet 没有可遵循的图像；请选择一张，或移除 ControlNet
+error-request-too-many-control-nets = { $value } 个 ControlNet 太多；最多使用 { $most } 个
+error-request-mask-blur = 蒙版羽化 { $value } 太大；请使用不超过 { $widest-blur } 的值
+error-request-mask-padding = 蒙版周围的边距 { $value } 像素太大；请使用不超过 { $most } 的值
+
+error-grid-nothing = 没有要改变的内容；请选择一项设置及其取值
+error-grid-no-setting = { $value } 没有指明设置；请写出设置名称、冒号和取值，例如 `steps: 10, 20, 30`
+error-grid-unknown = 没有名为 { $name } 的设置；请使用 { $all }
+error-grid-no-values = { $value } 没有取值；请写出一些，例如 1, 2, 3
+error-grid-value = { $value } 不是 { $setting } 的有效取值；{ $wanted }
+error-grid-twice = { $value } 改变了两次；请为其中一处选择另一项设置
+error-grid-too-many = { $count } 张图像对网格来说太多；请使用不超过 { $most } 张
+error-grid-not-in-prompt = 提示词和反向提示词都不包含要替换的词 { $value }
+error-grid-which-lora = 使用了多个 LoRA；请指明其中一个，例如 `lora { $value }: 0.5, 1`
+error-grid-no-input = 要改变重绘幅度，但没有输入图像，也没有高清修复；请先选择其一
+
+error-guidance = 需要两个 0 到 1 的数，例如 0.2..0.8
 error-guidance-rescale = 引导重缩放 { $value } 无效；请使用 0 到 1
-error-guidance-interval = 引导区间 { $value } 无效；请使用 0 到 1 的两个递增数
-error-guidance-true-cfg = True CFG { $value } 无效；请使用 1 或以上
-error-keyframe = 请写帧号、= 和文件，例如 40=image.png
+error-guidance-interval = 引导区间 { $value } 无效；请使用两个 0 到 1 之间递增的数
+error-guidance-true-cfg = True CFG { $value } 无效；请使用 1 或更大的值
+
+error-keyframe = 请写出帧号、= 和文件，例如 40=image.png
+
 error-residency-cancelled = 已取消
 error-residency-thread = 无法启动加载权重的线程：{ $value }
-error-residency-out-of-order = 块 { $block } 的请求顺序不对
+error-residency-out-of-order = 块 { $block } 的请求顺序有误
 error-residency-compute = 计算失败：{ $value }
 error-residency-device-lost = GPU 停止工作：{ $value }
-error-serve-pipe = 无法读取窗口的消息：{ $value }
-error-serve-no-hello = 窗口没有先打招呼
+
+error-serve-pipe = 无法读取来自窗口的消息：{ $value }
+error-serve-no-hello = 窗口没有以问候开始
 error-serve-threads = 无法启动引擎的线程：{ $value }
 error-serve-ended = 引擎已结束
+
 error-clip-read = 无法读取视频 { $path }：{ $cause }
 error-clip-damaged = 视频 { $path } 已损坏：{ $detail }
-error-clip-truncated = 视频 { $path } 不完整：在 { $frames } 帧中的第 { $readable } 帧后结束
+error-clip-truncated = 视频 { $path } 不完整：在第 { $readable } 帧之后结束，共应有 { $frames } 帧
 error-clip-no-index = 视频 { $path } 不完整：缺少帧列表
-error-clip-no-video = { $path } 没有视频
+error-clip-no-video = { $path } 中没有视频
 error-clip-no-frames = { $path } 中的视频没有帧
 error-clip-beyond-end = 视频 { $path } 有 { $frames } 帧，因此没有第 { $start } 帧
-error-clip-too-short = { $path } 的 { $frames } 帧太少：需要 { $needed }
-error-clip-too-long = { $path } 的 { $frames } 帧太多；一次最多读取 { $most }
+error-clip-too-short = { $path } 的 { $frames } 帧太少：需要 { $needed } 帧
+error-clip-too-long = { $path } 的 { $frames } 帧太多；一次最多读取 { $most } 帧
 error-clip-too-large = { $path } 的帧太大：{ $width }×{ $height } 像素
-error-clip-needs-ffmpeg = { $path } 是 { $format }，Sluice 用程序 ffmpeg 读取它，但 ffmpeg 不在 PATH 中
+error-clip-needs-ffmpeg = { $path } 是 { $format }，Sluice 需要用程序 ffmpeg 读取，但 ffmpeg 不在 PATH 中
 error-clip-ffmpeg = ffmpeg 无法读取 { $path }：{ $detail }
+
 error-source-read = 无法读取图像 { $path }：{ $cause }
 error-source-not-apicture = { $path } 不是可读取的图像：{ $detail }
-error-source-nothing-masked = 蒙版 { $path } 没有选中任何要重绘的内容：{ $reason }
+error-source-nothing-masked = 蒙版 { $path } 没有选中要重绘的区域：{ $reason }
+
 error-telemetry-same-file = { $path } 不能同时作为遥测文件和跟踪文件
 error-telemetry-create = 无法创建遥测文件 { $path }：{ $cause }
-error-telemetry-disk-full = 无法将遥测写入 { $path }：磁盘已满
-error-telemetry-write = 无法将遥测写入 { $path }：{ $cause }
-error-telemetry-gone = 写入遥测时 { $path } 被删除
-error-telemetry-stopped = 采样内存的线程提前停止；其余遥测已丢失
+error-telemetry-disk-full = 无法将遥测数据写入 { $path }：磁盘已满
+error-telemetry-write = 无法将遥测数据写入 { $path }：{ $cause }
+error-telemetry-gone = 写入遥测数据时 { $path } 被删除
+error-telemetry-stopped = 测量内存的线程提前停止；其余遥测数据已丢失
 error-telemetry-not-telemetry = { $path } 不是 Sluice 的遥测文件：第一行不是文件头
-error-telemetry-version = { $path } 中的遥测版本为 { $found }，但此版本的 Sluice 读取版本 { $known }
+error-telemetry-version = { $path } 中的遥测数据为版本 { $found }，而此版本的 Sluice 读取版本 { $known }
 error-telemetry-damaged = { $path } 的第 { $line } 行已损坏：{ $detail }
+
 error-styles-read = 无法读取 { $path }：{ $error }
-error-styles-too-large = { $path } 作为样式文件太大
-error-styles-csv = { $path } 没有样式：{ $error }；A1111 的 styles.csv 有 name、prompt 和 negative_prompt 列
-error-styles-json = { $path } 没有样式：{ $error }；Fooocus 的文件是 name、prompt 和 negative_prompt 的列表
+error-styles-too-large = { $path } 太大，不可能是风格文件
+error-styles-csv = { $path } 没有风格：{ $error }；A1111 的 styles.csv 包含 name、prompt 和 negative_prompt 列
+error-styles-json = { $path } 没有风格：{ $error }；Fooocus 的文件是由 name、prompt 和 negative_prompt 组成的列表
+
 error-wildcards-missing = 没有名为 { $name }.txt 的通配符文件{ $similar }
 error-wildcards-unreadable = 无法读取通配符文件 { $path }：{ $error }
 error-wildcards-empty = 通配符文件 { $path } 没有可选的行
 error-wildcards-endless = 通配符文件 { $name }.txt 引用了自身
+
 error-wire-truncated = 连接在消息中途结束
-error-wire-too-long = 一条消息声称有 { $value } 字节，超过任何消息
-error-wire-damaged = 消息在传输中损坏
-error-wire-not-understood = 无法解析消息：{ $value }
-error-request-outpaint = 输入图像周围 { $value } 像素太多；请使用不超过 { $most }
-error-request-control-and-input = 控制不能与输入图像或输入视频一起使用；请移除其一，或将图像作为参考
-error-outpaint-no-sides = 请为各边写一个像素数，或写四个：左,上,右,下，例如 0,0,256,0
+error-wire-too-long = 有一条消息声称有 { $value } 字节，超过任何消息的长度
+error-wire-damaged = 有一条消息在传输中损坏
+error-wire-not-understood = 无法解析一条消息：{ $value }
+error-request-outpaint = 输入图像周围添加 { $value } 像素太多；请使用不超过 { $most } 的值
+error-request-control-and-input = 控制不能与输入图像或输入视频一起使用；请移除其中一个，或将图像用作参考图像
+error-outpaint-no-sides = 请写出一个用于所有边的像素数，或按 左,上,右,下 写出四个，例如 0,0,256,0
 error-grid-no-lora = 没有使用名为 { $name } 的 LoRA；{ $hint }
-error-source-nothing-added = { $path } 周围添加的部分小于一个潜变量
+error-source-nothing-added = { $path } 周围添加的部分不足一个潜空间单位
 error-checkpoint-depth = { $path } 不能生成深度图：{ $reason }
-error-request-only-makes-depth = 此模型生成深度图而不生成图像；请使用 `sluice depth`，或依据深度的 ControlNet
+error-request-only-makes-depth = 此模型生成深度图，不生成图像；请使用 `sluice depth`，或遵循深度的 ControlNet
 error-request-no-depth-model = 深度图需要深度估计模型；请选择 Depth Anything V2 的 .safetensors 文件
+error-request-keyframe-at-start = 第 0 帧是视频的开头；请将其图像指定为首帧图像
+error-request-keyframe-outside = 视频中没有第 { $frame } 帧；最后一帧是第 { $last } 帧
+error-adapters-for-another = 用于其他模型
+error-request-one-reference = 一张参考图像
+error-request-at-most-references = 最多 { $most } 张参考图像
+error-request-1-reference = 1 张参考图像
+error-request-references = { $count } 张参考图像
+error-checkpoint-task-clips = 由图像生成视频
+error-checkpoint-task-layers = 分图层生成图像
+error-grid-add-lora = 请先添加一个
+error-source-mask-small = 白色区域不足一个潜空间单位
+error-source-mask-none = 没有白色区域
+error-downloads-token-refused = ，且令牌未被接受

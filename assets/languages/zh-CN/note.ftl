@@ -1,32 +1,45 @@
-### 文件的哪些设置无法恢复，以及提示词的哪些部分未被读取。
+### 文件的设置中有哪些未能采用，提示词中有哪些不会被读取。
 
 note-of-keys-did-not-match-for = { $value2 } 个键中有 { $value } 个不匹配，例如 { $first }。
+
 note-only-a-prompt-was-found-all = 只找到提示词；其他设置均为默认值。
-note-is-not-valid-here-the-default = { $name }“{ $value }”在此无效；使用默认值。
-note-the-sampler-is-not-available-is = 采样器“{ $name }”不可用；改用 { $chosen }。
-note-the-schedule-is-not-available-the = 调度器“{ $value }”不可用；使用模型默认值。
-note-this-image-was-made-from-an = 此图像由输入图像生成，输入图像未包含在内。
-note-the-refiner-took-the-last-steps = 最后几步由 refiner“{ $refiner }”完成；未恢复。
-note-controlnets-steered-this-image-they-and = 此图像由 ControlNet 控制；它们及其图像未恢复。
-note-the-prompt-names-a-lora-which = 提示词提到一个 LoRA，Sluice 会在模型旁查找。
-note-it-was-made-from-an-image = 它由先前生成的图像生成，未恢复。
-note-the-comfyui-graph-has-no-sampler = ComfyUI 图中没有 Sluice 认识的采样器。
-note-it-was-made-from-an-input = 它由输入图像生成，输入图像未包含在内。
-note-controlnets-took-part-that-is-not = 使用了 ControlNet；未恢复。
-note-controls-took-part-they-are-not = 使用了控制；未恢复。
+note-is-not-valid-here-the-default = { $name }“{ $value }”在这里无效；将使用默认值。
+note-the-sampler-is-not-available-is = 采样器“{ $name }”不可用；将改用 { $chosen }。
+note-the-schedule-is-not-available-the = 调度器“{ $value }”不可用；将使用模型的默认调度器。
+note-this-image-was-made-from-an = 这张图像由一张输入图像生成，其中不包含该输入图像。
+note-the-refiner-took-the-last-steps = 最后几步由 Refiner“{ $refiner }”完成；它不会恢复。
+note-controlnets-steered-this-image-they-and = 这张图像由 ControlNet 引导；它们及其图像不会恢复。
+note-the-prompt-names-a-lora-which = 提示词中指定了 LoRA，Sluice 会在模型旁查找。
+
+note-it-was-made-from-an-image = 它由先前生成的图像得到，该图像不会恢复。
+note-the-comfyui-graph-has-no-sampler = ComfyUI 的图中没有 Sluice 认识的采样器。
+note-it-was-made-from-an-input = 它由一张输入图像生成，其中不包含该输入图像。
+note-controlnets-took-part-that-is-not = 使用了 ControlNet；不会恢复。
+
+note-controls-took-part-they-are-not = 使用了控制；不会恢复。
+
 note-fooocuss-sharpness-and-adm-guidance-are = Fooocus 的锐度和 ADM 引导不可用。
-note-took-part-that-is-not-restored = 使用了{ $what }；未恢复。
-note-the-schedule-is-not-available-the-2 = 调度器“{ $name }”不可用；使用模型默认值。
-note-novelais-and-12-weigh-words-in = NovelAI 的 {"{ }"}、[ ] 和 1.2:: :: 以自己的方式加权；保持原样。
-note-the-prompts-of-characters-are-appended = 角色的提示词已追加；其位置未恢复。
-note-a-refiner-or-an-upscaler-took = 使用了 refiner 或放大模型；未恢复。
-note-this-clip-was-made-from-an = 此视频由模型“{ $model }”的图像生成；恢复了该图像的设置。
-note-this-clip-was-made-from-a = 此视频由起始图像生成，未恢复。
-note-a-loras-weight-changed-from-step = LoRA 的权重逐步变化；未恢复。
-note-it-was-enlarged-times-and-denoised = 它被放大 { $scale } 倍并再次去噪，在此无法做到。
-note-the-upscaler-is-not-available-is = 放大模型“{ $name }”不可用；改用 { $latent }。
-note-the-upscaler-is-not-restored-the = 放大模型“{ $name }”未恢复；改用 Sluice 自带的放大模型。
-note-is-not-restored-the-second-pass = { $name } 未恢复；第二遍使用第一遍的值。
-note-this-image-was-generated-with-which = 此图像使用了 { $value } 生成，这是内存设置，未恢复。
-note-ignores-the-last-token = { $encoder } 忽略最后一个 token。
-note-ignores-the-last-tokens = { $encoder } 忽略最后 { $cut } 个 token。
+
+note-took-part-that-is-not-restored = 还使用了 { $what }；不会恢复。
+
+note-the-schedule-is-not-available-the-2 = 调度器“{ $name }”不可用；将使用模型的默认调度器。
+
+note-novelais-and-12-weigh-words-in = NovelAI 的 {"{ }"}、[ ] 和 1.2:: :: 以自己的方式为词加权；它们会原样保留。
+note-the-prompts-of-characters-are-appended = 角色的提示词已附加在末尾；角色的位置不会恢复。
+
+note-a-refiner-or-an-upscaler-took = 使用了 Refiner 或放大模型；不会恢复。
+note-this-clip-was-made-from-an = 这段视频由模型“{ $model }”的图像生成；将恢复该图像的设置。
+
+note-this-clip-was-made-from-a = 这段视频由首帧图像生成，该图像不会恢复。
+note-a-loras-weight-changed-from-step = LoRA 的权重曾逐步变化；不会恢复。
+
+note-it-was-enlarged-times-and-denoised = 它放大了 { $scale } 倍并再次去噪，这里无法做到。
+note-the-upscaler-is-not-available-is = 放大模型“{ $name }”不可用；将改用 { $latent }。
+note-the-upscaler-is-not-restored-the = 放大模型“{ $name }”不会恢复；将改用 Sluice 自带的放大模型。
+note-is-not-restored-the-second-pass = { $name } 不会恢复；第二遍使用与第一遍相同的内容。
+
+note-this-image-was-generated-with-which = 生成这张图像时使用了 { $value }；这是内存设置，不会恢复。
+
+note-ignores-the-last-token = { $encoder } 会忽略最后一个 token。
+note-ignores-the-last-tokens = { $encoder } 会忽略最后 { $cut } 个 token。
+note-a-refiner = Refiner

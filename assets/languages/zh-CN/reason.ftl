@@ -1,45 +1,70 @@
 ### 计划的原因。
 
+## 句子
+
 reason-all-streamed = { $why }，{ $role }的全部 { $used } 个块{ $how }。
 reason-one-stays = { $why }，{ $role }的 { $used } 个块中有 { $stay } 个留在{ $where }，其余{ $how }。
 reason-some-stay = { $why }，{ $role }的 { $used } 个块中有 { $stay } 个留在{ $where }，其余{ $how }。
-reason-everything-stays = 整个模型（{ $size }）放得下，留在{ $where }。
+reason-everything-stays = 整个模型（{ $size }）放得下，全部留在{ $where }。
 reason-parts-in-turn = { $why }，模型的每个部分只在使用时位于{ $where }。
 reason-part-in-use = { $why }，{ $role }只在使用时位于{ $where }。
 reason-parts-in-use = { $why }，{ $roles }只在使用时位于{ $where }。
-reason-decoded-in-tiles = 图像以最大 { $width }×{ $height } 潜变量的分块解码。
+reason-decoded-in-tiles = 图像在潜空间中以最大 { $width }×{ $height } 的分块解码。
 reason-enlarged-in-tiles = 图像以最大 { $width }×{ $height } 像素的分块放大。
-reason-uses-per-step = 占用 { $whole } 中的 { $part }，每步 { $time }。
-reason-uses = 占用 { $whole } 中的 { $part }，用时 { $time }。
+reason-uses-per-step = 使用 { $whole } 中的 { $part }，每步 { $time }。
+reason-uses = 使用 { $whole } 中的 { $part }，用时 { $time }。
 reason-weights-in-8-bits = 权重以 8 位（{ $format }）保存，图像会略有变化。
 reason-text-in-8-bits = 文本编码器的权重以 8 位（{ $format }）保存，图像会略有变化。
-reason-offer-with-error = { $name }将占用 { $memory }，每步 { $time }，权重误差为 { $error }。
-reason-offer = { $name }将占用 { $memory }，每步 { $time }。
-reason-does-not-fit = { $where }放不下：{ $what }在{ $stage }阶段需要 { $needed }，比允许的 { $allowed } 多 { $over }。
-reason-not-enough-ram = 内存不足：加载权重需要 { $needed }，允许 { $allowed }。
+reason-offer-with-error = “{ $name }”将使用 { $memory }，每步 { $time }，权重偏差为 { $error }。
+reason-offer = “{ $name }”将使用 { $memory }，每步 { $time }。
+
+## 放不下的内容
+
+reason-does-not-fit = 无法放在{ $where }：{ $stage }阶段，{ $what }需要 { $needed }，比可用的 { $allowed } 多 { $over }。
+reason-not-enough-ram = RAM 不足：加载权重需要 { $needed }，可用 { $allowed }。
 reason-allow-or-smaller = { $allow }，或使用更小的图像或批次。
-reason-allow-smaller-or-auto = { $allow }，使用更小的图像或批次，或选择自动卸载模式。
-reason-smaller = 使用更小的图像或批次。
-reason-smaller-or-auto = 使用更小的图像或批次，或选择自动卸载模式。
-reason-allow-ram = 多允许 { $memory } 内存
-reason-allow-vram = 至少允许 { $memory } 显存
-reason-allow-memory = 至少允许 { $memory } 内存
+reason-allow-smaller-or-auto = { $allow }，使用更小的图像或批次，或选择自动模式。
+reason-smaller = 请使用更小的图像或批次。
+reason-smaller-or-auto = 请使用更小的图像或批次，或选择自动模式。
+reason-allow-ram = 请再允许使用 { $memory } RAM
+reason-allow-vram = 请允许使用至少 { $memory } VRAM
+reason-allow-memory = 请允许使用至少 { $memory } 内存
 reason-what-everything = 将全部保留在设备上
 reason-what-all-but-text = 将文本编码器以外的全部保留在设备上
 reason-what-autoencoder = 将自编码器与使用中的部分一起保留
 reason-what-largest = 仅最大的部分
-reason-what-smallest = 即使是最小的布局
-reason-because-too-large = 因为全部 { $size } 无法一次放下
-reason-because-little-free = 因为保留全部 { $size } 会使剩余内存很少
-reason-because-mode = 因为卸载模式为 { $mode }
-reason-how-some-by-tensor = 以流式传输，其中 { $blocks } 个逐张量传输
+reason-what-smallest = 即使最小的布局也
+
+## 权重不留下的原因
+
+reason-because-too-large = 由于全部 { $size } 无法同时放下
+reason-because-little-free = 由于保留全部 { $size } 会使剩余内存很少
+reason-because-mode =
+    由于模式为“{ $mode ->
+        [none] { plan-mode-none }
+        [cond_only] { plan-mode-cond-only }
+        [cond_diffusion] { plan-mode-cond-diffusion }
+        [aggressive] { plan-mode-aggressive }
+        [layer_streaming] { plan-mode-layer-streaming }
+       *[other] { $mode }
+    }”
+
+## 不留下的权重如何处理
+
+reason-how-some-by-tensor = 流式加载，其中 { $blocks } 个逐张量加载
 reason-how-by-tensor = 逐张量加载
-reason-how-computation = 在计算期间流式传输
-reason-how-link = 以到 GPU 的链路速度流式传输
-reason-how-disk = 以磁盘速度流式传输
-reason-where-memory = 内存
-reason-where-gpu = GPU
-reason-where-into-memory = 内存
+reason-how-computation = 在计算期间流式加载
+reason-how-link = 以传输到 GPU 的速度流式加载
+reason-how-disk = 以磁盘的速度流式加载
+
+## 权重的位置
+
+reason-where-memory = 内存中
+reason-where-gpu = {" "}GPU 上
+reason-where-into-memory = 内存中
+
+## 模型的部件
+
 reason-role-text-encoder = 文本编码器
 reason-role-denoiser = 去噪器
 reason-role-autoencoder = 自编码器
@@ -48,9 +73,12 @@ reason-role-preprocessor = 预处理器
 reason-roles-text-and-denoiser = 文本编码器和去噪器
 reason-roles-text-and-autoencoder = 文本编码器和自编码器
 reason-roles-denoiser-and-autoencoder = 去噪器和自编码器
+
+## 阶段
+
 reason-stage-encode = 编码
-reason-stage-encode-image = 编码图像
+reason-stage-encode-image = 图像编码
 reason-stage-denoise = 去噪
 reason-stage-decode = 解码
 reason-stage-upscale = 放大
-reason-stage-make-maps = 生成控制图
+reason-stage-make-maps = 生成引导图

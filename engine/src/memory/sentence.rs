@@ -137,7 +137,7 @@ fn reason(plan: &Plan, stage: Option<&StagePlan>, bytes: u64) -> String {
 fn others(stage: &StagePlan, part_use: &UsePlan) -> String {
     let by_tensor = part_use.blocks.iter().filter(|block| block.placement.is_by_tensor()).count();
     if by_tensor > 0 && part_use.slots > 0 {
-        return format!("are streamed, {by_tensor} of them tensor by tensor");
+        return format!("are streamed ({by_tensor} of them tensor by tensor)");
     }
     match stage.bound {
         _ if by_tensor > 0 => "are loaded tensor by tensor",

@@ -146,6 +146,17 @@ fn sentences_of_plans_are_said_to_the_last_word() {
 }
 
 #[test]
+fn commas_within_a_reason_do_not_end_it() {
+    let plan = "All 12 denoiser blocks are streamed (3 of them tensor by tensor), because all 7.4 GB do not fit at once.";
+    for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+        let text = language.said(plan);
+        for english in ["blocks", "streamed", "tensor by", "because"] {
+            assert!(!text.contains(english), "{}: {text}", language.tag);
+        }
+    }
+}
+
+#[test]
 fn what_is_not_known_stays_as_it_is() {
     let french = find("fr").unwrap();
     assert_eq!(french.said(""), "");
