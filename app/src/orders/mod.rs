@@ -95,6 +95,9 @@ pub struct Order {
     /// ControlNets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNetOrder>,
+    /// The name of the depth estimator for ControlNets that follow depths; the first one on the shelf if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth_model: Option<String>,
     /// A second model for the last steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refiner: Option<RefinerOrder>,

@@ -6,8 +6,8 @@ use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
     request::{
-        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Refiner, Request, SourceImage, SourceMask,
-        Style,
+        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Preprocessor, Refiner, Request, SourceImage,
+        SourceMask, Style,
     },
     session::ModelSummary,
     source::size_of,
@@ -79,6 +79,7 @@ impl Order {
             adapters,
             hires: self.hires(shelf)?,
             control_nets: self.nets(shelf, inputs)?,
+            depth_model: self.depth(shelf)?,
             refiner,
             ..usual
         };
@@ -144,6 +145,16 @@ impl Order {
         self.control_nets.iter().map(net).collect()
     }
 
+    /// What makes depth maps, if a ControlNet follows one.
+    fn depth(&self, shelf: &Shelf) -> Result<Option<PathBuf>, OrderError> {
+        let follows = self.control_nets.iter().any(|net| net.preprocessor == Preprocessor::Depth);
+        match (&self.depth_model, follows) {
+            (Some(name), _) => shelf.depth_model(name).map(Some),
+            (None, true) => shelf.first_depth_model().map(Some),
+            (None, false) => Ok(None),
+        }
+    }
+
     fn with_pictures(
         &self,
         request: Request,
@@ -173,6 +184,7 @@ impl Order {
                     strength: self.strength.unwrap_or(usual.strength),
                     fit: self.fit.unwrap_or(usual.fit),
                     mask,
+                    ..usual
                 });
             }
         }
@@ -250,7 +262,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::orders::{Given, HiresOrder};
+    use crate::orders::{ControlNetOrder, Given, HiresOrder};
 
     fn starter() -> ModelSummary {
         model_summary(&ModelSource::Starter, &OpenedModels::new(Vec::new())).unwrap()
@@ -315,6 +327,10 @@ mod tests {
         assert!(matches!(request(&alone), Err(OrderError::MaskAlone)));
         let order = Order { strength: Some(0.5), ..Order::default() };
         assert!(matches!(request(&order), Err(OrderError::StrengthAlone)));
+        let net = ControlNetOrder { preprocessor: Preprocessor::Depth, ..ControlNetOrder::default() };
+        let depth = Order { control_nets: vec![net], ..Order::default() };
+        let error = depth.depth(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
+        assert_eq!(error.to_string(), "there is no depth model named \"Depth Anything V2\"");
         for json in [r#"{"promt": "a fox"}"#, r#"{"loras": [{"path": "/etc/passwd"}]}"#] {
             let error = serde_json::from_str::<Order>(json).unwrap_err().to_string();
             assert!(error.contains("unknown field"), "{error}");

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sluice_engine::{
     adapters::nearest,
     checkpoint::Role,
-    models::{Item, Kind, Remembered, scan},
+    models::{Item, Kind, Remembered, open_depth, scan},
     request::ModelSource,
 };
 
@@ -62,6 +62,8 @@ pub struct Shelf {
     pub control_nets: Vec<Shelved>,
     /// Upscalers, beginning with the one that comes with Sluice.
     pub upscalers: Vec<Shelved>,
+    /// Depth estimators, which make maps for ControlNets.
+    pub depth_models: Vec<Shelved>,
     /// Whether a path may be given in place of a name.
     takes_paths: bool,
 }
@@ -83,13 +85,15 @@ impl Shelf {
                 Kind::Model if item.half_of.is_none() => &mut shelf.models,
                 Kind::Adapter => &mut shelf.adapters,
                 Kind::ControlNet => &mut shelf.control_nets,
+                Kind::Part if open_depth(&item.path).is_ok() => &mut shelf.depth_models,
                 Kind::Part if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
                 _ => continue,
             };
             let (what, family) = (content.what.clone(), content.family.clone());
             row.push(Shelved { name: item.name.clone(), source: source_of(&item), what, family });
         }
-        for row in [&mut shelf.models, &mut shelf.adapters, &mut shelf.control_nets, &mut shelf.upscalers] {
+        let Self { models, adapters, control_nets, upscalers, depth_models, .. } = &mut shelf;
+        for row in [models, adapters, control_nets, upscalers, depth_models] {
             tell_apart(row, folders);
         }
         shelf
@@ -123,6 +127,23 @@ impl Shelf {
     /// When there is none of this name.
     pub fn control_net(&self, name: &str) -> Result<PathBuf, OrderError> {
         self.path("ControlNet", &self.control_nets, name)
+    }
+
+    /// The file or folder of a depth estimator.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn depth_model(&self, name: &str) -> Result<PathBuf, OrderError> {
+        self.path("depth model", &self.depth_models, name)
+    }
+
+    /// The first depth estimator, for orders that name none.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn first_depth_model(&self) -> Result<PathBuf, OrderError> {
+        let first = self.depth_models.first().map_or("Depth Anything V2", |shelved| &shelved.name);
+        self.depth_model(first)
     }
 
     /// The upscaler of a name.

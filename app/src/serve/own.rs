@@ -170,6 +170,7 @@ async fn models(State(counter): State<Counter>) -> Json<Value> {
         "loras": names(&shelf.adapters),
         "control_nets": names(&shelf.control_nets),
         "upscalers": names(&shelf.upscalers),
+        "depth_models": names(&shelf.depth_models),
         "default": counter.desk.name_of(&counter.desk.model()),
     }))
 }

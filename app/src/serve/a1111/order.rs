@@ -292,12 +292,13 @@ fn control_net(fields: &mut Fields, unit: Value) -> Result<Option<ControlNetOrde
     })?;
     let preprocessor = match unit.text("module")?.map(|module| module.to_lowercase()).as_deref() {
         None | Some("none") => Preprocessor::None,
-        Some("canny") => Preprocessor::Canny,
-        Some("invert" | "invert (from white bg & black line)") => Preprocessor::Invert,
-        Some(other) => {
-            let message = format!("there is no preprocessor {other}");
-            return Err(Refusal::wrong(message, "Use none, canny or invert, or send a map."));
-        }
+        Some("invert (from white bg & black line)") => Preprocessor::Invert,
+        // The extension has several for depths; here the depth model says which.
+        Some(depth) if depth.starts_with("depth") => Preprocessor::Depth,
+        Some(name) => Preprocessor::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+            let message = format!("there is no preprocessor {name}");
+            Refusal::wrong(message, "Use none, canny, invert or depth, or send a map.")
+        })?,
     };
     let fit = match unit.take("resize_mode") {
         Some(Value::String(mode)) if mode.starts_with("Just Resize") => Fit::Stretch,
@@ -435,13 +436,13 @@ mod tests {
         json["alwayson_scripts"] = json!({ "ADetailer": { "args": [true, {}] } });
         assert!(text(json.clone()).unwrap_err().failure.message.contains("ADetailer"));
         let unit = json!({
-            "image": "AAAA", "module": "canny", "model": "edges", "weight": 0.5, "resize_mode": "Resize and Fill",
+            "image": "AAAA", "module": "depth_anything_v2", "model": "edges", "weight": 0.5, "resize_mode": "Resize and Fill",
             "guidance_start": 0.0, "guidance_end": 0.8, "control_mode": "Balanced", "enabled": true, "mask": null,
         });
         json["alwayson_scripts"] = json!({ "ControlNet": { "args": [unit, { "enabled": false }] } });
         let asked = text(json).unwrap();
         let [net] = &asked.order.control_nets[..] else { panic!("{:?}", asked.order.control_nets) };
-        assert_eq!((net.preprocessor, net.fit, net.end), (Preprocessor::Canny, Some(Fit::Pad), Some(0.8)));
+        assert_eq!((net.preprocessor, net.fit, net.end), (Preprocessor::Depth, Some(Fit::Pad), Some(0.8)));
         assert!(asked.warnings.is_empty(), "{:?}", asked.warnings);
     }
 }
