@@ -104,8 +104,13 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     nothing_is_unnamed(&window, "depth maps");
     // The input image has a button of the same name.
     let height = window.harness.get_by_label("Depth estimator").rect().center().y;
-    let mut buttons = window.harness.get_all_by_label("Choose…");
-    buttons.find(|button| (button.rect().center().y - height).abs() < 8.0).unwrap().click();
+    let is_beside = |middle: &egui::Pos2| (middle.y - height).abs() < 8.0;
+    let mut middles = window.harness.get_all_by_label("Choose…").map(|button| button.rect().center());
+    let middle = middles.find(is_beside).unwrap();
+    drop(middles);
+    window.harness.hover_at(middle);
+    window.harness.drag_at(middle);
+    window.harness.drop_at(middle);
     window.frames();
     window.click("Choose a file…");
     choose(&mut window, "depth_vits.safetensors");
