@@ -127,6 +127,6 @@ mod tests {
     fn tokens_differ_and_are_long() {
         let [one, other] = [new_token(), new_token()];
         assert_ne!(one, other);
-        assert_eq!((one.len(), &one[..16] == &one[16..]), (32, false));
+        assert_eq!((one.len(), one[..16] == one[16..]), (32, false));
     }
 }

@@ -137,7 +137,7 @@ async fn read_form(mut form: Multipart) -> Result<Form, Refusal> {
 
 /// The order of a request. Fields that OpenAI does not have are Sluice's own.
 fn order_of(mut body: Map<String, Value>) -> Result<(Order, StillFormat), Refusal> {
-    if !body.get("prompt").is_some_and(|prompt| prompt.as_str().is_some_and(|text| !text.trim().is_empty())) {
+    if body.get("prompt").and_then(Value::as_str).is_none_or(|text| text.trim().is_empty()) {
         return Err(Refusal::wrong("there is no prompt", "Send a text as `prompt`."));
     }
     body.retain(|_, value| !value.is_null());

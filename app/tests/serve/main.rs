@@ -272,5 +272,7 @@ fn forecasts_are_those_of_the_command_line() {
             .unwrap();
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((forecast["fits"].as_bool(), &forecast["model"]), (Some(true), &plan["model"]));
-    assert_eq!(forecast["in_words"], plan["sentence"]);
+    // Seconds follow the speed that this machine has at the moment.
+    let memory = |words: &Value| words.as_str().unwrap().rsplit_once(", ").unwrap().0.to_owned();
+    assert_eq!(memory(&forecast["in_words"]), memory(&plan["sentence"]));
 }

@@ -76,7 +76,7 @@ fn next_round(request: &Request, round: u32) -> Request {
 }
 
 /// What all jobs make, and whether somebody interrupted them. What is done then is kept, as in A1111.
-async fn all_of(counter: &Counter, jobs: &mut Vec<Running>) -> Result<(Vec<Made>, bool), Refusal> {
+async fn all_of(counter: &Counter, jobs: &mut [Running]) -> Result<(Vec<Made>, bool), Refusal> {
     let mut all = Vec::new();
     for running in jobs.iter_mut() {
         match running.ticket.end().await {
