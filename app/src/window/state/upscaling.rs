@@ -240,7 +240,7 @@ mod tests {
         let failure = Failure { message: "it is too large".to_owned(), advice: Some("Cut it".to_owned()) };
         state.apply(sluice_engine::session::Event::NotPlanned { id: query.id, failure }, 0.0);
         let estimate = state.upscaling.as_ref().unwrap().estimate();
-        assert_eq!(estimate, Some(Err("it is too large. Cut it".to_owned())));
+        assert_eq!(estimate, Some(Err("It is too large. Cut it.".to_owned())));
     }
 
     #[test]
