@@ -182,8 +182,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip, the refiner and Redux are not included. A template and
-        // styles are not read.
+        // Input images, references, the input clip, what controls a clip, the refiner, Redux and the depth estimator are not
+        // included. A template and styles are not read.
         let request = Request {
             prompt,
             negative_prompt: negative,
@@ -196,6 +196,7 @@ proptest! {
             control: None,
             refiner: None,
             control_nets: Vec::new(),
+            depth_model: None,
             redux: None,
             adapters: Vec::new(),
             ..request
