@@ -10,8 +10,8 @@ use crate::serve::{DeskOptions, serve_mcp};
 
 const EXAMPLES: &str = "\
 Examples:
-  claude mcp add sluice -- sluice mcp --model ~/models/z-image
-      Tells a program that is a client of MCP to start it.";
+  sluice mcp --model ~/models/z-image
+      What a client of MCP is told to start.";
 
 /// Serve a client of the Model Context Protocol over the standard input and output.
 ///
