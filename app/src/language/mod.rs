@@ -2,7 +2,8 @@
 //! [Fluent](https://projectfluent.org), and are compiled in. What a language lacks is English.
 //!
 //! The language belongs to the process: whatever draws takes its words with [`tr!`] or [`text`]. It is English until
-//! a window chooses another one, and always in the command line..
+//! a window chooses another one, and always in the command line. What the engine says is
+//! translated by [`said`].
 
 mod amounts;
 mod files;

@@ -138,18 +138,23 @@ fn fill<'text>(
         }
         [Piece::Gap(name), rest @ ..] => {
             let depth = values.len();
-            let ends = text.char_indices().map(|(place, _)| place).chain([text.len()]);
-            let fits = |place: &usize| match rest {
-                [] => *place == text.len(),
-                [Piece::Text(piece), ..] => text[*place..].starts_with(piece.as_str()),
-                [Piece::Gap(_), ..] => true,
+            // A gap of one sentence may end in its full stop.
+            let furthest = match gaps {
+                Gaps::InOneSentence => text.find(BETWEEN).map_or(text.len(), |place| place + 1),
+                Gaps::OfAnyLength => text.len(),
             };
-            let is_one = |place: &usize| gaps == Gaps::OfAnyLength || !text[..*place].contains(BETWEEN);
-            ends.take_while(is_one).filter(fits).any(|place| {
+            let mut ends_at = |place: usize| {
                 values.truncate(depth);
                 values.push((name, &text[..place]));
                 fill(rest, &text[place..], gaps, values)
-            })
+            };
+            match rest {
+                [Piece::Text(piece), ..] => {
+                    let places = text.match_indices(piece.as_str()).map(|(place, _)| place);
+                    places.take_while(|place| *place <= furthest).any(ends_at)
+                }
+                _ => furthest == text.len() && ends_at(text.len()),
+            }
         }
     }
 }
@@ -175,7 +180,8 @@ fn templates() -> Vec<Template> {
     templates
 }
 
-/// A text as a template. None if it has forms for numbers, which no message of the engine has.
+/// A text as a template. None if it has forms for numbers, which no message of the engine has, or two gaps without a text
+/// between them.
 fn template(key: &'static str, pattern: &Pattern<&'static str>) -> Option<Template> {
     let mut template = Template { key, pieces: Vec::new(), length: 0 };
     for element in &pattern.elements {
@@ -183,7 +189,10 @@ fn template(key: &'static str, pattern: &Pattern<&'static str>) -> Option<Templa
             PatternElement::TextElement { value } => template.add(value),
             PatternElement::Placeable { expression: Expression::Inline(inline) } => match inline {
                 InlineExpression::StringLiteral { value } => template.add(value),
-                InlineExpression::VariableReference { id } => template.pieces.push(Piece::Gap(id.name)),
+                InlineExpression::VariableReference { id } => match template.pieces.last() {
+                    Some(Piece::Gap(_)) => return None,
+                    _ => template.pieces.push(Piece::Gap(id.name)),
+                },
                 _ => return None,
             },
             PatternElement::Placeable { .. } => return None,
