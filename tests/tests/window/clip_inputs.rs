@@ -6,7 +6,7 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
-    request::{Control, FrameRange, Keyframe, Mode, ModelSource, Request, SourceImage},
+    request::{Control, FrameRange, Keyframe, Mode, ModelSource, Outpaint, Request, SourceImage, SourceMask},
     session::{Event, JobId, ModelSummary, Picture},
 };
 
@@ -229,4 +229,22 @@ fn what_the_wells_look_like() {
     window.click("Dismiss the notice");
     window.see("Remove input clip");
     results.extend(look(&mut window, "well-clip-dark-1280"));
+}
+
+/// They are for images, and the run would be refused.
+#[test]
+fn a_start_image_has_no_mask_and_nothing_is_added_around_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = SourceImage {
+        path: photo(folder.path(), "start.png"),
+        mask: Some(SourceMask::default()),
+        outpaint: Outpaint { right: 64, ..Outpaint::default() },
+        ..SourceImage::default()
+    };
+    let path = source.path.clone();
+    let mut window =
+        with_request(&[Mode::ImageToVideo], Request { source: Some(source), ..Request::default() });
+    window.frames();
+    let wanted = SourceImage { path, ..SourceImage::default() };
+    assert_eq!(request(&window).source, Some(wanted));
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use egui::{Align, Layout, Ui};
-use sluice_engine::request::{Fit, FrameRange, Mode, Request, RequestError, SourceClip};
+use sluice_engine::request::{Fit, FrameRange, Mode, Outpaint, Request, RequestError, SourceClip};
 
 use super::{
     control,
@@ -117,7 +117,9 @@ fn start_image(
     widgets::field_label(ui, &tr!("side-panel-start-image"));
     let mut is_removed = false;
     file_row(ui, files, textures, &source.path, &tr!("side-panel-start-image-remove"), || is_removed = true);
+    // A part of an image is generated in images only.
     source.mask = None;
+    source.outpaint = Outpaint::default();
     if is_removed {
         request.source = None;
     }

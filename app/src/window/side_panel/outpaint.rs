@@ -100,10 +100,10 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The nearest step to a number of pixels.
+    /// The step nearest to a number of pixels, of those that can be added.
     fn stepped(self, pixels: f32) -> u32 {
         let step = self.multiple.max(1);
-        (pixels.clamp(0.0, Outpaint::MOST as f32) / step as f32).round() as u32 * step
+        (pixels.max(0.0) / step as f32).round().min((Outpaint::MOST / step) as f32) as u32 * step
     }
 }
 
@@ -232,6 +232,12 @@ mod tests {
         let outpaint = Outpaint { right: 256, ..Outpaint::default() };
         assert_eq!(result([1024, 1024], &outpaint, SIZES), [1280, 1024]);
         assert_eq!(result([1216, 832], &Outpaint { top: 64, ..outpaint }, SIZES), [1472, 896]);
+    }
+
+    #[test]
+    fn no_step_is_beyond_what_can_be_added() {
+        let sizes = Sizes { multiple: 96, ..SIZES };
+        assert_eq!([-5.0, 47.0, 49.0, 1e9].map(|pixels| sizes.stepped(pixels)), [0, 0, 96, 4032]);
     }
 
     #[test]
