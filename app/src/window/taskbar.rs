@@ -26,42 +26,62 @@ mod launcher {
 
     /// Connects to the desktop when there is progress for the first time.
     pub fn start() -> Box<dyn FnMut(Option<f64>)> {
-        let mut sender = None;
+        let mut ends = None;
         Box::new(move |progress| {
-            if progress.is_none() && sender.is_none() {
+            if progress.is_none() && ends.is_none() {
                 return;
             }
-            let sender: &Sender<_> = sender.get_or_insert_with(open);
-            // The desktop may be slow: what it has not taken is replaced by the next.
-            if sender.try_send(progress).is_err() && progress.is_none() {
-                tracing::debug!("the desktop takes no more progress");
-            }
+            let (sender, receiver) = ends.get_or_insert_with(open);
+            replace(sender, receiver, progress);
         })
     }
 
-    fn open() -> Sender<Option<f64>> {
-        let (sender, receiver) = bounded(8);
+    /// Sends what the desktop has to show now, in the place of what it has not taken yet: it may be slow.
+    fn replace(sender: &Sender<Option<f64>>, receiver: &Receiver<Option<f64>>, progress: Option<f64>) {
+        let _not_taken = receiver.try_recv();
+        if let Err(error) = sender.try_send(progress) {
+            tracing::debug!(%error, "the desktop is not told of progress");
+        }
+    }
+
+    /// Both ends of the way to the thread that tells the desktop.
+    fn open() -> (Sender<Option<f64>>, Receiver<Option<f64>>) {
+        let (sender, receiver) = bounded(1);
+        let progress = receiver.clone();
         let tell = move || {
-            if let Err(error) = tell(&receiver) {
+            if let Err(error) = tell(&progress) {
                 tracing::info!(%error, "the desktop shows no progress");
             }
         };
         if let Err(error) = thread::Builder::new().name("taskbar".to_owned()).spawn(tell) {
             tracing::warn!(%error, "the thread for the taskbar could not be started");
         }
-        sender
+        (sender, receiver)
     }
 
     fn tell(progress: &Receiver<Option<f64>>) -> zbus::Result<()> {
         let connection = Connection::session()?;
-        for first in progress {
-            let newest = progress.try_iter().last().unwrap_or(first);
+        for share in progress {
             let properties = HashMap::from([
-                ("progress", Value::from(newest.unwrap_or_default())),
-                ("progress-visible", Value::from(newest.is_some())),
+                ("progress", Value::from(share.unwrap_or_default())),
+                ("progress-visible", Value::from(share.is_some())),
             ]);
             connection.emit_signal(None::<&str>, PATH, INTERFACE, "Update", &(PROGRAM, properties))?;
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_slow_desktop_is_told_the_newest() {
+            let (sender, receiver) = bounded(1);
+            for progress in [Some(0.25), Some(0.5), None] {
+                replace(&sender, &receiver, progress);
+            }
+            assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [None]);
+        }
     }
 }
