@@ -92,16 +92,16 @@ fn selected(ui: &Ui, id: Id, text: &str) -> Option<String> {
 
 /// Puts a snippet to the cursor of a field, or to its end, with commas where it meets other words.
 fn put(ui: &Ui, id: Id, text: &mut String, snippet: &str) {
-    let mut state = TextEditState::load(ui.ctx(), id);
+    let state = TextEditState::load(ui.ctx(), id);
     let length = text.chars().count();
     let range = state.as_ref().and_then(|state| state.cursor.char_range());
     let [start, end] =
         range.map_or([length; 2], |range| range.sorted_cursors().map(|cursor| cursor.index.0.min(length)));
     let (changed, cursor) = joined(text, start, end, snippet);
     *text = changed;
-    if let Some(state) = &mut state {
+    if let Some(mut state) = state {
         state.cursor.set_char_range(Some(CCursorRange::one(CCursor::new(cursor))));
-        state.clone().store(ui.ctx(), id);
+        state.store(ui.ctx(), id);
     }
     ui.memory_mut(|memory| memory.request_focus(id));
 }
