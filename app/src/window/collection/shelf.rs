@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     language::{said, tr},
-    window::state::file_name,
+    window::{sentences::sentence, state::file_name},
 };
 
 /// What was just done.
@@ -40,11 +40,8 @@ pub struct Notice {
 impl Notice {
     /// That something failed.
     pub fn failed(title: String, failure: Failure) -> Self {
-        let detail = std::iter::once(failure.message)
-            .chain(failure.advice)
-            .map(|words| said(&words))
-            .collect::<Vec<_>>()
-            .join(" ");
+        let advice = failure.advice.map(|advice| said(&advice));
+        let detail = std::iter::once(sentence(&failure.message)).chain(advice).collect::<Vec<_>>().join(" ");
         Self { text: title, detail, is_failure: true, ..Self::default() }
     }
 }

@@ -34,7 +34,10 @@ use sluice_engine::{
     session::{Command, Event, Failure, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
-use super::settings::{LastModels, Settings};
+use super::{
+    sentences::sentence,
+    settings::{LastModels, Settings},
+};
 use crate::{
     language::{self, Language, said, tr},
     presets::NamedPreset,
@@ -547,8 +550,8 @@ impl State {
 
     /// The engine's process has ended and is being restarted.
     fn restarting(&mut self, failure: Failure) {
-        let details =
-            std::iter::once(failure.message).chain(failure.advice).map(|words| said(&words)).collect();
+        let advice = failure.advice.map(|advice| said(&advice));
+        let details = std::iter::once(sentence(&failure.message)).chain(advice).collect();
         self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
     }
 
