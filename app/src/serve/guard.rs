@@ -96,11 +96,11 @@ async fn let_in(guard: &Guard, request: Request) -> Result<Request, Refusal> {
 fn in_the_form_of(path: &str, refusal: Refusal) -> Response {
     let status = refusal.status;
     let mut response = if path.starts_with("/v1/") {
-        openai::Refused(refusal).into_response()
+        openai::Refused::from(refusal).into_response()
     } else if path.starts_with("/sdapi/") {
-        a1111::Refused(refusal).into_response()
+        a1111::Refused::from(refusal).into_response()
     } else {
-        super::own::Refused(refusal).into_response()
+        super::own::Refused::from(refusal).into_response()
     };
     if status == StatusCode::UNAUTHORIZED {
         let basic = HeaderValue::from_static("Basic realm=\"sluice\", charset=\"UTF-8\"");

@@ -15,6 +15,7 @@ use super::{
     Refusal,
     desk::{Keeping, read},
     own::{Body, Counter, format_of},
+    refusal::Interface,
 };
 use crate::orders::{Given, MaskOrder, Order};
 
@@ -22,18 +23,14 @@ use crate::orders::{Given, MaskOrder, Order};
 const MOST_IMAGES: u64 = 10;
 
 /// A refusal in this interface's form.
+pub type Refused = super::refusal::Refused<OpenAi>;
+
+/// The interface of this file.
 #[derive(Debug)]
-pub struct Refused(pub Refusal);
+pub struct OpenAi;
 
-impl<R: Into<Refusal>> From<R> for Refused {
-    fn from(refusal: R) -> Self {
-        Self(refusal.into())
-    }
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        let Self(refusal) = self;
+impl Interface for OpenAi {
+    fn refused(refusal: Refusal) -> Response {
         // Its clients know 400 for whatever is wrong with a request.
         let status = match refusal.status {
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,

@@ -25,6 +25,7 @@ use super::{
     Refusal,
     desk::{Desk, Keeping, Running, read},
     hub::{JobState, Phase},
+    refusal::Interface,
 };
 use crate::orders::{Order, Shelved};
 
@@ -34,18 +35,15 @@ const REMEMBERED: usize = 256;
 const SIGN_OF_LIFE: Duration = Duration::from_secs(15);
 
 /// A refusal in this interface's form.
+pub type Refused = super::refusal::Refused<Own>;
+
+/// The interface of this file.
 #[derive(Debug)]
-pub struct Refused(pub Refusal);
+pub struct Own;
 
-impl<R: Into<Refusal>> From<R> for Refused {
-    fn from(refusal: R) -> Self {
-        Self(refusal.into())
-    }
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        (self.0.status, Json(self.0.json())).into_response()
+impl Interface for Own {
+    fn refused(refusal: Refusal) -> Response {
+        (refusal.status, Json(refusal.json())).into_response()
     }
 }
 
@@ -75,7 +73,7 @@ fn not_json(rejection: &JsonRejection) -> Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        Refused(self).into_response()
+        Refused::from(self).into_response()
     }
 }
 
@@ -156,7 +154,7 @@ pub fn routes() -> Router<Counter> {
 }
 
 async fn nothing() -> Refused {
-    Refused(Refusal::missing(
+    Refused::from(Refusal::missing(
         "there is nothing at this address",
         "See the page on the server in Sluice's documentation.",
     ))

@@ -1,6 +1,11 @@
 //! What a client is told when it does not get what it asked for.
 
-use axum::http::StatusCode;
+use std::marker::PhantomData;
+
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sluice_engine::{
@@ -20,6 +25,28 @@ pub struct Refusal {
     pub failure: Failure,
     /// Of a request that does not fit: what would.
     pub fitting: Option<Fitting>,
+}
+
+/// An interface that clients speak.
+pub trait Interface {
+    /// A refusal in its form.
+    fn refused(refusal: Refusal) -> Response;
+}
+
+/// A refusal in the form of an interface.
+#[derive(Debug)]
+pub struct Refused<I>(Refusal, PhantomData<I>);
+
+impl<I, R: Into<Refusal>> From<R> for Refused<I> {
+    fn from(refusal: R) -> Self {
+        Self(refusal.into(), PhantomData)
+    }
+}
+
+impl<I: Interface> IntoResponse for Refused<I> {
+    fn into_response(self) -> Response {
+        I::refused(self.0)
+    }
 }
 
 /// What a machine that a request does not fit can do.

@@ -14,21 +14,17 @@ use axum::{
 };
 use serde_json::json;
 
-use super::{Refusal, own::Counter};
+use super::{Refusal, own::Counter, refusal::Interface};
 
 /// A refusal in this interface's form.
+pub type Refused = super::refusal::Refused<A1111>;
+
+/// The interface of this room.
 #[derive(Debug)]
-pub struct Refused(pub Refusal);
+pub struct A1111;
 
-impl<R: Into<Refusal>> From<R> for Refused {
-    fn from(refusal: R) -> Self {
-        Self(refusal.into())
-    }
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        let Self(refusal) = self;
+impl Interface for A1111 {
+    fn refused(refusal: Refusal) -> Response {
         let kind = if refusal.fitting.is_some() { "OutOfMemoryError" } else { "Refused" };
         let mut json = json!({
             "error": kind,
