@@ -8,7 +8,13 @@ use std::{
 
 use candle_core::Device;
 
-use super::{PipelineError, Target, adapted, estimate, preview::Preview, tiny, tiny::Tiny};
+use super::{
+    PipelineError, Target, adapted,
+    footprint::{dtype_of, footprint},
+    preview::Preview,
+    tiny,
+    tiny::Tiny,
+};
 use crate::{
     adapters::AdapterReport,
     checkpoint::{Component, Role},
@@ -60,7 +66,7 @@ impl LoadedModel {
         let memory = target.memory();
         account.count_with(memory.pool());
         let store = |component: &Component| {
-            let dtype = estimate::dtype_of(component.role, dtype);
+            let dtype = dtype_of(component.role, dtype);
             WeightStore::new(component.clone(), dtype, Arc::clone(&memory), Arc::clone(account))
         };
         let stores = model.components().map(store).collect();
@@ -128,7 +134,7 @@ impl LoadedModel {
 
     /// Its blocks, in the precision in which they are kept.
     pub fn footprint(&self) -> Footprint {
-        estimate::footprint(&self.model, &self.name, self.dtype)
+        footprint(&self.model, &self.name, self.dtype)
     }
 
     /// Applies a plan to the stores: the placement of blocks in this stage, or else in the next that uses the

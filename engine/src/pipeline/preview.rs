@@ -2,7 +2,7 @@
 
 use candle_core::{D, DType, Device, Tensor};
 
-use super::{PipelineError, estimate::decode_work};
+use super::{PipelineError, image_work::decode_work};
 use crate::{
     models::LatentShape,
     nn::{Computes, Trace},

@@ -9,7 +9,7 @@ use crate::{
     hardware::unmetered,
     models::Used,
     output::{Image, Media},
-    pipeline::{dump::aside, estimate::finish},
+    pipeline::{dump::aside, image_work::finish},
     residency::Blocks,
     vae::Autoencoder,
 };

@@ -1,6 +1,6 @@
 //! Makes depth maps.
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device};
 
 use super::{PipelineError, Run};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     output::{Image, Media},
     request::Preprocessor,
     residency::Blocks,
-    source::{control_image, read, resized},
+    source::{control_image, normalized, read, resized},
 };
 
 impl Run<'_> {
@@ -46,8 +46,7 @@ impl Run<'_> {
         let seen = unmetered(|| resized(Image::clone(image), size));
         let (store, executor) = self.enter(stage, *part);
         let nearness = self.within_memory(stage, || {
-            let values = normalized(&seen);
-            let input = Tensor::from_vec(values, (1, 3, rows, columns), &Device::Cpu)?;
+            let input = normalized(std::slice::from_ref(&seen), DepthAnything::SPREAD)?;
             let input = input.to_device(store.device())?.into();
             let nearness = network.estimate(Blocks::stored(&executor, store), &input)?.into_computed()?;
             drop(input);
@@ -59,19 +58,6 @@ impl Run<'_> {
             resized(Image::opaque(size[0], size[1], pixels), [image.width, image.height])
         }))
     }
-}
-
-/// The values of an image as the network was trained on them, channel after channel.
-fn normalized(image: &Image) -> Vec<f32> {
-    let pixels = image.pixels.as_chunks::<3>().0;
-    let [means, deviations] = DepthAnything::SPREAD;
-    let mut values = Vec::with_capacity(3 * pixels.len());
-    for channel in 0..3 {
-        let value =
-            |pixel: &[u8; 3]| (f32::from(pixel[channel]) / 255.0 - means[channel]) / deviations[channel];
-        values.extend(pixels.iter().map(value));
-    }
-    values
 }
 
 /// From the smallest value, black, to the largest, white; `None` if a value is not finite.

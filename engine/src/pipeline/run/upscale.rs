@@ -12,7 +12,7 @@ use crate::{
     hardware::unmetered,
     models::Used,
     output::{Clip, Image, Media},
-    pipeline::estimate::enlarge,
+    pipeline::image_work::enlarge,
     residency::{Blocks, Executor, RunError, WeightStore},
     source::{resized, resized_plane},
     upscale::{Tiles, Upscaler},
