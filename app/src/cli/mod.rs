@@ -42,6 +42,7 @@ mod size;
 mod source_args;
 mod stdout;
 mod table;
+mod tool_args;
 mod unsaved;
 mod upscale;
 mod worker;

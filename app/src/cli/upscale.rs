@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use sluice_engine::{
     memory::Forecast,
-    output::{Codec, Output},
-    request::{ModelSource, PromptFolders, Request, SCALES},
-    session::{Event, Job, JobId, PlanQuery, PlanSubject, Reports},
+    output::Codec,
+    request::{ModelSource, Request, SCALES},
+    session::{Job, JobId},
     source::GivenMedia,
     units,
 };
@@ -15,14 +15,8 @@ use sluice_engine::{
 use super::{
     engine::Engine,
     exit::{Outcome, refuse, stderr_line},
-    forecast,
-    generate::follow,
-    listener::Listener,
-    memory_args::MemoryArgs,
-    model_folders::ModelFolderArgs,
     names::named,
-    stdout,
-    unsaved::ModelNames,
+    tool_args::ToolArgs,
 };
 use crate::{
     folders::pictures_folder,
@@ -67,25 +61,8 @@ pub(super) struct Args {
     /// The video codec of clips. All but h264 need the program ffmpeg.
     #[arg(long, value_name = "NAME", default_value = Codec::default().name(), value_parser = named(&Codec::ALL, Codec::name))]
     codec: Codec,
-    /// Predict memory and time, and enlarge nothing.
-    #[arg(long)]
-    plan: bool,
-    /// Number of CPU threads; all by default.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
-    /// Write telemetry of the run to this file, as lines of JSON.
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    telemetry: Option<PathBuf>,
-    /// Write only the engine's events to the standard output, as lines of JSON; with --plan the forecasts.
-    #[arg(long)]
-    json: bool,
-    /// Do not show progress.
-    #[arg(short, long)]
-    quiet: bool,
     #[command(flatten)]
-    folders: ModelFolderArgs,
-    #[command(flatten, next_help_heading = "Memory")]
-    memory: MemoryArgs,
+    tool: ToolArgs,
 }
 
 /// A file to enlarge, and where the result goes.
@@ -104,23 +81,27 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         ));
     }
     let (tasks, notes) = args.tasks()?;
-    let engine = Engine::start(args.threads.map(usize::from), &args.folders, PromptFolders::default())?;
-    if args.plan {
-        return args.predict(&engine, &tasks);
+    let engine = args.tool.engine()?;
+    if args.tool.plan {
+        let requests = tasks.iter().map(|task| (task.request.clone(), sizes(task)));
+        return args.tool.predict(&engine, requests);
     }
-    if !args.quiet && !args.json {
+    if args.tool.speaks() {
         notes.iter().for_each(|note| stderr_line(note));
     }
     let Some(first) = tasks.first() else { return Ok(Outcome::Done) };
-    let mut listener = Listener::new(args.titles(&tasks), args.json, args.quiet, false);
-    let Some((forecast, _)) = engine.plan(args.query(0, first))? else { return Ok(Outcome::Cancelled) };
-    if !args.quiet && !args.json && args.introduce(&engine, &tasks, &forecast)?.is_none() {
+    let mut listener = args.tool.listener(tasks.iter().map(|task| task.input.as_path()));
+    let query = args.tool.query(0, first.request.clone());
+    let Some((forecast, _)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
+    if args.tool.speaks() && args.introduce(&engine, &tasks, &forecast)?.is_none() {
         return Ok(Outcome::Cancelled);
     }
-    let names = ModelNames { model: forecast.model.clone(), family: "upscaler".to_owned() };
-    listener.hear(&Event::Planned { id: 0, forecast: Box::new(forecast), readings: Vec::new() })?;
-    let jobs: Vec<Job> = (1..).zip(&tasks).map(|(number, task)| args.job(JobId(number), task)).collect();
-    follow(&engine, &jobs, Vec::new(), &names, &mut listener)
+    let job = |(number, task): (u64, &Task)| Job {
+        codec: args.codec,
+        ..args.tool.job(JobId(number), task.request.clone(), task.output.clone())
+    };
+    let jobs: Vec<Job> = (1..).zip(&tasks).map(job).collect();
+    args.tool.follow(&engine, &jobs, (forecast, "upscaler"), &mut listener)
 }
 
 impl Args {
@@ -190,28 +171,6 @@ impl Args {
         Ok(())
     }
 
-    fn job(&self, id: JobId, task: &Task) -> Job {
-        Job {
-            output: Some(Output::File(task.output.clone())),
-            codec: self.codec,
-            memory: self.memory.preferences(),
-            reports: Reports { telemetry: self.telemetry.clone(), trace: None },
-            ..Job::new(id, task.request.clone())
-        }
-    }
-
-    fn query(&self, id: u64, task: &Task) -> PlanQuery {
-        let (request, memory) = (task.request.clone(), self.memory.preferences());
-        PlanQuery { id, subject: PlanSubject::Model, request, memory }
-    }
-
-    /// A line for each job, if there are several.
-    fn titles(&self, tasks: &[Task]) -> Vec<String> {
-        let count = tasks.len();
-        let title = |(number, task): (usize, &Task)| format!("{number} of {count}: {}", task.input.display());
-        if count > 1 { (1..).zip(tasks).map(title).collect() } else { Vec::new() }
-    }
-
     /// Says what will be done and what it takes; `None` after Ctrl-C.
     fn introduce(&self, engine: &Engine, tasks: &[Task], first: &Forecast) -> anyhow::Result<Option<()>> {
         let (mut seconds, mut bytes) = (Some(0.0), 0);
@@ -222,7 +181,7 @@ impl Args {
                     seconds = None;
                     break;
                 }
-                number => match engine.plan(self.query(number as u64, task)) {
+                number => match engine.plan(self.tool.query(number as u64, task.request.clone())) {
                     Ok(Some((forecast, _))) => forecast,
                     Ok(None) => return Ok(None),
                     // Its job will say why.
@@ -242,24 +201,6 @@ impl Args {
         let memory = units::memory_needed(bytes);
         stderr_line(&format!("{}: {what}, up to {memory} of memory{time}", first.model));
         Ok(Some(()))
-    }
-
-    /// Prints the forecast for each file.
-    fn predict(&self, engine: &Engine, tasks: &[Task]) -> anyhow::Result<Outcome> {
-        for (number, task) in (0..).zip(tasks) {
-            let Some((forecast, _)) = engine.plan(self.query(number, task))? else {
-                return Ok(Outcome::Cancelled);
-            };
-            if self.json {
-                let json = serde_json::to_string_pretty(&forecast);
-                stdout::line(&json.context("the forecast cannot be written as JSON")?)?;
-                continue;
-            }
-            let dtype = forecast.dtype.name();
-            stdout::line(&format!("{}: {}, computed in {dtype}", forecast.model, sizes(task)))?;
-            stdout::line(&forecast::describe(&forecast))?;
-        }
-        Ok(Outcome::Done)
     }
 }
 
