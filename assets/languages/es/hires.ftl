@@ -17,4 +17,4 @@ hires-result = { $before } pasa a { $after }
 hires-in-force = Hires fix × { $scale } · { $strength }
 hires-without = No usar hires fix
 hires-offer = Hires fix desde { $width } × { $height }
-hires-offer-tip = Genera este tamaño, lo amplía al que quieres y hace otro denoising.
+hires-offer-tip = Genera este tamaño, lo amplía al que quiere y hace otro denoising.

@@ -53,8 +53,8 @@ side-panel-styles-open-tip = CSV de A1111, o JSON de Fooocus.
 ## Fragmentos
 
 side-panel-snippets = Fragmentos
-side-panel-snippets-tip = Palabras que guardas para ponerlas en los prompts.
-side-panel-snippets-nothing = Aún no hay fragmentos. Selecciona palabras en el prompt y guárdalas.
+side-panel-snippets-tip = Palabras que guarda para ponerlas en los prompts.
+side-panel-snippets-nothing = Aún no hay fragmentos. Seleccione palabras en el prompt y guárdelas.
 side-panel-snippet-delete = Eliminar el fragmento { $words }
 side-panel-snippet-use = Pone { $words } en el cursor.
 side-panel-snippet-keep-selected = Guardar las palabras seleccionadas
@@ -352,7 +352,7 @@ side-panel-negative-unread = El modelo no lo lee con estos ajustes.
 ## Outpainting
 
 side-panel-outpaint = Outpainting
-side-panel-outpaint-tip = Añade píxeles alrededor de la imagen y los genera. Arrastra los bordes del marco.
+side-panel-outpaint-tip = Añade píxeles alrededor de la imagen y los genera. Arrastre los bordes del marco.
 side-panel-outpaint-left = Izquierda
 side-panel-outpaint-top = Arriba
 side-panel-outpaint-right = Derecha
@@ -361,6 +361,6 @@ side-panel-outpaint-feather = Difuminado del outpainting (px)
 side-panel-outpaint-feather-tip = Hasta dónde se funde la imagen con lo añadido.
 side-panel-outpaint-frame = Marco alrededor de la imagen de entrada
 side-panel-outpaint-edge = Borde del marco: { $edge }
-side-panel-outpaint-edge-tip = Arrástralo hacia fuera para añadir píxeles.
+side-panel-outpaint-edge-tip = Arrástrelo hacia fuera para añadir píxeles.
 side-panel-outpaint-side-tip = Cuántos píxeles de la imagen de entrada se añaden en este lado.
 side-panel-without-outpaint = No hacer outpainting

@@ -5,7 +5,7 @@ note-of-keys-did-not-match-for = { $value } clés sur { $value2 } ne corresponde
 note-only-a-prompt-was-found-all = Seul un prompt a été trouvé ; tous les autres paramètres ont leurs valeurs par défaut.
 note-is-not-valid-here-the-default = { $name } « { $value } » n’est pas valide ici ; la valeur par défaut est utilisée.
 note-the-sampler-is-not-available-is = L’échantillonneur « { $name } » n’est pas disponible ; { $chosen } est utilisé à la place.
-note-the-schedule-is-not-available-the = Le planificateur « { $value } » n’est pas disponible ; celui du modèle par défaut est utilisé.
+note-the-schedule-is-not-available-the = Le planificateur « { $value } » n’est pas disponible ; celui par défaut du modèle est utilisé.
 note-this-image-was-made-from-an = Cette image a été créée à partir d’une image d’entrée, qui n’est pas incluse.
 note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
 note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
@@ -22,7 +22,7 @@ note-fooocuss-sharpness-and-adm-guidance-are = La netteté et l’ADM Guidance d
 
 note-took-part-that-is-not-restored = Aussi utilisé : { $what }. Cela n’est pas rétabli.
 
-note-the-schedule-is-not-available-the-2 = Le planificateur « { $name } » n’est pas disponible ; celui du modèle par défaut est utilisé.
+note-the-schedule-is-not-available-the-2 = Le planificateur « { $name } » n’est pas disponible ; celui par défaut du modèle est utilisé.
 
 note-novelais-and-12-weigh-words-in = Les {"{ }"}, [ ] et 1.2:: :: de NovelAI pondèrent les mots à leur manière ; ils restent tels quels.
 note-the-prompts-of-characters-are-appended = Les prompts des personnages sont ajoutés à la fin ; leurs emplacements ne sont pas rétablis.

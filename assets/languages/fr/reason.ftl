@@ -29,15 +29,15 @@ reason-smaller-or-auto = Utilisez une image ou un lot plus petits, ou choisissez
 reason-allow-ram = Autorisez { $memory } de RAM en plus
 reason-allow-vram = Autorisez au moins { $memory } de VRAM
 reason-allow-memory = Autorisez au moins { $memory } de mémoire
-reason-what-everything = tout garder sur cet appareil
-reason-what-all-but-text = garder sur cet appareil tout sauf l’encodeur de texte
+reason-what-everything = tout garder sur l’appareil
+reason-what-all-but-text = garder sur l’appareil tout sauf l’encodeur de texte
 reason-what-autoencoder = garder l’auto-encodeur à côté de la partie utilisée
 reason-what-largest = la plus grande partie à elle seule
 reason-what-smallest = même la plus petite répartition
 
 ## Pourquoi des poids ne restent pas
 
-reason-because-too-large = parce que les { $size } ne tiennent pas à la fois
+reason-because-too-large = parce que les { $size } ne tiennent pas tous à la fois
 reason-because-little-free = parce que garder les { $size } laisserait peu de mémoire libre
 reason-because-mode =
     parce que le mode est « { $mode ->
