@@ -8,6 +8,7 @@ pub mod folders;
 pub mod fonts;
 pub mod groups;
 pub mod input_folder;
+pub mod input_sizes;
 #[cfg(feature = "window")]
 pub mod language;
 pub mod lean;

@@ -8,10 +8,11 @@ use sluice_engine::{
         SourceImage, SourceMask,
     },
     session::ModelSummary,
-    source::{count_frames, size_of},
+    source::count_frames,
 };
 
 use super::{exit::refuse, names::named};
+use crate::input_sizes::size_of_inputs;
 
 /// The input image and its mask, or the input clip.
 #[derive(Debug, Clone, clap::Args)]
@@ -134,8 +135,7 @@ impl SourceArgs {
         })
     }
 
-    /// The request in the size that its inputs suggest to a model whose sizes are multiples of `multiple`: that of the input
-    /// image with what is added to it, or the one that the model gives to images made from its first reference.
+    /// The request in the [size that its inputs suggest](size_of_inputs), if they do.
     ///
     /// # Errors
     /// Fails if the image cannot be read.
@@ -144,25 +144,10 @@ impl SourceArgs {
         takes: Option<&References>,
         multiple: u32,
     ) -> anyhow::Result<Request> {
-        let opened =
-            |path: &Path| size_of(path).map_err(|error| refuse(error.to_string(), error.advice().to_owned()));
-        let whole = |size: [u32; 2]| size.map(|side| (side / multiple * multiple).max(multiple));
-        if let Some(source) = request.source.as_ref().filter(|source| !source.outpaint.is_empty()) {
-            let [width, height] = whole(source.outpaint.extended(opened(&source.path)?));
-            return Ok(Request { width, height, ..request });
-        }
-        // Through Redux, references are read in a size of their own.
-        let takes = takes.filter(|takes| takes.edits && request.redux.is_none());
-        let (Some(takes), Some(first)) = (takes, request.references.first()) else {
-            return Ok(request);
-        };
-        Ok(match takes.size(opened(first)?, None) {
-            Some(size) => {
-                let [width, height] = whole(size);
-                Request { width, height, ..request }
-            }
-            None => request,
-        })
+        let size = size_of_inputs(&request, takes, multiple)
+            .map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+        let [width, height] = size.unwrap_or([request.width, request.height]);
+        Ok(Request { width, height, ..request })
     }
 
     /// The request with as many frames as the clip that it changes or that controls it has, as far as the model can generate them.

@@ -47,6 +47,9 @@ pub enum OrderError {
     /// Strength without an image.
     #[error("there is a denoising strength and no input image")]
     StrengthAlone,
+    /// Something around an image, and no image.
+    #[error("there is something to add around the input image, and no input image")]
+    OutpaintAlone,
     /// A picture cannot be written to a temporary file.
     #[error("{} cannot be written: {cause}", .path.display())]
     Write {
@@ -76,7 +79,7 @@ impl OrderError {
             Self::NotAnImage { .. } => "Send a PNG, JPEG or WebP file.".to_owned(),
             Self::Source(error) => error.advice().to_owned(),
             Self::OpaqueMask => "Make the area to inpaint transparent.".to_owned(),
-            Self::MaskAlone | Self::StrengthAlone => "Send the image, too.".to_owned(),
+            Self::MaskAlone | Self::StrengthAlone | Self::OutpaintAlone => "Send the image, too.".to_owned(),
             Self::Write { .. } => "Check the free space of the folder for temporary files.".to_owned(),
         }
     }

@@ -10,7 +10,7 @@ mod samplers;
 mod shelf;
 
 use serde::{Deserialize, Serialize};
-use sluice_engine::request::{Fit, Preprocessor, Variation};
+use sluice_engine::request::{Fit, Outpaint, Preprocessor, Variation};
 
 pub use error::OrderError;
 pub use inputs::{Given, Inputs};
@@ -86,6 +86,9 @@ pub struct Order {
     /// The area to inpaint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mask: Option<MaskOrder>,
+    /// What is added around the input image and generated, in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outpaint: Option<Outpaint>,
     /// Images to edit, or of what appears.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Given>,

@@ -10,12 +10,11 @@ use sluice_engine::{
         SourceMask, Style,
     },
     session::ModelSummary,
-    source::size_of,
     text::styles_around,
 };
 
 use super::{Inputs, MaskOrder, Order, OrderError, Shelf, sampler, schedule};
-use crate::{folders::style_folder, seed::random_seed};
+use crate::{folders::style_folder, input_sizes::size_of_inputs, seed::random_seed};
 
 /// The name that stands for latents among upscalers.
 const LATENT: &str = "latent";
@@ -167,9 +166,15 @@ impl Order {
         if self.image.is_none() && self.strength.is_some() {
             return Err(OrderError::StrengthAlone);
         }
+        if self.image.is_none() && self.outpaint.is_some() {
+            return Err(OrderError::OutpaintAlone);
+        }
         let takes = summary.references.as_ref();
         // As `--image` of the command line: models that edit images take it as a reference.
-        let edits = takes.is_some_and(|takes| takes.edits) && self.mask.is_none() && self.strength.is_none();
+        let edits = takes.is_some_and(|takes| takes.edits)
+            && self.mask.is_none()
+            && self.outpaint.is_none()
+            && self.strength.is_none();
         let mut references = Vec::new();
         let mut source = None;
         if let Some(given) = &self.image {
@@ -178,13 +183,14 @@ impl Order {
                 references.push(path);
             } else {
                 let usual = SourceImage::default();
+                let usual_strength = if self.outpaint.is_some() { 1.0 } else { usual.strength };
                 let mask = self.mask.as_ref().map(|mask| mask_of(mask, inputs)).transpose()?;
                 source = Some(SourceImage {
                     path,
-                    strength: self.strength.unwrap_or(usual.strength),
+                    strength: self.strength.unwrap_or(usual_strength),
                     fit: self.fit.unwrap_or(usual.fit),
                     mask,
-                    ..usual
+                    outpaint: self.outpaint.unwrap_or_default(),
                 });
             }
         }
@@ -195,18 +201,9 @@ impl Order {
         if self.width.is_some() || self.height.is_some() {
             return Ok(request);
         }
-        // The size follows the image that is edited.
-        let first = request.references.first().filter(|_| takes.is_some_and(|takes| takes.edits));
-        let own = first.map(|path| size_of(path)).transpose()?;
-        let size = takes.zip(own).and_then(|(takes, own)| takes.size(own, None));
-        Ok(match size {
-            Some(size) => {
-                let multiple = summary.size_multiple.max(1);
-                let [width, height] = size.map(|side| (side / multiple * multiple).max(multiple));
-                Request { width, height, ..request }
-            }
-            None => request,
-        })
+        let size = size_of_inputs(&request, takes, summary.size_multiple)?;
+        let [width, height] = size.unwrap_or([request.width, request.height]);
+        Ok(Request { width, height, ..request })
     }
 }
 
@@ -257,7 +254,7 @@ fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderEr
 mod tests {
     use sluice_engine::{
         models::{OpenedModels, Remembered},
-        request::{Sampler, Schedule},
+        request::{Outpaint, Sampler, Schedule},
         session::model_summary,
     };
 
@@ -319,6 +316,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_added_around_an_image_is_generated_and_makes_the_result_larger() {
+        let json = r#"{"outpaint": {"left": 60, "right": 80}}"#;
+        let order = Order { image: Some(picture([0; 4])), ..serde_json::from_str(json).unwrap() };
+        let given = request(&order).unwrap();
+        // Of 4 by 2 pixels, to multiples of 16.
+        assert_eq!([given.width, given.height], [144, 16]);
+        let source = given.source.unwrap();
+        assert_eq!(source.outpaint, Outpaint { left: 60, right: 80, ..Outpaint::default() });
+        assert_eq!(source.strength, 1.0);
+        let sized = request(&Order { width: Some(256), strength: Some(0.8), ..order }).unwrap();
+        assert_eq!((sized.width, sized.source.unwrap().strength), (256, 0.8));
+    }
+
+    #[test]
     fn orders_that_make_no_sense_are_refused() {
         let alone = Order {
             mask: Some(MaskOrder { image: picture([0; 4]), ..MaskOrder::default() }),
@@ -327,6 +338,8 @@ mod tests {
         assert!(matches!(request(&alone), Err(OrderError::MaskAlone)));
         let order = Order { strength: Some(0.5), ..Order::default() };
         assert!(matches!(request(&order), Err(OrderError::StrengthAlone)));
+        let order = Order { outpaint: Some(Outpaint { left: 8, ..Outpaint::default() }), ..Order::default() };
+        assert!(matches!(request(&order), Err(OrderError::OutpaintAlone)));
         let net = ControlNetOrder { preprocessor: Preprocessor::Depth, ..ControlNetOrder::default() };
         let depth = Order { control_nets: vec![net], ..Order::default() };
         let error = depth.depth(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();

@@ -15,7 +15,7 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::output::StillFormat;
+use sluice_engine::{output::StillFormat, request::Outpaint};
 
 use super::{
     Refusal, ServeError,
@@ -64,6 +64,7 @@ struct Wanted {
     image: Option<Given>,
     strength: Option<f64>,
     mask: Option<Given>,
+    outpaint: Option<Outpaint>,
     references: Vec<Given>,
 }
 
@@ -85,6 +86,7 @@ impl From<Wanted> for Order {
             image: wanted.image,
             strength: wanted.strength,
             mask: wanted.mask.map(|image| MaskOrder { image, ..MaskOrder::default() }),
+            outpaint: wanted.outpaint,
             references: wanted.references,
             ..Self::default()
         }
@@ -288,6 +290,17 @@ fn tools() -> Vec<Tool> {
         "image": picture("The input image, to change it"),
         "strength": { "type": "number", "description": "Denoising strength from 0 to 1: the higher, the more the input image changes" },
         "mask": picture("What of the input image is replaced: white in this image"),
+        "outpaint": {
+            "type": "object",
+            "description": "Pixels that are added around the input image and generated",
+            "properties": {
+                "left": { "type": "integer", "minimum": 0 },
+                "top": { "type": "integer", "minimum": 0 },
+                "right": { "type": "integer", "minimum": 0 },
+                "bottom": { "type": "integer", "minimum": 0 }
+            },
+            "additionalProperties": false
+        },
         "references": { "type": "array", "description": "More images, for models that edit several", "items": { "type": "string" } },
     });
     let enlarged = json!({
