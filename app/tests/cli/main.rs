@@ -8,6 +8,7 @@ mod bench;
 mod control_nets;
 mod convert;
 mod depth;
+mod discreet;
 mod download;
 mod files;
 mod grids;

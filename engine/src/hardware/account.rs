@@ -52,6 +52,8 @@ pub struct MemoryAccount {
     peak_host: AtomicU64,
     /// Bytes the device would have needed for the last refused allocation; 0 if none was refused.
     refused: AtomicU64,
+    /// Charges until one is refused, for tests; 0 if none is to be.
+    until_fault: AtomicU64,
     pool: RwLock<Option<Arc<dyn DevicePool>>>,
     /// Whether there is a pool. The allocator reads this, and must not take a lock.
     has_pool: AtomicBool,
@@ -119,6 +121,7 @@ impl MemoryAccount {
             peak_activations: AtomicU64::new(0),
             peak_host: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            until_fault: AtomicU64::new(0),
             pool: RwLock::new(None),
             has_pool: AtomicBool::new(false),
         })
@@ -128,6 +131,23 @@ impl MemoryAccount {
     pub fn set_budget(&self, budget: Option<u64>) {
         self.budget.store(budget.unwrap_or(UNLIMITED), Ordering::Relaxed);
         self.refused.store(0, Ordering::Relaxed);
+    }
+
+    /// Refuses one charge on the device, as if the budget were used up: the first one for 1. For tests of what follows; 0
+    /// refuses none.
+    pub fn refuse_charge(&self, number: u64) {
+        self.until_fault.store(number, Ordering::Relaxed);
+    }
+
+    /// Whether the charge that [`refuse_charge`](Self::refuse_charge) chose is still to come.
+    pub fn is_fault_ahead(&self) -> bool {
+        self.until_fault.load(Ordering::Relaxed) > 0
+    }
+
+    /// Counts a charge. Whether it is the one to refuse.
+    fn is_fault(&self) -> bool {
+        // A load costs less than a write, and outside tests there is nothing to count.
+        self.is_fault_ahead() && self.until_fault.fetch_sub(1, Ordering::Relaxed) == 1
     }
 
     /// Sets the device's own counters as the source of its memory in use, or `None` to meter the computing
@@ -193,7 +213,7 @@ impl MemoryAccount {
         let activations = self.activations();
         let before = self.weights.fetch_add(bytes, Ordering::Relaxed);
         let needed = before + bytes + activations;
-        if needed > budget {
+        if needed > budget || self.is_fault() {
             self.weights.fetch_sub(bytes, Ordering::Relaxed);
             return Err(OutOfMemory { needed, budget });
         }
@@ -222,7 +242,7 @@ impl MemoryAccount {
         let live = self.activations.fetch_add(bytes as i64, Ordering::Relaxed) + bytes as i64;
         let live = u64::try_from(live).unwrap_or(0);
         let total = live + self.weights.load(Ordering::Relaxed);
-        if total > self.budget.load(Ordering::Relaxed) {
+        if total > self.budget.load(Ordering::Relaxed) || self.is_fault() {
             self.refused.fetch_max(total, Ordering::Relaxed);
             return;
         }

@@ -154,8 +154,7 @@ const NOTES: &str = "starter.toml";
 
 /// Describes an opened model.
 pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
-    let path = model.root.join(NOTES);
-    let notes: Notes = if path.is_file() { read_toml(&path)? } else { Notes::default() };
+    let notes: Notes = read_toml(&model.root.join(NOTES))?.unwrap_or_default();
     // A dot in the name of a folder begins no extension.
     let stem = if model.path.is_dir() { model.path.file_name() } else { model.path.file_stem() };
     let folder_name = stem.map(|name| name.to_string_lossy().into_owned());

@@ -98,7 +98,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
                 {
                     actions.push(Action::OpenDialog(Dialog::InputImage));
                 }
-                if widgets::button(ui, Some(icons::FOLDER), &tr!("side-panel-input-folder"), Weight::Ghost)
+                if widgets::icon_button(ui, icons::FOLDER, &tr!("side-panel-input-folder"))
                     .on_hover_text(tr!("side-panel-input-folder-tip"))
                     .clicked()
                 {
