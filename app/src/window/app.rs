@@ -28,6 +28,7 @@ use super::{
     browser::{self, Browser},
     collection::{ExportOptions, Places},
     commands::{Now, Open},
+    drag_out::DragOut,
     files::{Files, Task, is_image_or_clip},
     gallery::{self as gallery_view, Around, Gallery},
     get::DownloadOptions,
@@ -100,6 +101,8 @@ pub struct Setup {
     pub locales: Vec<String>,
     /// Whether characters that the window's fonts lack are drawn with fonts of the system.
     pub system_fonts: bool,
+    /// Whether files can be dragged out of the window.
+    pub drags_out: bool,
 }
 
 /// Whether this is the only window.
@@ -148,6 +151,7 @@ impl Setup {
             places: Places::default(),
             locales: Vec::new(),
             system_fonts: false,
+            drags_out: false,
         }
     }
 }
@@ -200,6 +204,7 @@ pub struct SluiceApp {
     /// Downloads of models, if there are any.
     getting: Option<get::Getting>,
     gallery: Gallery,
+    drag_out: DragOut,
     places: Places,
     system_fonts: SystemFonts,
     /// How images were exported last.
@@ -228,6 +233,7 @@ impl SluiceApp {
             places,
             locales,
             system_fonts,
+            drags_out,
         } = setup;
         let repaint = ctx.clone();
         let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
@@ -247,7 +253,7 @@ impl SluiceApp {
             state: State {
                 settings,
                 model: Model::loading(adopt_defaults),
-                surroundings: Surroundings { output_folder: folder, gpu, locales },
+                surroundings: Surroundings { output_folder: folder, gpu, locales, drags_out },
                 ..State::default()
             },
             link,
@@ -282,6 +288,7 @@ impl SluiceApp {
             describing: false,
             getting,
             gallery: Gallery::default(),
+            drag_out: DragOut::default(),
             places,
             system_fonts: SystemFonts::new(system_fonts),
             export_options: None,
@@ -311,6 +318,11 @@ impl SluiceApp {
     /// The gallery.
     pub fn gallery(&self) -> &Gallery {
         &self.gallery
+    }
+
+    /// The files that the pointer carries.
+    pub fn carried(&self) -> &[PathBuf] {
+        self.drag_out.files()
     }
 
     /// Handles events of the engine and the file worker.
@@ -388,6 +400,7 @@ impl SluiceApp {
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.follow_language(ui.ctx());
+        self.drag_out.follow(ui.ctx());
         let mut by_keys = Vec::new();
         let now = Now { state: &self.state, open: self.open(ui.max_rect().width()) };
         shortcuts::pressed(ui, &now, self.escape, &mut by_keys);
@@ -400,6 +413,7 @@ impl SluiceApp {
         }
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
+        self.drag_out.show(ui.ctx());
         // Text typed in this frame applies before the shortcut that submits it.
         match self.grid.grid().filter(|_| self.grid.is_open) {
             _ if self.state.upscaling.is_some() => {
@@ -487,7 +501,7 @@ impl SluiceApp {
         }
         let now = Now { state: &self.state, open };
         self.palette.show(ui.ctx(), &now, actions);
-        if ui.input(|input| !input.raw.hovered_files.is_empty()) {
+        if ui.input(|input| !input.raw.hovered_files.is_empty()) && !self.drag_out.is_of_system() {
             viewer::drop_hint(ui, whole);
         }
     }
@@ -570,6 +584,10 @@ impl SluiceApp {
     }
 
     fn take_drops(&mut self, ui: &Ui) {
+        // What was dragged out of the window and came back is not used.
+        if self.drag_out.is_of_system() {
+            return;
+        }
         let dropped = ui.input(|input| input.raw.dropped_files.clone());
         self.take_files(dropped.iter().map(|file| file.path()));
     }
@@ -594,8 +612,13 @@ impl eframe::App for SluiceApp {
         self.take_events(ctx);
     }
 
-    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, frame: &mut eframe::Frame) {
         Self::ui(self, ui);
+        self.drag_out.go_on(ui.ctx(), frame);
+    }
+
+    fn raw_input_hook(&mut self, ctx: &Context, raw_input: &mut egui::RawInput) {
+        self.drag_out.release(raw_input, ctx);
     }
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {

@@ -1,5 +1,6 @@
 //! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
+mod clipboard;
 mod dialog;
 mod groups;
 mod read;
@@ -38,6 +39,7 @@ use crate::{
     presets::{self, NamedPreset, Preset},
     tags::{Tag, tags_in},
 };
+use clipboard::FileClipboard;
 pub use dialog::{Dialog, Entry};
 use read::{
     dropped_clip, is_animation, newest_images, read_input, read_input_file, read_map, read_pixels,
@@ -129,6 +131,8 @@ pub enum Task {
     },
     /// Reads the tags of the files in a folder.
     Tags(PathBuf),
+    /// Copies files to the clipboard.
+    CopyFiles(Vec<PathBuf>),
     /// Lists a folder for the window's own dialog.
     List(PathBuf, Dialog),
     /// Opens a folder in the system's file manager.
@@ -221,6 +225,8 @@ pub enum FileEvent {
         /// What is in it.
         found: InputFolder,
     },
+    /// Files are on the clipboard.
+    FilesCopied(Vec<PathBuf>),
     /// A part of a clip was written.
     Exported(PathBuf),
     /// A frame of a clip was saved.
@@ -368,8 +374,9 @@ impl Files {
         let (report, results) = bounded(RESULTS);
         let reporter = Reporter { report: report.clone(), wake: wake.clone() };
         thread::Builder::new().name("window files".to_owned()).spawn(move || {
+            let mut clipboard = FileClipboard::default();
             for task in queue {
-                if reporter.run(task).is_err() {
+                if reporter.run(task, &mut clipboard).is_err() {
                     break;
                 }
             }
@@ -466,7 +473,7 @@ impl Reporter {
         Ok(())
     }
 
-    fn run(&self, task: Task) -> Result<(), Gone> {
+    fn run(&self, task: Task, clipboard: &mut FileClipboard) -> Result<(), Gone> {
         match task {
             Task::Scan(folder) => self.scan(&folder),
             Task::Show(path) => self.say(match read_pixels(&path) {
@@ -480,6 +487,7 @@ impl Reporter {
                 }
                 Err(failure) => FileEvent::Failed { title: tr!("app-image-cannot-be-shown"), failure },
             }),
+            Task::CopyFiles(files) => self.say(clipboard.put(files)),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
             Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),

@@ -5,6 +5,7 @@ pub mod app;
 mod browser;
 pub mod collection;
 mod commands;
+pub mod drag_out;
 pub mod files;
 mod first_start;
 mod fit;
@@ -38,6 +39,8 @@ mod top_bar;
 pub mod upscaling;
 mod viewer;
 mod widgets;
+#[cfg(all(test, target_os = "linux"))]
+mod x_server;
 
 use std::{env, path::PathBuf, sync::Arc};
 
@@ -174,6 +177,7 @@ fn create(
         }),
         locales: sys_locale::get_locales().collect(),
         system_fonts: true,
+        drags_out: drag_out::is_possible(creation),
         places: Places { data: data_folder(), cache: cache_folder() },
     };
     let mut app = SluiceApp::new(&creation.egui_ctx, setup);

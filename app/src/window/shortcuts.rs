@@ -4,7 +4,7 @@ use egui::{Context, Event, Key, Ui};
 
 use super::{
     action::{Action, Browse, GalleryAction, LibraryAction, Making, Message, UpscaleStep},
-    commands::{COMMANDS, GENERATE, Now},
+    commands::{COMMANDS, COPY, GENERATE, Now},
     settings::Setting,
     state::{Control, Playback, Shown},
 };
@@ -92,7 +92,11 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
     for command in &COMMANDS {
         let Some(shortcut) = command.shortcut.filter(|shortcut| *shortcut != GENERATE) else { continue };
         if ctx.input_mut(|input| input.consume_shortcut(&shortcut)) {
-            actions.extend(command.action(now));
+            // Of what is selected, while the gallery is in front.
+            match shortcut == COPY && before.gallery {
+                true => actions.push(GalleryAction::CopyFiles.into()),
+                false => actions.extend(command.action(now)),
+            }
         }
     }
     let is_covered = is_covered || before.popup || before.library.is_some();

@@ -1,6 +1,8 @@
 ### Meldungen darüber, was getan wurde oder nicht ging.
 
 app-copied = In die Zwischenablage kopiert
+app-file-copied = { $name } als Datei kopiert
+app-files-copied = { $count } Dateien kopiert
 app-dialog-failed-advice = Die Datei auf das Fenster ziehen oder ihren Pfad eintippen.
 app-dialog-failed = Der Dateidialog konnte nicht geöffnet werden
 app-settings-of = Einstellungen von { $name }

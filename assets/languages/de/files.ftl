@@ -5,6 +5,10 @@ files-up = Nach oben
 files-up-tip = Der Ordner darüber.
 files-reading = Wird gelesen…
 files-nothing-here = Hier gibt es nichts zu wählen.
+files-carried = { $count } Dateien
+files-not-copied = Die Datei kann nicht in die Zwischenablage kopiert werden
+files-not-copied-advice = Den Ordner öffnen und sie dort kopieren.
+files-not-copied-gone = Sie wurde verschoben oder gelöscht. Die Ordner der Galerie neu einlesen.
 
 ## Titel der Dateidialoge
 

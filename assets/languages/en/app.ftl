@@ -1,6 +1,8 @@
 ### Messages about what was done or has failed.
 
 app-copied = Copied to the clipboard
+app-file-copied = Copied { $name } as a file
+app-files-copied = Copied { $count } files
 app-dialog-failed-advice = Drop the file on the window, or type its path.
 app-dialog-failed = The file dialog could not be opened
 app-settings-of = Settings of { $name }

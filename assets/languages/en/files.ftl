@@ -5,6 +5,10 @@ files-up = Up
 files-up-tip = The folder above.
 files-reading = Reading…
 files-nothing-here = Nothing to choose here.
+files-carried = { $count } files
+files-not-copied = The file cannot be copied to the clipboard
+files-not-copied-advice = Open its folder and copy it there.
+files-not-copied-gone = It was moved or deleted. Read the folders of the gallery again.
 
 ## Titles of file dialogs
 

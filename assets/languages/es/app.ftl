@@ -1,6 +1,8 @@
 ### Mensajes sobre lo que se hizo o falló.
 
 app-copied = Copiado al portapapeles
+app-file-copied = { $name } copiado como archivo
+app-files-copied = { $count } archivos copiados
 app-dialog-failed-advice = Suelte el archivo en la ventana o escriba su ruta.
 app-dialog-failed = No se pudo abrir el diálogo de archivos
 app-settings-of = Ajustes de { $name }

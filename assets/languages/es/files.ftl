@@ -5,6 +5,10 @@ files-up = Subir
 files-up-tip = La carpeta superior.
 files-reading = Leyendo…
 files-nothing-here = Aquí no hay nada que elegir.
+files-carried = { $count } archivos
+files-not-copied = No se puede copiar el archivo al portapapeles
+files-not-copied-advice = Abra su carpeta y cópielo desde allí.
+files-not-copied-gone = Se movió o se eliminó. Vuelva a leer las carpetas de la galería.
 
 ## Títulos de los diálogos de archivos
 

@@ -1,6 +1,8 @@
 ### Messages sur ce qui a été fait ou a échoué.
 
 app-copied = Copié dans le presse-papiers
+app-file-copied = { $name } copié en tant que fichier
+app-files-copied = { $count } fichiers copiés
 app-dialog-failed-advice = Déposez le fichier sur la fenêtre ou saisissez son chemin.
 app-dialog-failed = Impossible d'ouvrir la boîte de dialogue de fichiers
 app-settings-of = Paramètres de { $name }

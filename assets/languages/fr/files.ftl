@@ -5,6 +5,10 @@ files-up = Remonter
 files-up-tip = Le dossier parent.
 files-reading = Lecture…
 files-nothing-here = Rien à choisir ici.
+files-carried = { $count } fichiers
+files-not-copied = Le fichier ne peut pas être copié dans le presse-papiers
+files-not-copied-advice = Ouvrez son dossier et copiez-le depuis celui-ci.
+files-not-copied-gone = Il a été déplacé ou supprimé. Relisez les dossiers de la galerie.
 
 ## Titres des boîtes de dialogue de fichiers
 

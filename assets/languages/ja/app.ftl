@@ -1,6 +1,8 @@
 ### Messages about what was done or has failed.
 
 app-copied = クリップボードにコピーしました
+app-file-copied = { $name } をファイルとしてコピーしました
+app-files-copied = { $count } 個のファイルをコピーしました
 app-dialog-failed-advice = ファイルをウィンドウにドロップするか、パスを入力してください。
 app-dialog-failed = ファイルダイアログを開けませんでした
 app-settings-of = { $name } の設定

@@ -5,6 +5,10 @@ files-up = 上へ
 files-up-tip = 上の階層のフォルダーです。
 files-reading = 読み込み中…
 files-nothing-here = ここに選べるものはありません。
+files-carried = { $count } 個のファイル
+files-not-copied = ファイルをクリップボードにコピーできません
+files-not-copied-advice = フォルダーを開いて、そこでコピーしてください。
+files-not-copied-gone = 移動または削除されています。ギャラリーのフォルダーを読み直してください。
 
 ## Titles of file dialogs
 

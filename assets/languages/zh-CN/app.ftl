@@ -1,6 +1,8 @@
 ### Messages about what was done or has failed.
 
 app-copied = 已复制到剪贴板
+app-file-copied = 已将 { $name } 作为文件复制
+app-files-copied = 已复制 { $count } 个文件
 app-dialog-failed-advice = 将文件拖放到窗口中，或输入其路径。
 app-dialog-failed = 无法打开文件对话框
 app-settings-of = { $name } 的设置

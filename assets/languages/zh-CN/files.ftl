@@ -5,6 +5,10 @@ files-up = 上一级
 files-up-tip = 上一级文件夹。
 files-reading = 正在读取…
 files-nothing-here = 这里没有可选择的内容。
+files-carried = { $count } 个文件
+files-not-copied = 无法将文件复制到剪贴板
+files-not-copied-advice = 请打开其文件夹并在那里复制。
+files-not-copied-gone = 它已被移动或删除。请重新读取图库的文件夹。
 
 ## Titles of file dialogs
 

@@ -7,6 +7,7 @@ mod clip_inputs;
 mod clip_length;
 mod compare;
 mod control_nets;
+mod drag_out;
 mod everyday;
 mod gallery;
 mod get;

@@ -39,6 +39,8 @@ pub enum GalleryAction {
     UseAsInput(PathBuf),
     /// Copy the prompt of a file.
     CopyPrompt(PathBuf),
+    /// Copy the files that are selected.
+    CopyFiles,
     /// Ask how to export what is selected.
     AskExport,
     /// Close that question.

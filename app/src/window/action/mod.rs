@@ -123,6 +123,8 @@ pub enum Action {
     UseDroppedSettings,
     /// Copy an image, or the displayed frame of a clip, to the clipboard.
     CopyImage(RecentId),
+    /// Copy files to the clipboard, for file managers and chats.
+    CopyFiles(Vec<PathBuf>),
     /// Copy text to the clipboard.
     CopyText(String),
     /// Open a folder in the file manager.

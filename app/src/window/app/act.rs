@@ -129,6 +129,7 @@ impl SluiceApp {
                     self.state.messages.say(tr!("app-copied"), Vec::new());
                 }
             }
+            Action::CopyFiles(files) => self.request(Task::CopyFiles(files)),
             Action::CopyText(text) => ctx.copy_text(text),
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
             Action::Undo => self.undo(),
@@ -457,6 +458,16 @@ impl SluiceApp {
                 self.reading = None;
             }
             FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::FilesCopied(files) => {
+                let text = match files.as_slice() {
+                    [one] => tr!("app-file-copied", name = file_name(one)),
+                    all => tr!("app-files-copied", count = all.len()),
+                };
+                match self.gallery.is_open {
+                    true => self.gallery.shelf.say(text),
+                    false => self.state.messages.say(text, Vec::new()),
+                }
+            }
             FileEvent::Tags(tags) => self.state.tags = tags,
             FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,

@@ -77,6 +77,12 @@ impl SluiceApp {
                     shelf.say(tr!("app-prompt-copied"));
                 }
             }
+            GalleryAction::CopyFiles => {
+                let files: Vec<PathBuf> = shelf.selected().iter().map(|item| item.path.clone()).collect();
+                if !files.is_empty() {
+                    self.request(Task::CopyFiles(files));
+                }
+            }
             GalleryAction::AskExport => self.ask_export(),
             GalleryAction::CloseExport => self.gallery.dialog = None,
             GalleryAction::Export(export) => {

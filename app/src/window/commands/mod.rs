@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 48] = [
+pub const COMMANDS: [Entry; 49] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -195,6 +195,7 @@ pub const COMMANDS: [Entry; 48] = [
     EXTEND,
     COPY_IMAGE,
     COPY_FRAME,
+    COPY_FILE,
     SAVE_FRAME,
     COPY_PROMPT,
     with_key(

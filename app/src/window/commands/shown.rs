@@ -17,6 +17,8 @@ const NEAR: f32 = 0.2;
 
 const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
+/// Copies a file, or those that are selected in the gallery.
+pub const COPY: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), Key::C);
 const SETTINGS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Comma);
 
 /// Opens the place of models, or closes it.
@@ -189,6 +191,16 @@ pub const COPY_IMAGE: Entry = with_pixels(with_tip(
         recent.length.is_none().then_some(Action::CopyImage(recent.id))
     }),
 ));
+/// Copies the file itself.
+pub const COPY_FILE: Entry = with_shortcut(
+    COPY,
+    with_tip(
+        "commands-copy-file-tip",
+        with_image("commands-copy-file", icons::FILE, |_, recent| {
+            Some(Action::CopyFiles(vec![recent.path.clone()?]))
+        }),
+    ),
+);
 /// Copies a prompt.
 pub const COPY_PROMPT: Entry = with_tip(
     "gallery-copy-prompt-tip",

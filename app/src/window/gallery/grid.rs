@@ -12,7 +12,7 @@ use crate::{
     window::{
         action::{Action, GalleryAction},
         collection::{Change, How, Item, Query},
-        icons,
+        drag_out, icons,
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -142,7 +142,9 @@ fn tile(
     let Gallery { shelf, thumbnails, worker, .. } = gallery;
     let Some(item) = shelf.shown().get(index).cloned() else { return };
     let id = ui.scope_id().with(&item.path);
-    let response = ui.interact(rect, id, Sense::CLICK);
+    // A finger scrolls.
+    let drags = !ui.input(|input| input.any_touches());
+    let response = ui.interact(rect, id, if drags { Sense::CLICK | Sense::DRAG } else { Sense::CLICK });
     let (is_selected, is_starred) = (shelf.selection().contains(&item.path), shelf.is_starred(&item.path));
     let is_current = shelf.selection().current() == Some(item.path.as_path());
     let name = item.name();
@@ -177,6 +179,13 @@ fn tile(
         return;
     }
     click(ui, &response, index, &item, actions);
+    let selection = || match is_selected {
+        true => shelf.selected().iter().map(|item| item.path.clone()).collect(),
+        false => vec![item.path.clone()],
+    };
+    if drag_out::carry(&response, selection) && !is_selected {
+        actions.push(GalleryAction::Pick(index, How::Only).into());
+    }
     response.context_menu(|ui| menu::show(ui, gallery, &item, actions));
     response.on_hover_text(tip(&item, &name));
 }

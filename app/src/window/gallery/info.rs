@@ -73,7 +73,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
         }
         star(ui, is_starred, actions);
         let upscaled = menu::whole(std::slice::from_ref(item));
-        for offer in menu::offers_for_all(item.clip.is_none() && item.broken.is_none(), upscaled) {
+        for offer in menu::offers_for_all(1, item.clip.is_none() && item.broken.is_none(), upscaled) {
             button(ui, offer, actions);
         }
     });
@@ -145,7 +145,7 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
         }
         star(ui, is_starred, actions);
         let has_images = many.iter().any(|item| item.clip.is_none() && item.broken.is_none());
-        for offer in menu::offers_for_all(has_images, menu::whole(many)) {
+        for offer in menu::offers_for_all(many.len(), has_images, menu::whole(many)) {
             button(ui, offer, actions);
         }
         let tip = tr!("gallery-deselect-tip");

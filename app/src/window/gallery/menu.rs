@@ -57,7 +57,7 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
 }
 
 /// What can be done with all that is selected.
-pub(super) fn offers_for_all(has_images: bool, upscaled: Vec<PathBuf>) -> Vec<Offer> {
+pub(super) fn offers_for_all(count: usize, has_images: bool, upscaled: Vec<PathBuf>) -> Vec<Offer> {
     let mut all = Vec::new();
     if !upscaled.is_empty() {
         let (name, tip) = (tr!("gallery-upscale"), tr!("gallery-upscale-tip"));
@@ -72,6 +72,12 @@ pub(super) fn offers_for_all(has_images: bool, upscaled: Vec<PathBuf>) -> Vec<Of
             action: GalleryAction::AskExport.into(),
         });
     }
+    all.push(Offer {
+        icon: icons::FILE,
+        name: if count == 1 { tr!("gallery-copy-file") } else { tr!("gallery-copy-files") },
+        tip: tr!("gallery-copy-files-tip"),
+        action: GalleryAction::CopyFiles.into(),
+    });
     let tip = tr!("gallery-trash-tip");
     all.push(Offer {
         icon: icons::TRASH,
@@ -104,11 +110,8 @@ pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Arc<Item>, actions: &m
         tip: tr!("gallery-star-tip"),
         action: GalleryAction::MarkOne(path, Change::Star(starred)).into(),
     };
-    let upscaled = match is_selected {
-        true => whole(shelf.selected()),
-        false => whole(std::slice::from_ref(item)),
-    };
-    let for_all = offers_for_all(item.clip.is_none(), upscaled);
+    let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
+    let for_all = offers_for_all(items.len(), item.clip.is_none(), whole(items));
     let all = offers(item).into_iter().chain([star]).chain(for_all);
     for Offer { icon, name, tip, action } in all {
         if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {

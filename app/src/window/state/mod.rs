@@ -130,6 +130,8 @@ pub struct Surroundings {
     pub gpu: Option<String>,
     /// The locales that the user prefers, the first one most.
     pub locales: Vec<String>,
+    /// Whether files can be dragged out of the window.
+    pub drags_out: bool,
 }
 
 /// The complete state of the window.
@@ -480,6 +482,11 @@ impl State {
         let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
         self.player.follow(clip, now);
         self.player.keep(|id| self.images.recents.get(id).is_some());
+    }
+
+    /// The file of an image or a clip, if it can be dragged out of the window.
+    pub fn file_to_drag<'a>(&self, recent: &'a Recent) -> Option<&'a Path> {
+        recent.path.as_deref().filter(|_| self.surroundings.drags_out)
     }
 
     /// A clip and the frame of it that is displayed.

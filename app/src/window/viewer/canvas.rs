@@ -1,8 +1,13 @@
 //! The image, with zoom and pan.
 
+use std::path::Path;
+
 use egui::{CornerRadius, Rect, Sense, Stroke, StrokeKind, Ui, Vec2, pos2, vec2};
 
-use crate::window::tokens::{self, Palette, space};
+use crate::window::{
+    drag_out,
+    tokens::{self, Palette, space},
+};
 
 /// The view of the image. Zoom is in screen pixels per image pixel.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,31 +86,41 @@ pub fn shows_pixels(zoom: f32) -> bool {
     zoom > NEAREST_ABOVE
 }
 
-/// Zooms and pans an image with the pointer. Returns its rectangle, and the response of the canvas.
+/// Zooms and pans an image with the pointer, or carries its file away while the image is fitted to the canvas. Returns its
+/// rectangle, and the response of the canvas.
 pub fn interact(
     ui: &mut Ui,
     view: &mut View,
     canvas: Rect,
     image: Vec2,
-    name: &str,
+    (name, file): (&str, Option<&Path>),
 ) -> (Rect, egui::Response) {
     let density = ui.pixels_per_point();
     let response = ui.interact(canvas, ui.scope_id().with("canvas"), Sense::click_and_drag());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, name));
-    if response.dragged() {
+    let place = view.place(image, canvas, density);
+    // A finger pans, and so does who drags what is beside the image.
+    let file = file.filter(|_| view.is_fit()).filter(|_| {
+        ui.input(|input| {
+            !input.any_touches() && input.pointer.press_origin().is_some_and(|at| place.contains(at))
+        })
+    });
+    if let Some(file) = file {
+        drag_out::carry(&response, || vec![file.to_owned()]);
+    } else if response.dragged() {
         view.pan(response.drag_delta(), image, canvas, density);
     }
     if response.double_clicked() {
         if view.is_fit() { view.actual() } else { view.fit() }
     }
-    if let Some(pointer) = response.hover_pos() {
+    if let Some(pointer) = response.hover_pos().filter(|_| !drag_out::is_carrying(ui.ctx())) {
         let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
         let factor = pinch * (scroll / 400.0).exp();
         if factor != 1.0 {
             view.zoom_around(factor, pointer, image, canvas, density);
         }
     }
-    if response.dragged() {
+    if response.dragged() && file.is_none() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
     } else if response.hovered() && !view.is_fit() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Grab);

@@ -124,7 +124,7 @@ fn interact(
 ) -> (Rect, bool) {
     let builder = UiBuilder::new().max_rect(part).id_salt(side);
     let (place, response) =
-        ui.scope_builder(builder, |ui| canvas::interact(ui, view, part, shape, name)).inner;
+        ui.scope_builder(builder, |ui| canvas::interact(ui, view, part, shape, (name, None))).inner;
     (place, response.clicked())
 }
 

@@ -1,6 +1,6 @@
 //! The filmstrip of finished images and clips.
 
-use egui::{Align2, Color32, CornerRadius, FontId, Rect, Ui, Vec2, vec2};
+use egui::{Align2, Color32, CornerRadius, FontId, Rect, Sense, Ui, Vec2, vec2};
 
 use super::{player::repaint_at_next_frame, toolbar};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     units,
     window::{
         action::Action,
-        icons,
+        drag_out, icons,
         state::{ClipLength, Playback, Progress, QueuedJob, Recent, RecentId, Shown, State},
         textures::Textures,
         tokens::{Palette, font, radius, size, space},
@@ -81,7 +81,12 @@ pub fn show(
                     Some(texture) => texture,
                     None => textures.thumbnail(ui.ctx(), recent.id, &recent.thumbnail),
                 });
-                let tile = tile(ui, &recent.name(), texture, recent.thumbnail.size, selected);
+                // A finger scrolls.
+                let file = state.file_to_drag(recent).filter(|_| !ui.input(|input| input.any_touches()));
+                let sense = if file.is_some() { Sense::click_and_drag() } else { Sense::click() };
+                let sides = recent.thumbnail.size;
+                let tile = tile(ui, (&recent.name(), sense), texture, sides, selected);
+                drag_out::carry(&tile, || file.into_iter().map(ToOwned::to_owned).collect());
                 if is_new && shown == Shown::Recent(recent.id) {
                     tile.scroll_to_me(None);
                 }
@@ -169,7 +174,13 @@ fn live_tile(
 ) {
     let preview = textures.live(ui.ctx(), job.id, progress).into_iter().next();
     let sides = [job.request().width as usize, job.request().height as usize];
-    let tile = tile(ui, &tr!("viewer-live-thumbnail"), preview, sides, state.images.shown == Shown::Live);
+    let tile = tile(
+        ui,
+        (&tr!("viewer-live-thumbnail"), Sense::click()),
+        preview,
+        sides,
+        state.images.shown == Shown::Live,
+    );
     if is_new && state.images.shown == Shown::Live {
         tile.scroll_to_me(None);
     }
@@ -185,13 +196,13 @@ fn live_tile(
 
 fn tile(
     ui: &mut Ui,
-    name: &str,
+    (name, sense): (&str, Sense),
     texture: Option<egui::TextureId>,
     sides: [usize; 2],
     selected: bool,
 ) -> egui::Response {
     let palette = Palette::of(ui);
-    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::THUMBNAIL), egui::Sense::click());
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::THUMBNAIL), sense);
     response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, selected, name));
     let rounding = CornerRadius::same(radius::S);
     ui.painter().rect_filled(rect, rounding, palette.raised);

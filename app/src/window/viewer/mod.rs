@@ -9,6 +9,8 @@ mod scrub_bar;
 mod toolbar;
 mod unfinished;
 
+use std::path::Path;
+
 use crate::language::{said, tr};
 use egui::{
     Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, Response, RichText,
@@ -126,11 +128,12 @@ fn image(
             if let (Some(recent), Some(other)) = (state.images.shown_recent(), state.images.compared()) {
                 compare::canvas(ui, view, comparison, textures, (state, (recent, other), now), actions);
             } else if let Some(recent) = state.images.shown_recent() {
+                let shown = (recent, state.file_to_drag(recent));
                 let canvas = match (recent.clip(), state.player.playback(recent.id)) {
                     (Some(clip), Some(playback)) => {
-                        player::canvas(ui, area, view, textures, (recent, clip, playback), now, actions)
+                        player::canvas(ui, area, view, textures, shown, (clip, playback, now), actions)
                     }
-                    _ => finished(ui, area, view, textures, recent),
+                    _ => finished(ui, area, view, textures, shown),
                 };
                 canvas.context_menu(|ui| toolbar::context_menu(ui, state, recent, actions));
             }
@@ -158,7 +161,7 @@ fn live(
     progress: &Progress,
 ) -> Response {
     let size = vec2(job.request().width as f32, job.request().height as f32);
-    let (place, response) = canvas::interact(ui, view, area, size, &tr!("viewer-live-preview"));
+    let (place, response) = canvas::interact(ui, view, area, size, (&tr!("viewer-live-preview"), None));
     canvas::paint_sheet(ui, area, place);
     if progress.preview.is_empty() {
         let palette = Palette::of(ui);
@@ -174,10 +177,16 @@ fn live(
     response
 }
 
-fn finished(ui: &mut Ui, area: Rect, view: &mut View, textures: &mut Textures, recent: &Recent) -> Response {
+fn finished(
+    ui: &mut Ui,
+    area: Rect,
+    view: &mut View,
+    textures: &mut Textures,
+    (recent, file): (&Recent, Option<&Path>),
+) -> Response {
     let [width, height] = recent.size();
     let shape = vec2(width as f32, height as f32);
-    let (place, response) = canvas::interact(ui, view, area, shape, &recent.name());
+    let (place, response) = canvas::interact(ui, view, area, shape, (&recent.name(), file));
     canvas::paint_sheet(ui, area, place);
     let texture = match &recent.pixels {
         Some(Pixels::Image(image)) => {

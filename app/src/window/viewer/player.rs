@@ -1,6 +1,6 @@
 //! Plays a clip: its frames on the canvas, and the bar with the controls.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use egui::{Align, Color32, ComboBox, Context, Layout, Rect, Response, Ui, vec2};
 use sluice_engine::output::Clip;
@@ -31,13 +31,13 @@ pub fn canvas(
     area: Rect,
     view: &mut View,
     textures: &mut Textures,
-    (recent, clip, playback): (&Recent, &Arc<Clip>, &Playback),
-    now: f64,
+    (recent, file): (&Recent, Option<&Path>),
+    (clip, playback, now): (&Arc<Clip>, &Playback, f64),
     actions: &mut Vec<Action>,
 ) -> Response {
     let [width, height] = recent.size();
     let shape = vec2(width as f32, height as f32);
-    let (place, response) = canvas::interact(ui, view, area, shape, &recent.name());
+    let (place, response) = canvas::interact(ui, view, area, shape, (&recent.name(), file));
     if response.clicked() {
         actions.push(Action::Play(Control::Toggle));
     }

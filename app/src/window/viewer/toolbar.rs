@@ -146,7 +146,7 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 13] = [
+const OFFERS: [Entry; 14] = [
     commands::USE_SETTINGS,
     commands::UPSCALE,
     commands::VARIATIONS,
@@ -158,12 +158,13 @@ const OFFERS: [Entry; 13] = [
     commands::SAVE_FRAME,
     commands::COPY_FRAME,
     commands::COPY_IMAGE,
+    commands::COPY_FILE,
     commands::COPY_PROMPT,
     commands::OPEN_CONTAINING_FOLDER,
 ];
-/// Those whose buttons have words, and one that is only in menus.
+/// Those whose buttons have words, and those that are only in menus.
 const WORDED_OFFERS: [&str; 2] = [commands::USE_SETTINGS.name, commands::EXTEND.name];
-const ONLY_IN_MENUS: &str = commands::COPY_PROMPT.name;
+const ONLY_IN_MENUS: [&str; 2] = [commands::COPY_FILE.name, commands::COPY_PROMPT.name];
 /// Between copying and saving frames is the button for the other kinds of files.
 const BEFORE_EXPORT: &str = commands::COPY_FRAME.name;
 
@@ -176,7 +177,7 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
     let is_clip = recent.length.is_some();
     let is_worded = |entry: &Entry| WORDED_OFFERS.contains(&entry.name);
     let mut offers: Vec<(&Entry, Action)> =
-        offers(state, recent).filter(|(entry, _)| entry.name != ONLY_IN_MENUS).collect();
+        offers(state, recent).filter(|(entry, _)| !ONLY_IN_MENUS.contains(&entry.name)).collect();
     let button = |(entry, _): &(&Entry, Action)| match is_worded(entry) {
         true => WORDED,
         false => size::CONTROL + space::XS,
