@@ -483,6 +483,10 @@ impl SluiceApp {
                 output: state.surroundings.output_folder.as_ref(),
                 others: &state.settings.gallery_folders,
                 failure: state.messages.failures.last(),
+                has_collections: state
+                    .settings
+                    .collections_open
+                    .unwrap_or(whole.width() >= size::COLLECTIONS_FROM),
             };
             gallery_view::show(ui, gallery, around, actions);
         } else {

@@ -138,6 +138,8 @@ pub struct Settings {
     pub style_files: Vec<PathBuf>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
+    /// Whether the list of collections is open; by the width of the window until it was opened or closed.
+    pub collections_open: Option<bool>,
     /// Memory settings and panels.
     pub memory: MemorySettings,
     /// Folders of models, and what is kept about models.
@@ -169,6 +171,7 @@ impl Default for Settings {
             muted: false,
             style_files: Vec::new(),
             gallery_folders: Vec::new(),
+            collections_open: None,
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),
             upscale: UpscaleChoice::default(),
@@ -202,6 +205,8 @@ pub enum Setting {
     RenderGpu(RenderGpu),
     /// The memory preferences.
     Memory(Box<MemoryPreferences>),
+    /// Whether the list of collections is open.
+    CollectionsOpen(bool),
     /// Whether the plan panel is open.
     PlanOpen(bool),
     /// Whether the timeline is open.
@@ -228,6 +233,7 @@ impl Settings {
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,
+            Setting::CollectionsOpen(open) => self.collections_open = Some(open),
             Setting::PlanOpen(open) => self.memory.plan_open = Some(open),
             Setting::TimelineOpen(open) => self.memory.timeline_open = open,
         }

@@ -208,6 +208,10 @@ pub mod size {
     pub const LARGEST_TILE: f32 = 256.0;
     /// What is selected in the gallery.
     pub const GALLERY_INFO: f32 = 312.0;
+    /// The list of collections.
+    pub const COLLECTIONS: f32 = 200.0;
+    /// From this window width on, it is open by default.
+    pub const COLLECTIONS_FROM: f32 = 1200.0;
     /// A menu.
     pub const MENU: f32 = 220.0;
 }

@@ -7,9 +7,9 @@ gallery-close = Galerie schließen
 gallery-close-tip = Zurück zum Bild. Taste: Esc
 gallery-thumbnail-size = Größe der Miniaturen
 gallery-thumbnail-size-tip = Wie groß die Miniaturen sind.
-gallery-search-hint = Prompts, Modelle, LoRAs, Seeds, Tags suchen
+gallery-search-hint = Prompts, Modelle, LoRAs, Seeds, Tags, Sammlungen suchen
 gallery-search = Suche
-gallery-search-tip = Alle Wörter müssen vorkommen. -wort schließt aus, "zwei Wörter" bleiben zusammen, und model: prompt: negative: lora: seed: tag: name: date: from: to: sagen, wo gesucht wird. Taste: Strg+F
+gallery-search-tip = Alle Wörter müssen vorkommen. -wort schließt aus, "zwei Wörter" bleiben zusammen, und model: prompt: negative: lora: seed: tag: collection: name: date: from: to: sagen, wo gesucht wird. Taste: Strg+F
 gallery-files =
     { $count ->
         [one] { $count } Datei
@@ -134,6 +134,43 @@ gallery-tags = Tags
 gallery-tag-remove = Tag { $tag } entfernen
 gallery-tag-add = Tag hinzufügen
 gallery-tag-add-tip = Ein Wort, mit dem diese Bilder zu finden sind. Eingabe fügt es hinzu.
+gallery-collections = Sammlungen
+gallery-collections-tip = Die Liste der Sammlungen zeigen oder verbergen.
+gallery-within-all = Alles
+gallery-within-all-tip = Alles zeigen, ob es in einer Sammlung ist oder nicht.
+gallery-within-none = In keiner Sammlung
+gallery-within-none-tip = Nur zeigen, was in keiner Sammlung ist.
+gallery-collections-none = Noch keine. Ein Bild kann in mehreren sein. Seine Datei bleibt, wo sie ist.
+gallery-collection-tip = { $name } zeigen, oder wieder alles. Bilder kommen hinein, indem sie darauf gezogen werden.
+gallery-collection-new = Neue Sammlung…
+gallery-collection-new-tip = Eine neue Sammlung benennen. Sie beginnt mit den Bildern, die hierher gezogen werden.
+gallery-collection-new-selected-tip = Für sie eine neue Sammlung benennen.
+gallery-collection-name = Name der Sammlung
+gallery-collection-name-tip = Eingabe übernimmt den Namen, Esc verwirft ihn.
+gallery-collection-taken = Es gibt schon eine Sammlung mit diesem Namen.
+gallery-collection-rename = Umbenennen…
+gallery-collection-rename-tip = Der Sammlung einen anderen Namen geben.
+gallery-collection-delete = Sammlung löschen
+gallery-collection-delete-tip = Die Sammlung löschen. Ihre Bilder bleiben.
+gallery-collection-deleted = Sammlung { $name } gelöscht
+gallery-collection-deleted-detail =
+    { $count ->
+        [one] { $count } Datei ist noch da.
+       *[other] { $count } Dateien sind noch da.
+    }
+gallery-collection-empty = { $name } ist leer
+gallery-collection-empty-tip = Alles zeigen und Bilder auf den Namen der Sammlung ziehen.
+gallery-collect = Zu Sammlung hinzufügen
+gallery-collect-tip = Was ausgewählt ist, zu einer Sammlung hinzufügen. Es kann in mehreren sein.
+gallery-collect-in = Zu { $name } hinzufügen.
+gallery-collected =
+    { $count ->
+        [one] { $count } Datei zu { $name } hinzugefügt
+       *[other] { $count } Dateien zu { $name } hinzugefügt
+    }
+gallery-collection-made = Sammlung { $name } angelegt
+gallery-collection-leave = Aus dieser Sammlung entfernen
+gallery-collection-leave-named = Aus der Sammlung { $name } entfernen
 gallery-negative-prompt = Negativer Prompt
 gallery-made-with = Entstanden mit
 gallery-not-taken-over = Nicht genau zu übernehmen
@@ -143,7 +180,7 @@ gallery-none = Keine
 
 gallery-dismiss = Meldung schließen
 gallery-undo = Rückgängig
-gallery-undo-tip = Die Dateien aus dem Papierkorb zurückholen. Taste: Strg+Z
+gallery-undo-tip = Zurücknehmen, was gerade getan wurde. Taste: Strg+Z
 gallery-exported-folder-tip = Die exportierten Dateien zeigen.
 gallery-not-restored = Nicht alles konnte zurückgeholt werden
 gallery-restored-one = { $name } zurückgeholt
@@ -179,9 +216,9 @@ gallery-export-clips =
 gallery-trash-gone = sie ist nicht mehr im Papierkorb
 gallery-trash-put-back = „Zurücklegen“ im Papierkorb wählen
 gallery-trash-advice = Für diese Datei den Dateimanager verwenden.
-gallery-marks-unreadable-advice = Diese Datei reparieren oder löschen. Bis dahin können Sterne und Tags nicht geändert werden.
-gallery-marks-unreadable = Sterne und Tags können nicht gelesen werden
-gallery-marks-unsaved = Sterne und Tags konnten nicht gespeichert werden
+gallery-marks-unreadable-advice = Diese Datei reparieren oder löschen. Bis dahin können Sterne, Tags und Sammlungen nicht geändert werden.
+gallery-marks-unreadable = Sterne, Tags und Sammlungen können nicht gelesen werden
+gallery-marks-unsaved = Sterne, Tags und Sammlungen konnten nicht gespeichert werden
 gallery-marks-unsaved-advice = Platz auf dem Datenträger schaffen und es noch einmal versuchen.
 gallery-marks-newer = eine neuere Version von Sluice hat sie geschrieben
 

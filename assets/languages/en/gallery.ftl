@@ -7,9 +7,9 @@ gallery-close = Close the gallery
 gallery-close-tip = Back to the image. Key: Esc
 gallery-thumbnail-size = Thumbnail size
 gallery-thumbnail-size-tip = How large the thumbnails are.
-gallery-search-hint = Search prompts, models, LoRAs, seeds, tags
+gallery-search-hint = Search prompts, models, LoRAs, seeds, tags, collections
 gallery-search = Search
-gallery-search-tip = All words must be there. -word leaves out, "two words" stay together, and model: prompt: negative: lora: seed: tag: name: date: from: to: say where to look. Key: Ctrl+F
+gallery-search-tip = All words must be there. -word leaves out, "two words" stay together, and model: prompt: negative: lora: seed: tag: collection: name: date: from: to: say where to look. Key: Ctrl+F
 gallery-files =
     { $count ->
         [one] { $count } file
@@ -134,6 +134,43 @@ gallery-tags = Tags
 gallery-tag-remove = Remove the tag { $tag }
 gallery-tag-add = Add a tag
 gallery-tag-add-tip = A word to find these images by. Enter adds it.
+gallery-collections = Collections
+gallery-collections-tip = Show or hide the list of collections.
+gallery-within-all = Everything
+gallery-within-all-tip = Show everything, whether it is in a collection or not.
+gallery-within-none = In no collection
+gallery-within-none-tip = Show only what is in no collection.
+gallery-collections-none = None yet. An image may be in several. Its file stays where it is.
+gallery-collection-tip = Show { $name }, or everything again. Images are dragged onto it to add them.
+gallery-collection-new = New collection…
+gallery-collection-new-tip = Name a new collection. It begins with the images that are dragged here.
+gallery-collection-new-selected-tip = Name a new collection for them.
+gallery-collection-name = Name of the collection
+gallery-collection-name-tip = Enter takes the name, Esc forgets it.
+gallery-collection-taken = There is a collection with this name.
+gallery-collection-rename = Rename…
+gallery-collection-rename-tip = Give the collection another name.
+gallery-collection-delete = Delete collection
+gallery-collection-delete-tip = Delete the collection. Its images stay.
+gallery-collection-deleted = Deleted the collection { $name }
+gallery-collection-deleted-detail =
+    { $count ->
+        [one] { $count } file is where it was.
+       *[other] { $count } files are where they were.
+    }
+gallery-collection-empty = { $name } is empty
+gallery-collection-empty-tip = Show everything and drag images onto the name of the collection.
+gallery-collect = Add to collection
+gallery-collect-tip = Add what is selected to a collection. It may be in several.
+gallery-collect-in = Add to { $name }.
+gallery-collected =
+    { $count ->
+        [one] Added { $count } file to { $name }
+       *[other] Added { $count } files to { $name }
+    }
+gallery-collection-made = Made the collection { $name }
+gallery-collection-leave = Remove from this collection
+gallery-collection-leave-named = Remove from the collection { $name }
 gallery-negative-prompt = Negative prompt
 gallery-made-with = Made with
 gallery-not-taken-over = Cannot be taken over exactly
@@ -143,7 +180,7 @@ gallery-none = None
 
 gallery-dismiss = Dismiss the message
 gallery-undo = Undo
-gallery-undo-tip = Take the files back from the trash. Key: Ctrl+Z
+gallery-undo-tip = Take back what was just done. Key: Ctrl+Z
 gallery-exported-folder-tip = Show the exported files.
 gallery-not-restored = Not everything could be restored
 gallery-restored-one = Restored { $name }
@@ -179,9 +216,9 @@ gallery-export-clips =
 gallery-trash-gone = it is no longer in the trash
 gallery-trash-put-back = choose Put Back in the Trash
 gallery-trash-advice = Use your file manager for this file.
-gallery-marks-unreadable-advice = Repair or delete this file. Until then, stars and tags cannot be changed.
-gallery-marks-unreadable = Stars and tags cannot be read
-gallery-marks-unsaved = Stars and tags could not be saved
+gallery-marks-unreadable-advice = Repair or delete this file. Until then, stars, tags and collections cannot be changed.
+gallery-marks-unreadable = Stars, tags and collections cannot be read
+gallery-marks-unsaved = Stars, tags and collections could not be saved
 gallery-marks-unsaved-advice = Free some disk space, then try again.
 gallery-marks-newer = a newer version of Sluice wrote it
 

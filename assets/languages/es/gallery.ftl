@@ -7,9 +7,9 @@ gallery-close = Cerrar la galería
 gallery-close-tip = Vuelve a la imagen. Tecla: Esc
 gallery-thumbnail-size = Tamaño de las miniaturas
 gallery-thumbnail-size-tip = El tamaño de las miniaturas.
-gallery-search-hint = Buscar prompts, modelos, LoRA, semillas, etiquetas
+gallery-search-hint = Buscar prompts, modelos, LoRA, semillas, etiquetas, colecciones
 gallery-search = Búsqueda
-gallery-search-tip = Deben estar todas las palabras. -palabra excluye, "dos palabras" van juntas, y model: prompt: negative: lora: seed: tag: name: date: from: to: dicen dónde buscar. Tecla: Ctrl+F
+gallery-search-tip = Deben estar todas las palabras. -palabra excluye, "dos palabras" van juntas, y model: prompt: negative: lora: seed: tag: collection: name: date: from: to: dicen dónde buscar. Tecla: Ctrl+F
 gallery-files =
     { $count ->
         [one] { $count } archivo
@@ -134,6 +134,43 @@ gallery-tags = Etiquetas
 gallery-tag-remove = Quitar la etiqueta { $tag }
 gallery-tag-add = Añadir una etiqueta
 gallery-tag-add-tip = Una palabra para encontrar estas imágenes. Intro la añade.
+gallery-collections = Colecciones
+gallery-collections-tip = Muestra u oculta la lista de colecciones.
+gallery-within-all = Todos los archivos
+gallery-within-all-tip = Muestra todo, esté o no en una colección.
+gallery-within-none = En ninguna colección
+gallery-within-none-tip = Muestra solo lo que no está en ninguna colección.
+gallery-collections-none = Todavía ninguna. Una imagen puede estar en varias. Su archivo se queda donde está.
+gallery-collection-tip = Muestra { $name } o, de nuevo, todo. Arrastre imágenes hasta aquí para añadirlas.
+gallery-collection-new = Nueva colección…
+gallery-collection-new-tip = Da nombre a una nueva colección. Empieza con las imágenes que se arrastran hasta aquí.
+gallery-collection-new-selected-tip = Da nombre a una nueva colección para ellas.
+gallery-collection-name = Nombre de la colección
+gallery-collection-name-tip = Intro acepta el nombre, Esc lo descarta.
+gallery-collection-taken = Ya hay una colección con este nombre.
+gallery-collection-rename = Cambiar nombre…
+gallery-collection-rename-tip = Da otro nombre a la colección.
+gallery-collection-delete = Eliminar la colección
+gallery-collection-delete-tip = Elimina la colección. Sus imágenes se quedan.
+gallery-collection-deleted = Colección { $name } eliminada
+gallery-collection-deleted-detail =
+    { $count ->
+        [one] { $count } archivo sigue en su sitio.
+       *[other] { $count } archivos siguen en su sitio.
+    }
+gallery-collection-empty = { $name } está vacía
+gallery-collection-empty-tip = Muestre todos los archivos y arrastre imágenes hasta el nombre de la colección.
+gallery-collect = Añadir a una colección
+gallery-collect-tip = Añade la selección a una colección. Puede estar en varias.
+gallery-collect-in = Añade a { $name }.
+gallery-collected =
+    { $count ->
+        [one] { $count } archivo añadido a { $name }
+       *[other] { $count } archivos añadidos a { $name }
+    }
+gallery-collection-made = Colección { $name } creada
+gallery-collection-leave = Quitar de esta colección
+gallery-collection-leave-named = Quitar de la colección { $name }
 gallery-negative-prompt = Prompt negativo
 gallery-made-with = Creado con
 gallery-not-taken-over = No se puede adoptar con exactitud
@@ -143,7 +180,7 @@ gallery-none = Ninguno
 
 gallery-dismiss = Cerrar el mensaje
 gallery-undo = Deshacer
-gallery-undo-tip = Recupera los archivos de la papelera. Tecla: Ctrl+Z
+gallery-undo-tip = Deshace lo que se acaba de hacer. Tecla: Ctrl+Z
 gallery-exported-folder-tip = Muestra los archivos exportados.
 gallery-not-restored = No se pudo restaurar todo
 gallery-restored-one = { $name } restaurado
@@ -179,9 +216,9 @@ gallery-export-clips =
 gallery-trash-gone = ya no está en la papelera
 gallery-trash-put-back = devuélvalo a su sitio desde la Papelera
 gallery-trash-advice = Use su gestor de archivos para este archivo.
-gallery-marks-unreadable-advice = Repare o elimine este archivo. Hasta entonces no se pueden cambiar las estrellas ni las etiquetas.
-gallery-marks-unreadable = No se pueden leer las estrellas y las etiquetas
-gallery-marks-unsaved = No se pudieron guardar las estrellas y las etiquetas
+gallery-marks-unreadable-advice = Repare o elimine este archivo. Hasta entonces no se pueden cambiar las estrellas, las etiquetas ni las colecciones.
+gallery-marks-unreadable = No se pueden leer las estrellas, las etiquetas y las colecciones
+gallery-marks-unsaved = No se pudieron guardar las estrellas, las etiquetas y las colecciones
 gallery-marks-unsaved-advice = Libere espacio en el disco y vuelva a intentarlo.
 gallery-marks-newer = lo escribió una versión más reciente de Sluice
 

@@ -7,9 +7,9 @@ gallery-close = Fermer la galerie
 gallery-close-tip = Revient à l'image. Touche : Échap
 gallery-thumbnail-size = Taille des miniatures
 gallery-thumbnail-size-tip = La taille des miniatures.
-gallery-search-hint = Chercher des prompts, modèles, LoRA, graines, étiquettes
+gallery-search-hint = Chercher des prompts, modèles, LoRA, graines, étiquettes, collections
 gallery-search = Recherche
-gallery-search-tip = Tous les mots doivent être présents. -mot exclut, "deux mots" restent ensemble, et model: prompt: negative: lora: seed: tag: name: date: from: to: disent où chercher. Touche : Ctrl+F
+gallery-search-tip = Tous les mots doivent être présents. -mot exclut, "deux mots" restent ensemble, et model: prompt: negative: lora: seed: tag: collection: name: date: from: to: disent où chercher. Touche : Ctrl+F
 gallery-files =
     { $count ->
         [one] { $count } fichier
@@ -134,6 +134,43 @@ gallery-tags = Étiquettes
 gallery-tag-remove = Retirer l'étiquette { $tag }
 gallery-tag-add = Ajouter une étiquette
 gallery-tag-add-tip = Un mot pour retrouver ces images. Entrée l'ajoute.
+gallery-collections = Collections
+gallery-collections-tip = Affiche ou masque la liste des collections.
+gallery-within-all = Tous les fichiers
+gallery-within-all-tip = Affiche tout, que ce soit dans une collection ou non.
+gallery-within-none = Dans aucune collection
+gallery-within-none-tip = Affiche seulement ce qui n'est dans aucune collection.
+gallery-collections-none = Aucune pour l'instant. Une image peut être dans plusieurs. Son fichier reste où il est.
+gallery-collection-tip = Affiche { $name }, ou de nouveau tout. Faites glisser des images dessus pour les ajouter.
+gallery-collection-new = Nouvelle collection…
+gallery-collection-new-tip = Donne un nom à une nouvelle collection. Elle commence avec les images que l'on y fait glisser.
+gallery-collection-new-selected-tip = Donne un nom à une nouvelle collection pour elles.
+gallery-collection-name = Nom de la collection
+gallery-collection-name-tip = Entrée valide le nom, Échap l'abandonne.
+gallery-collection-taken = Une collection porte déjà ce nom.
+gallery-collection-rename = Renommer…
+gallery-collection-rename-tip = Donne un autre nom à la collection.
+gallery-collection-delete = Supprimer la collection
+gallery-collection-delete-tip = Supprime la collection. Ses images restent.
+gallery-collection-deleted = Collection { $name } supprimée
+gallery-collection-deleted-detail =
+    { $count ->
+        [one] { $count } fichier est toujours là.
+       *[other] { $count } fichiers sont toujours là.
+    }
+gallery-collection-empty = { $name } est vide
+gallery-collection-empty-tip = Affichez tous les fichiers, puis faites glisser des images sur le nom de la collection.
+gallery-collect = Ajouter à une collection
+gallery-collect-tip = Ajoute la sélection à une collection. Elle peut être dans plusieurs.
+gallery-collect-in = Ajoute à { $name }.
+gallery-collected =
+    { $count ->
+        [one] { $count } fichier ajouté à { $name }
+       *[other] { $count } fichiers ajoutés à { $name }
+    }
+gallery-collection-made = Collection { $name } créée
+gallery-collection-leave = Retirer de cette collection
+gallery-collection-leave-named = Retirer de la collection { $name }
 gallery-negative-prompt = Prompt négatif
 gallery-made-with = Créé avec
 gallery-not-taken-over = Ne peut être repris exactement
@@ -143,7 +180,7 @@ gallery-none = Aucun
 
 gallery-dismiss = Fermer le message
 gallery-undo = Défaire
-gallery-undo-tip = Récupère les fichiers dans la corbeille. Touche : Ctrl+Z
+gallery-undo-tip = Annule ce qui vient d'être fait. Touche : Ctrl+Z
 gallery-exported-folder-tip = Affiche les fichiers exportés.
 gallery-not-restored = Tout n'a pas pu être restauré
 gallery-restored-one = { $name } restauré
@@ -179,9 +216,9 @@ gallery-export-clips =
 gallery-trash-gone = il n'est plus dans la corbeille
 gallery-trash-put-back = choisissez « Remettre » dans la Corbeille
 gallery-trash-advice = Utilisez votre gestionnaire de fichiers pour ce fichier.
-gallery-marks-unreadable-advice = Réparez ou supprimez ce fichier. En attendant, les étoiles et les étiquettes ne peuvent pas être modifiées.
-gallery-marks-unreadable = Impossible de lire les étoiles et les étiquettes
-gallery-marks-unsaved = Impossible d'enregistrer les étoiles et les étiquettes
+gallery-marks-unreadable-advice = Réparez ou supprimez ce fichier. En attendant, les étoiles, les étiquettes et les collections ne peuvent pas être modifiées.
+gallery-marks-unreadable = Impossible de lire les étoiles, les étiquettes et les collections
+gallery-marks-unsaved = Impossible d'enregistrer les étoiles, les étiquettes et les collections
 gallery-marks-unsaved-advice = Libérez de l'espace disque, puis réessayez.
 gallery-marks-newer = une version plus récente de Sluice l'a écrit
 

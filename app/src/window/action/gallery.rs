@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::window::collection::{Change, Export, How, Query};
+use crate::window::collection::{Change, CollectionStep, Export, How, Query};
 
 /// One step in the gallery.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +25,13 @@ pub enum GalleryAction {
     Mark(Change),
     /// Change the mark of a file.
     MarkOne(PathBuf, Change),
+    /// Add files to a collection.
+    Collect(Vec<PathBuf>, String),
+    /// Change the list of collections.
+    Gather(CollectionStep),
     /// Move what is selected to the trash.
     Trash,
-    /// Take back what was moved to the trash.
+    /// Take back what was moved to the trash, or a collection that was deleted.
     TakeBack,
     /// Show a file in the viewer.
     Show(PathBuf),

@@ -13,7 +13,10 @@ use super::SluiceApp;
 use crate::language::tr;
 use crate::window::{
     action::{Action, GalleryAction},
-    collection::{Change, Details, ExportOptions, Report, Stamp, Task as Work, Worker},
+    collection::{
+        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work, Within,
+        Worker,
+    },
     files::{FileEvent, Task, is_video},
     gallery::ExportDialog,
     image_settings::ImageSettings,
@@ -44,6 +47,14 @@ impl SluiceApp {
             GalleryAction::SelectAll => shelf.select_all(),
             GalleryAction::SelectNothing => shelf.select_nothing(),
             GalleryAction::Mark(change) => self.mark(self.gallery.shelf.selected_files(), change),
+            GalleryAction::Collect(paths, name) => {
+                shelf.say(match paths.len() {
+                    0 => tr!("gallery-collection-made", name = name.as_str()),
+                    count => tr!("gallery-collected", count = count, name = name.as_str()),
+                });
+                self.work(Work::Gather(CollectionStep::Add(name, self.stamped(&paths))));
+            }
+            GalleryAction::Gather(step) => self.gather(step),
             GalleryAction::MarkOne(path, change) => {
                 let file = shelf.item(&path).map(|item| (item.path.clone(), item.stamp));
                 self.mark(file.into_iter().collect(), change);
@@ -55,8 +66,12 @@ impl SluiceApp {
                 }
             }
             GalleryAction::TakeBack => {
-                if let Some(notice) = shelf.notice.take_if(|notice| !notice.undo.is_empty()) {
-                    self.work(Work::TakeBack(notice.undo));
+                match shelf.notice.take_if(|notice| notice.undo.is_some()).and_then(|notice| notice.undo) {
+                    Some(TakeBack::Trash(files)) => self.work(Work::TakeBack(files)),
+                    Some(TakeBack::Collection(deleted)) => {
+                        self.work(Work::Gather(CollectionStep::Add(deleted.name, deleted.files)));
+                    }
+                    None => {}
                 }
             }
             GalleryAction::Show(path) => self.recall(path, false),
@@ -134,6 +149,24 @@ impl SluiceApp {
             let advice = Some(tr!("app-try-again"));
             self.fail(&tr!("app-too-much"), tr!("app-gallery-busy"), advice);
         }
+    }
+
+    /// Changes the list of collections. What is shown follows a name.
+    fn gather(&mut self, step: CollectionStep) {
+        let shelf = &mut self.gallery.shelf;
+        if let CollectionStep::Rename { from, to } = &step
+            && shelf.query().within == Within::Collection(from.clone())
+        {
+            let within = Within::Collection(to.clone());
+            shelf.search(Query { within, ..shelf.query().clone() });
+        }
+        self.work(Work::Gather(step));
+    }
+
+    /// Files of the gallery with their stamps.
+    fn stamped(&self, paths: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
+        let items = paths.iter().filter_map(|path| self.gallery.shelf.item(path));
+        items.map(|item| (item.path.clone(), item.stamp)).collect()
     }
 
     fn mark(&mut self, files: Vec<(PathBuf, Stamp)>, change: Change) {

@@ -1,4 +1,4 @@
-//! Stars and tags. Nothing else has them, so they are in a file of their own, and not in the index.
+//! Stars, tags and collections. Nothing else has them, so they are in a file of their own, and not in the index.
 
 use crate::language::tr;
 use std::{
@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::item::{Item, Stamp};
 
-/// The version of the file. It rises when an older reader would misread it.
-const VERSION: u32 = 1;
+/// The version of the file. It rises when an older reader would misread it, or lose a part. In version 1 there were no
+/// collections.
+const VERSION: u32 = 2;
 
 /// What the user has marked an image with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Mark {
     pub starred: bool,
     /// Its tags, in alphabetic order.
     pub tags: Vec<String>,
+    /// The collections that it is in, in alphabetic order.
+    pub collections: Vec<String>,
     /// The file, by which it is found again after it was moved.
     pub stamp: Option<Stamp>,
 }
@@ -34,15 +37,25 @@ pub enum Change {
     Tag(String),
     /// Removes a tag.
     Untag(String),
+    /// Adds it to a collection.
+    Collect(String),
+    /// Takes it out of a collection.
+    Leave(String),
 }
 
-/// The marks of all files.
+/// The marks of all files, and the collections, of which some may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Marks(HashMap<PathBuf, Mark>);
+pub struct Marks {
+    pub(super) files: HashMap<PathBuf, Mark>,
+    /// In alphabetic order.
+    pub(super) collections: Vec<String>,
+}
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
+    #[serde(default)]
+    collections: Vec<String>,
     marks: Vec<StoredMark>,
 }
 
@@ -55,46 +68,48 @@ struct StoredMark {
     starred: bool,
     #[serde(default)]
     tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    collections: Vec<String>,
 }
 
 impl Marks {
     /// The mark of a file.
     pub fn of(&self, path: &Path) -> Option<&Mark> {
-        self.0.get(path)
+        self.files.get(path)
     }
 
-    /// Whether there are none.
+    /// Whether no file has one.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&PathBuf, &Mark)> {
-        self.0.iter()
+        self.files.iter()
     }
 
     /// Replaces the mark of a file.
     #[cfg(test)]
     pub(super) fn insert(&mut self, path: PathBuf, mark: Mark) {
-        self.0.insert(path, mark);
+        self.files.insert(path, mark);
     }
 
     /// Changes the mark of a file.
     pub fn change(&mut self, path: &Path, stamp: Stamp, change: &Change) {
-        let mark = self.0.entry(path.to_owned()).or_default();
+        if let Change::Collect(name) = change {
+            add(&mut self.collections, name);
+        }
+        let mark = self.files.entry(path.to_owned()).or_default();
         mark.stamp = Some(stamp);
         match change {
             Change::Star(starred) => mark.starred = *starred,
-            Change::Tag(tag) => {
-                if !mark.tags.contains(tag) {
-                    mark.tags.push(tag.clone());
-                    mark.tags.sort_by_key(|tag| tag.to_lowercase());
-                }
-            }
+            Change::Tag(tag) => add(&mut mark.tags, tag),
             Change::Untag(tag) => mark.tags.retain(|known| known != tag),
+            Change::Collect(name) => add(&mut mark.collections, name),
+            Change::Leave(name) => mark.collections.retain(|known| known != name),
         }
-        if !mark.starred && mark.tags.is_empty() {
-            self.0.remove(path);
+        if mark.says_nothing() {
+            self.files.remove(path);
         }
     }
 
@@ -102,17 +117,17 @@ impl Marks {
     /// whether there were any.
     pub fn follow<'a>(&mut self, items: impl Iterator<Item = &'a Item> + Clone) -> bool {
         let listed: HashSet<&Path> = items.clone().map(|item| item.path.as_path()).collect();
-        let lost = self.0.iter().filter(|(path, _)| !listed.contains(path.as_path()) && !path.exists());
+        let lost = self.files.iter().filter(|(path, _)| !listed.contains(path.as_path()) && !path.exists());
         let lost: Vec<(PathBuf, Stamp)> =
             lost.filter_map(|(path, mark)| Some((path.clone(), mark.stamp?))).collect();
         let mut moved = false;
         for (from, stamp) in lost {
             let mut alike = items.clone().filter(|item| item.stamp == stamp);
             if let (Some(item), None) = (alike.next(), alike.next())
-                && !self.0.contains_key(&item.path)
-                && let Some(mark) = self.0.remove(&from)
+                && !self.files.contains_key(&item.path)
+                && let Some(mark) = self.files.remove(&from)
             {
-                self.0.insert(item.path.clone(), mark);
+                self.files.insert(item.path.clone(), mark);
                 moved = true;
             }
         }
@@ -129,24 +144,47 @@ impl Marks {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             bytes => bytes?,
         };
-        let Stored { version, marks } = serde_json::from_slice(&bytes)?;
+        let Stored { version, mut collections, marks } = serde_json::from_slice(&bytes)?;
         if version > VERSION {
             return Err(io::Error::other(tr!("gallery-marks-newer")));
         }
-        let mark =
-            |StoredMark { path, stamp, starred, tags }| (PathBuf::from(path), Mark { starred, tags, stamp });
-        Ok(Self(marks.into_iter().map(mark).collect()))
+        // A person may have written it.
+        for name in marks.iter().flat_map(|mark| &mark.collections) {
+            add(&mut collections, name);
+        }
+        let mark = |StoredMark { path, stamp, starred, tags, collections }| {
+            (PathBuf::from(path), Mark { starred, tags, collections, stamp })
+        };
+        Ok(Self { files: marks.into_iter().map(mark).collect(), collections })
     }
 
     /// Writes a file, in one piece or not at all. Paths that are not Unicode are left out.
     pub fn save(&self, file: &Path) -> io::Result<()> {
         let mark = |(path, mark): (&PathBuf, &Mark)| {
-            let Mark { starred, tags, stamp } = mark.clone();
-            Some(StoredMark { path: path.to_str()?.to_owned(), stamp, starred, tags })
+            let Mark { starred, tags, collections, stamp } = mark.clone();
+            Some(StoredMark { path: path.to_str()?.to_owned(), stamp, starred, tags, collections })
         };
-        let mut marks: Vec<StoredMark> = self.0.iter().filter_map(mark).collect();
+        let mut marks: Vec<StoredMark> = self.files.iter().filter_map(mark).collect();
         marks.sort_by(|a, b| a.path.cmp(&b.path));
-        write_whole(file, &serde_json::to_vec(&Stored { version: VERSION, marks })?)
+        write_whole(
+            file,
+            &serde_json::to_vec(&Stored { version: VERSION, collections: self.collections.clone(), marks })?,
+        )
+    }
+}
+
+impl Mark {
+    /// Whether it need not be kept.
+    pub(super) fn says_nothing(&self) -> bool {
+        !self.starred && self.tags.is_empty() && self.collections.is_empty()
+    }
+}
+
+/// Adds a name to names in alphabetic order.
+pub(super) fn add(names: &mut Vec<String>, name: &str) {
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+        names.sort_by_key(|name| name.to_lowercase());
     }
 }
 
@@ -194,7 +232,7 @@ mod tests {
     fn a_file_that_is_damaged_or_newer_is_not_taken_for_an_empty_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("marks.json");
-        for text in ["{", "{\"version\": 2, \"marks\": []}"] {
+        for text in ["{", "{\"version\": 3, \"marks\": []}"] {
             fs::write(&file, text).unwrap();
             assert!(Marks::load(&file).is_err(), "{text}");
         }

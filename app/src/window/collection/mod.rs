@@ -2,6 +2,7 @@
 
 mod export;
 mod folders;
+mod gathered;
 mod index;
 mod item;
 mod marks;
@@ -13,10 +14,11 @@ mod trash;
 mod worker;
 
 pub use export::{Export, ExportOptions, Progress};
+pub use gathered::{CollectionStep, Deleted};
 pub use item::{Facts, Item, Stamp};
 pub use marks::{Change, Mark};
-pub use query::{Kind, Query, Sort, When};
+pub use query::{Kind, Query, Sort, When, Within};
 pub use selection::How;
-pub use shelf::{Notice, Shelf};
+pub use shelf::{Notice, Shelf, TakeBack};
 pub use trash::Trashed;
 pub use worker::{Details, Places, Report, Task, Worker};

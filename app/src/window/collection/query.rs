@@ -2,7 +2,7 @@
 
 use crate::language::tr;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -10,7 +10,10 @@ use std::{
 
 use sluice_engine::output::Date;
 
-use super::{item::Item, marks::Marks};
+use super::{
+    item::Item,
+    marks::{Mark, Marks},
+};
 
 /// Images, clips, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -100,6 +103,18 @@ impl Sort {
     }
 }
 
+/// The collection that is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Within {
+    /// Everything, whether it is in one or not.
+    #[default]
+    All,
+    /// What is in none.
+    None,
+    /// One of them.
+    Collection(String),
+}
+
 /// What is shown, and in which order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
@@ -113,6 +128,8 @@ pub struct Query {
     pub model: Option<String>,
     /// Only with this tag.
     pub tag: Option<String>,
+    /// Only of this collection.
+    pub within: Within,
     /// When it was made.
     pub when: When,
     /// The order.
@@ -164,13 +181,14 @@ enum Field {
     Lora,
     Seed,
     Tag,
+    Collection,
     Date,
     From,
     To,
 }
 
 impl Field {
-    const NAMED: [(&str, Self); 10] = [
+    const NAMED: [(&str, Self); 11] = [
         ("name", Self::Name),
         ("prompt", Self::Prompt),
         ("negative", Self::Negative),
@@ -178,6 +196,7 @@ impl Field {
         ("lora", Self::Lora),
         ("seed", Self::Seed),
         ("tag", Self::Tag),
+        ("collection", Self::Collection),
         ("date", Self::Date),
         ("from", Self::From),
         ("to", Self::To),
@@ -230,25 +249,28 @@ impl Words {
         Self(words)
     }
 
-    fn find_in(&self, entry: &Entry, tags: &[String]) -> bool {
-        self.0.iter().all(|word| word.is_in(entry, tags) != word.is_negated)
+    fn find_in(&self, entry: &Entry, mark: Option<&Mark>) -> bool {
+        self.0.iter().all(|word| word.is_in(entry, mark) != word.is_negated)
     }
 }
 
 impl Word {
-    fn is_in(&self, entry: &Entry, tags: &[String]) -> bool {
+    fn is_in(&self, entry: &Entry, mark: Option<&Mark>) -> bool {
         let wanted = self.text.as_str();
         let has = |text: &str| text.to_lowercase().contains(wanted);
+        let is_tagged = || mark.is_some_and(|mark| mark.tags.iter().any(|tag| has(tag)));
+        let is_collected = || mark.is_some_and(|mark| mark.collections.iter().any(|name| has(name)));
         let facts = entry.item.facts.as_ref();
         match self.field {
-            Field::Anywhere => entry.text.contains(wanted) || tags.iter().any(|tag| has(tag)),
+            Field::Anywhere => entry.text.contains(wanted) || is_tagged() || is_collected(),
             Field::Name => has(&entry.item.name()),
             Field::Prompt => facts.is_some_and(|facts| has(&facts.prompt)),
             Field::Negative => facts.is_some_and(|facts| has(&facts.negative)),
             Field::Model => facts.is_some_and(|facts| has(&facts.model)),
             Field::Lora => facts.is_some_and(|facts| facts.loras.iter().any(|lora| has(lora))),
             Field::Seed => facts.is_some_and(|facts| facts.seed.to_string() == wanted),
-            Field::Tag => tags.iter().any(|tag| has(tag)),
+            Field::Tag => is_tagged(),
+            Field::Collection => is_collected(),
             Field::Date => entry.day.to_string().starts_with(wanted),
             // A month or a year is its first or last day.
             Field::From => entry.day.to_string().as_str() >= wanted,
@@ -273,12 +295,19 @@ pub fn found(entries: &[Entry], marks: &Marks, query: &Query) -> Vec<usize> {
             Kind::Images => item.clip.is_none(),
             Kind::Clips => item.clip.is_some(),
         };
+        let collections = mark.map_or(&[][..], |mark| &mark.collections);
+        let is_within = match &query.within {
+            Within::All => true,
+            Within::None => collections.is_empty(),
+            Within::Collection(name) => collections.contains(name),
+        };
         let model = query.model.as_ref();
-        kind && (!query.starred || mark.is_some_and(|mark| mark.starred))
+        kind && is_within
+            && (!query.starred || mark.is_some_and(|mark| mark.starred))
             && model.is_none_or(|model| item.facts.as_ref().is_some_and(|facts| facts.model == *model))
             && query.tag.as_ref().is_none_or(|tag| mark.is_some_and(|mark| mark.tags.contains(tag)))
             && since.is_none_or(|since| entry.day >= since)
-            && words.find_in(entry, mark.map_or(&[], |mark| &mark.tags))
+            && words.find_in(entry, mark)
     };
     let mut places: Vec<usize> = (0..entries.len()).filter(|&place| is_found(&entries[place])).collect();
     let item = |place: usize| &entries[place].item;
@@ -323,13 +352,26 @@ pub fn tags(entries: &[Entry], marks: &Marks) -> BTreeMap<String, usize> {
     tags
 }
 
+/// How many of the entries are in each collection, and how many are in none.
+pub fn collections(entries: &[Entry], marks: &Marks) -> (Vec<(String, usize)>, usize) {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut loose = entries.len();
+    if !marks.collections().is_empty() {
+        for mark in entries.iter().filter_map(|entry| marks.of(&entry.item.path)) {
+            loose -= usize::from(!mark.collections.is_empty());
+            for name in &mark.collections {
+                *counts.entry(name).or_default() += 1;
+            }
+        }
+    }
+    let count = |name: &String| (name.clone(), counts.get(name.as_str()).copied().unwrap_or_default());
+    (marks.collections().iter().map(count).collect(), loose)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            item::{Facts, Stamp},
-            marks::Mark,
-        },
+        super::item::{Facts, Stamp},
         *,
     };
 
@@ -367,6 +409,7 @@ mod tests {
     fn names(query: &Query) -> Vec<String> {
         let mut marks = Marks::default();
         let mark = Mark { starred: true, tags: vec!["Harbour".to_owned()], ..Mark::default() };
+        let mark = Mark { collections: vec!["Best of".to_owned()], ..mark };
         marks.insert("c.png".into(), mark);
         let entries = some();
         found(&entries, &marks, query).into_iter().map(|place| entries[place].item.name()).collect()
@@ -393,6 +436,8 @@ mod tests {
             ("42", &["c.png", "a.png"]),
             ("tag:harb", &["c.png"]),
             ("harbour", &["c.png"]),
+            ("collection:best", &["c.png"]),
+            ("-collection:best", &["b.mp4", "a.png"]),
             ("name:.mp4", &["b.mp4"]),
             ("date:2026-09-04", &["a.png"]),
             ("from:2026-09-05", &["c.png", "b.mp4"]),
@@ -413,6 +458,9 @@ mod tests {
             (Query { kind: Kind::Images, sort: Sort::Oldest, ..plain() }, &["a.png", "c.png"]),
             (Query { starred: true, ..plain() }, &["c.png"]),
             (Query { tag: Some("Harbour".to_owned()), ..plain() }, &["c.png"]),
+            (Query { within: Within::None, ..plain() }, &["b.mp4", "a.png"]),
+            (Query { within: Within::Collection("Best of".to_owned()), ..plain() }, &["c.png"]),
+            (Query { within: Within::Collection("Best".to_owned()), ..plain() }, &[]),
             (Query { model: Some("wan2.1".to_owned()), ..plain() }, &["b.mp4"]),
             (Query { sort: Sort::Model, ..plain() }, &["c.png", "a.png", "b.mp4"]),
             (Query { sort: Sort::Name, ..plain() }, &["a.png", "b.mp4", "c.png"]),
@@ -422,6 +470,20 @@ mod tests {
         }
         assert!(!Query { sort: Sort::Name, ..plain() }.is_narrow());
         assert!(Query { starred: true, ..plain() }.is_narrow());
+    }
+
+    #[test]
+    fn collections_are_counted() {
+        let entries = some();
+        let mut marks = Marks::default();
+        assert_eq!(collections(&entries, &marks), (Vec::new(), 3));
+        let stamp = Stamp { modified: 0, bytes: 0 };
+        for (file, name) in [("a.png", "sea"), ("a.png", "boats"), ("c.png", "sea"), ("elsewhere.png", "old")]
+        {
+            marks.change(file.as_ref(), stamp, &super::super::marks::Change::Collect(name.to_owned()));
+        }
+        let expected = [("boats", 1), ("old", 0), ("sea", 2)].map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(collections(&entries, &marks), (expected.to_vec(), 1));
     }
 
     #[test]

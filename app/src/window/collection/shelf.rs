@@ -10,9 +10,10 @@ use sluice_engine::session::Failure;
 
 use super::{
     export,
+    gathered::Deleted,
     item::{Item, Stamp},
     marks::{Mark, Marks},
-    query::{self, Entry, Query},
+    query::{self, Entry, Query, Within},
     selection::{How, Selection},
     trash::{TAKES_BACK, Trashed},
     worker::{Details, Report},
@@ -22,6 +23,15 @@ use crate::{
     window::{sentences::sentence, state::file_name},
 };
 
+/// What is taken back with *Undo*.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TakeBack {
+    /// Files come back from the trash.
+    Trash(Vec<Trashed>),
+    /// A collection comes back.
+    Collection(Deleted),
+}
+
 /// What was just done.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Notice {
@@ -30,7 +40,7 @@ pub struct Notice {
     /// What to know about it.
     pub detail: String,
     /// What is taken back with *Undo*.
-    pub undo: Vec<Trashed>,
+    pub undo: Option<TakeBack>,
     /// A folder to show.
     pub folder: Option<PathBuf>,
     /// Whether something failed.
@@ -60,6 +70,10 @@ pub struct Shelf {
     pub models: BTreeMap<String, usize>,
     /// All tags, with how often each is used.
     pub tags: BTreeMap<String, usize>,
+    /// All collections, with how much is in each.
+    pub collections: Vec<(String, usize)>,
+    /// How many items are in none.
+    pub loose: usize,
     /// How many files are not read yet; `None` before the folders are listed.
     pub unread: Option<usize>,
     /// All settings of a file.
@@ -93,6 +107,17 @@ impl Shelf {
     /// The mark of a file.
     pub fn mark(&self, path: &Path) -> Option<&Mark> {
         self.marks.of(path)
+    }
+
+    /// The tags or collections that all of these items have.
+    pub fn common(&self, items: &[Arc<Item>], names: impl Fn(&Mark) -> &[String]) -> Vec<String> {
+        let mut all = items.iter().map(|item| self.mark(&item.path).map_or(&[][..], &names));
+        let first = all.next().unwrap_or_default();
+        if first.is_empty() {
+            return Vec::new();
+        }
+        let others: Vec<_> = all.collect();
+        first.iter().filter(|name| others.iter().all(|names| names.contains(name))).cloned().collect()
     }
 
     /// Whether a file has a star.
@@ -203,6 +228,7 @@ impl Shelf {
                 self.marks = marks;
                 self.count_again();
             }
+            Report::CollectionDeleted(deleted) => self.collection_deleted(deleted),
             Report::Details(path, details) => self.details = Some((path, details)),
             Report::Trashed(files, failure) => self.trashed(files, failure),
             Report::Back(paths, failure) => {
@@ -243,10 +269,11 @@ impl Shelf {
         self.settle();
     }
 
-    /// Counts models and tags again, and searches.
+    /// Counts models, tags and collections again, and searches.
     fn count_again(&mut self) {
         self.models = query::models(&self.entries);
         self.tags = query::tags(&self.entries, &self.marks);
+        (self.collections, self.loose) = query::collections(&self.entries, &self.marks);
         self.find();
     }
 
@@ -259,11 +286,12 @@ impl Shelf {
             after.or_else(|| self.shown.iter().take(place).rev().find(is_left)).map(|item| item.path.clone())
         });
         self.entries.retain(|entry| !gone.contains(&entry.item.path));
+        let undo = |files: Vec<Trashed>| (TAKES_BACK && !files.is_empty()).then_some(TakeBack::Trash(files));
         self.selection.set(next.flatten().into_iter().collect());
         self.notice = match failure {
             Some(failure) => {
                 let notice = Notice::failed(tr!("gallery-not-trashed"), failure);
-                Some(Notice { undo: if TAKES_BACK { files } else { Vec::new() }, ..notice })
+                Some(Notice { undo: undo(files), ..notice })
             }
             None => {
                 let text = match files.as_slice() {
@@ -271,11 +299,21 @@ impl Shelf {
                     all => tr!("gallery-trashed", count = all.len()),
                 };
                 let detail = if TAKES_BACK { String::new() } else { tr!("gallery-trashed-tip") };
-                let undo = if TAKES_BACK { files } else { Vec::new() };
-                Some(Notice { text, detail, undo, ..Notice::default() })
+                Some(Notice { text, detail, undo: undo(files), ..Notice::default() })
             }
         };
         self.count_again();
+    }
+
+    fn collection_deleted(&mut self, deleted: Deleted) {
+        if self.query.within == Within::Collection(deleted.name.clone()) {
+            self.query.within = Within::All;
+            self.find();
+        }
+        let text = tr!("gallery-collection-deleted", name = deleted.name.as_str());
+        let detail = tr!("gallery-collection-deleted-detail", count = deleted.files.len());
+        let undo = Some(TakeBack::Collection(deleted));
+        self.notice = Some(Notice { text, detail, undo, ..Notice::default() });
     }
 
     fn exported(&mut self, progress: export::Progress) {

@@ -16,6 +16,7 @@ use sluice_engine::{output::read_settings, session::Failure};
 use super::{
     export::{self, Export},
     folders,
+    gathered::{CollectionStep, Deleted},
     index::{self, Index},
     item::{Item, Stamp},
     marks::{Change, Marks},
@@ -38,7 +39,7 @@ const SOON: Duration = Duration::from_millis(60);
 /// Where the gallery keeps what it knows. Without a folder it is forgotten.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    /// Stars and tags.
+    /// Stars, tags and collections.
     pub data: Option<PathBuf>,
     /// The index and thumbnails, which may be deleted.
     pub cache: Option<PathBuf>,
@@ -67,6 +68,8 @@ pub enum Task {
     Details(PathBuf),
     /// Change marks.
     Mark(Vec<(PathBuf, Stamp)>, Change),
+    /// Change the list of collections.
+    Gather(CollectionStep),
     /// Move files to the trash.
     Trash(Vec<PathBuf>),
     /// Take files back from the trash.
@@ -100,6 +103,8 @@ pub enum Report {
     },
     /// All marks.
     Marks(Arc<Marks>),
+    /// A collection was deleted.
+    CollectionDeleted(Deleted),
     /// All settings of a file.
     Details(PathBuf, Box<Details>),
     /// Files were moved to the trash.
@@ -224,7 +229,16 @@ impl Keeper {
                 let details = Box::new(read_details(&path));
                 self.reporter.say(Report::Details(path, details))
             }
-            Task::Mark(files, change) => self.mark(&files, &change),
+            Task::Mark(files, change) => {
+                let change = |marks: &mut Marks| {
+                    files.iter().for_each(|(path, stamp)| marks.change(path, *stamp, &change))
+                };
+                self.change_marks(change).map(drop)
+            }
+            Task::Gather(step) => match self.change_marks(|marks| marks.gather(step))?.flatten() {
+                Some(deleted) => self.reporter.say(Report::CollectionDeleted(deleted)),
+                None => Ok(()),
+            },
             Task::Trash(paths) => {
                 let (mut trashed, mut failed) = (Vec::new(), None);
                 for path in paths {
@@ -359,19 +373,18 @@ impl Keeper {
         }
     }
 
-    /// Changes marks, on top of what another window may have changed.
-    fn mark(&mut self, files: &[(PathBuf, Stamp)], change: &Change) -> Result<(), Gone> {
+    /// Changes marks, on top of what another window may have changed. Nothing is changed if they cannot be read.
+    fn change_marks<T>(&mut self, change: impl FnOnce(&mut Marks) -> T) -> Result<Option<T>, Gone> {
         if self.marks.is_none() || self.places.marks().is_some() {
             self.marks = None;
             self.load_marks()?;
         }
-        let Some(marks) = &mut self.marks else { return Ok(()) };
-        for (path, stamp) in files {
-            marks.change(path, *stamp, change);
-        }
+        let Some(marks) = &mut self.marks else { return Ok(None) };
+        let result = change(marks);
         let marks = marks.clone();
         self.save_marks(&marks)?;
-        self.reporter.say(Report::Marks(Arc::new(marks)))
+        self.reporter.say(Report::Marks(Arc::new(marks)))?;
+        Ok(Some(result))
     }
 
     fn save_marks(&self, marks: &Marks) -> Result<(), Gone> {

@@ -5,13 +5,13 @@ use egui::{
     ScrollArea, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, epaint::RectShape, pos2, vec2,
 };
 
-use super::{Around, Gallery, menu, textures::Thumbnail};
+use super::{Around, Gallery, collections, menu, textures::Thumbnail};
 use crate::{
     language::tr,
     units,
     window::{
         action::{Action, GalleryAction},
-        collection::{Change, How, Item, Query},
+        collection::{Change, How, Item, Query, Within},
         drag_out, icons,
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -315,6 +315,16 @@ fn empty(ui: &mut Ui, gallery: &Gallery, around: Around<'_>, actions: &mut Vec<A
             };
             (icons::IMAGE, tr!("gallery-empty"), words)
         }
+    };
+    let query = shelf.query();
+    // A collection that is empty by itself.
+    let is_alone =
+        Query { within: Within::All, ..query.clone() } == Query { sort: query.sort, ..Query::default() };
+    let of_collection =
+        collections::empty_words(&query.within).filter(|_| is_alone && shelf.unread == Some(0));
+    let (icon, title, words) = match of_collection {
+        Some((title, words)) => (icons::LAYERS, title, words),
+        None => (icon, title, words),
     };
     ui.scope_builder(egui::UiBuilder::new().max_rect(place), |ui| {
         ui.vertical_centered(|ui| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use egui::{Align, ComboBox, Id, Layout, Margin, Popup, PopupCloseBehavior, RichText, Slider, Ui, vec2};
 
-use super::{Around, Gallery};
+use super::{Around, Gallery, collections};
 use crate::{
     language::tr,
     window::{
@@ -28,6 +28,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
     ui.spacing_mut().item_spacing = vec2(space::S, space::S);
     let mut query = gallery.shelf.query().clone();
     ui.horizontal(|ui| {
+        collections::toggle(ui, around.has_collections, actions);
         let title = RichText::new(tr!("gallery-title")).font(font::semibold(font::HEADING));
         ui.label(title.color(Palette::of(ui).text));
         ui.add_space(space::S);

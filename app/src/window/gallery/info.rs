@@ -6,7 +6,7 @@ use egui::{FontId, Frame, Label, Margin, RichText, Role, ScrollArea, Sense, Ui, 
 use sluice_engine::output::Date;
 
 use super::{
-    Gallery,
+    Gallery, collections,
     menu::{self, Offer},
     setting_names::setting_name,
 };
@@ -15,7 +15,7 @@ use crate::{
     units,
     window::{
         action::{Action, GalleryAction},
-        collection::{Change, Details, Item, Shelf},
+        collection::{Change, Details, Item},
         icons,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
@@ -77,7 +77,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
             button(ui, offer, actions);
         }
     });
-    tags(ui, gallery, std::slice::from_ref(item), actions);
+    marks(ui, gallery, std::slice::from_ref(item), actions);
     ui.separator();
     match (gallery.shelf.details_of(&item.path), &item.facts) {
         (Some(details), _) => settings(ui, item, details),
@@ -152,14 +152,21 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
         let action = GalleryAction::SelectNothing.into();
         button(ui, Offer { icon: icons::X, name: tr!("gallery-deselect"), tip, action }, actions);
     });
-    tags(ui, gallery, many, actions);
+    marks(ui, gallery, many, actions);
+}
+
+/// The collections that all are in, and their tags.
+fn marks(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut Vec<Action>) {
+    let common = gallery.shelf.common(items, |mark| &mark.collections);
+    collections::of_selected(ui, gallery, &common, actions);
+    tags(ui, gallery, items, actions);
 }
 
 /// The tags that all have, and a field for another one.
 fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut Vec<Action>) {
     ui.add_space(space::XS);
     let label = widgets::field_label(ui, &tr!("gallery-tags"));
-    let common = common_tags(&gallery.shelf, items);
+    let common = gallery.shelf.common(items, |mark| &mark.tags);
     if !common.is_empty() {
         ui.horizontal_wrapped(|ui| {
             for tag in common {
@@ -184,16 +191,6 @@ fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut V
         field.request_focus();
     }
     field.on_hover_text(tr!("gallery-tag-add-tip"));
-}
-
-fn common_tags(shelf: &Shelf, items: &[Arc<Item>]) -> Vec<String> {
-    let mut all = items.iter().map(|item| shelf.mark(&item.path).map_or(&[][..], |mark| &mark.tags));
-    let first = all.next().unwrap_or_default();
-    if first.is_empty() {
-        return Vec::new();
-    }
-    let others: Vec<_> = all.collect();
-    first.iter().filter(|tag| others.iter().all(|tags| tags.contains(tag))).cloned().collect()
 }
 
 fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Details) {

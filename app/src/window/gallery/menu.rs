@@ -2,14 +2,14 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use egui::Ui;
+use egui::{Ui, containers::menu::SubMenu};
 
-use super::Gallery;
+use super::{Gallery, collections};
 use crate::{
     language::tr,
     window::{
         action::{Action, GalleryAction, UpscaleStep},
-        collection::{Change, How, Item},
+        collection::{Change, How, Item, Within},
         icons,
         tokens::size,
         widgets,
@@ -94,7 +94,7 @@ pub(super) fn whole(items: &[Arc<Item>]) -> Vec<PathBuf> {
 }
 
 /// The menu of a right click, which selects the image first unless it is selected.
-pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
+pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
     ui.set_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
     let shelf = &gallery.shelf;
@@ -113,14 +113,26 @@ pub(super) fn show(ui: &mut Ui, gallery: &Gallery, item: &Arc<Item>, actions: &m
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
     let for_all = offers_for_all(items.len(), item.clip.is_none(), whole(items));
     let all = offers(item).into_iter().chain([star]).chain(for_all);
+    // The collections that it is in, so that the others are offered.
+    let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
+    let (common, within) = (shelf.common(items, |mark| &mark.collections), shelf.query().within.clone());
+    let place = shelf.shown().iter().position(|shown| shown.path == item.path).filter(|_| !is_selected);
+    let pick = place.map(|place| Action::from(GalleryAction::Pick(place, How::Only)));
     for Offer { icon, name, tip, action } in all {
         if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
-            if !is_selected
-                && let Some(place) = shelf.shown().iter().position(|shown| shown.path == item.path)
-            {
-                actions.push(GalleryAction::Pick(place, How::Only).into());
-            }
+            actions.extend(pick.clone());
             actions.push(action);
+            ui.close();
+        }
+    }
+    let collect = widgets::row_button(ui, icons::LAYERS, &tr!("gallery-collect"), "", false);
+    SubMenu::new().show(ui, &collect, |ui| collections::choices(ui, gallery, &common, &files, actions));
+    collect.on_hover_text(tr!("gallery-collect-tip"));
+    if let Within::Collection(name) = within {
+        let leave = widgets::row_button(ui, icons::X, &tr!("gallery-collection-leave"), "", false);
+        if leave.on_hover_text(tr!("gallery-collection-leave-named", name = name.as_str())).clicked() {
+            actions.extend(pick);
+            actions.push(GalleryAction::Mark(Change::Leave(name)).into());
             ui.close();
         }
     }

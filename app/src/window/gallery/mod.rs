@@ -1,5 +1,7 @@
-//! The gallery: all images and clips of the output folder and of folders that were added, with search, stars and tags.
+//! The gallery: all images and clips of the output folder and of folders that were added, with search, stars, tags and
+//! collections.
 
+mod collections;
 mod export_dialog;
 mod grid;
 mod head;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
+pub use collections::Naming;
 pub use export_dialog::ExportDialog;
 pub use textures::Thumbnails;
 
@@ -45,6 +48,8 @@ pub struct Gallery {
     layout: grid::Layout,
     /// The tag that is typed.
     tag: String,
+    /// The name of a collection that is typed.
+    naming: Option<Naming>,
     /// Put the cursor into the search field in the next frame.
     focuses_search: bool,
 }
@@ -62,6 +67,7 @@ impl Default for Gallery {
             follows: false,
             layout: grid::Layout::default(),
             tag: String::new(),
+            naming: None,
             focuses_search: false,
         }
     }
@@ -76,6 +82,8 @@ pub struct Around<'a> {
     pub others: &'a [PathBuf],
     /// What failed last in the window.
     pub failure: Option<&'a FailureCard>,
+    /// Whether the list of collections is open.
+    pub has_collections: bool,
 }
 
 /// Draws the gallery in the place of the panels.
@@ -91,6 +99,13 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
         .resizable(false)
         .frame(frame(space::L, space::M))
         .show(ui, |ui| head::show(ui, gallery, around, actions));
+    if around.has_collections {
+        Panel::left("gallery collections")
+            .exact_size(size::COLLECTIONS)
+            .resizable(false)
+            .frame(frame(0.0, 0.0))
+            .show(ui, |ui| collections::show(ui, gallery, actions));
+    }
     Panel::right("gallery info")
         .exact_size(size::GALLERY_INFO)
         .resizable(false)

@@ -23,7 +23,7 @@ pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut 
             if widgets::icon_button(ui, icons::X, &tr!("gallery-dismiss")).clicked() {
                 actions.push(dismiss);
             }
-            if !notice.undo.is_empty() {
+            if notice.undo.is_some() {
                 let undo = widgets::button(ui, Some(icons::RESTORE), &tr!("gallery-undo"), Weight::Plain);
                 if undo.on_hover_text(tr!("gallery-undo-tip")).clicked() {
                     actions.push(GalleryAction::TakeBack.into());
