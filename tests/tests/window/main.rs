@@ -5,6 +5,7 @@
 mod behaviour;
 mod clip_inputs;
 mod clip_length;
+mod collections;
 mod compare;
 mod control_nets;
 mod drag_out;

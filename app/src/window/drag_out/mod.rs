@@ -156,8 +156,9 @@ impl DragOut {
         }
         self.drag = None;
         DragAndDrop::clear_payload(ctx);
-        if let Some(pos) = ctx.input(|input| input.pointer.latest_pos()) {
-            let (button, modifiers) = (PointerButton::Primary, input.modifiers);
+        let (pos, modifiers) = ctx.input(|input| (input.pointer.latest_pos(), input.modifiers));
+        if let Some(pos) = pos {
+            let button = PointerButton::Primary;
             input.events.push(Event::PointerButton { pos, button, pressed: false, modifiers });
         }
     }

@@ -32,8 +32,8 @@ impl Drag {
         true
     }
 
-    /// Starts. On Windows this returns when the drag has ended: the system has a loop of its own for it, in which the
-    /// window is still drawn.
+    /// Starts. On Windows this returns when the drag has ended, because the system has a loop of its own for it. The window
+    /// stands still meanwhile; the engine does not.
     pub(super) fn start(ctx: &Context, window: &impl HasWindowHandle, files: &[PathBuf]) -> Option<Self> {
         let has_ended = Arc::new(AtomicBool::new(false));
         let (ends, repaint) = (Arc::clone(&has_ended), ctx.clone());

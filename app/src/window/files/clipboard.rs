@@ -1,6 +1,6 @@
 //! Files on the clipboard, as file managers and chats take them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arboard::Clipboard;
 use sluice_engine::session::Failure;
@@ -38,7 +38,7 @@ impl FileClipboard {
 }
 
 /// A file that exists, with its whole path.
-fn there(file: &PathBuf) -> Result<PathBuf, String> {
+fn there(file: &Path) -> Result<PathBuf, String> {
     let named = |error: std::io::Error| format!("{}: {error}", file.display());
     file.metadata().map_err(named)?;
     std::path::absolute(file).map_err(named)

@@ -15,9 +15,10 @@ use std::path::PathBuf;
 
 use egui::{CentralPanel, Frame, Margin, Panel, Ui};
 
-pub use collections::Naming;
 pub use export_dialog::ExportDialog;
 pub use textures::Thumbnails;
+
+use collections::Naming;
 
 use super::{
     action::{Action, GalleryAction, Message},

@@ -41,7 +41,7 @@ const HEAD: usize = 64;
 atom_manager! {
     /// The names of the protocol.
     pub(super) Atoms: AtomsCookie {
-        action_copy: b"XdndActionCopy",
+        action_copy: b"XdndActionCopy".as_slice(),
         aware: b"XdndAware",
         drop: b"XdndDrop",
         enter: b"XdndEnter",
