@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui::{
     Align2, CornerRadius, FontId, Frame, Id, Key, Margin, Popup, Rect, Response, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
+    Stroke, StrokeKind, Ui, WidgetInfo, containers::menu::SubMenu, pos2, vec2,
 };
 
 use super::Gallery;
@@ -78,7 +78,7 @@ fn list(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
         }
     }
     ui.add_space(space::M);
-    widgets::field_label(ui, &tr!("gallery-collections"));
+    indented(ui, |ui| widgets::field_label(ui, &tr!("gallery-collections")));
     let (all, mut naming) = (shelf.collections.clone(), gallery.naming.take());
     for (name, count) in &all {
         if let Some(typed) = naming.take_if(|naming| naming.renamed.as_ref() == Some(name)) {
@@ -112,7 +112,7 @@ fn list(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
     }
     if all.is_empty() {
         ui.add_space(space::S);
-        widgets::hint(ui, tr!("gallery-collections-none"));
+        indented(ui, |ui| widgets::hint(ui, tr!("gallery-collections-none")));
     }
     // What a right click offers, for who has none.
     if let Within::Collection(name) = &within
@@ -126,6 +126,11 @@ fn list(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
     gallery.naming = naming.filter(|naming| {
         naming.renamed.as_ref().is_none_or(|renamed| all.iter().any(|(name, _)| name == renamed))
     });
+}
+
+/// Words between rows, below the icons of these.
+fn indented<R>(ui: &mut Ui, words: impl FnOnce(&mut Ui) -> R) {
+    Frame::new().inner_margin(Margin::symmetric(space::S as i8, 0)).show(ui, words);
 }
 
 fn menu(ui: &mut Ui, name: &str, naming: &mut Option<Naming>, actions: &mut Vec<Action>) {
@@ -288,6 +293,22 @@ pub(super) fn choices(
         actions.push(Action::Set(Setting::CollectionsOpen(true)));
         ui.close();
     }
+}
+
+/// The row of a menu that opens [`choices`].
+pub(super) fn choices_row(
+    ui: &mut Ui,
+    gallery: &mut Gallery,
+    common: &[String],
+    files: &[PathBuf],
+    actions: &mut Vec<Action>,
+) {
+    let row = widgets::row_button(ui, icons::LAYERS, &tr!("gallery-collect"), "", false);
+    let place = row.rect.right_center() - vec2(space::S, 0.0);
+    let (font, ink) = (font::icons(font::SMALL), Palette::of(ui).text_muted);
+    ui.painter().text(place, Align2::RIGHT_CENTER, icons::CHEVRON_RIGHT, font, ink);
+    SubMenu::new().show(ui, &row, |ui| choices(ui, gallery, common, files, actions));
+    row.on_hover_text(tr!("gallery-collect-tip"));
 }
 
 /// What to do while a collection is empty.

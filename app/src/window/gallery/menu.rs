@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use egui::{Ui, containers::menu::SubMenu};
+use egui::Ui;
 
 use super::{Gallery, collections};
 use crate::{
@@ -112,28 +112,32 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
     };
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
     let for_all = offers_for_all(items.len(), item.clip.is_none(), whole(items));
-    let all = offers(item).into_iter().chain([star]).chain(for_all);
-    // The collections that it is in, so that the others are offered.
     let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
+    // The collections that it is in, so that the others are offered.
     let (common, within) = (shelf.common(items, |mark| &mark.collections), shelf.query().within.clone());
+    let leave = match within {
+        Within::Collection(name) => Some(Offer {
+            icon: icons::X,
+            name: tr!("gallery-collection-leave"),
+            tip: tr!("gallery-collection-leave-named", name = name.as_str()),
+            action: GalleryAction::Mark(Change::Leave(name)).into(),
+        }),
+        Within::All | Within::None => None,
+    };
     let place = shelf.shown().iter().position(|shown| shown.path == item.path).filter(|_| !is_selected);
     let pick = place.map(|place| Action::from(GalleryAction::Pick(place, How::Only)));
-    for Offer { icon, name, tip, action } in all {
+    let row = |ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>| {
         if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
             actions.extend(pick.clone());
             actions.push(action);
             ui.close();
         }
+    };
+    for offer in offers(item).into_iter().chain([star]) {
+        row(ui, offer, actions);
     }
-    let collect = widgets::row_button(ui, icons::LAYERS, &tr!("gallery-collect"), "", false);
-    SubMenu::new().show(ui, &collect, |ui| collections::choices(ui, gallery, &common, &files, actions));
-    collect.on_hover_text(tr!("gallery-collect-tip"));
-    if let Within::Collection(name) = within {
-        let leave = widgets::row_button(ui, icons::X, &tr!("gallery-collection-leave"), "", false);
-        if leave.on_hover_text(tr!("gallery-collection-leave-named", name = name.as_str())).clicked() {
-            actions.extend(pick);
-            actions.push(GalleryAction::Mark(Change::Leave(name)).into());
-            ui.close();
-        }
+    collections::choices_row(ui, gallery, &common, &files, actions);
+    for offer in leave.into_iter().chain(for_all) {
+        row(ui, offer, actions);
     }
 }
