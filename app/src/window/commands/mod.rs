@@ -252,9 +252,25 @@ fn lock(now: &Now<'_>, locked: bool) -> Option<Action> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::{collections::BTreeSet, sync::Arc};
+
+    use egui::{Color32, ColorImage};
 
     use super::*;
+    use crate::window::state::Pixels;
+
+    #[test]
+    fn what_has_a_file_is_copied_as_one() {
+        let mut state = State::default();
+        let mut add = |path: Option<&str>| {
+            let pixels = Pixels::Image(Arc::new(ColorImage::filled([2, 2], Color32::BLACK)));
+            state.images.recents.add(path.map(Into::into), pixels, None, None)
+        };
+        let (saved, unsaved) = (add(Some("a.png")), add(None));
+        let copy = |id| COPY_FILE.action_with(&state, state.images.recents.get(id).unwrap());
+        assert_eq!(copy(saved), Some(Action::CopyFiles(vec!["a.png".into()])));
+        assert_eq!(copy(unsaved), None);
+    }
 
     #[test]
     fn names_and_keys_are_used_once() {
