@@ -39,7 +39,8 @@ mod top_bar;
 pub mod upscaling;
 mod viewer;
 mod widgets;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod x_server;
 
 use std::{env, path::PathBuf, sync::Arc};

@@ -465,7 +465,7 @@ fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     let failure = Failure { message: "memory ran out".to_owned(), advice: None };
     window.says(Event::Restarting { failure });
     window.harness.get_by_label("Engine restarted, resuming");
-    window.harness.get_by_label("memory ran out");
+    window.harness.get_by_label("Memory ran out.");
     assert!(window.harness.state().state().jobs.running().is_some());
 }
 

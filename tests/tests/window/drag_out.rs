@@ -45,8 +45,8 @@ fn carried(window: &Window) -> Vec<PathBuf> {
 
 /// Where a widget is: of several with this name, the last one is the largest.
 fn middle(window: &Window, label: &str, is_large: bool) -> Pos2 {
-    let all = window.harness.query_all_by_label(label).map(|node| node.rect());
-    all.filter(|rect| (rect.height() > 200.0) == is_large).next().expect(label).center()
+    let mut all = window.harness.query_all_by_label(label).map(|node| node.rect());
+    all.find(|rect| (rect.height() > 200.0) == is_large).expect(label).center()
 }
 
 fn drag(window: &mut Window, from: Pos2, by: egui::Vec2) {

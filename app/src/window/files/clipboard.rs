@@ -48,7 +48,8 @@ fn failed(message: String, advice: String) -> FileEvent {
     FileEvent::Failed { title: tr!("files-not-copied"), failure: Failure { message, advice: Some(advice) } }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::{env, fs, process::Command, thread, time::Duration};
 

@@ -40,7 +40,7 @@ struct Hand(RustConnection);
 
 impl Hand {
     fn new(server: &Server) -> Self {
-        Self(x11rb::connect(Some(&server.display())).unwrap().0)
+        Self(x11rb::connect(Some(server.display())).unwrap().0)
     }
 
     /// `FakeInput` of the extension XTEST, whose feature nothing else needs.
@@ -99,7 +99,7 @@ struct Taker {
 impl Taker {
     /// Opens one, with another one that gets its messages if it has a proxy. Returns its id, and what it sees.
     fn open(server: &Server, manner: Manner, has_proxy: bool) -> (Window, Receiver<Seen>) {
-        let (conn, _) = x11rb::connect(Some(&server.display())).unwrap();
+        let (conn, _) = x11rb::connect(Some(server.display())).unwrap();
         let atoms = Atoms::new(&conn).unwrap().reply().unwrap();
         let root = conn.setup().roots[0].root;
         let open = |parent, side| {
