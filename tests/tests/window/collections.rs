@@ -46,15 +46,15 @@ fn name(window: &mut Window, name: &str) {
 
 /// Clicks a row of the menu beside the list.
 fn in_menu(window: &mut Window, row: &str) {
-    let rows = window.harness.query_all_by_label(row);
-    rows.filter(|node| node.rect().left() > 200.0).next_back().unwrap().click();
+    let mut rows = window.harness.query_all_by_label(row);
+    rows.rfind(|node| node.rect().left() > 200.0).unwrap().click();
     window.frames();
 }
 
 /// The place of a row of the list.
 fn row(window: &Window, name: &str) -> egui::Pos2 {
-    let rows = window.harness.query_all_by_label(name);
-    rows.filter(|node| node.rect().left() < 200.0).next_back().unwrap().rect().center()
+    let mut rows = window.harness.query_all_by_label(name);
+    rows.rfind(|node| node.rect().left() < 200.0).unwrap().rect().center()
 }
 
 /// Clicks a row of the list.
