@@ -46,8 +46,10 @@ fn name(window: &mut Window, name: &str) {
 
 /// Clicks a row of the menu beside the list.
 fn in_menu(window: &mut Window, row: &str) {
-    let mut rows = window.harness.query_all_by_label(row);
-    rows.rfind(|node| node.rect().left() > 200.0).unwrap().click();
+    {
+        let mut rows = window.harness.query_all_by_label(row);
+        rows.rfind(|node| node.rect().left() > 200.0).unwrap().click();
+    }
     window.frames();
 }
 
