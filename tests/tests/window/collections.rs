@@ -78,6 +78,16 @@ fn collect(window: &mut Window, image: &str, collection: &str) {
     name(window, collection);
 }
 
+/// A window with two collections of one image each.
+fn with_two(kept: &Kept) -> Window {
+    let mut window = open(kept);
+    collect(&mut window, "1.png", "Sea");
+    wait_for(&mut window, &[("Sea", 1)]);
+    collect(&mut window, "2.png", "Snow");
+    wait_for(&mut window, &[("Sea", 1), ("Snow", 1)]);
+    window
+}
+
 /// Drags a tile onto a row of the list.
 fn drag(window: &mut Window, image: &str, row: &str) {
     let from = window.harness.get_by_label(image).rect().center();
@@ -128,11 +138,7 @@ fn images_are_dragged_onto_a_collection_and_it_is_shown() {
 #[test]
 fn an_image_is_in_several_collections_and_leaves_one() {
     let kept = Kept::some();
-    let mut window = open(&kept);
-    collect(&mut window, "1.png", "Sea");
-    wait_for(&mut window, &[("Sea", 1)]);
-    collect(&mut window, "2.png", "Snow");
-    wait_for(&mut window, &[("Sea", 1), ("Snow", 1)]);
+    let mut window = with_two(&kept);
     window.click("Add to collection");
     in_menu(&mut window, "Sea");
     wait_for(&mut window, &[("Sea", 2), ("Snow", 1)]);
@@ -144,11 +150,7 @@ fn an_image_is_in_several_collections_and_leaves_one() {
 #[test]
 fn a_collection_is_renamed_and_deleted_and_comes_back() {
     let kept = Kept::some();
-    let mut window = open(&kept);
-    collect(&mut window, "1.png", "Sea");
-    wait_for(&mut window, &[("Sea", 1)]);
-    collect(&mut window, "2.png", "Snow");
-    wait_for(&mut window, &[("Sea", 1), ("Snow", 1)]);
+    let mut window = with_two(&kept);
     click_row(&mut window, "Sea");
     assert_eq!(within(&window), Within::Collection("Sea".to_owned()));
     window.click("Rename…");

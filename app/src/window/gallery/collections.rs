@@ -248,7 +248,6 @@ fn dropped(ui: &Ui, row: &Response) -> Option<std::sync::Arc<Carried>> {
 
 /// The collections of what is selected, and a menu of the others.
 pub(super) fn of_selected(ui: &mut Ui, gallery: &mut Gallery, common: &[String], actions: &mut Vec<Action>) {
-    let files: Vec<PathBuf> = gallery.shelf.selected().iter().map(|item| item.path.clone()).collect();
     ui.add_space(space::XS);
     widgets::field_label(ui, &tr!("gallery-collections"));
     ui.horizontal_wrapped(|ui| {
@@ -261,6 +260,8 @@ pub(super) fn of_selected(ui: &mut Ui, gallery: &mut Gallery, common: &[String],
         let button = widgets::disclosure(ui, &tr!("gallery-collect"), icons::CHEVRON_DOWN, false);
         let button = button.on_hover_text(tr!("gallery-collect-tip"));
         Popup::menu(&button).accessible_name(tr!("gallery-collect")).width(size::MENU).show(|ui| {
+            let selected = gallery.shelf.selected();
+            let files: Vec<PathBuf> = selected.iter().map(|item| item.path.clone()).collect();
             choices(ui, gallery, common, &files, actions);
         });
     });
