@@ -1,4 +1,4 @@
-//! Drags of Windows and macOS. It was neither compiled nor tried there yet.
+//! Drags of Windows and macOS. It compiles for both, and was not tried on either yet.
 //!
 //! The system takes over when the pointer leaves the window, because it would also keep the pointer from what files are
 //! dropped on inside.

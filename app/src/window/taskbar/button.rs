@@ -1,4 +1,4 @@
-//! The button in the taskbar of Windows, through `ITaskbarList3`. It was neither compiled nor tried there yet.
+//! The button in the taskbar of Windows, through `ITaskbarList3`. It compiles, and was not tried on Windows yet.
 //!
 //! `winsafe` is safe and kept. `taskbar_interface` stayed at its first version, and the bindings of the crate `windows` are
 //! unsafe.
