@@ -10,7 +10,7 @@ mod samplers;
 mod shelf;
 
 use serde::{Deserialize, Serialize};
-use sluice_engine::request::{Fit, Outpaint, Preprocessor, Variation};
+use sluice_engine::request::{Fit, Preprocessor, Variation};
 
 pub use error::OrderError;
 pub use inputs::{Given, Inputs};
@@ -88,7 +88,7 @@ pub struct Order {
     pub mask: Option<MaskOrder>,
     /// What is added around the input image and generated, in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outpaint: Option<Outpaint>,
+    pub outpaint: Option<OutpaintOrder>,
     /// Images to edit, or of what appears.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Given>,
@@ -135,6 +135,23 @@ pub struct MaskOrder {
     /// Whether the opacity of the image is the mask: what is transparent is inpainted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transparent: bool,
+}
+
+/// What is added around the input image, in pixels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutpaintOrder {
+    /// On the left.
+    pub left: u32,
+    /// Above.
+    pub top: u32,
+    /// On the right.
+    pub right: u32,
+    /// Below.
+    pub bottom: u32,
+    /// Pixels of the image over which it fades into what is added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feather: Option<u32>,
 }
 
 /// A second pass in a larger size.

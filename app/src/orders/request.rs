@@ -6,14 +6,14 @@ use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
     request::{
-        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Preprocessor, Refiner, Request, SourceImage,
-        SourceMask, Style,
+        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Outpaint, Preprocessor, Refiner, Request,
+        SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
 };
 
-use super::{Inputs, MaskOrder, Order, OrderError, Shelf, sampler, schedule};
+use super::{Inputs, MaskOrder, Order, OrderError, OutpaintOrder, Shelf, sampler, schedule};
 use crate::{folders::style_folder, input_sizes::size_of_inputs, seed::random_seed};
 
 /// The name that stands for latents among upscalers.
@@ -190,7 +190,7 @@ impl Order {
                     strength: self.strength.unwrap_or(usual_strength),
                     fit: self.fit.unwrap_or(usual.fit),
                     mask,
-                    outpaint: self.outpaint.unwrap_or_default(),
+                    outpaint: self.outpaint.map(outpaint_of).unwrap_or_default(),
                 });
             }
         }
@@ -205,6 +205,11 @@ impl Order {
         let [width, height] = size.unwrap_or([request.width, request.height]);
         Ok(Request { width, height, ..request })
     }
+}
+
+fn outpaint_of(order: OutpaintOrder) -> Outpaint {
+    let OutpaintOrder { left, top, right, bottom, feather } = order;
+    Outpaint { left, top, right, bottom, feather: feather.unwrap_or(Outpaint::USUAL_FEATHER) }
 }
 
 fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderError> {
@@ -254,7 +259,7 @@ fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderEr
 mod tests {
     use sluice_engine::{
         models::{OpenedModels, Remembered},
-        request::{Outpaint, Sampler, Schedule},
+        request::{Sampler, Schedule},
         session::model_summary,
     };
 
@@ -338,13 +343,20 @@ mod tests {
         assert!(matches!(request(&alone), Err(OrderError::MaskAlone)));
         let order = Order { strength: Some(0.5), ..Order::default() };
         assert!(matches!(request(&order), Err(OrderError::StrengthAlone)));
-        let order = Order { outpaint: Some(Outpaint { left: 8, ..Outpaint::default() }), ..Order::default() };
+        let order = Order {
+            outpaint: Some(OutpaintOrder { left: 8, ..OutpaintOrder::default() }),
+            ..Order::default()
+        };
         assert!(matches!(request(&order), Err(OrderError::OutpaintAlone)));
         let net = ControlNetOrder { preprocessor: Preprocessor::Depth, ..ControlNetOrder::default() };
         let depth = Order { control_nets: vec![net], ..Order::default() };
         let error = depth.depth(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
         assert_eq!(error.to_string(), "there is no depth model named \"Depth Anything V2\"");
-        for json in [r#"{"promt": "a fox"}"#, r#"{"loras": [{"path": "/etc/passwd"}]}"#] {
+        for json in [
+            r#"{"promt": "a fox"}"#,
+            r#"{"loras": [{"path": "/etc/passwd"}]}"#,
+            r#"{"outpaint": {"lft": 8}}"#,
+        ] {
             let error = serde_json::from_str::<Order>(json).unwrap_err().to_string();
             assert!(error.contains("unknown field"), "{error}");
         }

@@ -15,14 +15,14 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::{output::StillFormat, request::Outpaint};
+use sluice_engine::output::StillFormat;
 
 use super::{
     Refusal, ServeError,
     desk::{Desk, Keeping, Prepared, read},
     own::{content_type, forecast_json},
 };
-use crate::orders::{Given, LoraOrder, MaskOrder, Order};
+use crate::orders::{Given, LoraOrder, MaskOrder, Order, OutpaintOrder};
 
 const GENERATE: &str = "generate_image";
 const FORECAST: &str = "forecast";
@@ -64,7 +64,7 @@ struct Wanted {
     image: Option<Given>,
     strength: Option<f64>,
     mask: Option<Given>,
-    outpaint: Option<Outpaint>,
+    outpaint: Option<OutpaintOrder>,
     references: Vec<Given>,
 }
 
@@ -297,7 +297,8 @@ fn tools() -> Vec<Tool> {
                 "left": { "type": "integer", "minimum": 0 },
                 "top": { "type": "integer", "minimum": 0 },
                 "right": { "type": "integer", "minimum": 0 },
-                "bottom": { "type": "integer", "minimum": 0 }
+                "bottom": { "type": "integer", "minimum": 0 },
+                "feather": { "type": "integer", "minimum": 0, "description": "Pixels over which the image fades" }
             },
             "additionalProperties": false
         },
