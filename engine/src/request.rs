@@ -9,6 +9,7 @@ pub mod grid;
 mod guidance;
 mod hires;
 mod keyframe;
+mod mask_of;
 mod mode;
 mod outpaint;
 mod redux;
@@ -34,6 +35,7 @@ pub use error::RequestError;
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use hires::{Enlarger, Hires};
 pub use keyframe::{Keyframe, NoKeyframe};
+pub use mask_of::{MaskOf, MaskPoint};
 pub use mode::Mode;
 pub use outpaint::{NoSides, Outpaint};
 pub use redux::Redux;
@@ -260,6 +262,10 @@ pub struct Request {
     /// and height are those of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth_of: Option<PathBuf>,
+    /// What a mask is made of instead of generating anything; the model is then a segmenter, and width and height are those
+    /// of the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask_of: Option<MaskOf>,
     /// ControlNets, whose effects add up, in families that take them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNet>,
@@ -330,6 +336,7 @@ impl Default for Request {
             upscale: None,
             depth_model: None,
             depth_of: None,
+            mask_of: None,
         }
     }
 }

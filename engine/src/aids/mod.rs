@@ -3,5 +3,8 @@
 mod depth;
 mod depth_names;
 mod places;
+mod segment;
+mod taken;
 
 pub use depth::{DepthAnything, Opened, is_depth_estimator, open};
+pub use segment::{MASK_SIDE, Masks, OpenedSegmenter, Prompt, Segmenter, is_segmenter, open_segmenter};

@@ -175,6 +175,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no segmenter, or one of a kind that is not supported.
+    #[error("{} cannot make masks: {reason}", .path.display())]
+    Segmenter {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// An upscaler as a Python pickle.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     PickledUpscaler {
@@ -346,6 +354,11 @@ impl CheckpointError {
             Self::Depth { .. } => {
                 "Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as \
                 transformers saves it."
+                    .to_owned()
+            }
+            Self::Segmenter { .. } => {
+                "Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one \
+                as transformers saves it."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

@@ -18,12 +18,14 @@ pub enum Role {
     Upscaler,
     /// Makes maps of images for ControlNets.
     Preprocessor,
+    /// Makes masks of what points and boxes show.
+    Segmenter,
 }
 
 impl Role {
     /// Whether its matrices are always held as they are stored: it is small, and errors in it are seen at once.
     pub fn stays_as_stored(self) -> bool {
-        matches!(self, Self::Autoencoder | Self::Upscaler | Self::Preprocessor)
+        matches!(self, Self::Autoencoder | Self::Upscaler | Self::Preprocessor | Self::Segmenter)
     }
 
     /// The identifier in machine-readable output.
@@ -34,6 +36,7 @@ impl Role {
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
             Self::Preprocessor => "preprocessor",
+            Self::Segmenter => "segmenter",
         }
     }
 }
@@ -46,6 +49,7 @@ impl fmt::Display for Role {
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
             Self::Preprocessor => "preprocessor",
+            Self::Segmenter => "segmenter",
         })
     }
 }

@@ -24,6 +24,7 @@ fn of_role(role: Role) -> &'static [&'static str] {
         Role::Autoencoder => &["autoencoders", "vae"],
         Role::Upscaler => &["upscalers"],
         Role::Preprocessor => &["preprocessors"],
+        Role::Segmenter => &["segmenters"],
     }
 }
 

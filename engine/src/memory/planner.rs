@@ -23,7 +23,7 @@ impl ByRole {
         match role {
             Role::TextEncoder => self.text_encoders,
             Role::Denoiser => self.denoisers,
-            Role::Autoencoder | Role::Upscaler | Role::Preprocessor => self.autoencoders,
+            Role::Autoencoder | Role::Upscaler | Role::Preprocessor | Role::Segmenter => self.autoencoders,
         }
     }
 }

@@ -189,5 +189,6 @@ fn role_name(role: Role) -> &'static str {
         Role::Autoencoder => "autoencoder",
         Role::Upscaler => "upscaler",
         Role::Preprocessor => "preprocessor",
+        Role::Segmenter => "segmenter",
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{DepthEstimators, FAMILIES, Model, Task, Upscalers, adapter_marks::AdapterMark, known, stages};
+use super::{
+    DepthEstimators, FAMILIES, Model, Segmenters, Task, Upscalers, adapter_marks::AdapterMark, known, stages,
+};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role},
     request::Request,
@@ -159,6 +161,9 @@ pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, Check
     }
     if DepthEstimators.recognises(&checkpoint) {
         return DepthEstimators.open(&checkpoint);
+    }
+    if Segmenters.recognises(&checkpoint) {
+        return Segmenters.open(&checkpoint);
     }
     let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
         return Err(CheckpointError::UnknownFamily {

@@ -29,6 +29,7 @@ pub mod qwen_image_21;
 pub mod scheduler;
 pub mod sd3;
 pub mod sdxl;
+mod segmenters;
 pub mod stable_diffusion;
 mod stages;
 mod token_levels;
@@ -59,6 +60,7 @@ pub use model::{
     Denoising, Model, ModelDefaults, ModelPart, Network, Opened, Prompt, SeenImage, TextPart, Used,
 };
 pub use opened::OpenedModels;
+pub use segmenters::{Segmenters, open_segmenter};
 pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
 pub use upscalers::{Upscalers, open_upscaler};
 pub use windows::{FrameWindows, Window};

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use super::{ClipFrames, Denoiser, Family, Task, hires, stages::overlap};
 use crate::{
-    aids::DepthAnything,
+    aids::{DepthAnything, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
     request::{ComputeDtype, Mode, Preprocessor, References, Request, RequestError, Sampler},
@@ -61,6 +61,8 @@ pub enum Network {
     Upscaler(Arc<dyn Upscaler>),
     /// Makes depth maps of images.
     Depth(Arc<DepthAnything>),
+    /// Makes masks of parts of images.
+    Segmenter(Arc<Segmenter>),
 }
 
 /// A denoiser and its noise levels.
@@ -299,6 +301,14 @@ impl Model {
         })
     }
 
+    /// Its segmenter, if it is one.
+    pub fn segmenter(&self) -> Option<Used<Segmenter>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::Segmenter(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
     /// This model plus the parts of another for which `name` returns a name. Each denoiser still reads the
     /// text encoders of its own model. LoRAs do not apply to the added parts.
     pub fn joined(&self, other: &Self, name: impl Fn(&ModelPart) -> Option<&'static str>) -> Self {
@@ -374,6 +384,12 @@ impl Model {
             (Some(_), None) => return Err(RequestError::NoDepthModel),
             (None, Some(_)) if !generates => return Err(RequestError::OnlyMakesDepth),
             (None, _) => {}
+        }
+        match (&request.mask_of, self.segmenter()) {
+            (Some(mask), Some(_)) => return mask.validate([request.width, request.height]),
+            (Some(_), None) => return Err(RequestError::NoSegmenter),
+            (None, Some(_)) => return Err(RequestError::OnlyMakesMasks),
+            (None, None) => {}
         }
         match (&request.upscale, self.upscaler()) {
             (Some(upscale), Some(_)) => return upscale.validate(request),

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open, open_depth, open_upscaler};
+use super::{Model, open, open_depth, open_segmenter, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
     request::{ControlNet, ModelSource, Preprocessor, Redux, Refiner, Request},
@@ -61,6 +61,9 @@ impl OpenedModels {
         if request.depth_of.is_some() {
             return self.depth(&path);
         }
+        if request.mask_of.is_some() {
+            return self.alone(&path, open_segmenter);
+        }
         let (mut model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
                 (self.keep(&path, &[other], || self.refined(&path, other))?, vec![other])
@@ -102,16 +105,21 @@ impl OpenedModels {
     }
 
     fn upscaler(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
-        self.keep(path, &[], || {
-            let model = open_upscaler(path)?;
-            let stamps = stamps(&model);
-            Ok((model, stamps))
-        })
+        self.alone(path, open_upscaler)
     }
 
     fn depth(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
+        self.alone(path, open_depth)
+    }
+
+    /// A model of one file, of a kind that `open` opens.
+    fn alone(
+        &self,
+        path: &Path,
+        open: fn(&Path) -> Result<Model, CheckpointError>,
+    ) -> Result<Arc<Model>, CheckpointError> {
         self.keep(path, &[], || {
-            let model = open_depth(path)?;
+            let model = open(path)?;
             let stamps = stamps(&model);
             Ok((model, stamps))
         })

@@ -83,7 +83,8 @@ impl Family for Sdxl {
             | Network::VisionTower(_)
             | Network::Autoencoder(_)
             | Network::Upscaler(_)
-            | Network::Depth(_) => None,
+            | Network::Depth(_)
+            | Network::Segmenter(_) => None,
         };
         Ok(model.joined(refiner, name))
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Denoiser, Denoising, GivenFrames, Model, Used};
 use crate::{
-    aids::DepthAnything,
+    aids::{DepthAnything, Segmenter},
     memory::StageKind,
     request::{Canvas, Mode, Request},
     sampling::{self, Guide},
@@ -59,6 +59,11 @@ pub enum Task {
         estimator: Used<DepthAnything>,
         /// Width and height of each.
         sizes: Vec<[u32; 2]>,
+    },
+    /// Makes a mask of a part of an image.
+    Segment {
+        /// The segmenter.
+        segmenter: Used<Segmenter>,
     },
     /// Enlarges an image or the frames of a clip.
     Upscale {
@@ -220,7 +225,7 @@ impl Task {
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
-            Self::Depth { .. } => StageKind::Preprocess,
+            Self::Depth { .. } | Self::Segment { .. } => StageKind::Preprocess,
         }
     }
 

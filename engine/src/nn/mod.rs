@@ -15,6 +15,7 @@ mod functions;
 mod noise;
 mod tensor;
 mod trace;
+mod untraced;
 mod waves;
 mod weight;
 
@@ -36,5 +37,6 @@ pub use functions::{
 pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
+pub use untraced::{Untraced, attention_with_scores, untraced};
 pub use waves::{Waves, waves};
 pub use weight::{LowRank, TracedWeight, Weight, conv2d, conv3d, linear_with};

@@ -405,6 +405,11 @@ impl Tensor {
         self.each(Values::tanh)
     }
 
+    /// The square root of each value.
+    pub fn sqrt(&self) -> Result<Self> {
+        self.each(Values::sqrt)
+    }
+
     /// Sets negative values to 0.
     pub fn relu(&self) -> Result<Self> {
         self.each(Values::relu)

@@ -121,7 +121,7 @@ impl Settings {
 
     /// The request that generates only this image.
     pub fn picture_request(&self) -> Request {
-        Request { seed: self.seed, batch: 1, depth_of: None, ..self.request.clone() }
+        Request { seed: self.seed, batch: 1, depth_of: None, mask_of: None, ..self.request.clone() }
     }
 
     /// The settings in the format of A1111's web UI.
@@ -249,6 +249,7 @@ fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
     }
     paths.extend(request.control_nets.iter_mut().flat_map(|net| [&mut net.model, &mut net.image]));
     paths.extend(request.depth_model.as_mut().into_iter().chain(request.depth_of.as_mut()));
+    paths.extend(request.mask_of.as_mut().map(|mask| &mut mask.image));
     paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
     paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
     paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));

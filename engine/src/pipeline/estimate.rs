@@ -9,14 +9,14 @@ use super::{
     resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
-    aids::DepthAnything,
+    aids::{DepthAnything, Prompt, Segmenter},
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
         ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape,
         Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
-    request::{ControlNet, Request, SourceImage},
+    request::{ControlNet, MaskOf, MaskPoint, Request, SourceImage},
     residency::TracedBlocks,
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower},
@@ -76,6 +76,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::EncodeEnlarged { autoencoder } => estimate.encode_enlarged(number, autoencoder)?,
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
             Task::Depth { estimator, sizes } => estimate.depth(estimator, sizes)?,
+            Task::Segment { segmenter } => estimate.segment(segmenter)?,
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
@@ -318,6 +319,21 @@ impl Estimator<'_> {
         self.enlarge(upscaler, given.size, given.frames().0)
     }
 
+    /// The work of making a mask of an image that was not seen before.
+    fn segment(&self, Used { part, network }: &Used<Segmenter>) -> Result<Vec<PartUse>, PipelineError> {
+        let Request { mask_of: Some(wanted), width, height, .. } = &self.resolved.request else {
+            return Ok(Vec::new());
+        };
+        self.trace.take();
+        let blocks = self.blocks(*part);
+        let image = self.trace.tensor(&[1, 3, Segmenter::SIDE, Segmenter::SIDE], DType::F32);
+        let embedding = network.embed(blocks.blocks(), &image)?;
+        drop(image);
+        network.masks(blocks.blocks(), &embedding, &prompt_of(wanted, [*height, *width]))?;
+        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+        Ok(vec![PartUse { part: *part, ways: vec![work] }])
+    }
+
     /// The work of making depth maps of images of these widths and heights, one after the other.
     fn depth(
         &self,
@@ -502,4 +518,17 @@ pub fn prepare_input<'a>(
         references,
         controls,
     }
+}
+
+/// What shows a segmenter a part of an image of a height and width, in pixels of what it sees.
+pub fn prompt_of(wanted: &MaskOf, [height, width]: [u32; 2]) -> Prompt {
+    let [rows, columns] = Segmenter::sees([height, width]);
+    let scaled =
+        |value: u32, seen: u32, whole: u32| (f64::from(value) * f64::from(seen) / f64::from(whole)) as f32;
+    let across = |x: u32| scaled(x, columns, width);
+    let down = |y: u32| scaled(y, rows, height);
+    let point = |point: &MaskPoint| ([across(point.x), down(point.y)], point.inside);
+    let corners =
+        |[left, top, right, bottom]: [u32; 4]| [across(left), down(top), across(right), down(bottom)];
+    Prompt { points: wanted.points.iter().map(point).collect(), area: wanted.area.map(corners) }
 }

@@ -21,7 +21,7 @@ use crate::{
 pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
     match dtype {
         ComputeDtype::F32 => DType::F32,
-        _ if role == Role::Preprocessor => DType::F32,
+        _ if matches!(role, Role::Preprocessor | Role::Segmenter) => DType::F32,
         ComputeDtype::Bf16 => DType::BF16,
         ComputeDtype::F16 if role == Role::Autoencoder => DType::F32,
         ComputeDtype::F16 => DType::F16,

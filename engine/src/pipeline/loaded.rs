@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     adapters::AdapterReport,
-    checkpoint::{Component, Role},
+    checkpoint::{Component, FileStamp, Role},
     hardware::{MemoryAccount, unmetered},
     memory::{DeviceChoice, Footprint, Keep, MemoryPreferences, Plan, Residence, StagePlan},
     models::{Conditioning, Denoising, Model, Prompt, Used},
@@ -49,6 +49,8 @@ pub struct LoadedModel {
     pub(super) preview: RefCell<Option<Preview>>,
     tiny: OnceCell<Option<Tiny>>,
     prompts: RefCell<VecDeque<(Prompt, Conditionings)>>,
+    /// The image that a segmenter has seen last, and its embedding, in RAM.
+    embedded: RefCell<Option<(FileStamp, candle_core::Tensor)>>,
 }
 
 impl LoadedModel {
@@ -83,6 +85,7 @@ impl LoadedModel {
             preview: RefCell::new(None),
             tiny: OnceCell::new(),
             prompts: RefCell::default(),
+            embedded: RefCell::default(),
         }
     }
 
@@ -217,6 +220,19 @@ impl LoadedModel {
     /// The tiny decoder for previews, if its file exists.
     pub(super) fn tiny_decoder(&self) -> Option<&Tiny> {
         self.tiny.get_or_init(|| unmetered(|| tiny::find(&self.model))).as_ref()
+    }
+
+    /// The embedding of an image, if it was the last one that was embedded and its file is the same.
+    pub(super) fn embedded(&self, image: &FileStamp) -> Option<candle_core::Tensor> {
+        let known = self.embedded.borrow();
+        known.as_ref().filter(|(known, _)| known == image).map(|(_, embedding)| embedding.clone())
+    }
+
+    /// Keeps a copy of the embedding of an image in RAM, in place of the one before.
+    pub(super) fn keep_embedded(&self, image: FileStamp, embedding: &Tensor) -> nn::Result<()> {
+        let copy = unmetered(|| embedding.computed()?.to_device(&Device::Cpu)?.copy())?;
+        *self.embedded.borrow_mut() = Some((image, copy));
+        Ok(())
     }
 
     /// Whether the conditioning of a prompt for these denoisers is cached.

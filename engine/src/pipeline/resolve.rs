@@ -52,7 +52,8 @@ impl Resolved {
     pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
         let enlarged = request.upscale.as_ref().map(|upscale| GivenMedia::open(&upscale.path)).transpose()?;
         let request = &enlarged.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
-        let request = &match &request.depth_of {
+        let seen = request.mask_of.as_ref().map(|mask| &mask.image);
+        let request = &match request.depth_of.as_ref().or(seen) {
             Some(path) => {
                 let [width, height] = size_of(path)?;
                 Request { width, height, frames: 1, batch: 1, ..request.clone() }

@@ -48,6 +48,48 @@ pub enum RequestError {
     /// Depth maps without what makes them.
     #[error("a depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2")]
     NoDepthModel,
+    /// A segmenter is to generate.
+    #[error(
+        "this model makes masks and generates no images; use `sluice mask`, or the tools for masks in the window"
+    )]
+    OnlyMakesMasks,
+    /// Masks without what makes them.
+    #[error("a mask of points needs Segment Anything; choose a .safetensors file of it or of MobileSAM")]
+    NoSegmenter,
+    /// A mask of nothing.
+    #[error("nothing shows what the mask is of; give a point in it, or a box around it")]
+    NothingToMask,
+    /// A point that is not in the image.
+    #[error("the point {x},{y} is not in the image, which has {width}×{height} pixels")]
+    MaskPointOutside {
+        /// Its column.
+        x: u32,
+        /// Its row.
+        y: u32,
+        /// Width of the image.
+        width: u32,
+        /// Height of the image.
+        height: u32,
+    },
+    /// A box that is empty or not in the image.
+    #[error(
+        "the box {left},{top},{right},{bottom} is no box in the image, which has {width}×{height} pixels; give left, top, right \
+         and bottom"
+    )]
+    MaskBox {
+        /// Its first column.
+        left: u32,
+        /// Its first row.
+        top: u32,
+        /// The column after its last.
+        right: u32,
+        /// The row after its last.
+        bottom: u32,
+        /// Width of the image.
+        width: u32,
+        /// Height of the image.
+        height: u32,
+    },
     /// A model that generates is to enlarge an image.
     #[error("this model generates images and is no upscaler")]
     NoUpscaler,

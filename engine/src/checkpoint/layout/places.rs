@@ -112,6 +112,7 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
         Role::Autoencoder => "vae",
         Role::Upscaler => "upscale_models",
         Role::Preprocessor => "depthanything",
+        Role::Segmenter => "sams",
     })
 }
 

@@ -120,7 +120,9 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 (Role::Denoiser, _) => stages.push(StageWork::new(Denoise, vec![part_use])),
                 (Role::Autoencoder, _) => stages.push(StageWork::new(Decode, vec![part_use])),
                 (Role::Upscaler, _) => stages.push(StageWork::new(Upscale, vec![part_use])),
-                (Role::Preprocessor, _) => stages.push(StageWork::new(Preprocess, vec![part_use])),
+                (Role::Preprocessor | Role::Segmenter, _) => {
+                    stages.push(StageWork::new(Preprocess, vec![part_use]))
+                }
             }
         }
         for (part, nth) in further {
@@ -133,7 +135,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 Role::Denoiser => Denoise,
                 Role::Autoencoder => EncodeImage,
                 Role::Upscaler => Upscale,
-                Role::Preprocessor => Preprocess,
+                Role::Preprocessor | Role::Segmenter => Preprocess,
             };
             stages.push(StageWork::new(kind, vec![PartUse { part, ways }]));
         }

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DepthEstimators, FAMILIES, Family as _, Model, Upscalers,
+    DepthEstimators, FAMILIES, Family as _, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     unet::control_net_for,
 };
@@ -184,6 +184,7 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
         Kind::Part if DepthEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
+        Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     roles.sort();
@@ -221,6 +222,10 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     }
     if let Ok(opened) = aids::open(checkpoint) {
         let what = format!("depth estimator, {}, {}", opened.component.architecture, opened.network.size());
+        return Words { what, kind: Kind::Part, family: None };
+    }
+    if let Ok(opened) = aids::open_segmenter(checkpoint) {
+        let what = format!("segmenter, {}, {}", opened.component.architecture, opened.network.size());
         return Words { what, kind: Kind::Part, family: None };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
@@ -294,7 +299,7 @@ fn component(part: &Part) -> Option<String> {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))
             }),
-        Role::Denoiser | Role::Upscaler | Role::Preprocessor => None,
+        Role::Denoiser | Role::Upscaler | Role::Preprocessor | Role::Segmenter => None,
     }
 }
 

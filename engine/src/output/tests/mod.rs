@@ -146,6 +146,7 @@ fn any_request() -> impl Strategy<Value = Request> {
             .collect(),
         depth_model: source.1.as_ref().map(|refiner| refiner.path.clone()),
         depth_of: None,
+        mask_of: None,
         redux: source
             .1
             .as_ref()

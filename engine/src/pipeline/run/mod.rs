@@ -11,6 +11,7 @@ mod hires;
 mod noise;
 mod preview;
 mod references;
+mod segment;
 mod source;
 mod turn;
 mod upscale;
@@ -263,6 +264,9 @@ impl Run<'_> {
                 Task::Depth { estimator, .. } => {
                     made.media = self.stage(number, || self.depth_maps(number, estimator))?;
                 }
+                Task::Segment { segmenter } => {
+                    made.media = self.stage(number, || self.mask(number, segmenter))?;
+                }
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
                     made.media = self.stage(number, || match &latents {
@@ -308,6 +312,7 @@ impl Run<'_> {
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
             Task::Depth { estimator, .. } => Some(estimator.part),
+            Task::Segment { segmenter } => Some(segmenter.part),
         }
     }
 
