@@ -18,6 +18,7 @@ pub mod packed;
 pub mod parity;
 pub mod pixels;
 pub mod runner;
+pub mod segment;
 pub mod stores;
 pub mod threads;
 pub mod twins;

@@ -19,6 +19,7 @@ mod hires_args;
 mod inspect;
 mod jobs;
 mod listener;
+mod mask;
 #[cfg(feature = "serve")]
 mod mcp;
 mod measured;
@@ -109,6 +110,7 @@ enum Command {
     Batch(Box<batch::Args>),
     Upscale(Box<upscale::Args>),
     Depth(Box<depth::Args>),
+    Mask(Box<mask::Args>),
     Inspect(inspect::Args),
     Convert(convert::Args),
     #[cfg(feature = "download")]
@@ -143,6 +145,7 @@ pub fn run() -> ExitCode {
         Some(Command::Batch(args)) => batch::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
+        Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         #[cfg(feature = "download")]

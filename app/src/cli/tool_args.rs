@@ -1,4 +1,4 @@
-//! What the commands have in common that make something of files of images: `upscale` and `depth`.
+//! What the commands have in common that make something of files of images: `upscale`, `depth` and `mask`.
 
 use std::path::{Path, PathBuf};
 

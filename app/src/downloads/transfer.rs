@@ -255,7 +255,7 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 9] = [
     "checkpoints",
     "diffusion_models",
     "text_encoders",
@@ -264,6 +264,7 @@ const FOLDERS: [&str; 8] = [
     "upscale_models",
     "controlnet",
     "depthanything",
+    "sams",
 ];
 
 /// Where a file may be already.
@@ -302,7 +303,17 @@ fn here_already(
 
 /// Moves a file into the folder that its contents say. Returns where it is then.
 fn sorted(path: &Path) -> PathBuf {
-    let [checkpoints, denoisers, encoders, autoencoders, adapters, upscalers, control_nets, depth] = FOLDERS;
+    let [
+        checkpoints,
+        denoisers,
+        encoders,
+        autoencoders,
+        adapters,
+        upscalers,
+        control_nets,
+        depth,
+        segmenters,
+    ] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
             Kind::Adapter => adapters,
@@ -312,6 +323,7 @@ fn sorted(path: &Path) -> PathBuf {
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,
             Kind::Part if content.roles.contains(&Role::Upscaler) => upscalers,
             Kind::Part if content.roles.contains(&Role::Preprocessor) => depth,
+            Kind::Part if content.roles.contains(&Role::Segmenter) => segmenters,
             Kind::Part => encoders,
             Kind::Other => return path.to_owned(),
         },

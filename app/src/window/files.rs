@@ -309,6 +309,8 @@ pub enum FileEvent {
     },
     /// A depth estimator was chosen in a dialog.
     DepthModelChosen(PathBuf),
+    /// A segmenter was chosen in a dialog.
+    SegmenterChosen(PathBuf),
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -414,6 +416,7 @@ impl Files {
                     | FileEvent::ControlNetChosen(_)
                     | FileEvent::ControlImageChosen { .. }
                     | FileEvent::DepthModelChosen(_)
+                    | FileEvent::SegmenterChosen(_)
                     | FileEvent::UpscalerChosen(_)
                     | FileEvent::HiresUpscalerChosen(_)
                     | FileEvent::InputChosen(_)

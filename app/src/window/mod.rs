@@ -18,6 +18,7 @@ pub mod icons;
 pub mod image_settings;
 pub mod library;
 pub mod link;
+mod model_menu;
 mod monitor;
 mod notification;
 mod palette;

@@ -106,18 +106,20 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
-        let prompt = match (&request.upscale, &request.depth_of) {
-            (Some(upscale), _) => tr!("queue-upscale", name = file_name(&upscale.path)),
-            (None, Some(image)) => tr!("queue-depth", name = file_name(image)),
-            (None, None) if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
-            (None, None) => request.prompt.clone(),
+        let prompt = match (&request.upscale, &request.depth_of, &request.mask_of) {
+            (Some(upscale), ..) => tr!("queue-upscale", name = file_name(&upscale.path)),
+            (None, Some(image), _) => tr!("queue-depth", name = file_name(image)),
+            (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
+            (None, None, None) if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
+            (None, None, None) => request.prompt.clone(),
         };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
-        let size = match (&request.upscale, &request.depth_of) {
-            (Some(_), _) => size,
-            (None, Some(_)) => String::new(),
-            (None, None) => tr!("queue-size", size = size, count = request.steps),
+        let makes_map = request.depth_of.is_some() || request.mask_of.is_some();
+        let size = match &request.upscale {
+            Some(_) => size,
+            None if makes_map => String::new(),
+            None => tr!("queue-size", size = size, count = request.steps),
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
         Self { id: job.id, jobs, prompt, size, is_open: false }

@@ -136,6 +136,8 @@ pub struct Settings {
     pub muted: bool,
     /// Files of styles that were opened.
     pub style_files: Vec<PathBuf>,
+    /// What makes masks of objects; the first in the library if absent.
+    pub segmenter: Option<PathBuf>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
     /// Whether the list of collections is open; by the width of the window until it was opened or closed.
@@ -170,6 +172,7 @@ impl Default for Settings {
             batch_grid: false,
             muted: false,
             style_files: Vec::new(),
+            segmenter: None,
             gallery_folders: Vec::new(),
             collections_open: None,
             memory: MemorySettings::default(),

@@ -15,6 +15,7 @@ mod grids;
 mod hires;
 #[cfg(target_os = "linux")]
 mod limits;
+mod mask;
 mod memory;
 mod presets;
 mod prompts;

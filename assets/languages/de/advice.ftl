@@ -129,3 +129,4 @@ advice-add-a-line-for-each-entry = Für jeden Eintrag eine Zeile hinzufügen. Ze
 advice-remove-the-name-of-the-file = Den Namen der Datei aus ihren eigenen Zeilen entfernen.
 advice-add-more-pixels-around-the-image = Mehr Pixel um das Bild hinzufügen.
 advice-choose-a-safetensors-file-of-depth = Eine .safetensors-Datei von Depth Anything V2 Small, Base oder Large wählen, oder einen Ordner davon, wie transformers ihn speichert.
+advice-choose-a-safetensors-file-of-segment = Eine .safetensors-Datei von Segment Anything (ViT-B, L oder H) oder von MobileSAM wählen, oder einen Ordner davon, wie transformers ihn speichert.

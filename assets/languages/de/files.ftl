@@ -74,6 +74,7 @@ files-format-frames = Ordner mit PNG-Bildern
 files-control-net = ControlNet wählen
 files-control-image = Bild für das ControlNet wählen
 files-depth-model = Tiefenschätzer wählen
+files-segmenter = Segmentierer wählen
 files-upscaler = Vergrößerer wählen
 files-folder-tip = Öffnet diesen Ordner.
 files-file-tip = Wählt diese Datei.

@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt
+        [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] Block { $number } des Denoisers
         [upscaler] Block { $number } des Vergrößerers
         [preprocessor] Block { $number } der Vorverarbeitung
+        [segmenter] Block { $number } des Segmentierers
        *[autoencoder] Block { $number } des Autoencoders
     }
 monitor-block-resident = { $memory }, während seiner Phase geladen

@@ -86,6 +86,7 @@ reason-role-denoiser = Denoiser
 reason-role-autoencoder = Autoencoder
 reason-role-upscaler = Vergrößerer
 reason-role-preprocessor = Vorverarbeitung
+reason-role-segmenter = Segmentierer
 reason-roles-text-and-denoiser = Textencoder und der Denoiser
 reason-roles-text-and-autoencoder = Textencoder und der Autoencoder
 reason-roles-denoiser-and-autoencoder = Denoiser und der Autoencoder

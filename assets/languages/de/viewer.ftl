@@ -90,8 +90,16 @@ viewer-brush = Pinsel
 viewer-brush-tip = Größe des Pinsels in Pixeln des Bildes.
 viewer-mask-rectangle = Rechteck
 viewer-mask-lasso = Lasso
+viewer-mask-object = Objekt
+viewer-mask-object-tip = Zum Hinzufügen darauf klicken, mit Alt auf das klicken, was nicht dazugehört, oder einen Rahmen darum ziehen.
+viewer-mask-object-made = Die Maske wird erstellt
+viewer-mask-object-next = Nächstes Objekt
+viewer-mask-object-next-tip = Das Markierte behalten und etwas anderes anklicken.
+viewer-segmenter = Segmentierer
+viewer-segmenter-tip = Eine Datei von Segment Anything oder MobileSAM, die findet, was zusammengehört.
+viewer-segmenter-chosen = Objekte findet von nun an { $name }.
 viewer-mask-tool = Werkzeug
-viewer-mask-tool-tip = Striche, Rechtecke oder von Hand gezogene Umrisse malen.
+viewer-mask-tool-tip = Striche, Rechtecke oder Umrisse malen, oder anklicken, was markiert werden soll.
 viewer-brush-size = Pinselgröße
 viewer-mask-grow =
     { $pixels ->

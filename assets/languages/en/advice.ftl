@@ -130,3 +130,4 @@ advice-add-a-line-for-each-entry = Add a line for each entry. Lines that begin w
 advice-remove-the-name-of-the-file = Remove the name of the file from its own lines.
 advice-add-more-pixels-around-the-image = Add more pixels around the image.
 advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as transformers saves it.
+advice-choose-a-safetensors-file-of-segment = Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one as transformers saves it.

@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed
+        [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed, now { $block }
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed, now { $block }
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed, now { $block }
+        [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed, now { $block }
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed, now { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] Block { $number } of the denoiser
         [upscaler] Block { $number } of the upscaler
         [preprocessor] Block { $number } of the preprocessor
+        [segmenter] Block { $number } of the segmenter
        *[autoencoder] Block { $number } of the autoencoder
     }
 monitor-block-resident = { $memory }, resident during its stage

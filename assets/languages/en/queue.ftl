@@ -33,6 +33,7 @@ queue-duplicate = Duplicate with another seed
 queue-edit = Edit
 queue-upscale = Upscale { $name }
 queue-depth = Depth map of { $name }
+queue-mask = Mask of { $name }
 queue-repeat = Repeat
 queue-repeat-tip = When the queue is done, generates its last image or clip again with another seed, until you cancel it or turn this off.
 queue-time-left = About { $time } left in all

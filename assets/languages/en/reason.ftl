@@ -63,6 +63,7 @@ reason-role-denoiser = denoiser
 reason-role-autoencoder = autoencoder
 reason-role-upscaler = upscaler
 reason-role-preprocessor = preprocessor
+reason-role-segmenter = segmenter
 reason-roles-text-and-denoiser = text encoder and the denoiser
 reason-roles-text-and-autoencoder = text encoder and the autoencoder
 reason-roles-denoiser-and-autoencoder = denoiser and the autoencoder

@@ -90,8 +90,16 @@ viewer-brush = Brush
 viewer-brush-tip = Brush size in image pixels.
 viewer-mask-rectangle = Rectangle
 viewer-mask-lasso = Lasso
+viewer-mask-object = Object
+viewer-mask-object-tip = Click on it to add it, click with Alt on what does not belong to it, or drag a box around it.
+viewer-mask-object-made = The mask is being made
+viewer-mask-object-next = Next object
+viewer-mask-object-next-tip = Keep what is marked, and click on another thing.
+viewer-segmenter = Segmenter
+viewer-segmenter-tip = A Segment Anything or MobileSAM file, which finds what belongs together.
+viewer-segmenter-chosen = Objects are found by { $name } from now on.
 viewer-mask-tool = Tool
-viewer-mask-tool-tip = Paint strokes, rectangles, or outlines drawn by hand.
+viewer-mask-tool-tip = Paint strokes, rectangles or outlines, or click on what is to be marked.
 viewer-brush-size = Brush size
 viewer-mask-grow =
     { $pixels ->

@@ -129,3 +129,4 @@ advice-add-a-line-for-each-entry = Añada una línea para cada entrada. Las lín
 advice-remove-the-name-of-the-file = Quite el nombre del archivo de sus propias líneas.
 advice-add-more-pixels-around-the-image = Añada más píxeles alrededor de la imagen.
 advice-choose-a-safetensors-file-of-depth = Elija un archivo .safetensors de Depth Anything V2 Small, Base o Large, o una carpeta como las que guarda transformers.
+advice-choose-a-safetensors-file-of-segment = Elija un archivo .safetensors de Segment Anything (ViT-B, L o H) o de MobileSAM, o una carpeta como las que guarda transformers.

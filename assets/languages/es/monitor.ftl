@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming
+        [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming, ahora { $block }
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] Bloque { $number } del denoiser
         [upscaler] Bloque { $number } del upscaler
         [preprocessor] Bloque { $number } del preprocesador
+        [segmenter] Bloque { $number } del modelo de segmentación
        *[autoencoder] Bloque { $number } del autocodificador
     }
 monitor-block-resident = { $memory }, residente durante su fase

@@ -33,6 +33,7 @@ queue-duplicate = Duplicar con otra semilla
 queue-edit = Editar
 queue-upscale = Ampliar { $name }
 queue-depth = Mapa de profundidad de { $name }
+queue-mask = Máscara de { $name }
 queue-repeat = Repetir
 queue-repeat-tip = Cuando termina la cola, vuelve a generar su última imagen o su último clip con otra semilla, hasta que se cancele o se desactive.
 queue-time-left = Unos { $time } en total

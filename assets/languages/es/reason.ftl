@@ -70,6 +70,7 @@ reason-role-denoiser = denoiser
 reason-role-autoencoder = autocodificador
 reason-role-upscaler = upscaler
 reason-role-preprocessor = preprocesador
+reason-role-segmenter = modelo de segmentación
 reason-roles-text-and-denoiser = codificador de texto y el denoiser
 reason-roles-text-and-autoencoder = codificador de texto y el autocodificador
 reason-roles-denoiser-and-autoencoder = denoiser y el autocodificador

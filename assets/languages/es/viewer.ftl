@@ -90,8 +90,16 @@ viewer-brush = Pincel
 viewer-brush-tip = Tamaño del pincel en píxeles de la imagen.
 viewer-mask-rectangle = Rectángulo
 viewer-mask-lasso = Lazo
+viewer-mask-object = Objeto
+viewer-mask-object-tip = Haga clic en él para añadirlo, haga clic con Alt en lo que no le pertenece o arrastre un recuadro a su alrededor.
+viewer-mask-object-made = Se está creando la máscara
+viewer-mask-object-next = Objeto siguiente
+viewer-mask-object-next-tip = Conserva lo marcado para hacer clic en otra cosa.
+viewer-segmenter = Modelo de segmentación
+viewer-segmenter-tip = Un archivo de Segment Anything o MobileSAM, que encuentra lo que va junto.
+viewer-segmenter-chosen = A partir de ahora, { $name } encuentra los objetos.
 viewer-mask-tool = Herramienta
-viewer-mask-tool-tip = Pintar trazos, rectángulos o contornos a mano alzada.
+viewer-mask-tool-tip = Pintar trazos, rectángulos o contornos, o hacer clic en lo que se quiere marcar.
 viewer-brush-size = Tamaño del pincel
 viewer-mask-grow =
     { $pixels ->

@@ -129,3 +129,4 @@ advice-add-a-line-for-each-entry = Ajoutez une ligne pour chaque entrée. Les li
 advice-remove-the-name-of-the-file = Retirez le nom du fichier de ses propres lignes.
 advice-add-more-pixels-around-the-image = Ajoutez plus de pixels autour de l’image.
 advice-choose-a-safetensors-file-of-depth = Choisissez un fichier .safetensors de Depth Anything V2 Small, Base ou Large, ou le dossier de l’un d’eux tel que transformers l’enregistre.
+advice-choose-a-safetensors-file-of-segment = Choisissez un fichier .safetensors de Segment Anything (ViT-B, L ou H) ou de MobileSAM, ou le dossier de l’un d’eux tel que transformers l’enregistre.

@@ -74,6 +74,7 @@ files-format-frames = dossier d'images PNG
 files-control-net = Choisir un ControlNet
 files-control-image = Choisir une image pour le ControlNet
 files-depth-model = Choisir un estimateur de profondeur
+files-segmenter = Choisir un modèle de segmentation
 files-upscaler = Choisir un upscaler
 files-file-tip = Choisit ce fichier.
 files-folder-tip = Ouvre ce dossier.

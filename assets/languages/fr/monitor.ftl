@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming
+        [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] Bloc { $number } du débruiteur
         [upscaler] Bloc { $number } de l'upscaler
         [preprocessor] Bloc { $number } du préprocesseur
+        [segmenter] Bloc { $number } du modèle de segmentation
        *[autoencoder] Bloc { $number } de l'auto-encodeur
     }
 monitor-block-resident = { $memory }, résident pendant sa phase

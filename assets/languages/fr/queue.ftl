@@ -33,6 +33,7 @@ queue-duplicate = Dupliquer avec une autre graine
 queue-edit = Modifier
 queue-upscale = Agrandir { $name }
 queue-depth = Carte de profondeur de { $name }
+queue-mask = Masque de { $name }
 queue-repeat = Répéter
 queue-repeat-tip = Quand la file est terminée, regénère sa dernière image ou son dernier clip avec une autre graine, jusqu'à l'annulation ou la désactivation.
 queue-time-left = Environ { $time } au total

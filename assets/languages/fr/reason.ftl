@@ -70,6 +70,7 @@ reason-role-denoiser = le débruiteur
 reason-role-autoencoder = l’auto-encodeur
 reason-role-upscaler = l’upscaler
 reason-role-preprocessor = le préprocesseur
+reason-role-segmenter = le modèle de segmentation
 reason-roles-text-and-denoiser = l’encodeur de texte et le débruiteur
 reason-roles-text-and-autoencoder = l’encodeur de texte et l’auto-encodeur
 reason-roles-denoiser-and-autoencoder = le débruiteur et l’auto-encodeur

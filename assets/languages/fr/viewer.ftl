@@ -90,8 +90,16 @@ viewer-brush = Pinceau
 viewer-brush-tip = Taille du pinceau en pixels de l'image.
 viewer-mask-rectangle = Rectangle
 viewer-mask-lasso = Lasso
+viewer-mask-object = Objet
+viewer-mask-object-tip = Cliquez dessus pour l’ajouter, cliquez avec Alt sur ce qui n’en fait pas partie, ou tracez un cadre autour.
+viewer-mask-object-made = Le masque est en cours de création
+viewer-mask-object-next = Objet suivant
+viewer-mask-object-next-tip = Garder ce qui est marqué et cliquer sur autre chose.
+viewer-segmenter = Modèle de segmentation
+viewer-segmenter-tip = Un fichier Segment Anything ou MobileSAM, qui trouve ce qui va ensemble.
+viewer-segmenter-chosen = Les objets sont désormais trouvés par { $name }.
 viewer-mask-tool = Outil
-viewer-mask-tool-tip = Peindre des traits, des rectangles ou des contours à main levée.
+viewer-mask-tool-tip = Peindre des traits, des rectangles ou des contours, ou cliquer sur ce qui doit être marqué.
 viewer-brush-size = Taille du pinceau
 viewer-mask-grow =
     { $pixels ->

@@ -129,3 +129,4 @@ advice-add-a-line-for-each-entry = 項目ごとに 1 行を追加してくださ
 advice-remove-the-name-of-the-file = ファイルの行から、そのファイル自身の名前を取り除いてください。
 advice-add-more-pixels-around-the-image = 画像の周囲に追加するピクセルを増やしてください。
 advice-choose-a-safetensors-file-of-depth = Depth Anything V2 の Small、Base、Large の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
+advice-choose-a-safetensors-file-of-segment = Segment Anything(ViT-B、L、H)または MobileSAM の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。

@@ -74,6 +74,7 @@ files-format-frames = PNG 画像のフォルダー
 files-control-net = ControlNetを選ぶ
 files-control-image = ControlNet用の画像を選ぶ
 files-depth-model = 深度推定モデルを選ぶ
+files-segmenter = セグメンテーションモデルを選ぶ
 files-upscaler = アップスケーラーを選択
 files-folder-tip = このフォルダーを開きます。
 files-file-tip = このファイルを選びます。

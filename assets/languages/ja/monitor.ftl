@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] デノイザーのブロック { $number }
         [upscaler] アップスケーラーのブロック { $number }
         [preprocessor] 前処理のブロック { $number }
+        [segmenter] セグメンテーションモデルのブロック { $number }
        *[autoencoder] オートエンコーダーのブロック { $number }
     }
 monitor-block-resident = { $memory }、ステージの間は常駐

@@ -70,6 +70,7 @@ reason-role-denoiser = デノイザー
 reason-role-autoencoder = オートエンコーダー
 reason-role-upscaler = アップスケーラー
 reason-role-preprocessor = プリプロセッサ
+reason-role-segmenter = セグメンテーションモデル
 reason-roles-text-and-denoiser = テキストエンコーダーとデノイザー
 reason-roles-text-and-autoencoder = テキストエンコーダーとオートエンコーダー
 reason-roles-denoiser-and-autoencoder = デノイザーとオートエンコーダー

@@ -129,3 +129,4 @@ advice-add-a-line-for-each-entry = 请为每个条目添加一行。以 # 开头
 advice-remove-the-name-of-the-file = 请从该文件自身的行中去掉它的名称。
 advice-add-more-pixels-around-the-image = 请在图像周围添加更多像素。
 advice-choose-a-safetensors-file-of-depth = 请选择 Depth Anything V2 Small、Base 或 Large 的 .safetensors 文件，或由 transformers 保存的此类文件夹。
+advice-choose-a-safetensors-file-of-segment = 请选择 Segment Anything（ViT-B、L 或 H）或 MobileSAM 的 .safetensors 文件，或由 transformers 保存的此类文件夹。

@@ -51,6 +51,7 @@ monitor-layers-summary =
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
     }
 monitor-layers-now =
@@ -59,6 +60,7 @@ monitor-layers-now =
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
     }
 monitor-block =
@@ -67,6 +69,7 @@ monitor-block =
         [denoiser] 去噪器的块 { $number }
         [upscaler] 放大模型的块 { $number }
         [preprocessor] 预处理器的块 { $number }
+        [segmenter] 分割模型的块 { $number }
        *[autoencoder] 自编码器的块 { $number }
     }
 monitor-block-resident = { $memory }，在其阶段内常驻

@@ -70,6 +70,7 @@ reason-role-denoiser = 去噪器
 reason-role-autoencoder = 自编码器
 reason-role-upscaler = 放大模型
 reason-role-preprocessor = 预处理器
+reason-role-segmenter = 分割模型
 reason-roles-text-and-denoiser = 文本编码器和去噪器
 reason-roles-text-and-autoencoder = 文本编码器和自编码器
 reason-roles-denoiser-and-autoencoder = 去噪器和自编码器

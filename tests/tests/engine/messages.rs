@@ -17,8 +17,8 @@ use sluice_engine::{
     precision::{Format, Storage},
     request::{
         AdapterUse, ComputeDtype, Control, Enlarger, FrameRange, GuidanceOptions, Hires, Interval, Keyframe,
-        ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, Style,
-        Variation, Windows,
+        MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
+        SourceImage, Style, Variation, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -85,6 +85,11 @@ fn request() -> Request {
         }],
         depth_model: Some(PathBuf::from("/models/depth.safetensors")),
         depth_of: Some(PathBuf::from("/pictures/fox.png")),
+        mask_of: Some(MaskOf {
+            image: PathBuf::from("/pictures/fox.png"),
+            points: vec![MaskPoint { x: 3, y: 5, inside: true }],
+            area: Some([1, 2, 30, 40]),
+        }),
         variation: Some(Variation { seed: u64::MAX, strength: 0.1 }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),

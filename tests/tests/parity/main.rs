@@ -30,6 +30,7 @@ mod qwen_image_21;
 mod refiner;
 mod samplers;
 mod sd3;
+mod segment;
 mod stable_cascade;
 mod stable_diffusion;
 mod tables;

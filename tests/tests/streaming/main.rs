@@ -18,6 +18,7 @@ mod past_runs;
 mod pictures;
 mod precisions;
 mod residency;
+mod segment;
 mod support;
 mod traffic;
 mod upscaling;

@@ -2,11 +2,11 @@
 
 use egui::Modifiers;
 use egui_kittest::kittest::Queryable;
-use sluice::window::state::FileState;
+use sluice::window::{action::Action, state::FileState};
 use sluice_engine::{
-    output::{Media, Settings, write_png},
-    request::{ReferenceSizes, References, Request, SourceImage, SourceMask},
-    session::{Event, ModelSummary},
+    output::{Image, Media, Settings, write_png},
+    request::{MaskPoint, ModelSource, ReferenceSizes, References, Request, SourceImage, SourceMask},
+    session::{Event, ModelSummary, Picture},
 };
 
 use super::{
@@ -347,4 +347,71 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     nothing_is_unnamed(&window, "outpainting");
     window.click("Do not outpaint");
     assert!(source(&window).unwrap().outpaint.is_empty());
+}
+
+#[test]
+fn an_object_is_masked_by_clicks_through_the_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, canvas) = painting(folder.path(), [1280.0, 800.0], egui::Theme::Dark);
+    let click = |window: &mut Window, at: egui::Pos2, modifiers: Modifiers| {
+        for pressed in [true, false] {
+            let button = egui::PointerButton::Primary;
+            let event = egui::Event::PointerButton { pos: at, button, pressed, modifiers };
+            window.harness.event_modifiers(event, modifiers);
+            window.frames();
+        }
+    };
+    window.click("Tool");
+    window.click("Object");
+    window.take_commands();
+    click(&mut window, canvas, Modifiers::NONE);
+    assert!(window.take_commands().is_empty(), "nothing makes masks yet");
+    nothing_is_unnamed(&window, "the tool for objects");
+    let segmenter = folder.path().join("mobile_sam.safetensors");
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::UseSegmenter(segmenter.clone()));
+    window.frames();
+    assert!(window.shows("mobile_sam.safetensors"));
+    click(&mut window, canvas, Modifiers::NONE);
+    let job = window.take_job();
+    let mask_of = job.request.mask_of.clone().unwrap();
+    let point = MaskPoint { x: 48, y: 32, inside: true };
+    assert_eq!((mask_of.points, mask_of.area, job.output), (vec![point], None, None));
+    assert_eq!(job.request.model, ModelSource::Path(segmenter));
+    let half = |white: fn(u32) -> bool| {
+        let pixels = (0..64 * 96).flat_map(|at| [if white(at % 96) { 255 } else { 0 }; 3]).collect();
+        vec![Picture { media: Media::Image(Image::opaque(96, 64, pixels)), seed: 0, path: None }]
+    };
+    window.says(Event::Finished { job: job.id, pictures: half(|x| x < 48), seconds: 1.0 });
+    window.frames();
+    let masked = |window: &Window| {
+        let painting = window.harness.state().state().input.painting.as_ref().unwrap();
+        painting.to_image().pixels.iter().filter(|value| **value == 255).count() / 3
+    };
+    assert_eq!(masked(&window), 64 * 48);
+    let recents = |window: &Window| window.harness.state().state().images.recents.iter().count();
+    assert_eq!(recents(&window), 0, "a mask is no image of the session");
+    click(&mut window, canvas + egui::vec2(40.0, 0.0), Modifiers::ALT);
+    let job = window.take_job();
+    let points = job.request.mask_of.clone().unwrap().points;
+    assert_eq!(points.iter().map(|point| point.inside).collect::<Vec<_>>(), [true, false]);
+    window.says(Event::Finished { job: job.id, pictures: half(|x| x < 10), seconds: 1.0 });
+    window.frames();
+    assert_eq!(masked(&window), 64 * 10);
+    window.click("Undo stroke");
+    assert_eq!(masked(&window), 64 * 48, "the point is taken back, and what it changed");
+    window.click("Next object");
+    window.harness.drag_at(canvas - egui::vec2(60.0, 40.0));
+    window.frames();
+    window.harness.hover_at(canvas);
+    window.frames();
+    window.harness.drop_at(canvas + egui::vec2(60.0, 40.0));
+    window.frames();
+    let job = window.take_job();
+    let mask_of = job.request.mask_of.clone().unwrap();
+    let [left, top, right, bottom] = mask_of.area.unwrap();
+    assert!(mask_of.points.is_empty() && left < 48 && top < 32 && right > 40 && bottom > 28);
+    window.says(Event::Finished { job: job.id, pictures: half(|x| x > 90), seconds: 1.0 });
+    window.frames();
+    assert_eq!(masked(&window), 64 * (48 + 5), "the first object stays");
 }

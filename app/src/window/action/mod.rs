@@ -115,6 +115,8 @@ pub enum Action {
     PaintMask,
     /// Edit the painted mask.
     EditMask(MaskEdit),
+    /// Let this segmenter make the masks of objects.
+    UseSegmenter(PathBuf),
     /// Use the painted mask.
     ApplyMask,
     /// Discard the painted mask.

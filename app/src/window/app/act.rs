@@ -112,10 +112,10 @@ impl SluiceApp {
             Action::UseAsClip(path) => self.use_as_clip(path, FrameRange::default(), false),
             Action::PaintMask => self.state.paint_mask(),
             Action::EditMask(edit) => {
-                if let Some(painting) = &mut input.painting {
-                    painting.edit(edit);
-                }
+                let command = self.state.edit_mask(edit);
+                self.send(command);
             }
+            Action::UseSegmenter(path) => self.state.choose_segmenter(path),
             Action::ApplyMask => self.apply_mask(),
             Action::CancelMask => input.painting = None,
             Action::UseDroppedSettings => {
@@ -540,6 +540,7 @@ impl SluiceApp {
             FileEvent::DepthModelChosen(path) => {
                 self.state.settings.draft.request.depth_model = Some(path);
             }
+            FileEvent::SegmenterChosen(path) => self.state.choose_segmenter(path),
             FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
             FileEvent::HiresUpscalerChosen(path) => self.state.settings.draft.enlarge_by(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),

@@ -53,6 +53,8 @@ pub enum Dialog {
     ControlImage(usize),
     /// One file that holds a depth estimator.
     DepthModel,
+    /// One file that holds a segmenter.
+    Segmenter,
     /// One file that holds an upscaler.
     Upscaler,
     /// The same for hires fix.
@@ -102,6 +104,7 @@ impl Dialog {
             Self::ControlNet => tr!("files-control-net"),
             Self::ControlImage(_) => tr!("files-control-image"),
             Self::DepthModel => tr!("files-depth-model"),
+            Self::Segmenter => tr!("files-segmenter"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
@@ -117,6 +120,7 @@ impl Dialog {
             | Self::Redux
             | Self::ControlNet
             | Self::DepthModel
+            | Self::Segmenter
             | Self::Upscaler
             | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
@@ -150,6 +154,7 @@ impl Dialog {
             Self::ControlNet => FileEvent::ControlNetChosen(path),
             Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
             Self::DepthModel => FileEvent::DepthModelChosen(path),
+            Self::Segmenter => FileEvent::SegmenterChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),

@@ -154,6 +154,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Autoencoder => "autoencoder",
         Part::Upscaler => "upscaler",
         Part::Preprocessor => "preprocessor",
+        Part::Segmenter => "segmenter",
     }
 }
 

@@ -18,7 +18,8 @@ use crate::{
         action::{Action, Making},
         files::Dialog,
         icons,
-        state::{FileState, InputFiles, State, file_name, map_name},
+        model_menu::{self, Choice},
+        state::{FileState, InputFiles, State, map_name},
         textures::Textures,
         tokens::size,
         widgets::{self, Weight},
@@ -122,35 +123,15 @@ fn depth_model(ui: &mut Ui, state: &State, chosen: &mut Option<PathBuf>, actions
     if chosen.is_none() {
         *chosen = found.first().map(|item| item.path.clone());
     }
-    let name = match chosen {
-        Some(path) => file_name(path),
-        None => tr!("control-nets-depth-none"),
-    };
     let label = tr!("control-nets-depth-model");
     ui.horizontal(|ui| {
         widgets::field_label(ui, &label);
-        let button = widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
-            .on_hover_text(tr!("control-nets-depth-model-tip"));
-        Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
-            ScrollArea::vertical().show(ui, |ui| {
-                for item in found {
-                    let about = item.content().map_or("", |content| &content.what);
-                    let is_chosen = chosen.as_ref() == Some(&item.path);
-                    let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, is_chosen);
-                    if row.on_hover_text(item.path.display().to_string()).clicked() {
-                        *chosen = Some(item.path.clone());
-                        ui.close();
-                    }
-                }
-                if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-depth-file"), Weight::Plain)
-                    .on_hover_text(tr!("control-nets-depth-model-tip"))
-                    .clicked()
-                {
-                    actions.push(Action::OpenDialog(Dialog::DepthModel));
-                    ui.close();
-                }
-            });
-        });
+        let words = (label, tr!("control-nets-depth-model-tip"));
+        match model_menu::show(ui, words, chosen.as_deref(), &found, false) {
+            Some(Choice::Model(path)) => *chosen = Some(path),
+            Some(Choice::File) => actions.push(Action::OpenDialog(Dialog::DepthModel)),
+            None => {}
+        }
     });
 }
 

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use egui::{Color32, ColorImage, Pos2, Rect, pos2};
-use sluice_engine::output::Image;
+use sluice_engine::{
+    output::Image,
+    request::{MaskOf, MaskPoint},
+};
 
 /// An edit of a mask.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +31,24 @@ pub enum MaskEdit {
         /// Whether it erases.
         erases: bool,
     },
+    /// Shows a segmenter a point of an object, or one beside it.
+    Point {
+        /// Column and row of the pixel.
+        place: [u32; 2],
+        /// Whether it is of the object.
+        inside: bool,
+        /// Whether the object is taken out of the mask.
+        erases: bool,
+    },
+    /// Shows it a box around another object.
+    Box {
+        /// Left, top, right and bottom.
+        corners: [u32; 4],
+        /// Whether the object is taken out of the mask.
+        erases: bool,
+    },
+    /// What is shown next is another object.
+    NextObject,
     /// Moves the mask's edge outwards by some pixels.
     Grow(usize),
     /// Moves it inwards.
@@ -40,6 +61,26 @@ pub enum MaskEdit {
     Clear,
 }
 
+impl MaskEdit {
+    /// Whether it shows an object to a segmenter.
+    pub fn is_of_object(&self) -> bool {
+        matches!(self, Self::Point { .. } | Self::Box { .. })
+    }
+}
+
+/// An object that is shown to a segmenter.
+#[derive(Debug, Clone, PartialEq)]
+struct Object {
+    points: Vec<MaskPoint>,
+    area: Option<[u32; 4]>,
+    /// Whether it is taken out of the mask.
+    erases: bool,
+    /// The mask without it.
+    base: Vec<bool>,
+    /// Whether its mask was made.
+    is_made: bool,
+}
+
 /// A mask being painted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskPainting {
@@ -48,10 +89,12 @@ pub struct MaskPainting {
     size: [usize; 2],
     /// Whether each pixel is inpainted, row by row.
     masked: Vec<bool>,
+    /// The object that is shown to a segmenter.
+    object: Option<Object>,
     /// Rises with every edit.
     version: u64,
-    /// What it was before each edit, the latest last.
-    before: Vec<Vec<bool>>,
+    /// What it was before each edit, and the object that was shown, the latest last.
+    before: Vec<(Vec<bool>, Option<Object>)>,
 }
 
 /// Edits of a mask that can be taken back.
@@ -64,7 +107,7 @@ impl MaskPainting {
             Some(mask) if mask.size == size => mask.pixels.iter().map(|pixel| pixel.g() >= 128).collect(),
             _ => vec![false; size[0] * size[1]],
         };
-        Self { image, size, masked, version: 0, before: Vec::new() }
+        Self { image, size, masked, object: None, version: 0, before: Vec::new() }
     }
 
     /// Width and height of the image.
@@ -90,8 +133,13 @@ impl MaskPainting {
 
     /// Applies an edit.
     pub fn edit(&mut self, edit: MaskEdit) {
-        if !matches!(&edit, MaskEdit::Undo | MaskEdit::Stroke { begins: false, .. }) {
-            self.before.push(self.masked.clone());
+        let shows_nothing = self.object.is_none() && matches!(&edit, MaskEdit::Point { inside: false, .. });
+        if shows_nothing {
+            return;
+        }
+        let goes_on = matches!(&edit, MaskEdit::Stroke { begins: false, .. } | MaskEdit::NextObject);
+        if !goes_on && edit != MaskEdit::Undo {
+            self.before.push((self.masked.clone(), self.object.clone()));
             if self.before.len() > EDITS {
                 self.before.remove(0);
             }
@@ -99,9 +147,22 @@ impl MaskPainting {
         match edit {
             MaskEdit::Undo => {
                 if let Some(before) = self.before.pop() {
-                    self.masked = before;
+                    (self.masked, self.object) = before;
                 }
+                self.version += 1;
+                return;
             }
+            MaskEdit::Point { place: [x, y], inside, erases } => {
+                let object = self.object.get_or_insert_with(|| Object::new(&self.masked, erases));
+                object.points.push(MaskPoint { x, y, inside });
+                object.is_made = false;
+                return;
+            }
+            MaskEdit::Box { corners, erases } => {
+                self.object = Some(Object { area: Some(corners), ..Object::new(&self.masked, erases) });
+                return;
+            }
+            MaskEdit::NextObject => {}
             MaskEdit::Stroke { from, to, brush, erases, .. } => self.stroke(from, to, brush, !erases),
             MaskEdit::Area { outline, erases } => self.fill(&outline, !erases),
             MaskEdit::Grow(pixels) => self.masked = grown(&self.masked, self.size, pixels),
@@ -113,6 +174,36 @@ impl MaskPainting {
             MaskEdit::Invert => self.masked.iter_mut().for_each(|masked| *masked = !*masked),
             MaskEdit::Clear => self.masked.fill(false),
         }
+        // What is painted now is not of the object.
+        self.object = None;
+        self.version += 1;
+    }
+
+    /// The points and the box that show the current object.
+    pub fn shown(&self) -> (&[MaskPoint], Option<[u32; 4]>) {
+        self.object.as_ref().map_or((&[], None), |object| (object.points.as_slice(), object.area))
+    }
+
+    /// Whether an object is being shown.
+    pub fn shows_object(&self) -> bool {
+        self.object.is_some()
+    }
+
+    /// What the engine has to make a mask of, if it has not yet.
+    pub fn unmade(&self) -> Option<MaskOf> {
+        let object = self.object.as_ref().filter(|object| !object.is_made)?;
+        Some(MaskOf { image: self.image.clone(), points: object.points.clone(), area: object.area })
+    }
+
+    /// Puts the mask of an object in, unless something else is shown by now.
+    pub fn take(&mut self, of: &MaskOf, mask: &Image) {
+        let is_of_this = self.unmade().as_ref() == Some(of);
+        let fits = [mask.width as usize, mask.height as usize] == self.size;
+        let Some(object) = self.object.as_mut().filter(|_| is_of_this && fits) else { return };
+        object.is_made = true;
+        let own = mask.pixels.as_chunks::<3>().0.iter().map(|pixel| pixel[1] >= 128);
+        let all = object.base.iter().zip(own);
+        self.masked = all.map(|(base, own)| if own { !object.erases } else { *base }).collect();
         self.version += 1;
     }
 
@@ -163,6 +254,12 @@ impl MaskPainting {
     pub fn overlay(&self, color: Color32) -> ColorImage {
         let pixels = self.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
         ColorImage::new(self.size, pixels.collect())
+    }
+}
+
+impl Object {
+    fn new(mask: &[bool], erases: bool) -> Self {
+        Self { points: Vec::new(), area: None, erases, base: mask.to_vec(), is_made: false }
     }
 }
 

@@ -12,6 +12,7 @@ mod library;
 mod making;
 mod mask;
 mod messages;
+mod object;
 mod pixels;
 mod planning;
 mod playback;
@@ -173,6 +174,11 @@ pub struct State {
     pub tags: Vec<Tag>,
     /// The environment of the window.
     pub surroundings: Surroundings,
+}
+
+/// Whether a job makes a map or a mask, which is no image of the session.
+fn makes_map(request: &Request) -> bool {
+    request.depth_of.is_some() || request.mask_of.is_some()
 }
 
 impl State {
@@ -530,8 +536,7 @@ impl State {
 
     fn started(&mut self, job: JobId) {
         self.watches.started(job);
-        let is_map =
-            self.jobs.queue.iter().any(|known| known.id == job && known.request().depth_of.is_some());
+        let is_map = self.jobs.queue.iter().any(|known| known.id == job && makes_map(known.request()));
         if self.jobs.start(job) && self.images.follow && !is_map {
             self.images.shown = Shown::Live;
         }
@@ -544,6 +549,10 @@ impl State {
         self.jobs.ended_well(&job);
         if let Some(image) = &job.request().depth_of {
             self.input.files.take_depth(image, &images);
+            return self.leave_live();
+        }
+        if let Some(mask) = &job.request().mask_of {
+            self.take_mask(mask, &images);
             return self.leave_live();
         }
         let ids = self.images.recents.add_finished(job.request(), images, seconds);
@@ -572,6 +581,9 @@ impl State {
         }
         if is_all(Role::Preprocessor) {
             return self.use_depth_model(summary.source);
+        }
+        if is_all(Role::Segmenter) {
+            return self.use_segmenter(summary.source);
         }
         self.model.before = None;
         if let ModelSource::Path(path) = &summary.source {

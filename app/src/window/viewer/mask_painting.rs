@@ -7,13 +7,16 @@ use egui::{
     Sense, Shape, Slider, Stroke, Ui, WidgetInfo, pos2, vec2,
 };
 
-use super::canvas::{self, View};
+use super::{
+    canvas::{self, View},
+    object_tool::{self, ObjectTool},
+};
 use crate::{
     language::tr,
     window::{
         action::Action,
         icons,
-        state::{MaskEdit, MaskPainting},
+        state::{MaskEdit, MaskPainting, State},
         textures::Textures,
         tokens::{Palette, space},
         widgets::{self, Weight},
@@ -27,6 +30,8 @@ const DIAMETERS: RangeInclusive<f32> = 1.0..=400.0;
 const BUTTONS: f32 = 640.0;
 /// Width of the choice of tools.
 const TOOL: f32 = 60.0;
+/// Room that the names of the tool for objects need.
+const FOR_OBJECTS: f32 = 260.0;
 /// The shortest slider.
 const SHORTEST: f32 = 40.0;
 /// The part of an image's longest side by which the mask's edge moves at a time.
@@ -42,16 +47,19 @@ enum Tool {
     Rectangle,
     /// Outlines drawn by hand.
     Lasso,
+    /// Objects that a segmenter finds.
+    Object,
 }
 
 impl Tool {
-    const ALL: [Self; 3] = [Self::Brush, Self::Rectangle, Self::Lasso];
+    const ALL: [Self; 4] = [Self::Brush, Self::Rectangle, Self::Lasso, Self::Object];
 
     fn name(self) -> String {
         match self {
             Self::Brush => tr!("viewer-brush"),
             Self::Rectangle => tr!("viewer-mask-rectangle"),
             Self::Lasso => tr!("viewer-mask-lasso"),
+            Self::Object => tr!("viewer-mask-object"),
         }
     }
 }
@@ -67,6 +75,7 @@ pub struct Brush {
     last: Option<Pos2>,
     /// The points of the current outline.
     outline: Vec<Pos2>,
+    object: ObjectTool,
 }
 
 impl Brush {
@@ -121,7 +130,9 @@ pub fn canvas(
     let pixel = |pointer: Pos2| ((pointer - place.min) / place.size() * size).to_pos2();
     let held = response.interact_pointer_pos().filter(|_| response.is_pointer_button_down_on());
     let here = held.map(pixel);
-    if brush.tool != Tool::Brush {
+    if brush.tool == Tool::Object {
+        brush.object.hear(ui, &response, (painting, brush.erases), pixel, actions);
+    } else if brush.tool != Tool::Brush {
         brush.draw_outline(here, actions);
     } else if let Some(to) = here
         && brush.last != here
@@ -140,6 +151,9 @@ pub fn canvas(
         let points: Vec<Pos2> = points.collect();
         painter.add(Shape::closed_line(points.clone(), Stroke::new(2.5, Color32::from_black_alpha(120))));
         painter.add(Shape::closed_line(points, Stroke::new(1.0, Color32::WHITE)));
+    }
+    if brush.tool == Tool::Object {
+        brush.object.draw(&painter, painting, |at| place.min + at.to_vec2() / size * place.size());
     }
     if response.hovered() {
         ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
@@ -189,7 +203,13 @@ fn diameter(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, spare: f32)
 }
 
 /// Draws the bar under it.
-pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
+pub fn toolbar(
+    ui: &mut Ui,
+    state: &State,
+    painting: &MaskPainting,
+    brush: &mut Brush,
+    actions: &mut Vec<Action>,
+) {
     ui.horizontal_centered(|ui| {
         let spare = ui.available_width() - BUTTONS;
         let is_narrow = spare < 0.0;
@@ -200,10 +220,16 @@ pub fn toolbar(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, actions:
                 ui.selectable_value(&mut brush.tool, tool, tool.name());
             }
         });
-        let tools = tools.response.on_hover_text(tr!("viewer-mask-tool-tip"));
+        let tip = match brush.tool {
+            Tool::Object => tr!("viewer-mask-object-tip"),
+            Tool::Brush | Tool::Rectangle | Tool::Lasso => tr!("viewer-mask-tool-tip"),
+        };
+        let tools = tools.response.on_hover_text(tip);
         tools.widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, tr!("viewer-mask-tool")));
-        if brush.tool == Tool::Brush {
-            diameter(ui, painting, brush, spare);
+        match brush.tool {
+            Tool::Brush => diameter(ui, painting, brush, spare),
+            Tool::Object => object_tool::bar(ui, state, painting, spare < FOR_OBJECTS, actions),
+            Tool::Rectangle | Tool::Lasso => {}
         }
         let erase = (tr!("viewer-mask-erase"), true, tr!("viewer-mask-erase-tip"));
         if is_narrow {

@@ -4,6 +4,7 @@ mod canvas;
 mod compare;
 mod filmstrip;
 mod mask_painting;
+mod object_tool;
 mod player;
 mod scrub_bar;
 mod toolbar;
@@ -87,7 +88,7 @@ pub fn show(
     }
     let bar = |name: &str| Panel::bottom(name).exact_size(size::TOOLBAR).resizable(false).frame(frame);
     if let Some(painting) = &state.input.painting {
-        bar("brush").show(ui, |ui| mask_painting::toolbar(ui, painting, brush, actions));
+        bar("brush").show(ui, |ui| mask_painting::toolbar(ui, state, painting, brush, actions));
     } else if state.images.shown != Shown::Nothing {
         bar("toolbar")
             .show(ui, |ui| toolbar::show(ui, state, (&mut *view, &mut *comparison), *canvas, now, actions));

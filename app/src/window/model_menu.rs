@@ -1,0 +1,61 @@
+//! A menu of what makes maps or masks: the models in the library that can, and files.
+
+use std::path::{Path, PathBuf};
+
+use egui::{Popup, ScrollArea, Ui};
+use sluice_engine::models::Item;
+
+use super::{
+    icons,
+    state::file_name,
+    tokens::size,
+    widgets::{self, Weight},
+};
+use crate::language::tr;
+
+/// What was chosen in the menu.
+pub enum Choice {
+    /// A model.
+    Model(PathBuf),
+    /// To look for a file.
+    File,
+}
+
+/// Draws the chosen model and the menu, whose name for people who do not see it is `label`; only an icon if it is to be narrow.
+pub fn show(
+    ui: &mut Ui,
+    (label, tip): (String, String),
+    chosen: Option<&Path>,
+    found: &[&Item],
+    is_narrow: bool,
+) -> Option<Choice> {
+    let button = if is_narrow {
+        widgets::icon_button(ui, icons::PACKAGE, &label)
+    } else {
+        let name = chosen.map_or_else(|| tr!("control-nets-depth-none"), file_name);
+        widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
+    };
+    let button = button.on_hover_text(&tip);
+    let mut choice = None;
+    Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
+        ScrollArea::vertical().show(ui, |ui| {
+            for item in found {
+                let about = item.content().map_or("", |content| &content.what);
+                let is_chosen = chosen == Some(item.path.as_path());
+                let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, is_chosen);
+                if row.on_hover_text(item.path.display().to_string()).clicked() {
+                    choice = Some(Choice::Model(item.path.clone()));
+                    ui.close();
+                }
+            }
+            if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-depth-file"), Weight::Plain)
+                .on_hover_text(&tip)
+                .clicked()
+            {
+                choice = Some(Choice::File);
+                ui.close();
+            }
+        });
+    });
+    choice
+}
