@@ -1,6 +1,8 @@
 //! The memory and operations of the functions of this module, from shapes alone. Tests compare them with
 //! measurements.
 
+use gemm_common::cache::CACHE_INFO;
+
 use super::{
     computed::{
         Most, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes,
@@ -42,6 +44,14 @@ impl Computes {
     /// A typical CPU, with all threads of the pool that this is called from.
     pub fn here() -> Self {
         Self::Processor { threads: rayon::current_num_threads(), effort: Effort::USUAL }
+    }
+
+    /// The values in f32 that the threads keep for the tensor library's matrix products: as much as their second cache, each.
+    pub fn product_scratch(self) -> usize {
+        match self {
+            Self::Processor { threads, .. } => threads * CACHE_INFO[1].cache_bytes / size_of::<f32>(),
+            Self::Card(_) => 0,
+        }
     }
 
     /// Whether the CPU computes.

@@ -53,7 +53,8 @@ pub fn attention_with_scores(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) 
         |costs| {
             let bytes = |values: usize| (values * costs.value_bytes) as u64;
             let operations = 4.0 * (scores * width) as f64 + costs.copy(3 * scores).operations;
-            (Cost { peak: bytes(scores + scores.max(values)), result: bytes(values), operations }, dims)
+            let peak = bytes(scores + scores.max(values) + costs.computes.product_scratch());
+            (Cost { peak, result: bytes(values), operations }, dims)
         },
         |[q, k, v, bias]| {
             let mut scores = (q * (width as f64).powf(-0.5))?.matmul(&k.transpose(D::Minus2, D::Minus1)?)?;

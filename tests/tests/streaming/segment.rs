@@ -113,6 +113,7 @@ fn an_image_is_embedded_once_and_again_when_its_file_changes() {
     let whole = outcome(&first).measured_device;
     let again = attempt(&mut runner, &other(290), &card());
     let less = outcome(&again).measured_device;
+    println!("{:?} {:?}", outcome(&first), outcome(&again));
     // Attention over the whole image is most of what embedding it takes.
     assert!(2 * less < whole, "{less} bytes of {whole}");
     let again = mask(again);

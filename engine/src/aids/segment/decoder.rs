@@ -1,7 +1,8 @@
 //! Segment Anything's prompt encoder and mask decoder. What points, box and image see of each other is computed by
 //! candle-transformers. The masks are not: its decoder has the tanh approximation of GELU, the trained one is exact.
 
-use candle_core::{DType, Tensor as Values};
+use candle_core::Tensor as Values;
+use candle_nn::VarBuilder;
 use candle_transformers::models::segment_anything::{
     prompt_encoder::PromptEncoder, transformer::TwoWayTransformer,
 };
@@ -10,7 +11,7 @@ use super::{CHANNELS, GRID, Masks, Prompt, SIDE};
 use crate::{
     aids::taken::{Lent, block},
     checkpoint::BlockSpec,
-    nn::{Error, Result as TensorResult, Tensor, Untraced, gelu, linear, untraced},
+    nn::{Computes, Error, Result as TensorResult, Tensor, Untraced, gelu, linear, untraced},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -32,10 +33,10 @@ const INNER: usize = 2048;
 const GIVEN: usize = 16;
 /// Added to the variance in the norm between the enlargements.
 const EPS: f64 = 1e-6;
-/// Widths of what candle-transformers' transformer holds of each place at its peak, in its second layer: queries, keys and
-/// values of the image at half the width, in rows and in heads, sums with places, and what the layer got. Measured on a
-/// CPU with two threads; a test compares it.
-const HELD: usize = 8;
+/// What candle-transformers' transformer holds of each place at its peak, in half widths. It is in its second layer, where
+/// places attend to tokens: the image, its places, what the layer got and two sums of both, twice each; queries in rows and
+/// in heads, what they saw in heads and in rows; and the result before and after its bias, twice each.
+const HELD: usize = 2 * 5 + 4 + 2 * 2;
 
 /// The mask decoder, in two blocks: what prompt and image see of each other, and the masks.
 pub(super) fn specs() -> [BlockSpec; 2] {
@@ -72,32 +73,57 @@ fn attend(w: &Weights<'_>, embedding: &Tensor, prompt: &Prompt) -> TensorResult<
     let tensors = tensors();
     let lent = Lent::of(w, &tensors)?;
     let (places, tokens) = (GRID * GRID, prompt.tokens());
-    let takes = |_| {
+    let takes = |computes: Computes| {
         let of_layer = 2 * places * CHANNELS * (3 * CHANNELS + 4 * tokens);
-        Untraced { values: HELD * places * CHANNELS, operations: (LAYERS * of_layer) as f64 }
+        // Beside the image there are its scores, before and after the softmax.
+        let values = HELD * places * CHANNELS / 2 + 2 * HEADS * places * tokens;
+        Untraced { values: values + computes.product_scratch(), operations: (LAYERS * of_layer) as f64 }
     };
     untraced([embedding], &[1, tokens + places, CHANNELS], takes, |[embedding]| {
         let device = embedding.device();
         let weights = lent.builder(device)?;
         let grid = (GRID, GRID);
         let encoder = PromptEncoder::new(CHANNELS, grid, (SIDE, SIDE), GIVEN, weights.pp("prompt_encoder"))?;
-        let count = prompt.points.len();
-        let places: Vec<f32> = prompt.points.iter().flat_map(|(place, _)| *place).collect();
-        let places = Values::from_vec(places, (1, count, 2), device)?;
-        let inside: Vec<f32> =
-            prompt.points.iter().map(|(_, inside)| if *inside { 1.0 } else { 0.0 }).collect();
-        let inside = Values::from_vec(inside, (1, count), device)?;
-        let area = prompt.area.map(|area| Values::from_slice(&area, (1, 4), device)).transpose()?;
-        let points = (count > 0).then_some((&places, &inside));
-        let (sparse, dense) = encoder.forward(points, area.as_ref(), None)?;
+        let (sparse, dense) = prompted(&encoder, &weights.pp("prompt_encoder"), prompt)?;
         let weights = weights.pp("mask_decoder");
         let own = |name: &str, count: usize| weights.get((count, CHANNELS), name);
         let own = Values::cat(&[own("iou_token.weight", 1)?, own("mask_tokens.weight", MASKS)?], 0)?;
-        let tokens = Values::cat(&[own.unsqueeze(0)?, sparse.to_dtype(DType::F32)?], 1)?;
+        let tokens = Values::cat(&[own.unsqueeze(0)?, sparse], 1)?;
         let transformer = TwoWayTransformer::new(LAYERS, CHANNELS, HEADS, INNER, weights.pp("transformer"))?;
         let image = embedding.broadcast_add(&dense)?;
         let (tokens, image) = transformer.forward(&image, &encoder.get_dense_pe()?, &tokens)?;
         Values::cat(&[tokens, image], 1)
+    })
+}
+
+/// The tokens of points and of the corners of a box, and what is added to all places. What candle-transformers makes of a box
+/// has no dimension for its corners (0.11.1): they are given as points of neither kind, and marked as corners here.
+fn prompted(
+    encoder: &PromptEncoder,
+    weights: &VarBuilder<'_>,
+    prompt: &Prompt,
+) -> TensorResult<(Values, Values)> {
+    const CORNERS: [&str; 2] = ["point_embeddings.2.weight", "point_embeddings.3.weight"];
+    let count = prompt.points.len();
+    let mut places: Vec<f32> = prompt.points.iter().flat_map(|(place, _)| *place).collect();
+    let mut kinds: Vec<f32> = prompt.points.iter().map(|(_, inside)| f32::from(u8::from(*inside))).collect();
+    if let Some(area) = prompt.area {
+        places.extend(area);
+        kinds.extend([2.0, 3.0]);
+    }
+    let all = kinds.len();
+    let places = Values::from_vec(places, (1, all, 2), weights.device())?;
+    let kinds = Values::from_vec(kinds, (1, all), weights.device())?;
+    let (tokens, dense) = encoder.forward(Some((&places, &kinds)), None, None)?;
+    if prompt.area.is_none() {
+        return Ok((tokens, dense));
+    }
+    // Without the one that is no point, which only points without a box are followed by.
+    let [first, second] = CORNERS.map(|name| weights.get((1, CHANNELS), name));
+    let corners = tokens.narrow(1, count, 2)?.broadcast_add(&Values::cat(&[first?, second?], 0)?)?;
+    Ok(match count {
+        0 => (corners, dense),
+        _ => (Values::cat(&[tokens.narrow(1, 0, count)?, corners], 1)?, dense),
     })
 }
 

@@ -13,8 +13,8 @@ pub(super) enum Naming {
 
 /// A tensor of every file, by which it is known.
 const KNOWN: [(&str, Naming); 2] = [
-    ("mask_decoder.iou_prediction_head.layers.0.weight", Naming::Authors),
-    ("mask_decoder.iou_prediction_head.proj_in.weight", Naming::Transformers),
+    ("mask_decoder.output_upscaling.0.weight", Naming::Authors),
+    ("mask_decoder.upscale_conv1.weight", Naming::Transformers),
 ];
 /// What tensors are called: the start of their names, the authors' words, those of transformers.
 const WORDS: [(&str, &str, &str); 18] = [

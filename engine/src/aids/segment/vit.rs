@@ -105,7 +105,7 @@ impl Vit {
         let of_layer = |sees_all: bool| {
             let (tokens, seen) = if sees_all { (places, places) } else { (side * side, WINDOW * WINDOW) };
             let scores = self.heads * tokens * seen;
-            let relative = 2 * self.heads * tokens * seen.isqrt();
+            let relative = 2 * seen.isqrt() * (self.heads * tokens + width / self.heads * seen.isqrt());
             // The scores before and after a function of them; on a GPU also what is added to them.
             let scores_held = if computes.is_processor() { 2 * scores } else { 3 * scores };
             // Beside them what the layer got, its norm, and queries, keys and values. In the feed-forward, what is four times
@@ -122,6 +122,7 @@ impl Vit {
             values: all.values.max(values),
             operations: all.operations + operations,
         });
+        all.values += computes.product_scratch();
         all.operations += 2.0 * (places * CHANNELS * (width + 9 * CHANNELS)) as f64;
         all
     }
