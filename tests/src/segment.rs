@@ -14,17 +14,24 @@ const CHANNELS: usize = 256;
 /// Widths, layers, heads and windows of the stages of MobileSAM's.
 const STAGES: [[usize; 4]; 4] = [[8, 1, 1, 7], [16, 1, 2, 7], [24, 2, 3, 14], [32, 1, 4, 7]];
 
+/// The names and shapes of tensors, and what comes before a name when its weights are made.
+#[derive(Default)]
 struct Made {
-    tensors: Tensors,
+    tensors: Vec<(&'static str, String, Vec<usize>)>,
     prefix: &'static str,
 }
 
 impl Made {
     fn add(&mut self, name: &str, shape: &[usize]) {
-        let values = weight(&format!("segment.{}{name}", self.prefix), shape, 1.0);
-        if let Ok(tensor) = Tensor::from_vec(values, shape, &Device::Cpu) {
-            self.tensors.insert(name.to_owned(), tensor);
-        }
+        self.tensors.push((self.prefix, name.to_owned(), shape.to_vec()));
+    }
+
+    fn weights(self) -> Result<Tensors> {
+        let made = |(prefix, name, shape): (&str, String, Vec<usize>)| {
+            let values = weight(&format!("segment.{prefix}{name}"), &shape, 1.0);
+            Ok((name, Tensor::from_vec(values, shape, &Device::Cpu)?))
+        };
+        self.tensors.into_iter().map(made).collect()
     }
 
     fn with_bias(&mut self, name: &str, shape: &[usize]) {
@@ -101,8 +108,8 @@ impl Made {
 }
 
 /// The weights of a tiny Segment Anything, under the names of its authors.
-pub fn weights() -> Tensors {
-    let mut made = Made { tensors: Tensors::new(), prefix: "" };
+pub fn weights() -> Result<Tensors> {
+    let mut made = Made::default();
     made.add("image_encoder.pos_embed", &[1, 64, 64, WIDTH]);
     made.with_bias("image_encoder.patch_embed.proj", &[WIDTH, 3, 16, 16]);
     for (layer, reach) in REACH.into_iter().enumerate() {
@@ -118,12 +125,12 @@ pub fn weights() -> Tensors {
     }
     made.neck(WIDTH);
     made.decoder();
-    made.tensors
+    made.weights()
 }
 
 /// The weights of a tiny MobileSAM.
-pub fn mobile() -> Tensors {
-    let mut made = Made { tensors: Tensors::new(), prefix: "mobile." };
+pub fn mobile() -> Result<Tensors> {
+    let mut made = Made { prefix: "mobile.", ..Made::default() };
     let encoder = "image_encoder";
     let [[first, ..], ..] = STAGES;
     made.conv_norm(&format!("{encoder}.patch_embed.seq.0"), [first / 2, 3, 3, 3]);
@@ -157,7 +164,7 @@ pub fn mobile() -> Tensors {
     made.neck(last);
     made.prefix = "";
     made.decoder();
-    made.tensors
+    made.weights()
 }
 
 /// The weights of [`weights`] under the names of transformers.
@@ -210,10 +217,10 @@ fn published_name(name: &str) -> String {
 
 /// Writes the tiny Segment Anything to a file.
 pub fn write(file: &Path) -> Result<()> {
-    save(&weights(), file)
+    save(&weights()?, file)
 }
 
 /// Writes the tiny MobileSAM to a file.
 pub fn write_mobile(file: &Path) -> Result<()> {
-    save(&mobile(), file)
+    save(&mobile()?, file)
 }

@@ -75,7 +75,7 @@ fn prompts() -> [(&'static str, Prompt, std::ops::Range<usize>); 3] {
 #[test]
 fn segment_anything_gives_what_transformers_gives() {
     let golden = load(&fixtures().join("segment/golden.safetensors")).unwrap();
-    let own = weights();
+    let own = weights().unwrap();
     for (naming, tensors, placement) in [
         ("authors", own.clone(), Placement::Resident),
         ("transformers", published(&own), Placement::Streamed),
@@ -107,7 +107,7 @@ fn mobile_sam_embeds_as_its_authors_do() {
     let golden = load(&fixtures().join("segment/golden.safetensors")).unwrap();
     for placement in [Placement::Resident, Placement::Streamed] {
         let folder = tempfile::tempdir().unwrap();
-        let opened = Opened::new(&mobile(), folder.path(), placement);
+        let opened = Opened::new(&mobile().unwrap(), folder.path(), placement);
         let found = kept_of(&opened.embedding());
         let far = distance("mobile.embedding", &golden["mobile.embedding"], &found, TOLERANCE).unwrap();
         println!("{placement:?}: {far:.1e}");
@@ -123,7 +123,7 @@ fn files_that_cannot_be_used_say_why() {
         let error = models::open_segmenter(&file).map(|_| ()).unwrap_err();
         format!("{error}. {}", error.advice())
     };
-    let own = weights();
+    let own = weights().unwrap();
     let without = |name: &str| {
         let mut tensors = own.clone();
         tensors.remove(name).unwrap();
@@ -150,13 +150,13 @@ fn files_that_cannot_be_used_say_why() {
 fn a_segmenter_is_known_by_its_contents_also_in_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("model.safetensors");
-    save(&published(&weights()), &file).unwrap();
+    save(&published(&weights().unwrap()), &file).unwrap();
     let known = content(&file).unwrap();
     assert_eq!(
         (known.kind, known.what.as_str()),
         (Kind::Part, "segmenter, Segment Anything, ViT of another size")
     );
     assert!(models::open_segmenter(folder.path()).is_ok());
-    save(&mobile(), &file).unwrap();
+    save(&mobile().unwrap(), &file).unwrap();
     assert_eq!(content(&file).unwrap().what, "segmenter, MobileSAM, TinyViT of another size");
 }

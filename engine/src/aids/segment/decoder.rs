@@ -91,7 +91,9 @@ fn attend(w: &Weights<'_>, embedding: &Tensor, prompt: &Prompt) -> TensorResult<
         let tokens = Values::cat(&[own.unsqueeze(0)?, sparse], 1)?;
         let transformer = TwoWayTransformer::new(LAYERS, CHANNELS, HEADS, INNER, weights.pp("transformer"))?;
         let image = embedding.broadcast_add(&dense)?;
-        let (tokens, image) = transformer.forward(&image, &encoder.get_dense_pe()?, &tokens)?;
+        // In order, because the transformer would keep an ordered copy beside it.
+        let places = encoder.get_dense_pe()?.contiguous()?;
+        let (tokens, image) = transformer.forward(&image, &places, &tokens)?;
         Values::cat(&[tokens, image], 1)
     })
 }
