@@ -9,6 +9,41 @@ pub const CUDA: &str = "CUDA";
 /// Its program. It is separate, because it needs libraries that not every machine has.
 const CUDA_PROGRAM: &str = "sluice-cuda";
 
+/// Why the command of an engine cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandLineError {
+    /// A quotation mark is missing, or a backslash is the last character.
+    #[error("the engine's command has a quotation mark too few: {0}")]
+    Quotes(String),
+    /// There is nothing in it.
+    #[error("the engine's command is empty")]
+    Empty,
+}
+
+impl CommandLineError {
+    /// What to do.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Quotes(_) => "Write it as for a shell, with quotation marks around what has spaces.",
+            Self::Empty => "Write a command such as: ssh -T host sluice worker",
+        }
+    }
+}
+
+/// The engine behind a command, which is split as a shell does.
+///
+/// # Errors
+/// When it cannot be split.
+pub fn command(line: &str) -> Result<WorkerProgram, CommandLineError> {
+    let words = shlex::split(line).ok_or_else(|| CommandLineError::Quotes(line.to_owned()))?;
+    let (program, arguments) = words.split_first().ok_or(CommandLineError::Empty)?;
+    Ok(WorkerProgram {
+        engine: line.to_owned(),
+        path: program.into(),
+        arguments: arguments.iter().map(Into::into).collect(),
+    })
+}
+
 /// The available engines, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engines {
@@ -44,5 +79,19 @@ impl Engines {
             advice: Some("The README explains how to install it.".to_owned()),
         };
         Self { programs: vec![here], without_cuda: Some(missing) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_split_as_a_shell_does() {
+        let found = command("ssh -T 'my host' \"sluice worker\" a\\ b").unwrap();
+        assert_eq!(found.path, Path::new("ssh"));
+        assert_eq!(found.arguments, ["-T", "my host", "sluice worker", "a b"]);
+        assert!(matches!(command("ssh 'host"), Err(CommandLineError::Quotes(_))));
+        assert_eq!(command("  "), Err(CommandLineError::Empty));
     }
 }

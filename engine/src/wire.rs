@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The longest record that is read. The largest ones contain the images of a batch.
-const LONGEST: u64 = 8 << 30;
+pub const LONGEST: u64 = 8 << 30;
 /// Bytes before a record.
 const PREFIX: usize = 12;
 
@@ -47,6 +47,14 @@ pub fn write_record(out: &mut impl Write, record: &impl Serialize) -> Result<u64
 /// Reads one record; `None` at the end. Never allocates more memory than bytes arrive, whatever length is
 /// announced.
 pub fn read_record<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<T>, WireError> {
+    read_record_within(input, LONGEST)
+}
+
+/// The same for a record of at most so many bytes: what is no record at all is noticed sooner.
+pub fn read_record_within<T: DeserializeOwned>(
+    input: &mut impl Read,
+    longest: u64,
+) -> Result<Option<T>, WireError> {
     let mut prefix = Vec::with_capacity(PREFIX);
     input.by_ref().take(PREFIX as u64).read_to_end(&mut prefix)?;
     if prefix.is_empty() {
@@ -55,7 +63,7 @@ pub fn read_record<T: DeserializeOwned>(input: &mut impl Read) -> Result<Option<
     let Ok(prefix) = <[u8; PREFIX]>::try_from(prefix) else { return Err(WireError::Truncated) };
     let [l0, l1, l2, l3, l4, l5, l6, l7, c0, c1, c2, c3] = prefix;
     let length = u64::from_le_bytes([l0, l1, l2, l3, l4, l5, l6, l7]);
-    if length > LONGEST {
+    if length > longest {
         return Err(WireError::TooLong(length));
     }
     let mut payload = Vec::new();
@@ -121,6 +129,14 @@ mod tests {
         assert!(matches!(read(&bytes).1, Err(WireError::Truncated)));
         bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(read(&bytes).1, Err(WireError::TooLong(u64::MAX))));
+    }
+
+    #[test]
+    fn a_limit_is_kept() {
+        let bytes = written(&[(7, "x".repeat(100))]);
+        let read = |longest| read_record_within::<(u64, String)>(&mut bytes.as_slice(), longest);
+        assert!(matches!(read(100), Err(WireError::TooLong(_))));
+        assert!(read(200).unwrap().is_some());
     }
 
     proptest! {

@@ -7,15 +7,20 @@ use crossbeam_channel::{Receiver, select};
 use sluice_engine::{
     hardware::HardwareSample,
     memory::Forecast,
+    models::Inventory,
     request::{ModelSource, PromptFolders},
     session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
 };
 
 use super::{
-    exit::{self, Explained},
+    engine_args::EngineArgs,
+    exit::{self, Explained, refuse},
     model_folders::ModelFolderArgs,
 };
-use crate::{engines::Engines, folders::data_folder};
+use crate::{
+    engines::Engines,
+    folders::{data_folder, downloads_folder},
+};
 
 /// The engine, and Ctrl-C.
 pub(super) struct Engine {
@@ -36,16 +41,24 @@ impl Engine {
         models: &ModelFolderArgs,
         prompts: PromptFolders,
     ) -> anyhow::Result<Self> {
-        Self::start_with(Self::options(threads, models, prompts))
-    }
-
-    fn options(threads: Option<usize>, models: &ModelFolderArgs, prompts: PromptFolders) -> SessionOptions {
-        SessionOptions {
-            threads,
-            model_folders: models.all(),
-            prompt_folders: prompts,
-            ..SessionOptions::default()
+        let options = SessionOptions { threads, ..SessionOptions::default() };
+        if models.engines().is_here() {
+            let (model_folders, prompt_folders) = (models.all(), prompts);
+            let downloads = downloads_folder();
+            return Self::start_here(SessionOptions { model_folders, downloads, prompt_folders, ..options });
         }
+        if let Some(folder) = prompts.adapters.first() {
+            return Err(refuse(
+                format!("the engine does not see {}", folder.display()),
+                "Leave out --lora-folder: prompts name LoRAs of the engine's computer. Or give a file with --lora."
+                    .to_owned(),
+            ));
+        }
+        Self::start_at(models.engines(), || SessionOptions {
+            threads,
+            model_folders: models.named(),
+            ..SessionOptions::default()
+        })
     }
 
     /// Starts an engine that keeps its measurements of runs in a separate folder.
@@ -55,15 +68,34 @@ impl Engine {
         prompts: PromptFolders,
         data: PathBuf,
     ) -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions { data: Some(data), ..Self::options(threads, models, prompts) })
+        if models.engines().is_given() {
+            return Err(refuse(
+                "measurements are those of this computer".to_owned(),
+                "Leave out --engine, and run the command on the other computer.".to_owned(),
+            ));
+        }
+        Self::start_here(SessionOptions {
+            threads,
+            data: Some(data),
+            model_folders: models.all(),
+            prompt_folders: prompts,
+            ..SessionOptions::default()
+        })
     }
 
     /// Starts an engine that reports the hardware.
-    pub fn start_for_hardware() -> anyhow::Result<Self> {
-        Self::start_with(SessionOptions { hardware: true, ..SessionOptions::default() })
+    pub fn start_for_hardware(engine: &EngineArgs) -> anyhow::Result<Self> {
+        let options = || SessionOptions { hardware: true, ..SessionOptions::default() };
+        if engine.is_here() { Self::start_here(options()) } else { Self::start_at(engine, options) }
     }
 
-    fn start_with(options: SessionOptions) -> anyhow::Result<Self> {
+    fn start_at(engines: &EngineArgs, options: impl Fn() -> SessionOptions) -> anyhow::Result<Self> {
+        let interrupts = exit::interrupts()?;
+        let session = engines.start(|| SessionOptions { keeps_jobs: false, ..options() })?;
+        Ok(Self { session, interrupts })
+    }
+
+    fn start_here(options: SessionOptions) -> anyhow::Result<Self> {
         let interrupts = exit::interrupts()?;
         let options =
             SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
@@ -103,6 +135,19 @@ impl Engine {
         }
     }
 
+    /// Lists what is in the model folders, with these; `None` after Ctrl-C.
+    pub fn list(&self) -> anyhow::Result<Option<(Vec<PathBuf>, Inventory)>> {
+        self.send(Command::List)?;
+        loop {
+            match self.next()? {
+                Heard::Event(Event::Listed { folders, inventory }) => return Ok(Some((folders, *inventory))),
+                Heard::Event(Event::Failed { failure, .. }) => return Err(Explained(failure).into()),
+                Heard::Event(_) => {}
+                Heard::Interrupt => return Ok(None),
+            }
+        }
+    }
+
     /// Predicts what a request needs, and how much of its prompts the text encoders read; `None` after Ctrl-C.
     pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Vec<Vec<Reading>>)>> {
         let asked = query.id;
@@ -115,6 +160,7 @@ impl Engine {
                 Heard::Event(Event::NotPlanned { id, failure }) if id == asked => {
                     return Err(Explained(failure).into());
                 }
+                Heard::Event(Event::Failed { job: None, failure }) => return Err(Explained(failure).into()),
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),
             }
@@ -126,6 +172,7 @@ impl Engine {
         loop {
             match self.next()? {
                 Heard::Event(Event::Hardware(sample)) => return Ok(Some(sample)),
+                Heard::Event(Event::Failed { job: None, failure }) => return Err(Explained(failure).into()),
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),
             }

@@ -37,6 +37,9 @@ impl Listener {
         if let (Some(log), Event::Telemetry { events, .. }) = (&mut self.log, event) {
             events.iter().filter_map(|event| log.hear(event)).for_each(|text| self.progress.write(&text));
         }
+        if let Event::Restarting { failure } = event {
+            self.progress.write(&format!("{}; trying again", failure.message));
+        }
         // The offload log has its own line for it.
         if self.log.is_none() || !matches!(event, Event::Replanned { .. }) {
             self.progress.show(event);

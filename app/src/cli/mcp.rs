@@ -27,7 +27,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let session = args.serving.session()?;
     // The client runs on this machine for the same person, so it may name pictures by their paths.
-    let options = DeskOptions { pictures: env::current_dir().ok(), ..args.serving.desk() };
+    let options = DeskOptions { pictures: env::current_dir().ok(), ..args.serving.desk(&session)? };
     serve_mcp(session, options).map_err(|error| {
         refuse(error.to_string(), "This command is started by a client of MCP, not by hand.".to_owned())
     })?;

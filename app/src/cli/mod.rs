@@ -9,6 +9,7 @@ mod depth;
 #[cfg(feature = "download")]
 mod download;
 mod engine;
+mod engine_args;
 mod exit;
 mod flags_elsewhere;
 mod forecast;
@@ -25,6 +26,7 @@ mod mcp;
 mod measured;
 mod memory_args;
 mod model_folders;
+mod models;
 mod names;
 mod offload_log;
 #[cfg(feature = "window")]
@@ -84,6 +86,7 @@ Exit codes:
 
 Environment:
   SLUICE_LOG            what to log to the standard error, such as `info` or `sluice_engine=debug`
+  SLUICE_ENGINE         the command of an engine elsewhere, see `--engine`
   SLUICE_MODEL_FOLDERS  folders to search for parts of models, separated as in PATH
   SLUICE_TOKEN          the token that clients of `sluice serve` have to send
   HF_TOKEN              a token for models whose conditions have to be accepted
@@ -112,6 +115,7 @@ enum Command {
     Depth(Box<depth::Args>),
     Mask(Box<mask::Args>),
     Inspect(inspect::Args),
+    Models(models::Args),
     Convert(convert::Args),
     #[cfg(feature = "download")]
     Download(download::Args),
@@ -126,7 +130,6 @@ enum Command {
     Completions(shell::Completions),
     #[command(hide = true)]
     Manual(shell::Manual),
-    #[command(hide = true)]
     Worker(worker::Args),
 }
 
@@ -147,6 +150,7 @@ pub fn run() -> ExitCode {
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
+        Some(Command::Models(args)) => models::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
         #[cfg(feature = "download")]
         Some(Command::Download(args)) => download::run(&args),

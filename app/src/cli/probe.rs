@@ -9,6 +9,7 @@ use sluice_engine::{
 
 use super::{
     engine::Engine,
+    engine_args::EngineArgs,
     exit::Outcome,
     stdout,
     table::{Align, table},
@@ -20,10 +21,14 @@ pub(super) struct Args {
     /// Print the result as JSON, with the sources of the figures for each GPU.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    engine: EngineArgs,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let Some(sample) = Engine::start_for_hardware()?.hardware()? else { return Ok(Outcome::Cancelled) };
+    let Some(sample) = Engine::start_for_hardware(&args.engine)?.hardware()? else {
+        return Ok(Outcome::Cancelled);
+    };
     if args.json {
         let all = json!({ "hardware": sample, "cards": cards() });
         stdout::line(&serde_json::to_string_pretty(&all).context("the machine cannot be written as JSON")?)?;

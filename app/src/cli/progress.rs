@@ -5,9 +5,9 @@ use std::{
     time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use sluice_engine::{
-    session::{Event, Stage},
+    session::{Event, JobId, Stage},
     units,
 };
 
@@ -17,11 +17,20 @@ const BAR: &str = "{msg:8} {bar:32} {pos}/{len}  {prefix}";
 const NOTHING: &str = "{msg}";
 const SPINNER: &str = "{msg:8} {spinner}  {elapsed}";
 
-/// Shows the progress of a job.
+/// Shows the progress of the jobs that run.
 pub(super) enum Progress {
-    Bar(ProgressBar),
-    Lines,
+    Bars(Bars),
+    Lines {
+        /// The jobs that run; lines name them if there are several.
+        running: Vec<JobId>,
+    },
     Nothing,
+}
+
+/// A bar for each job that runs.
+pub(super) struct Bars {
+    all: MultiProgress,
+    bars: Vec<(JobId, ProgressBar)>,
 }
 
 impl Progress {
@@ -29,9 +38,9 @@ impl Progress {
         match quiet {
             true => Self::Nothing,
             false if io::stderr().is_terminal() => {
-                Self::Bar(ProgressBar::no_length().with_style(style(NOTHING)))
+                Self::Bars(Bars { all: MultiProgress::new(), bars: Vec::new() })
             }
-            false => Self::Lines,
+            false => Self::Lines { running: Vec::new() },
         }
     }
 
@@ -40,20 +49,28 @@ impl Progress {
         matches!(self, Self::Nothing)
     }
 
-    /// Writes lines to the standard error, above the bar if there is one.
+    /// Writes lines to the standard error, above the bars if there are any.
     pub fn write(&self, text: &str) {
         match self {
-            Self::Bar(bar) => bar.suspend(|| stderr_line(text)),
-            Self::Lines | Self::Nothing => stderr_line(text),
+            Self::Bars(Bars { all, .. }) => all.suspend(|| stderr_line(text)),
+            Self::Lines { .. } | Self::Nothing => stderr_line(text),
         }
     }
 
     pub fn show(&mut self, event: &Event) {
+        let Some(job) = job_of(event) else { return };
         match self {
-            Self::Bar(bar) => show_on_bar(bar, event),
-            Self::Lines => {
+            Self::Bars(bars) => bars.show(job, event),
+            Self::Lines { running } => {
+                if matches!(event, Event::Started { .. }) && !running.contains(&job) {
+                    running.push(job);
+                }
                 if let Some(line) = line(event) {
-                    stderr_line(&line);
+                    let JobId(number) = job;
+                    stderr_line(&if running.len() > 1 { format!("job {number}: {line}") } else { line });
+                }
+                if ends(event) {
+                    running.retain(|&other| other != job);
                 }
             }
             Self::Nothing => {}
@@ -63,21 +80,53 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Self::Bar(bar) = self {
-            bar.finish_and_clear();
+        if let Self::Bars(Bars { bars, .. }) = self {
+            bars.iter().for_each(|(_, bar)| bar.finish_and_clear());
         }
     }
 }
 
+impl Bars {
+    fn show(&mut self, job: JobId, event: &Event) {
+        if matches!(event, Event::Started { .. }) && !self.bars.iter().any(|(own, _)| *own == job) {
+            let bar = self.all.add(ProgressBar::no_length().with_style(style(NOTHING)));
+            self.bars.push((job, bar));
+        }
+        if let Some((_, bar)) = self.bars.iter().find(|(own, _)| *own == job) {
+            show_on_bar(bar, event);
+        }
+        if ends(event) {
+            self.bars.retain(|(own, _)| *own != job);
+        }
+        if let Event::Finished { .. } | Event::Replanned { .. } = event
+            && let Some(line) = line(event)
+        {
+            self.all.suspend(|| stderr_line(&line));
+        }
+    }
+}
+
+/// The job that an event is about, if it shows progress.
+fn job_of(event: &Event) -> Option<JobId> {
+    match event {
+        Event::Started { job }
+        | Event::StageStarted { job, .. }
+        | Event::StageFinished { job, .. }
+        | Event::Step { job, .. }
+        | Event::Replanned { job, .. }
+        | Event::Finished { job, .. }
+        | Event::Cancelled { job }
+        | Event::Failed { job: Some(job), .. } => Some(*job),
+        _ => None,
+    }
+}
+
+fn ends(event: &Event) -> bool {
+    matches!(event, Event::Finished { .. } | Event::Cancelled { .. } | Event::Failed { .. })
+}
+
 fn show_on_bar(bar: &ProgressBar, event: &Event) {
     match event {
-        // The bar of the previous job has finished.
-        Event::Started { .. } => {
-            bar.set_style(style(NOTHING));
-            bar.set_message("");
-            bar.set_prefix("");
-            bar.reset();
-        }
         Event::StageStarted { stage, .. } => {
             bar.set_style(style(SPINNER));
             bar.set_message(stage_name(stage));
@@ -90,13 +139,8 @@ fn show_on_bar(bar: &ProgressBar, event: &Event) {
             let (step, left) = (units::seconds(*seconds), units::seconds(*seconds_left));
             bar.set_prefix(format!("{step} per step, {left} left"));
         }
-        Event::Finished { .. } | Event::Cancelled { .. } | Event::Failed { .. } => bar.finish_and_clear(),
+        event if ends(event) => bar.finish_and_clear(),
         _ => {}
-    }
-    if let Event::Finished { .. } | Event::Replanned { .. } = event
-        && let Some(line) = line(event)
-    {
-        bar.suspend(|| stderr_line(&line));
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         address: SocketAddr::new(args.listen, args.port),
         token: token.clone(),
         largest_body: usize::try_from(args.max_body).unwrap_or(usize::MAX),
-        desk: args.serving.desk(),
+        desk: args.serving.desk(&session)?,
     };
     let ready = |address: SocketAddr| {
         let told = stdout::line(&format!("http://{address}"));

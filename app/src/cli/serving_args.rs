@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use sluice_engine::{
+    models::Inventory,
     request::{ModelSource, PromptFolders},
-    session::{Session, SessionOptions},
+    session::{Command, Event, Session, SessionOptions},
 };
 
-use super::{memory_args::MemoryArgs, model_folders::ModelFolderArgs};
+use super::{exit::Explained, memory_args::MemoryArgs, model_folders::ModelFolderArgs};
 use crate::{
     engines::Engines,
     folders::{data_folder, downloads_folder, pictures_folder, wildcard_folder},
@@ -41,16 +42,22 @@ pub(super) struct ServingArgs {
 
 impl ServingArgs {
     /// What every order has in common.
-    pub fn desk(&self) -> DeskOptions {
+    ///
+    /// # Errors
+    /// When an engine elsewhere cannot say which models it has.
+    pub fn desk(&self, session: &Session) -> anyhow::Result<DeskOptions> {
+        let is_here = self.folders.engines().is_here();
+        let listed = if is_here { None } else { Some(listed(session)?) };
         // LoRAs of these folders have names, too.
         let folders = self.model_folders().into_iter().chain(self.lora_folders.iter().cloned());
-        DeskOptions {
+        Ok(DeskOptions {
             folders: folders.collect(),
+            listed,
             output: self.output.clone().or_else(pictures_folder).unwrap_or_else(|| PathBuf::from(".")),
             memory: self.memory.preferences(),
             model: self.model.clone(),
             pictures: None,
-        }
+        })
     }
 
     /// Those that are named, and the one for downloads.
@@ -62,6 +69,16 @@ impl ServingArgs {
 
     /// An engine in a process of its own: if it crashes, clients wait a little longer.
     pub fn session(&self) -> anyhow::Result<Session> {
+        if !self.folders.engines().is_here() {
+            let options = || SessionOptions {
+                threads: self.threads.map(usize::from),
+                hardware: true,
+                model_folders: self.folders.named(),
+                keeps_jobs: false,
+                ..SessionOptions::default()
+            };
+            return self.folders.engines().start(options);
+        }
         let options = SessionOptions {
             threads: self.threads.map(usize::from),
             hardware: true,
@@ -76,5 +93,20 @@ impl ServingArgs {
         };
         let Engines { programs, without_cuda } = Engines::find()?;
         Session::in_process_of(programs, without_cuda, options).context("the engine cannot be started")
+    }
+}
+
+/// What an engine elsewhere has in its model folders.
+fn listed(session: &Session) -> anyhow::Result<Inventory> {
+    if session.send(Command::List).is_err() {
+        bail!("the engine ended unexpectedly");
+    }
+    loop {
+        match session.events().recv() {
+            Ok(Event::Listed { inventory, .. }) => return Ok(*inventory),
+            Ok(Event::Failed { job: None, failure }) => return Err(Explained(failure).into()),
+            Ok(Event::ShutDown) | Err(_) => bail!("the engine ended unexpectedly"),
+            Ok(_) => {}
+        }
     }
 }

@@ -4,15 +4,34 @@ use std::io;
 
 use anyhow::Context as _;
 
-use super::exit::Outcome;
+use sluice_engine::{
+    request::PromptFolders,
+    session::{Own, ready, serve},
+};
 
-/// Run the engine for a window that talks to it through the standard input and output.
+use super::exit::Outcome;
+use crate::{
+    engines::CUDA,
+    folders::{data_folder, downloads_folder, model_folders, wildcard_folder},
+};
+
+/// Run the engine for a caller that talks to it through the standard input and output; see `--engine`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
 
 pub(super) fn run() -> anyhow::Result<Outcome> {
-    sluice_engine::session::ready().context("there is no usable NVIDIA GPU")?;
-    sluice_engine::session::serve(io::stdin().lock(), io::stdout())
-        .context("only Sluice's window can start this program")?;
+    ready().context("there is no usable NVIDIA GPU")?;
+    let own = Own {
+        engine: if cfg!(feature = "cuda") { CUDA } else { "CPU" }.to_owned(),
+        data: data_folder(),
+        model_folders: model_folders(),
+        downloads: downloads_folder(),
+        prompt_folders: PromptFolders {
+            wildcards: wildcard_folder().into_iter().collect(),
+            ..PromptFolders::default()
+        },
+    };
+    serve(io::stdin().lock(), io::stdout(), own)
+        .context("only Sluice can talk to this program: it is the command behind --engine")?;
     Ok(Outcome::Done)
 }

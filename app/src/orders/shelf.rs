@@ -9,7 +9,7 @@ use serde::Serialize;
 use sluice_engine::{
     adapters::nearest,
     checkpoint::Role,
-    models::{Item, Kind, Remembered, open_depth, scan},
+    models::{Inventory, Item, Kind, Remembered, open_depth, scan},
     request::ModelSource,
 };
 
@@ -66,11 +66,23 @@ pub struct Shelf {
     pub depth_models: Vec<Shelved>,
     /// Whether a path may be given in place of a name.
     takes_paths: bool,
+    /// Whether it is that of an engine elsewhere, whose paths cannot be looked at.
+    is_elsewhere: bool,
 }
 
 impl Shelf {
     /// What is in these folders, from headers.
     pub fn of(folders: &[PathBuf], remembered: &mut Remembered) -> Self {
+        let found = scan(folders, remembered, |_, _| ());
+        Self::holding(found.items, folders, |path| open_depth(path).is_ok())
+    }
+
+    /// What is in the folders of an engine elsewhere. Depth estimators have no names there.
+    pub fn elsewhere(found: Inventory) -> Self {
+        Self { is_elsewhere: true, ..Self::holding(found.items, &[], |_| false) }
+    }
+
+    fn holding(items: Vec<Item>, folders: &[PathBuf], is_depth: impl Fn(&Path) -> bool) -> Self {
         let mut shelf = Self {
             models: vec![
                 Shelved::built_in(ModelSource::Starter, "the model for images that comes with Sluice"),
@@ -79,13 +91,13 @@ impl Shelf {
             upscalers: vec![Shelved::built_in(ModelSource::Upscaler, "the upscaler that comes with Sluice")],
             ..Self::default()
         };
-        for item in scan(folders, remembered, |_, _| ()).items {
+        for item in items {
             let Some(content) = item.content() else { continue };
             let row = match content.kind {
                 Kind::Model if item.half_of.is_none() => &mut shelf.models,
                 Kind::Adapter => &mut shelf.adapters,
                 Kind::ControlNet => &mut shelf.control_nets,
-                Kind::Part if open_depth(&item.path).is_ok() => &mut shelf.depth_models,
+                Kind::Part if is_depth(&item.path) => &mut shelf.depth_models,
                 Kind::Part if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
                 _ => continue,
             };
@@ -174,7 +186,8 @@ impl Shelf {
         if let Some(found) = row.iter().find(|shelved| shelved.is_named(name)) {
             return Ok(found.source.clone());
         }
-        if self.takes_paths && Path::new(name).exists() {
+        let is_whole = || name.starts_with('/') || name.get(1..3) == Some(":\\");
+        if self.takes_paths && (Path::new(name).exists() || self.is_elsewhere && is_whole()) {
             return Ok(ModelSource::Path(PathBuf::from(name)));
         }
         Err(unknown(kind, row, name))

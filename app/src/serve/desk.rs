@@ -7,7 +7,7 @@ use std::{
 
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences},
-    models::Remembered,
+    models::{Inventory, Remembered},
     output::{NamedOutput, Output, StillFormat},
     request::{ModelSource, Request},
     session::{Job, JobId, ModelSummary, PlanQuery, PlanSubject},
@@ -26,6 +26,8 @@ use crate::{
 pub struct DeskOptions {
     /// Folders with models.
     pub folders: Vec<PathBuf>,
+    /// What an engine elsewhere has, in place of what is in the folders.
+    pub listed: Option<Inventory>,
     /// Where results are kept.
     pub output: PathBuf,
     /// How memory is used.
@@ -92,7 +94,11 @@ impl Desk {
     /// Looks through the model folders.
     pub fn new(hub: Arc<Hub>, options: DeskOptions) -> Self {
         let mut remembered = Remembered::default();
-        let shelf = RwLock::new(Arc::new(Shelf::of(&options.folders, &mut remembered)));
+        let shelf = match &options.listed {
+            Some(listed) => Shelf::elsewhere(listed.clone()),
+            None => Shelf::of(&options.folders, &mut remembered),
+        };
+        let shelf = RwLock::new(Arc::new(shelf));
         let model = Mutex::new(options.model.clone());
         Self { hub, options, shelf, remembered: Mutex::new(remembered), model }
     }
@@ -102,11 +108,14 @@ impl Desk {
         Arc::clone(&self.shelf.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks through the model folders again.
+    /// Looks through the model folders again, unless they are those of an engine elsewhere.
     ///
     /// # Errors
     /// When a thread of the server fails.
     pub async fn look_again(self: &Arc<Self>) -> Result<(), Refusal> {
+        if self.options.listed.is_some() {
+            return Ok(());
+        }
         let desk = Arc::clone(self);
         blocking(move || {
             let mut remembered = desk.remembered.lock().unwrap_or_else(PoisonError::into_inner);

@@ -53,7 +53,7 @@ use sluice_engine::{
     session::{Session, SessionOptions},
 };
 
-use crate::engines::Engines;
+use crate::engines::{self, Engines};
 use app::{Lock, Setup, SluiceApp};
 use collection::Places;
 use files::{Files, Wake};
@@ -130,8 +130,15 @@ fn create(
     let library = LibraryOptions {
         folders: model_folders().into_iter().chain(downloads_folder()).collect(),
         finds_programs: true,
+        elsewhere: false,
         cache: data_folder().map(|folder| folder.join("models")),
     };
+    let elsewhere = Some(startup.engine.trim()).filter(|line| !line.is_empty() && !options.in_process);
+    let command = elsewhere.and_then(|line| {
+        let unusable = |error: &engines::CommandLineError| tracing::error!(%error, "the engine in the settings cannot be used");
+        engines::command(line).inspect_err(unusable).ok()
+    });
+    let library = LibraryOptions { elsewhere: command.is_some(), ..library };
     let session_options = SessionOptions {
         wake: Box::new(move || engine_wake()),
         threads: options.threads,
@@ -142,10 +149,13 @@ fn create(
             ..PromptFolders::default()
         },
         model_folders: model_folders(),
+        downloads: downloads_folder(),
         keeps_jobs: true,
         ends_with_card: false,
     };
-    let session = if options.in_process {
+    let session = if let Some(command) = command {
+        Session::behind(command, SessionOptions { model_folders: Vec::new(), ..session_options })
+    } else if options.in_process {
         Session::start(session_options)
     } else {
         let Engines { programs, without_cuda } =

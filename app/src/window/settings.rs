@@ -196,6 +196,8 @@ pub enum Setting {
     ReducedMotion(bool),
     /// Where images and clips are saved, and how.
     Output(Box<OutputSettings>),
+    /// The command of an engine elsewhere; empty for that of this computer.
+    Engine(String),
     /// Whether live previews are shown.
     Previews(bool),
     /// Whether the desktop says when the queue is done.
@@ -235,6 +237,7 @@ impl Settings {
             Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
+            Setting::Engine(command) => self.startup.engine = command,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,
             Setting::CollectionsOpen(open) => self.collections_open = Some(open),
             Setting::PlanOpen(open) => self.memory.plan_open = Some(open),
@@ -354,6 +357,8 @@ pub enum RenderGpu {
 pub struct StartupSettings {
     /// The GPU that renders the window.
     pub render_gpu: RenderGpu,
+    /// The command of an engine elsewhere; empty for that of this computer.
+    pub engine: String,
 }
 
 impl StartupSettings {
@@ -473,6 +478,7 @@ mod tests {
         assert_eq!(toml::from_str::<StartupSettings>("").unwrap(), StartupSettings::default());
         let dedicated: StartupSettings = toml::from_str("render_gpu = \"dedicated\"\nlater = 1").unwrap();
         assert_eq!(dedicated.render_gpu, RenderGpu::Dedicated);
+        assert_eq!(dedicated.engine, "");
     }
 
     #[test]

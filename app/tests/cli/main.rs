@@ -10,6 +10,8 @@ mod convert;
 mod depth;
 mod discreet;
 mod download;
+#[cfg(unix)]
+mod engines;
 mod files;
 mod grids;
 mod hires;
@@ -43,6 +45,7 @@ fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.args(arguments).current_dir(folder).env("HOME", folder).env_remove("SLUICE_LOG");
     command
+        .env_remove("SLUICE_ENGINE")
         .env_remove("SLUICE_MODEL_FOLDERS")
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_DATA_HOME")

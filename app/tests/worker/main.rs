@@ -3,6 +3,8 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+mod elsewhere;
 #[cfg(feature = "window")]
 mod grid;
 mod pipe;

@@ -53,6 +53,7 @@ fn start() -> ToWorker {
         data: None,
         model_folders: Vec::new(),
         prompt_folders: PromptFolders::default(),
+        visit: None,
     }
 }
 

@@ -100,6 +100,16 @@ advice-allow-less-memory-or-use-a = Weniger Speicher erlauben oder ein kleineres
 advice-the-engine-is-restarting-finished-images = Die Engine startet neu. Fertige Bilder sind sicher.
 advice-another-engine-generates-images-instead = Stattdessen erzeugt eine andere Engine die Bilder.
 advice-reinstall-sluice-the-log-has-details = Sluice neu installieren. Einzelheiten stehen im Protokoll.
+advice-make-a-clip-of-the-images-first = Aus den Bildern zuerst einen Clip machen, etwa eine MP4-Datei.
+advice-copy-it-to-the-engines-computer = Die Datei auf den Computer der Engine kopieren und ihren dortigen Pfad angeben.
+advice-wait-until-it-is-complete = Warten, bis sie vollständig ist, und es erneut versuchen.
+advice-leave-the-report-out = Den Bericht weglassen oder die Engine dieses Computers verwenden.
+advice-try-again-and-look-whether-the-disk = Es erneut versuchen und prüfen, ob das Laufwerk des Computers der Engine voll ist.
+advice-check-the-name-of-the-program = Den Namen des Programms prüfen, und ob es installiert ist.
+advice-run-the-command-to-see-what-it-says = Den Befehl in einem Terminal ausführen, um zu sehen, was er meldet. Sluice muss dort installiert sein, wohin er führt.
+advice-what-a-shell-prints-when-it-starts = Was eine Shell dort beim Start ausgibt, etwa eine Begrüßung, darf sie ohne Terminal nicht ausgeben.
+advice-run-the-command-if-it-asks = Den Befehl in einem Terminal ausführen. Wenn er etwas fragt, etwa nach einem Passwort, kann hier niemand antworten.
+advice-install-the-same-version = Auf dem Computer der Engine und auf diesem dieselbe Version von Sluice installieren.
 
 advice-choose-a-file-that-exists-and = Eine Datei wählen, die es gibt und die gelesen werden darf.
 advice-use-the-original-file-or-a = Die Originaldatei verwenden, oder einen Bereich von Frames, die da sind.

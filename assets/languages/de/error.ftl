@@ -230,6 +230,22 @@ error-serve-pipe = die Nachrichten des Fensters können nicht gelesen werden: { 
 error-serve-no-hello = das Fenster hat nicht mit einer Begrüßung begonnen
 error-serve-threads = die Threads der Engine konnten nicht gestartet werden: { $value }
 error-serve-ended = die Engine wurde beendet
+error-serve-no-visit = die Gegenstelle hat ihren Besuch nicht wie erwartet benannt
+error-serve-folder = der Ordner für Dateien, die an diese Engine gesendet werden, kann nicht verwendet werden: { $value }
+error-serve-occupied = die Engine der unterbrochenen Verbindung läuft noch
+error-serve-file = die Gegenstelle hat eine Datei nicht wie erwartet gesendet
+
+error-travel-read = { $path } kann nicht an die Engine gesendet werden: { $cause }
+error-travel-folder = { $path } ist ein Ordner, und an eine Engine anderswo können nur Dateien gesendet werden
+error-travel-too-large = { $path } ist zu groß, um an eine Engine anderswo gesendet zu werden
+error-travel-changed = { $path } wurde geändert, während die Datei an die Engine gesendet wurde
+error-travel-report = { $path } kann von einer Engine anderswo nicht geschrieben werden
+error-travel-not-there = die Engine hat { $name } nicht: { $reason }
+error-travel-not-sent = die Engine sollte { $path } verwenden, aber die Datei wurde nicht an sie gesendet
+error-command-not-started = der Befehl der Engine { $program } kann nicht gestartet werden: { $cause }
+error-command-ended = der Befehl der Engine endete, bevor die Engine geantwortet hat: { $how }
+error-command-other-words = der Befehl der Engine hat etwas anderes geschrieben als eine Engine: { $words }
+error-command-silent = der Befehl der Engine antwortet nicht
 
 error-clip-read = der Clip { $path } kann nicht gelesen werden: { $cause }
 error-clip-damaged = der Clip { $path } ist beschädigt: { $detail }

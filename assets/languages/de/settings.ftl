@@ -9,6 +9,7 @@ settings-nothing-found = Keine Einstellung passt zu „{ $search }“.
 settings-section-look = Aussehen
 settings-section-saving = Speichern
 settings-section-folders = Ordner
+settings-section-engine = Engine
 settings-section-about = Über Sluice
 
 ## Wörter, mit denen eine Einstellung gefunden wird, außer denen, die sie zeigt
@@ -24,6 +25,7 @@ settings-words-output = ausgabeordner ordner bilder clips wohin
 settings-words-format = bildformat png jpeg webp
 settings-words-names = dateinamen vorlage datum seed prompt
 settings-words-folders = modelle loras checkpoints galerie
+settings-words-engine = computer ssh befehl entfernt cluster slurm docker
 settings-words-about = version lizenz engine daten protokolle bericht problem hilfe datenschutz aktualisierung
 settings-words-language = sprache übersetzung language
 
@@ -63,6 +65,9 @@ settings-names = Dateinamen
 settings-names-example = Zum Beispiel { $name }
 settings-folders-models = Modellordner…
 settings-folders-gallery = Ordner der Galerie…
+settings-engine-command = Befehl einer Engine anderswo
+settings-engine-command-hint = Die Modelle sind dann die jenes Computers, und Bilder werden auf diesem gespeichert. Gilt nach einem Neustart.
+settings-engine-command-quotes = Ein Anführungszeichen fehlt.
 
 ## Über Sluice
 
@@ -103,5 +108,6 @@ settings-open-folder-tip = Zeigt den Ordner im Dateimanager.
 settings-names-tip = Benennt neue Dateien; was in Klammern steht, wird eingesetzt.
 settings-folders-models-tip = Öffnet die Modelle, wo man Ordner hinzufügt.
 settings-folders-gallery-tip = Öffnet die Galerie, wo man Ordner hinzufügt.
+settings-engine-command-tip = Führt zu dem Computer, der rechnet. Leer für diesen.
 settings-report-copy-tip = Kopiert in die Zwischenablage, was hilft, einen Fehler zu finden.
 settings-search-tip = Findet Einstellungen nach ihren Wörtern.

@@ -101,6 +101,16 @@ advice-allow-less-memory-or-use-a = Allow less memory, or use a smaller image. T
 advice-the-engine-is-restarting-finished-images = The engine is restarting. Finished images are safe.
 advice-another-engine-generates-images-instead = Another engine generates images instead.
 advice-reinstall-sluice-the-log-has-details = Reinstall Sluice. The log has details.
+advice-make-a-clip-of-the-images-first = Make a clip of the images first, such as an MP4 file.
+advice-copy-it-to-the-engines-computer = Copy it to the engine's computer, and give its path there.
+advice-wait-until-it-is-complete = Wait until it is complete, and try again.
+advice-leave-the-report-out = Leave the report out, or use the engine of this computer.
+advice-try-again-and-look-whether-the-disk = Try again, and look whether the disk of the engine's computer is full.
+advice-check-the-name-of-the-program = Check the name of the program, and whether it is installed.
+advice-run-the-command-to-see-what-it-says = Run the command in a terminal to see what it says. Sluice has to be installed where it leads to.
+advice-what-a-shell-prints-when-it-starts = What a shell prints when it starts there, such as a greeting, must not be printed without a terminal.
+advice-run-the-command-if-it-asks = Run the command in a terminal. If it asks for something, such as a password, nobody can answer here.
+advice-install-the-same-version = Install the same version of Sluice on the engine's computer and on this one.
 
 advice-choose-a-file-that-exists-and = Choose a file that exists and that you are allowed to read.
 advice-use-the-original-file-or-a = Use the original file, or a range of frames that are there.

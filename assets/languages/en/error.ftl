@@ -210,6 +210,22 @@ error-serve-pipe = the messages from the window cannot be read: { $value }
 error-serve-no-hello = the window did not begin with a greeting
 error-serve-threads = the engine's threads could not be started: { $value }
 error-serve-ended = the engine has ended
+error-serve-no-visit = the caller did not name its visit as expected
+error-serve-folder = the folder for files that are sent to this engine cannot be used: { $value }
+error-serve-occupied = the engine of the broken connection is still running
+error-serve-file = the caller did not send a file as expected
+
+error-travel-read = { $path } cannot be sent to the engine: { $cause }
+error-travel-folder = { $path } is a folder, and only files can be sent to an engine elsewhere
+error-travel-too-large = { $path } is too large to be sent to an engine elsewhere
+error-travel-changed = { $path } changed while it was sent to the engine
+error-travel-report = { $path } cannot be written by an engine elsewhere
+error-travel-not-there = the engine does not have { $name }: { $reason }
+error-travel-not-sent = the engine was asked to use { $path }, which was not sent to it
+error-command-not-started = the engine's command { $program } cannot be started: { $cause }
+error-command-ended = the engine's command ended before the engine answered: { $how }
+error-command-other-words = the engine's command wrote something else than an engine does: { $words }
+error-command-silent = the engine's command does not answer
 
 error-clip-read = the clip { $path } cannot be read: { $cause }
 error-clip-damaged = the clip { $path } is damaged: { $detail }

@@ -9,6 +9,7 @@ settings-nothing-found = No setting is about “{ $search }”.
 settings-section-look = Look
 settings-section-saving = Saving
 settings-section-folders = Folders
+settings-section-engine = Engine
 settings-section-about = About
 
 ## Words by which a setting is found, beside those that it shows
@@ -24,6 +25,7 @@ settings-words-output = output folder images clips where
 settings-words-format = image format png jpeg webp
 settings-words-names = file names template date seed prompt
 settings-words-folders = models loras checkpoints gallery
+settings-words-engine = computer ssh command remote cluster slurm docker
 settings-words-about = version licence license engine data logs report problem support privacy update
 settings-words-language = language translation locale
 
@@ -63,6 +65,9 @@ settings-names = File names
 settings-names-example = For example { $name }
 settings-folders-models = Folders of models…
 settings-folders-gallery = Folders of the gallery…
+settings-engine-command = Command of an engine elsewhere
+settings-engine-command-hint = Models are then those of that computer, and images are saved on this one. Takes effect after restart.
+settings-engine-command-quotes = A quotation mark is missing.
 
 ## About Sluice
 
@@ -103,5 +108,6 @@ settings-open-folder-tip = Shows the folder in the file manager.
 settings-names-tip = Names new files; what stands in braces is filled in.
 settings-folders-models-tip = Opens the models, where folders are added.
 settings-folders-gallery-tip = Opens the gallery, where folders are added.
+settings-engine-command-tip = Leads to the computer that computes. Empty for this one.
 settings-report-copy-tip = Copies what helps to find a fault to the clipboard.
 settings-search-tip = Finds settings by their words.

@@ -100,6 +100,16 @@ advice-allow-less-memory-or-use-a = Permita menos memoria, o use una imagen más
 advice-the-engine-is-restarting-finished-images = El motor se está reiniciando. Las imágenes terminadas están a salvo.
 advice-another-engine-generates-images-instead = En su lugar, otro motor genera las imágenes.
 advice-reinstall-sluice-the-log-has-details = Reinstale Sluice. El registro tiene los detalles.
+advice-make-a-clip-of-the-images-first = Haga primero un clip con las imágenes, por ejemplo un archivo MP4.
+advice-copy-it-to-the-engines-computer = Cópielo al equipo del motor e indique la ruta que tiene allí.
+advice-wait-until-it-is-complete = Espere a que esté completo e inténtelo de nuevo.
+advice-leave-the-report-out = Omita el informe o use el motor de este equipo.
+advice-try-again-and-look-whether-the-disk = Inténtelo de nuevo y compruebe si el disco del equipo del motor está lleno.
+advice-check-the-name-of-the-program = Compruebe el nombre del programa y si está instalado.
+advice-run-the-command-to-see-what-it-says = Ejecute el comando en una terminal para ver qué dice. Sluice tiene que estar instalado en el lugar al que lleva.
+advice-what-a-shell-prints-when-it-starts = Lo que un shell muestra allí al iniciarse, como un saludo, no debe mostrarse sin terminal.
+advice-run-the-command-if-it-asks = Ejecute el comando en una terminal. Si pide algo, como una contraseña, aquí nadie puede responder.
+advice-install-the-same-version = Instale la misma versión de Sluice en el equipo del motor y en este.
 
 advice-choose-a-file-that-exists-and = Elija un archivo que exista y que pueda leer.
 advice-use-the-original-file-or-a = Use el archivo original, o un intervalo de fotogramas que estén en él.

@@ -226,6 +226,22 @@ error-serve-pipe = no se pueden leer los mensajes de la ventana: { $value }
 error-serve-no-hello = la ventana no empezó con un saludo
 error-serve-threads = no se pudieron iniciar los hilos del motor: { $value }
 error-serve-ended = el motor ha terminado
+error-serve-no-visit = quien llama no nombró su visita como se esperaba
+error-serve-folder = no se puede usar la carpeta de los archivos que se envían a este motor: { $value }
+error-serve-occupied = el motor de la conexión interrumpida sigue en marcha
+error-serve-file = quien llama no envió un archivo como se esperaba
+
+error-travel-read = no se puede enviar { $path } al motor: { $cause }
+error-travel-folder = { $path } es una carpeta, y a un motor situado en otro lugar solo se pueden enviar archivos
+error-travel-too-large = { $path } es demasiado grande para enviarse a un motor situado en otro lugar
+error-travel-changed = { $path } cambió mientras se enviaba al motor
+error-travel-report = un motor situado en otro lugar no puede escribir { $path }
+error-travel-not-there = el motor no tiene { $name }: { $reason }
+error-travel-not-sent = se pidió al motor que usara { $path }, que no se le envió
+error-command-not-started = no se puede iniciar el comando del motor { $program }: { $cause }
+error-command-ended = el comando del motor terminó antes de que el motor respondiera: { $how }
+error-command-other-words = el comando del motor escribió algo distinto de lo que escribe un motor: { $words }
+error-command-silent = el comando del motor no responde
 
 error-clip-read = no se puede leer el clip { $path }: { $cause }
 error-clip-damaged = el clip { $path } está dañado: { $detail }

@@ -9,6 +9,7 @@ settings-nothing-found = Ningún ajuste trata de «{ $search }».
 settings-section-look = Aspecto
 settings-section-saving = Guardado
 settings-section-folders = Carpetas
+settings-section-engine = Motor
 settings-section-about = Acerca de
 
 ## Palabras con las que se encuentra un ajuste, además de las que muestra
@@ -24,6 +25,7 @@ settings-words-output = carpeta de salida imágenes imagenes clips dónde donde
 settings-words-format = formato de imagen png jpeg webp
 settings-words-names = nombres de archivo plantilla fecha semilla seed prompt
 settings-words-folders = modelos loras checkpoints galería galeria
+settings-words-engine = equipo ssh comando remoto clúster cluster slurm docker
 settings-words-about = versión version licencia motor datos registros informe problema ayuda privacidad actualización actualizacion
 settings-words-language = idioma lengua traducción traduccion language
 
@@ -63,6 +65,9 @@ settings-names = Nombres de archivo
 settings-names-example = Por ejemplo { $name }
 settings-folders-models = Carpetas de modelos…
 settings-folders-gallery = Carpetas de la galería…
+settings-engine-command = Comando de un motor situado en otro lugar
+settings-engine-command-hint = Los modelos son entonces los de aquel equipo, y las imágenes se guardan en este. Tiene efecto tras reiniciar.
+settings-engine-command-quotes = Falta una comilla.
 
 ## Acerca de Sluice
 
@@ -94,6 +99,7 @@ settings-field-height = el alto en píxeles
 settings-field = { $field } es { $meaning }
 settings-language-tip = El idioma de la ventana, que cambia al momento.
 settings-folders-gallery-tip = Abre la galería, donde se añaden carpetas.
+settings-engine-command-tip = Lleva al equipo que calcula. Vacío para este.
 settings-folders-models-tip = Abre los modelos, donde se añaden carpetas.
 settings-format-jpeg-tip = Crea archivos pequeños que se abren en todas partes, con ligeras pérdidas.
 settings-format-png-tip = Conserva cada píxel, en archivos más grandes.

@@ -100,6 +100,16 @@ advice-allow-less-memory-or-use-a = Autorisez moins de mémoire, ou utilisez une
 advice-the-engine-is-restarting-finished-images = Le moteur redémarre. Les images terminées sont en sécurité.
 advice-another-engine-generates-images-instead = Un autre moteur génère les images à la place.
 advice-reinstall-sluice-the-log-has-details = Réinstallez Sluice. Les détails sont dans le journal.
+advice-make-a-clip-of-the-images-first = Faites d’abord un clip des images, par exemple un fichier MP4.
+advice-copy-it-to-the-engines-computer = Copiez-le sur l’ordinateur du moteur, et donnez son chemin là-bas.
+advice-wait-until-it-is-complete = Attendez qu’il soit complet, puis réessayez.
+advice-leave-the-report-out = Omettez le rapport, ou utilisez le moteur de cet ordinateur.
+advice-try-again-and-look-whether-the-disk = Réessayez, et vérifiez si le disque de l’ordinateur du moteur est plein.
+advice-check-the-name-of-the-program = Vérifiez le nom du programme, et s’il est installé.
+advice-run-the-command-to-see-what-it-says = Lancez la commande dans un terminal pour voir ce qu’elle dit. Sluice doit être installé là où elle mène.
+advice-what-a-shell-prints-when-it-starts = Ce qu’un shell affiche là-bas à son démarrage, comme un message d’accueil, ne doit pas l’être sans terminal.
+advice-run-the-command-if-it-asks = Lancez la commande dans un terminal. Si elle demande quelque chose, comme un mot de passe, personne ne peut répondre ici.
+advice-install-the-same-version = Installez la même version de Sluice sur l’ordinateur du moteur et sur celui-ci.
 
 advice-choose-a-file-that-exists-and = Choisissez un fichier qui existe et que vous avez le droit de lire.
 advice-use-the-original-file-or-a = Utilisez le fichier d’origine, ou une plage de frames qui s’y trouvent.

@@ -226,6 +226,22 @@ error-serve-pipe = impossible de lire les messages de la fenêtre : { $value }
 error-serve-no-hello = la fenêtre n’a pas commencé par une salutation
 error-serve-threads = impossible de démarrer les threads du moteur : { $value }
 error-serve-ended = le moteur s’est arrêté
+error-serve-no-visit = l’appelant n’a pas nommé sa visite comme prévu
+error-serve-folder = impossible d’utiliser le dossier des fichiers envoyés à ce moteur : { $value }
+error-serve-occupied = le moteur de la connexion interrompue tourne encore
+error-serve-file = l’appelant n’a pas envoyé un fichier comme prévu
+
+error-travel-read = impossible d’envoyer { $path } au moteur : { $cause }
+error-travel-folder = { $path } est un dossier, et seuls des fichiers peuvent être envoyés à un moteur situé ailleurs
+error-travel-too-large = { $path } est trop volumineux pour être envoyé à un moteur situé ailleurs
+error-travel-changed = { $path } a changé pendant son envoi au moteur
+error-travel-report = un moteur situé ailleurs ne peut pas écrire { $path }
+error-travel-not-there = le moteur n’a pas { $name } : { $reason }
+error-travel-not-sent = le moteur devait utiliser { $path }, qui ne lui a pas été envoyé
+error-command-not-started = impossible de démarrer la commande du moteur { $program } : { $cause }
+error-command-ended = la commande du moteur s’est terminée avant que le moteur réponde : { $how }
+error-command-other-words = la commande du moteur a écrit autre chose que ce qu’écrit un moteur : { $words }
+error-command-silent = la commande du moteur ne répond pas
 
 error-clip-read = impossible de lire le clip { $path } : { $cause }
 error-clip-damaged = le clip { $path } est endommagé : { $detail }

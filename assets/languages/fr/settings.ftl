@@ -9,6 +9,7 @@ settings-nothing-found = Aucun paramètre ne concerne « { $search } ».
 settings-section-look = Apparence
 settings-section-saving = Enregistrement
 settings-section-folders = Dossiers
+settings-section-engine = Moteur
 settings-section-about = À propos
 
 ## Mots par lesquels un paramètre est trouvé, en plus de ceux qu'il affiche
@@ -24,6 +25,7 @@ settings-words-output = sortie dossier images clips où ou
 settings-words-format = format image png jpeg webp
 settings-words-names = noms fichiers modèle modele date graine seed prompt
 settings-words-folders = modèles modeles loras checkpoints galerie
+settings-words-engine = ordinateur ssh commande distant grappe slurm docker
 settings-words-about = version licence moteur données donnees journaux rapport problème probleme aide confidentialité confidentialite mise à jour
 settings-words-language = langue traduction language
 
@@ -63,6 +65,9 @@ settings-names = Noms de fichiers
 settings-names-example = Par exemple { $name }
 settings-folders-models = Dossiers de modèles…
 settings-folders-gallery = Dossiers de la galerie…
+settings-engine-command = Commande d’un moteur situé ailleurs
+settings-engine-command-hint = Les modèles sont alors ceux de cet ordinateur-là, et les images sont enregistrées sur celui-ci. Prend effet après un redémarrage.
+settings-engine-command-quotes = Il manque un guillemet.
 
 ## À propos de Sluice
 
@@ -94,6 +99,7 @@ settings-field-height = la hauteur en pixels
 settings-field = { $field } est { $meaning }
 settings-language-tip = La langue de la fenêtre, qui change aussitôt.
 settings-folders-gallery-tip = Ouvre la galerie, où l'on ajoute des dossiers.
+settings-engine-command-tip = Mène à l’ordinateur qui calcule. Vide pour celui-ci.
 settings-folders-models-tip = Ouvre les modèles, où l'on ajoute des dossiers.
 settings-format-jpeg-tip = Fait de petits fichiers qui s'ouvrent partout, avec de légères pertes.
 settings-format-png-tip = Garde chaque pixel, dans des fichiers plus gros.

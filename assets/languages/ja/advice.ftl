@@ -100,6 +100,16 @@ advice-allow-less-memory-or-use-a = 使うメモリを減らすか、画像を�
 advice-the-engine-is-restarting-finished-images = エンジンを再起動しています。完成した画像は失われません。
 advice-another-engine-generates-images-instead = 代わりに別のエンジンが画像を生成します。
 advice-reinstall-sluice-the-log-has-details = Sluice を再インストールしてください。詳細はログにあります。
+advice-make-a-clip-of-the-images-first = 先に画像から MP4 ファイルなどのクリップを作成してください。
+advice-copy-it-to-the-engines-computer = エンジンのコンピューターにコピーし、そこでのパスを指定してください。
+advice-wait-until-it-is-complete = ファイルが完成するまで待ってから、もう一度お試しください。
+advice-leave-the-report-out = レポートを省くか、このコンピューターのエンジンを使用してください。
+advice-try-again-and-look-whether-the-disk = もう一度お試しください。また、エンジンのコンピューターのディスクに空きがあるか確認してください。
+advice-check-the-name-of-the-program = プログラムの名前と、インストールされているかを確認してください。
+advice-run-the-command-to-see-what-it-says = ターミナルでコマンドを実行し、表示される内容を確認してください。接続先に Sluice がインストールされている必要があります。
+advice-what-a-shell-prints-when-it-starts = 接続先のシェルが起動時に表示する挨拶などは、ターミナルなしでは出力されないようにしてください。
+advice-run-the-command-if-it-asks = ターミナルでコマンドを実行してください。パスワードなどを尋ねられる場合、ここでは答えられません。
+advice-install-the-same-version = エンジンのコンピューターとこのコンピューターに同じバージョンの Sluice をインストールしてください。
 
 advice-choose-a-file-that-exists-and = 存在し、読む権限のあるファイルを選んでください。
 advice-use-the-original-file-or-a = 元のファイルを使うか、存在するフレームの範囲を指定してください。

@@ -226,6 +226,22 @@ error-serve-pipe = ウィンドウからのメッセージを読み取れませ�
 error-serve-no-hello = ウィンドウが最初の挨拶を送りませんでした
 error-serve-threads = エンジンのスレッドを開始できませんでした: { $value }
 error-serve-ended = エンジンが終了しました
+error-serve-no-visit = 呼び出し側のセッション名が想定した形ではありません
+error-serve-folder = このエンジンに送信されるファイル用のフォルダーを使用できません: { $value }
+error-serve-occupied = 切断された接続のエンジンがまだ動作しています
+error-serve-file = 呼び出し側が想定どおりにファイルを送信しませんでした
+
+error-travel-read = { $path } をエンジンに送信できません: { $cause }
+error-travel-folder = { $path } はフォルダーです。別の場所のエンジンに送信できるのはファイルだけです
+error-travel-too-large = { $path } は大きすぎるため、別の場所のエンジンに送信できません
+error-travel-changed = { $path } はエンジンへの送信中に変更されました
+error-travel-report = 別の場所のエンジンは { $path } を書き込めません
+error-travel-not-there = エンジンに { $name } がありません: { $reason }
+error-travel-not-sent = エンジンは { $path } の使用を求められましたが、このファイルは送信されていません
+error-command-not-started = エンジンのコマンド { $program } を開始できません: { $cause }
+error-command-ended = エンジンが応答する前にエンジンのコマンドが終了しました: { $how }
+error-command-other-words = エンジンのコマンドがエンジンのものではない出力をしました: { $words }
+error-command-silent = エンジンのコマンドが応答しません
 
 error-clip-read = 動画 { $path } を読み込めません: { $cause }
 error-clip-damaged = 動画 { $path } は破損しています: { $detail }

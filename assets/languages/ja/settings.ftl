@@ -9,6 +9,7 @@ settings-nothing-found = 「{ $search }」に関する設定はありません�
 settings-section-look = 外観
 settings-section-saving = 保存
 settings-section-folders = フォルダー
+settings-section-engine = エンジン
 settings-section-about = Sluice について
 
 ## Words by which a setting is found, beside those that it shows
@@ -24,6 +25,7 @@ settings-words-output = 出力フォルダー 保存先 画像 動画
 settings-words-format = 画像形式 png jpeg webp
 settings-words-names = ファイル名 テンプレート 日付 シード プロンプト
 settings-words-folders = モデル lora checkpoint ギャラリー
+settings-words-engine = コンピューター ssh コマンド リモート クラスター slurm docker
 settings-words-about = バージョン ライセンス エンジン データ ログ 報告 問題 サポート プライバシー 更新
 settings-words-language = 言語 翻訳 ロケール language
 
@@ -63,6 +65,9 @@ settings-names = ファイル名
 settings-names-example = 例: { $name }
 settings-folders-models = モデルのフォルダー…
 settings-folders-gallery = ギャラリーのフォルダー…
+settings-engine-command = 別の場所のエンジンのコマンド
+settings-engine-command-hint = モデルはそのコンピューターのものになり、画像はこのコンピューターに保存されます。再起動後に有効になります。
+settings-engine-command-quotes = 引用符が足りません。
 
 ## About Sluice
 
@@ -103,5 +108,6 @@ settings-open-folder-tip = ファイルマネージャーでフォルダーを�
 settings-names-tip = 新しいファイルの名前を決め、波括弧の中は置き換えられます。
 settings-folders-models-tip = フォルダーを追加できるモデルの画面を開きます。
 settings-folders-gallery-tip = フォルダーを追加できるギャラリーを開きます。
+settings-engine-command-tip = 計算を行うコンピューターにつながるコマンドです。空欄ならこのコンピューターを使います。
 settings-report-copy-tip = 不具合の調査に役立つ情報をクリップボードにコピーします。
 settings-search-tip = 語句で設定を探します。

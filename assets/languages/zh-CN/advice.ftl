@@ -100,6 +100,16 @@ advice-allow-less-memory-or-use-a = 请减少允许的内存，或使用更小�
 advice-the-engine-is-restarting-finished-images = 引擎正在重新启动。已完成的图像不会丢失。
 advice-another-engine-generates-images-instead = 将改由另一个引擎生成图像。
 advice-reinstall-sluice-the-log-has-details = 请重新安装 Sluice。详情见日志。
+advice-make-a-clip-of-the-images-first = 请先将图像做成视频片段，例如 MP4 文件。
+advice-copy-it-to-the-engines-computer = 请将它复制到引擎所在的计算机，并给出那里的路径。
+advice-wait-until-it-is-complete = 请等待它完整后再试一次。
+advice-leave-the-report-out = 请去掉该报告，或使用本机的引擎。
+advice-try-again-and-look-whether-the-disk = 请再试一次，并检查引擎所在计算机的磁盘是否已满。
+advice-check-the-name-of-the-program = 请检查程序的名称以及它是否已安装。
+advice-run-the-command-to-see-what-it-says = 请在终端中运行该命令，查看它的输出。命令所到之处必须装有 Sluice。
+advice-what-a-shell-prints-when-it-starts = 那里的 shell 启动时输出的内容（例如问候语）在没有终端时不得输出。
+advice-run-the-command-if-it-asks = 请在终端中运行该命令。如果它询问密码之类的内容，这里无人能回答。
+advice-install-the-same-version = 请在引擎所在的计算机和本机上安装相同版本的 Sluice。
 
 advice-choose-a-file-that-exists-and = 请选择存在且你有权读取的文件。
 advice-use-the-original-file-or-a = 请使用原始文件，或其中存在的帧范围。

@@ -226,6 +226,22 @@ error-serve-pipe = 无法读取来自窗口的消息：{ $value }
 error-serve-no-hello = 窗口没有以问候开始
 error-serve-threads = 无法启动引擎的线程：{ $value }
 error-serve-ended = 引擎已结束
+error-serve-no-visit = 调用方没有按预期命名其会话
+error-serve-folder = 无法使用存放发送到此引擎的文件的文件夹：{ $value }
+error-serve-occupied = 断开的连接的引擎仍在运行
+error-serve-file = 调用方没有按预期发送文件
+
+error-travel-read = 无法将 { $path } 发送到引擎：{ $cause }
+error-travel-folder = { $path } 是文件夹，只能向别处的引擎发送文件
+error-travel-too-large = { $path } 太大，无法发送到别处的引擎
+error-travel-changed = { $path } 在发送到引擎时被更改
+error-travel-report = 别处的引擎无法写入 { $path }
+error-travel-not-there = 引擎没有 { $name }：{ $reason }
+error-travel-not-sent = 要求引擎使用 { $path }，但该文件未发送给它
+error-command-not-started = 无法启动引擎的命令 { $program }：{ $cause }
+error-command-ended = 引擎的命令在引擎应答之前结束：{ $how }
+error-command-other-words = 引擎的命令输出了引擎不会输出的内容：{ $words }
+error-command-silent = 引擎的命令没有应答
 
 error-clip-read = 无法读取视频 { $path }：{ $cause }
 error-clip-damaged = 视频 { $path } 已损坏：{ $detail }

@@ -9,6 +9,7 @@ settings-nothing-found = 没有与“{ $search }”相关的设置。
 settings-section-look = 外观
 settings-section-saving = 保存
 settings-section-folders = 文件夹
+settings-section-engine = 引擎
 settings-section-about = 关于
 
 ## Words by which a setting is found, beside those that it shows
@@ -24,6 +25,7 @@ settings-words-output = 输出文件夹 图像 视频 位置
 settings-words-format = 图像格式 png jpeg webp
 settings-words-names = 文件名 模板 日期 种子 提示词
 settings-words-folders = 模型 lora checkpoint 图库
+settings-words-engine = 计算机 ssh 命令 远程 集群 slurm docker
 settings-words-about = 版本 许可证 引擎 数据 日志 报告 问题 支持 隐私 更新
 settings-words-language = 语言 翻译 区域 language
 
@@ -63,6 +65,9 @@ settings-names = 文件名
 settings-names-example = 例如 { $name }
 settings-folders-models = 模型文件夹…
 settings-folders-gallery = 图库文件夹…
+settings-engine-command = 别处引擎的命令
+settings-engine-command-hint = 模型将是那台计算机上的，图像保存在本机。重新启动后生效。
+settings-engine-command-quotes = 缺少引号。
 
 ## About Sluice
 
@@ -103,5 +108,6 @@ settings-open-folder-tip = 在文件管理器中显示该文件夹。
 settings-names-tip = 为新文件命名；花括号中的内容会被填入。
 settings-folders-models-tip = 打开模型页面，可在那里添加文件夹。
 settings-folders-gallery-tip = 打开图库，可在那里添加文件夹。
+settings-engine-command-tip = 通向进行计算的计算机。留空则使用本机。
 settings-report-copy-tip = 将有助于查找故障的信息复制到剪贴板。
 settings-search-tip = 按词查找设置。

@@ -45,7 +45,8 @@ impl OpenedModels {
         *self.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
-    fn folders(&self) -> Vec<PathBuf> {
+    /// The user's model folders.
+    pub fn folders(&self) -> Vec<PathBuf> {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -58,6 +58,17 @@ impl Media {
         matches!(self, Self::Clip(_))
     }
 
+    /// Whether it has frames, all of them of one size and with as many bytes as that takes.
+    pub fn is_whole(&self) -> bool {
+        const LONGEST: u32 = 1 << 20;
+        let fits = |frame: &Image| {
+            let pixels = u64::from(frame.width) * u64::from(frame.height);
+            frame.width.max(frame.height) <= LONGEST
+                && (frame.opacity.is_empty() || frame.opacity.len() as u64 == pixels)
+        };
+        self.frames().iter().all(fits) && self.checked().is_ok()
+    }
+
     /// The first frame, if there is one and all have its size and as many bytes as that takes.
     pub(super) fn checked(&self) -> Result<&Image, OutputError> {
         let Some(first) = self.first() else {

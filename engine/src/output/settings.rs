@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{a1111, read_settings};
 use crate::{
     precision::Storage,
-    request::{Control, Enlarger, Hires, ModelSource, Request, SourceImage, grid::GridRecord},
+    request::{ModelSource, Request, grid::GridRecord},
 };
 
 /// The version of [`Settings`] that is written. It rises when an older reader would misread new settings; a new field
@@ -137,7 +137,7 @@ impl Settings {
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let mut settings = self.clone();
         let home = env::home_dir();
-        for path in paths(&mut settings.request) {
+        for (_, path) in settings.request.files_mut() {
             *path = hide_home(path, home.as_deref());
         }
         serde_json::to_string(&settings)
@@ -155,7 +155,7 @@ impl Settings {
         }
         let mut settings: Self = serde_json::from_str(json)?;
         let home = env::home_dir();
-        for path in paths(&mut settings.request) {
+        for (_, path) in settings.request.files_mut() {
             *path = show_home(path, home.as_deref());
         }
         Ok(settings)
@@ -230,36 +230,6 @@ pub struct RestoredSettings {
     pub notes: Vec<String>,
 }
 
-/// Every file named in a request.
-fn paths(request: &mut Request) -> Vec<&mut PathBuf> {
-    let mut paths = Vec::new();
-    if let ModelSource::Path(path) = &mut request.model {
-        paths.push(path);
-    }
-    if let Some(SourceImage { path, mask, .. }) = &mut request.source {
-        paths.push(path);
-        paths.extend(mask.as_mut().map(|mask| &mut mask.path));
-    }
-    paths.extend(request.last_image.as_mut());
-    paths.extend(request.keyframes.iter_mut().map(|keyframe| &mut keyframe.path));
-    paths.extend(request.clip.as_mut().map(|clip| &mut clip.path));
-    paths.extend(&mut request.references);
-    if let Some(Control { video, mask, .. }) = &mut request.control {
-        paths.extend(video.iter_mut().chain(mask));
-    }
-    paths.extend(request.control_nets.iter_mut().flat_map(|net| [&mut net.model, &mut net.image]));
-    paths.extend(request.depth_model.as_mut().into_iter().chain(request.depth_of.as_mut()));
-    paths.extend(request.mask_of.as_mut().map(|mask| &mut mask.image));
-    paths.extend(request.refiner.as_mut().map(|refiner| &mut refiner.path));
-    paths.extend(request.redux.as_mut().map(|redux| &mut redux.path));
-    paths.extend(request.adapters.iter_mut().map(|adapter| &mut adapter.path));
-    if let Some(Hires { enlarger: Enlarger::Upscaler(ModelSource::Path(path)), .. }) = &mut request.hires {
-        paths.push(path);
-    }
-    paths.extend(request.upscale.as_mut().map(|upscale| &mut upscale.path));
-    paths
-}
-
 /// Replaces the home folder in a path by `~`: images are shared, and the name of the home folder is private.
 fn hide_home(path: &Path, home: Option<&Path>) -> PathBuf {
     let hidden = match home.and_then(|home| path.strip_prefix(home).ok()) {
@@ -280,7 +250,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{AdapterUse, Redux, Refiner, SourceMask};
+    use crate::request::{AdapterUse, Enlarger, Hires, Redux, Refiner, SourceImage, SourceMask};
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -299,9 +269,9 @@ mod tests {
         let adapters = vec![AdapterUse { path: "/home/ada/loras/ink.safetensors".into(), weight: 0.5 }];
         let mut request = Request { adapters, ..Request::default() };
         let home = Some(Path::new("/home/ada"));
-        paths(&mut request).into_iter().for_each(|path| *path = hide_home(path, home));
+        request.files_mut().into_iter().for_each(|(_, path)| *path = hide_home(path, home));
         assert_eq!(request.adapters[0].path, Path::new("~/loras/ink.safetensors"));
-        paths(&mut request).into_iter().for_each(|path| *path = show_home(path, home));
+        request.files_mut().into_iter().for_each(|(_, path)| *path = show_home(path, home));
         assert_eq!(request.adapters[0].path, Path::new("/home/ada/loras/ink.safetensors"));
     }
 

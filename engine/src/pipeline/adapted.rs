@@ -7,7 +7,7 @@ use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
     checkpoint::{Component, NoiseHalf, Role},
     models::{Model, ModelPart, family_of_adapter},
-    request::{AdapterUse, PromptFolders, PromptTemplate, Request},
+    request::{AdapterUse, PromptFolders, PromptTemplate, Request, label_of},
     text::{Wildcards, chosen, leaves_open, styled},
 };
 
@@ -59,7 +59,7 @@ fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request
         for tag in tags {
             let is_named = |adapter: &&mut AdapterUse| {
                 let stem = adapter.path.file_stem().unwrap_or_default();
-                stem.to_string_lossy().eq_ignore_ascii_case(&tag.name)
+                label_of(&stem.to_string_lossy()).eq_ignore_ascii_case(&tag.name)
             };
             if let Some(adapter) = adapters.iter_mut().find(is_named) {
                 adapter.weight = tag.weight;

@@ -6,7 +6,7 @@
 use std::{
     collections::VecDeque,
     io,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
 };
 
@@ -26,7 +26,7 @@ use super::{
 use crate::{
     checkpoint::CheckpointError,
     hardware::{HardwareSample, MemoryAccount, MemoryLimit, Probe, memory_limit, metered},
-    models::OpenedModels,
+    models::{OpenedModels, scan},
     pipeline::{self, ModelSummary},
     request::ModelSource,
     residency::CancelToken,
@@ -71,6 +71,8 @@ impl Session {
         let mut threads = Vec::new();
         let library = Arc::new(Library {
             models: OpenedModels::new(options.model_folders),
+            downloads: options.downloads,
+            listed: Mutex::default(),
             prompt_folders: options.prompt_folders,
         });
         let next_job = NextJob::default();
@@ -223,6 +225,7 @@ impl Dispatcher {
             Command::Load { model } => self.load(&model),
             Command::Plan(query) => self.plan(&query),
             Command::SearchIn { folders } => self.library.models.search_in(folders),
+            Command::List => self.list(),
             Command::Generate(job) => {
                 let event = Event::Queued { job: job.id, position: self.queue.len() };
                 self.queue.push_back(*job);
@@ -252,6 +255,21 @@ impl Dispatcher {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
                 self.emitter.emit(Event::Failed { job: None, failure });
             }
+        }
+    }
+
+    /// Reading the headers of many files takes a while.
+    fn list(&self) {
+        let (library, emitter) = (Arc::clone(&self.library), self.emitter.clone());
+        let started = spawn("sluice-list", move || {
+            let folders = library.folders();
+            let mut known = library.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let inventory = Box::new(scan(&folders, &mut known, |_, _| ()));
+            emitter.emit(Event::Listed { folders, inventory });
+        });
+        if let Err(error) = started {
+            let failure = Failure { message: format!("the models cannot be listed: {error}"), advice: None };
+            self.emitter.emit(Event::Failed { job: None, failure });
         }
     }
 

@@ -31,6 +31,9 @@ pub enum Command {
         /// Folders and files.
         folders: Vec<PathBuf>,
     },
+    /// Lists what is in the model folders of the engine's computer, and responds with
+    /// [`Event::Listed`](super::Event::Listed). Reads only headers.
+    List,
     /// Predicts what a request would need and responds with [`Event::Planned`](super::Event::Planned) or
     /// [`Event::NotPlanned`](super::Event::NotPlanned). Reads no weights.
     Plan(Box<PlanQuery>),

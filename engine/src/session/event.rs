@@ -9,7 +9,8 @@ use crate::{
     adapters::AdapterReport,
     hardware::HardwareSample,
     memory::{Forecast, Outcome},
-    output::Media,
+    models::Inventory,
+    output::{Media, Settings},
     pipeline::{ModelSummary, Reading, Stage},
     telemetry::TelemetryEvent,
 };
@@ -22,6 +23,13 @@ pub enum Event {
     Hardware(HardwareSample),
     /// The headers of a model were read.
     ModelLoaded(Box<ModelSummary>),
+    /// The response to [`Command::List`](super::Command::List).
+    Listed {
+        /// The folders that were searched.
+        folders: Vec<PathBuf>,
+        /// What is in them.
+        inventory: Box<Inventory>,
+    },
     /// All weights were freed.
     Unloaded,
     /// A process now serves as the engine.
@@ -144,6 +152,14 @@ pub enum Event {
         job: JobId,
         /// The error, with advice.
         failure: Failure,
+    },
+    /// The settings of the images of a job without an output, for a caller that writes them. Comes before
+    /// [`Event::Finished`].
+    Described {
+        /// The job.
+        job: JobId,
+        /// Those of each image, in order.
+        settings: Vec<Settings>,
     },
     /// A job is done.
     Finished {

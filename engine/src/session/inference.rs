@@ -299,6 +299,7 @@ impl InferenceThread {
     ) -> Vec<Picture> {
         let today = Date::today();
         let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
+        let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
             let settings = match &request.upscale {
                 Some(_) => Settings::of_enlarged(request, &summary.name, &summary.family),
@@ -306,6 +307,11 @@ impl InferenceThread {
                     .held_as(job.memory.precisions())
                     .multiplied_in_bf16(in_bf16),
             };
+            if job.output.is_none() {
+                let seed = settings.seed;
+                described.push(settings);
+                return Picture { media, seed, path: None };
+            }
             if let Some(path) = journal.saved(index as u32).map(Path::to_owned) {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }
@@ -324,7 +330,11 @@ impl InferenceThread {
             }
             Picture { media, seed: settings.seed, path }
         };
-        media.into_iter().enumerate().map(save).collect()
+        let pictures = media.into_iter().enumerate().map(save).collect();
+        if !described.is_empty() {
+            self.emitter.emit(Event::Described { job: job.id, settings: described });
+        }
+        pictures
     }
 
     /// Loads the model of a job with its options, unless it is loaded already.
@@ -348,7 +358,7 @@ impl InferenceThread {
 }
 
 /// Whether the result of a request is a clip. An enlarged clip may have a single frame.
-fn makes_clip(request: &Request) -> bool {
+pub(super) fn makes_clip(request: &Request) -> bool {
     let of_clip = |upscale: &Upscale| matches!(ClipInfo::open(&upscale.path), Ok(Some(_)));
     request.frames > 1 || request.upscale.as_ref().is_some_and(of_clip)
 }

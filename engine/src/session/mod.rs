@@ -5,6 +5,7 @@
 
 mod actor;
 mod command;
+mod elsewhere;
 mod event;
 mod inference;
 mod options;
@@ -13,8 +14,10 @@ mod planning;
 mod precisions;
 mod process;
 mod protocol;
+mod pulse;
 mod read_ahead;
 mod serve;
+mod several;
 mod sizes;
 mod supervisor;
 mod threads;
@@ -28,7 +31,7 @@ pub use options::SessionOptions;
 pub use precisions::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use protocol::{FromWorker, Hello, ToWorker};
-pub use serve::{ServeError, serve};
+pub use serve::{Own, ServeError, serve};
 
 pub use crate::pipeline::{
     BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage, StageKind,

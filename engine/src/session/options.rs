@@ -1,8 +1,11 @@
 //! Options of a session.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Mutex};
 
-use crate::{models::OpenedModels, request::PromptFolders};
+use crate::{
+    models::{OpenedModels, Remembered},
+    request::PromptFolders,
+};
 
 /// Options of a session.
 pub struct SessionOptions {
@@ -16,6 +19,8 @@ pub struct SessionOptions {
     pub data: Option<PathBuf>,
     /// The user's model folders, in which missing parts of models are looked up. May also name single files.
     pub model_folders: Vec<PathBuf>,
+    /// Where downloads are, which [`Command::List`](super::Command::List) also searches.
+    pub downloads: Option<PathBuf>,
     /// Where names in prompts are looked up, before the folders around the model.
     pub prompt_folders: PromptFolders,
     /// Whether unfinished jobs are saved in `data` for the next session, if the engine is a separate process.
@@ -29,8 +34,21 @@ pub struct SessionOptions {
 pub(super) struct Library {
     /// Opened models.
     pub(super) models: OpenedModels,
+    /// See [`SessionOptions::downloads`].
+    pub(super) downloads: Option<PathBuf>,
+    /// The files that were listed before.
+    pub(super) listed: Mutex<Remembered>,
     /// See [`SessionOptions::prompt_folders`].
     pub(super) prompt_folders: PromptFolders,
+}
+
+impl Library {
+    /// The folders whose models are listed.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        let mut folders = self.models.folders();
+        folders.extend(self.downloads.clone().filter(|downloads| !folders.contains(downloads)));
+        folders
+    }
 }
 
 impl Default for SessionOptions {
@@ -41,6 +59,7 @@ impl Default for SessionOptions {
             hardware: false,
             data: None,
             model_folders: Vec::new(),
+            downloads: None,
             prompt_folders: PromptFolders::default(),
             keeps_jobs: true,
             ends_with_card: false,

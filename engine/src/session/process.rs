@@ -1,10 +1,11 @@
 //! A worker's process: its pipes and how it ended.
 
 use std::{
+    collections::VecDeque,
     ffi::OsString,
-    io::{BufRead, BufReader, BufWriter},
+    io::{self, BufRead, BufReader, BufWriter, Read},
     path::PathBuf,
-    process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout, Command as Program, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -13,11 +14,17 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::{
+    command::Command,
+    elsewhere::{
+        parcels::{Courier, Parcel},
+        sent::Sent,
+    },
     event::Failure,
-    protocol::{CARD_LOST, FromWorker, ToWorker},
+    protocol::{CARD_LOST, FromWorker, LONGEST_HELLO, ToWorker},
+    pulse::{Heeded, Pulse},
     threads::spawn,
 };
-use crate::wire::{WireError, read_record, write_record};
+use crate::wire::{LONGEST, WireError, read_record_within, write_record};
 
 /// Capacity of the queue of messages to a worker.
 const TO_WORKER: usize = 1024;
@@ -25,7 +32,13 @@ const TO_WORKER: usize = 1024;
 const FROM_WORKER: usize = 256;
 /// How long a process may take to end after its pipes are closed.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long its pipes may stay open after it: a process that it started may have them.
+const LEFT_OPEN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
+/// The last lines of a command's log that an error shows.
+const LAST_LINES: usize = 4;
+/// How much is shown of what is no message.
+const SHOWN: usize = 200;
 
 /// A program that serves as the engine when it is started with these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +60,13 @@ pub enum Heard {
     Garbage(WireError),
     /// The worker closed its end of the pipe.
     Closed,
+    /// A command was not sent, because of its files.
+    Unsent {
+        /// The command.
+        command: Box<Command>,
+        /// The error.
+        failure: Failure,
+    },
 }
 
 /// A running worker.
@@ -54,41 +74,68 @@ pub struct Process {
     child: Child,
     /// Dropping it closes the pipe.
     outgoing: Sender<ToWorker>,
+    /// For an engine elsewhere: what has files.
+    parcels: Option<Sender<Parcel>>,
     /// What the worker sends.
     pub heard: Receiver<Heard>,
-    /// Time of the worker's last message.
-    pub silent_since: Instant,
-    /// Whether both sides have sent their hello.
+    /// When the worker was last heard.
+    pub pulse: Pulse,
+    /// Whether its hello has arrived.
+    pub greeted: bool,
+    /// Whether it takes commands.
     pub serves: bool,
-    last_words: Arc<Mutex<String>>,
+    last_words: Arc<Mutex<VecDeque<String>>>,
+    first_words: Arc<Mutex<Vec<u8>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Process {
-    /// Starts a program.
-    pub fn start(program: &WorkerProgram) -> std::io::Result<Self> {
-        let mut child = std::process::Command::new(&program.path)
-            .args(&program.arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+    /// Starts a program; `sent` are the files of an engine elsewhere.
+    pub fn start(program: &WorkerProgram, sent: Option<&Arc<Sent>>) -> io::Result<Self> {
+        let mut start = Program::new(&program.path);
+        start.args(&program.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if sent.is_some() {
+            apart(&mut start);
+        }
+        let mut child = start.spawn()?;
         let (outgoing, messages) = bounded(TO_WORKER);
         let (heard, incoming) = bounded(FROM_WORKER);
-        let last_words = Arc::default();
-        let mut threads = Vec::new();
+        let (last_words, first_words): (Arc<Mutex<VecDeque<String>>>, Arc<Mutex<Vec<u8>>>) =
+            Default::default();
+        let (pulse, mut parcels, mut threads) = (Pulse::start(), None, Vec::new());
         if let Some(pipe) = child.stdin.take() {
-            threads.push(spawn("sluice-worker-write", move || write(pipe, &messages))?);
+            threads.push(match sent {
+                None => spawn("sluice-worker-write", move || write(pipe, &messages))?,
+                Some(sent) => {
+                    let (outgoing, parcels_to_send) = bounded(TO_WORKER);
+                    parcels = Some(outgoing);
+                    let (sent, heard) = (Arc::clone(sent), heard.clone());
+                    let (pipe, last, parcels) = (BufWriter::new(pipe), Instant::now(), parcels_to_send);
+                    let courier = Courier { pipe, messages, parcels, sent, heard, last };
+                    spawn("sluice-worker-write", move || courier.run())?
+                }
+            });
         }
         if let Some(pipe) = child.stdout.take() {
-            threads.push(spawn("sluice-worker-read", move || read(pipe, &heard))?);
+            let (pipe, words) = (pulse.of(pipe), Arc::clone(&first_words));
+            threads.push(spawn("sluice-worker-read", move || read(pipe, &heard, &words))?);
         }
         if let Some(pipe) = child.stderr.take() {
-            let words = Arc::clone(&last_words);
-            threads.push(spawn("sluice-worker-log", move || log(pipe, &words))?);
+            let (words, count) = (Arc::clone(&last_words), if sent.is_some() { LAST_LINES } else { 1 });
+            threads.push(spawn("sluice-worker-log", move || log(pipe, &words, count))?);
         }
-        let now = Instant::now();
-        Ok(Self { child, outgoing, heard: incoming, silent_since: now, serves: false, last_words, threads })
+        Ok(Self {
+            child,
+            outgoing,
+            parcels,
+            heard: incoming,
+            pulse,
+            greeted: false,
+            serves: false,
+            last_words,
+            first_words,
+            threads,
+        })
     }
 
     /// Its process id.
@@ -104,10 +151,31 @@ impl Process {
         }
     }
 
+    /// Sends a command after its files, if the engine is elsewhere.
+    pub fn send(&self, parcel: Parcel) {
+        if let Some(parcels) = &self.parcels
+            && parcels.try_send(parcel).is_err()
+        {
+            tracing::warn!("the engine process does not accept jobs");
+        }
+    }
+
+    /// What the program wrote before or instead of its first message, if that is text.
+    pub fn first_words(&self) -> Option<String> {
+        let words = self.first_words.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_text =
+            |letter: &char| *letter != '\u{FFFD}' && (!letter.is_control() || letter.is_whitespace());
+        let text: String = String::from_utf8_lossy(&words).chars().take_while(is_text).collect();
+        // The first byte of a message may be a letter, too.
+        let is_some = !self.greeted && text.trim().chars().count() > 1;
+        is_some.then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
     /// Ends the process if it is still running. Returns how it ended, with advice.
     pub fn end(self) -> Failure {
-        let Self { mut child, outgoing, heard, threads, last_words, .. } = self;
-        drop((outgoing, heard));
+        let Self { mut child, outgoing, parcels, heard, threads, last_words, .. } = self;
+        let is_command = parcels.is_some();
+        drop((outgoing, parcels, heard));
         let until = Instant::now() + FAREWELL;
         let mut status = None;
         while status.is_none() && Instant::now() < until {
@@ -128,12 +196,22 @@ impl Process {
             }
             status = child.wait().ok();
         }
+        let until = Instant::now() + LEFT_OPEN;
         for thread in threads {
+            while !thread.is_finished() && Instant::now() < until {
+                std::thread::sleep(LOOK);
+            }
+            if !thread.is_finished() {
+                // It ends with the process that has the pipe.
+                tracing::debug!("a process of the engine's command is still running");
+                continue;
+            }
             if thread.join().is_err() {
                 tracing::error!("a thread that serves the engine process panicked");
             }
         }
         let words = std::mem::take(&mut *last_words.lock().unwrap_or_else(PoisonError::into_inner));
+        let words = Vec::from(words).join("\n");
         if status.is_some_and(|status| status.code() == Some(CARD_LOST)) {
             return Failure {
                 message: "the GPU failed during computation".to_owned(),
@@ -142,7 +220,7 @@ impl Process {
                 ),
             };
         }
-        let message = match (status.map(described), words.is_empty()) {
+        let message = match (status.map(|status| described(status, is_command)), words.is_empty()) {
             (Some(how), true) => how,
             (Some(how), false) => format!("{how}: {words}"),
             (None, _) => words,
@@ -163,11 +241,16 @@ fn write(pipe: ChildStdin, messages: &Receiver<ToWorker>) {
     }
 }
 
-fn read(pipe: ChildStdout, heard: &Sender<Heard>) {
-    let mut pipe = BufReader::new(pipe);
+fn read(pipe: Heeded<ChildStdout>, heard: &Sender<Heard>, first_words: &Mutex<Vec<u8>>) {
+    let mut pipe = BufReader::new(Copied { pipe, bytes: first_words, left: SHOWN });
+    let mut longest = LONGEST_HELLO;
     loop {
-        let heard_now = match read_record(&mut pipe) {
-            Ok(Some(message)) => Heard::Message(message),
+        let heard_now = match read_record_within(&mut pipe, longest) {
+            Ok(Some(message)) => {
+                pipe.get_mut().left = 0;
+                longest = LONGEST;
+                Heard::Message(message)
+            }
             Ok(None) | Err(WireError::Truncated) => Heard::Closed,
             Err(error) => Heard::Garbage(error),
         };
@@ -178,8 +261,27 @@ fn read(pipe: ChildStdout, heard: &Sender<Heard>) {
     }
 }
 
-/// Forwards the worker's log and keeps its last line. Indented lines are not kept: they belong to backtraces.
-fn log(pipe: ChildStderr, last_words: &Mutex<String>) {
+/// A pipe whose first bytes are kept.
+struct Copied<'a, R> {
+    pipe: R,
+    bytes: &'a Mutex<Vec<u8>>,
+    left: usize,
+}
+
+impl<R: Read> Read for Copied<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.pipe.read(buffer)?;
+        let kept = count.min(self.left);
+        if kept > 0 {
+            self.left -= kept;
+            self.bytes.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..kept]);
+        }
+        Ok(count)
+    }
+}
+
+/// Forwards the worker's log and keeps its last lines. Indented lines are not kept: they belong to backtraces.
+fn log(pipe: ChildStderr, last_words: &Mutex<VecDeque<String>>, count: usize) {
     for line in BufReader::new(pipe).split(b'\n') {
         let Ok(line) = line else { return };
         let line = String::from_utf8_lossy(&line);
@@ -188,18 +290,38 @@ fn log(pipe: ChildStderr, last_words: &Mutex<String>) {
         }
         tracing::info!(target: "sluice_engine::worker", "{}", line.trim_end());
         if !line.starts_with([' ', '\t']) {
-            *last_words.lock().unwrap_or_else(PoisonError::into_inner) = line.trim_end().to_owned();
+            let mut words = last_words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.push_back(line.trim_end().to_owned());
+            while words.len() > count {
+                words.pop_front();
+            }
         }
     }
 }
 
-/// Describes how a process ended.
-fn described(status: ExitStatus) -> String {
+/// Keeps Ctrl-C in a terminal from the command: the caller ends it.
+#[cfg(unix)]
+fn apart(program: &mut Program) {
+    use std::os::unix::process::CommandExt as _;
+    program.process_group(0);
+}
+
+/// Keeps Ctrl-C in a terminal from the command: the caller ends it.
+#[cfg(windows)]
+fn apart(program: &mut Program) {
+    use std::os::windows::process::CommandExt as _;
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+    program.creation_flags(CREATE_NEW_PROCESS_GROUP);
+}
+
+/// Describes how a process ended. Codes of commands are those of shells and of ssh.
+fn described(status: ExitStatus, is_command: bool) -> String {
     if let Some(words) = signal(status) {
         return words;
     }
     match status.code() {
         Some(0) => "the engine process exited".to_owned(),
+        Some(code) if is_command => format!("the engine's command ended with code {code}"),
         Some(code) => format!("the engine process ended with code {code:#x}"),
         None => "the engine process ended".to_owned(),
     }

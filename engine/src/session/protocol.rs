@@ -7,8 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::{command::Command, event::Event};
 use crate::request::PromptFolders;
 
-/// How often an idle worker reports that it is alive.
+/// How often an idle worker reports that it is alive, and the caller of one elsewhere.
 pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
+/// One that is silent for this long counts as hung. Even a machine that swaps responds much sooner.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The longest hello in bytes.
+pub(super) const LONGEST_HELLO: u64 = 4096;
 
 /// The exit code of a worker that has lost its GPU.
 pub(super) const CARD_LOST: i32 = 75;
@@ -49,9 +55,41 @@ pub enum ToWorker {
         model_folders: Vec<PathBuf>,
         /// See [`SessionOptions::prompt_folders`](super::SessionOptions::prompt_folders).
         prompt_folders: PromptFolders,
+        /// The name of the visit, if the engine does not have the files of this computer. Then it uses its own folders,
+        /// model folders in addition to those that are given, and nothing of this computer is a path to it.
+        visit: Option<String>,
     },
-    /// All later messages.
+    /// A command.
     Command(Box<Command>),
+    /// Reports that the caller of an engine elsewhere is alive.
+    Alive,
+    /// A file follows.
+    File {
+        /// Its name, which is a hash and a label.
+        name: String,
+        /// Its length.
+        bytes: u64,
+        /// Its SHA-256.
+        sha256: String,
+    },
+    /// The next bytes of the file.
+    Chunk {
+        /// The bytes.
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
+    /// The rest of the file does not follow.
+    Abandon,
+    /// No job needs a file any more.
+    Drop {
+        /// Its name.
+        name: String,
+    },
+    /// A job has ended, and its journal is not needed any more.
+    Forget {
+        /// The journal's name.
+        journal: PathBuf,
+    },
 }
 
 /// A message from a worker.
@@ -63,4 +101,16 @@ pub enum FromWorker {
     Event(Box<Event>),
     /// Reports that the worker is alive.
     Alive,
+    /// The answer to a visit's start.
+    Ready {
+        /// The device of the engine, such as `CPU`.
+        engine: String,
+        /// The names of files from before.
+        files: Vec<String>,
+    },
+    /// A file was not kept.
+    NotKept {
+        /// Its name.
+        name: String,
+    },
 }

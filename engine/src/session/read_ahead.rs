@@ -139,6 +139,8 @@ mod tests {
     fn only_another_model_of_the_next_job_is_read() {
         let library = Arc::new(Library {
             models: OpenedModels::new(Vec::new()),
+            downloads: None,
+            listed: Default::default(),
             prompt_folders: PromptFolders::default(),
         });
         let request = Request::default();

@@ -151,16 +151,20 @@ impl Unfinished {
     }
 
     /// Removes a job that was cancelled. Its journal stays until a few others were cancelled, in case it is wanted again.
-    pub fn cancel(&mut self, id: JobId) {
-        let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) else { return };
+    /// Returns jobs that are too long ago.
+    pub fn cancel(&mut self, id: JobId) -> Vec<Job> {
+        let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) else {
+            return Vec::new();
+        };
         let Entry { job, is_started, .. } = self.entries.remove(place);
         if is_started {
             self.cancelled.push_back(job);
         }
-        while self.cancelled.len() > CANCELLED {
-            self.cancelled.pop_front().iter().for_each(forget_journal);
-        }
+        let over = self.cancelled.len().saturating_sub(CANCELLED);
+        let gone: Vec<Job> = self.cancelled.drain(..over).collect();
+        gone.iter().for_each(forget_journal);
         self.keep();
+        gone
     }
 
     /// Rewrites the list. Jobs run even if that fails.

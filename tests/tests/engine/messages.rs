@@ -6,14 +6,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
     adapters::AdapterReport,
-    checkpoint::Role,
+    checkpoint::{Role, starter_folder},
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
         RunIdentity, RunShape, Wish, machine_of,
     },
-    models::StoredAs,
-    output::{Image, Media, Output},
+    models::{StoredAs, inventory},
+    output::{Image, Media, Output, Settings},
     precision::{Format, Storage},
     request::{
         AdapterUse, ComputeDtype, Control, Enlarger, FrameRange, GuidanceOptions, Hires, Interval, Keyframe,
@@ -165,6 +165,7 @@ fn commands_come_back() {
     let commands = [
         Command::Load { model: ModelSource::Starter },
         Command::Load { model: ModelSource::Path(PathBuf::from("starter")) },
+        Command::List,
         Command::Generate(Box::new(job)),
         Command::Generate(Box::new(to_file)),
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
@@ -188,6 +189,7 @@ fn commands_come_back() {
             // A new variant does not compile here until it is in the list above.
             match command {
                 Command::Load { .. }
+                | Command::List
                 | Command::Generate(_)
                 | Command::Plan(_)
                 | Command::SearchIn { .. }
@@ -203,8 +205,19 @@ fn commands_come_back() {
         })
         .collect();
     kinds.dedup();
-    let expected =
-        ["load", "generate", "plan", "search_in", "cancel", "move", "pause", "unload", "forget", "shut_down"];
+    let expected = [
+        "load",
+        "list",
+        "generate",
+        "plan",
+        "search_in",
+        "cancel",
+        "move",
+        "pause",
+        "unload",
+        "forget",
+        "shut_down",
+    ];
     assert_eq!(kinds, expected);
 }
 
@@ -322,6 +335,11 @@ fn events_come_back() {
     let events = [
         Event::Hardware(Probe::new().sample()),
         Event::ModelLoaded(Box::new(summary())),
+        Event::Listed {
+            folders: vec![PathBuf::from("models")],
+            inventory: Box::new(inventory(&starter_folder().unwrap())),
+        },
+        Event::Described { job, settings: vec![Settings::new(&request(), "Starter", "z_image", 0)] },
         Event::Unloaded,
         Event::Serving(Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(failure.clone()) }),
         Event::Restarting { failure: advised.clone() },
@@ -352,6 +370,8 @@ fn events_come_back() {
         match event {
             Event::Hardware(_)
             | Event::ModelLoaded(_)
+            | Event::Listed { .. }
+            | Event::Described { .. }
             | Event::Unloaded
             | Event::Serving(_)
             | Event::Restarting { .. }

@@ -188,7 +188,12 @@ impl<'a> Batch<'a> {
         let engine = Engine::start(args.threads.map(usize::from), &args.folders, prompts)?;
         let folders: Vec<PathBuf> =
             args.folders.all().into_iter().chain(args.lora_folders.iter().cloned()).collect();
-        let shelf = Shelf::of(&folders, &mut Remembered::default()).with_paths();
+        let shelf = match args.folders.engines().is_here() {
+            // After Ctrl-C, there is nothing to be named.
+            false => Shelf::elsewhere(engine.list()?.unwrap_or_default().1),
+            true => Shelf::of(&folders, &mut Remembered::default()),
+        };
+        let shelf = shelf.with_paths();
         let (summaries, open) = (HashMap::new(), HashMap::new());
         Ok(Self { args, engine, shelf, base, records, summaries, open, outcome: Outcome::Done })
     }

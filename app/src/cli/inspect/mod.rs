@@ -4,13 +4,13 @@ mod files;
 mod media;
 mod model;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
 use sluice_engine::{
     checkpoint::{CheckpointError, Role, is_diffusers, is_model_folder},
-    models::{content, inventory},
+    models::{Inventory, content, inventory},
     request::{ModelSource, PromptFolders},
     session::precisions,
 };
@@ -52,6 +52,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         let precisions = precisions(&args.model, &args.folders.all())
             .map_err(|failure| refuse(failure.message, failure.advice.unwrap_or_default()))?;
         return say(args, &precisions, || model::precision_table(&precisions).join("\n"));
+    }
+    if !args.folders.engines().is_here() {
+        return model(args);
     }
     match &args.model {
         ModelSource::Path(path) if path.is_dir() && !is_model_folder(path) => list(path, args),
@@ -106,6 +109,18 @@ fn list(folder: &Path, args: &Args) -> anyhow::Result<Outcome> {
         return Err(explained(&CheckpointError::NoModel { path: folder.to_owned() }));
     }
     say(args, &inventory, || files::list(folder, &inventory))
+}
+
+/// The contents of several folders as text.
+pub(super) fn listed(folders: &[PathBuf], inventory: &Inventory) -> String {
+    let part = |folder: &PathBuf| {
+        let items = inventory.items.iter().filter(|item| item.path.starts_with(folder)).cloned().collect();
+        let part = Inventory { items, others: 0 };
+        let rows = if part.items.is_empty() { "nothing".to_owned() } else { files::list(folder, &part) };
+        let rows: Vec<String> = rows.lines().map(|line| format!("  {line}")).collect();
+        format!("{}\n{}", folder.display(), rows.join("\n"))
+    };
+    folders.iter().map(part).collect::<Vec<_>>().join("\n\n")
 }
 
 fn explained(error: &CheckpointError) -> anyhow::Error {

@@ -154,7 +154,13 @@ impl SluiceApp {
             Setting::Scale(scale) => ctx.set_zoom_factor(scale),
             Setting::ReducedMotion(reduced) => tokens::reduce_motion(ctx, reduced),
             Setting::RenderGpu(render_gpu) => {
-                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu }));
+                let engine = self.state.settings.startup.engine.clone();
+                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu, engine }));
+            }
+            Setting::Engine(ref engine) => {
+                let render_gpu = self.state.settings.startup.render_gpu;
+                let engine = engine.clone();
+                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu, engine }));
             }
             _ => {}
         }

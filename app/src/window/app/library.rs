@@ -75,7 +75,7 @@ impl SluiceApp {
     /// Searches the folders at the start, if that is quick or was asked for before.
     pub(super) fn search_at_start(&mut self) {
         let is_known = self.library_options.cache.as_ref().is_some_and(|cache| cache.exists());
-        if is_known || !self.state.settings.library.folders.is_empty() {
+        if self.library_options.elsewhere || is_known || !self.state.settings.library.folders.is_empty() {
             self.search_models();
         }
     }
@@ -89,6 +89,10 @@ impl SluiceApp {
     }
 
     pub(super) fn search_models(&mut self) {
+        if self.library_options.elsewhere {
+            self.state.library.search = Search::Running(None);
+            return self.send([Command::List]);
+        }
         let added = self.state.settings.library.folders.clone();
         if self.library.request(LibraryTask::Search(added)) {
             self.state.library.search = Search::Running(None);
@@ -141,7 +145,7 @@ impl SluiceApp {
         if !self.state.library.is_open {
             return;
         }
-        if is_due(ctx, self.state.library.search, ctx.time()) {
+        if !self.library_options.elsewhere && is_due(ctx, self.state.library.search, ctx.time()) {
             self.search_models();
         }
         ctx.request_repaint_after(AGAIN);
@@ -159,7 +163,8 @@ impl SluiceApp {
     }
 
     fn follow_fits(&mut self) {
-        if self.describing {
+        // What models elsewhere consist of is not asked for.
+        if self.describing || self.library_options.elsewhere {
             return;
         }
         if let Some(source) = self.library_place.wants_parts(&self.state) {

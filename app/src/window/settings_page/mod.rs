@@ -27,6 +27,8 @@ pub struct SettingsPage {
     tells_all: bool,
     /// What is typed as the template of names, while it is no template.
     names: Option<String>,
+    /// What is typed as the command of the engine, until it is saved.
+    engine: Option<String>,
     /// Whether the search has had the focus.
     was_shown: bool,
 }

@@ -4,6 +4,7 @@ use egui::{Label, RichText, TextEdit, Ui};
 use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
 use super::{SettingsPage, about, language};
+use crate::engines;
 use crate::language::{text, tr};
 use crate::window::{
     action::{Action, GalleryAction, LibraryAction},
@@ -37,10 +38,11 @@ impl Row {
 const LOOK: &str = "settings-section-look";
 const SAVING: &str = "settings-section-saving";
 const FOLDERS: &str = "settings-section-folders";
+const ENGINE: &str = "settings-section-engine";
 const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 13] = [
+pub const ROWS: [Row; 14] = [
     Row { section: LOOK, words: "settings-words-language", show: language::show },
     Row { section: LOOK, words: "settings-words-theme", show: theme },
     Row { section: LOOK, words: "settings-words-scale", show: scale },
@@ -53,6 +55,7 @@ pub const ROWS: [Row; 13] = [
     Row { section: SAVING, words: "settings-words-format", show: format },
     Row { section: SAVING, words: "settings-words-names", show: names },
     Row { section: FOLDERS, words: "settings-words-folders", show: folders },
+    Row { section: ENGINE, words: "settings-words-engine", show: engine },
     Row { section: ABOUT, words: "settings-words-about", show: about::show },
 ];
 
@@ -203,6 +206,29 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
         tr!("settings-field", field = format!("{{{field}}}"), meaning = field_meaning(field, words))
     });
     widgets::hint(ui, fields.collect::<Vec<_>>().join(", ") + ".");
+}
+
+fn engine(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let saved = &state.settings.startup.engine;
+    let label = widgets::field_label(ui, &tr!("settings-engine-command"));
+    let mut typed = page.engine.clone().unwrap_or_else(|| saved.clone());
+    let field = TextEdit::singleline(&mut typed)
+        .hint_text("ssh -T host sluice worker")
+        .margin(egui::Margin::symmetric(10, 6))
+        .desired_width(f32::INFINITY);
+    let field = ui.add(field).labelled_by(label.id).on_hover_text(tr!("settings-engine-command-tip"));
+    if field.changed() {
+        page.engine = Some(typed.clone());
+    }
+    let is_valid = typed.trim().is_empty() || engines::command(&typed).is_ok();
+    if field.lost_focus() && is_valid && typed != *saved {
+        page.engine = None;
+        actions.push(Action::Set(Setting::Engine(typed)));
+    }
+    match is_valid {
+        true => drop(widgets::hint(ui, tr!("settings-engine-command-hint"))),
+        false => widgets::mistake(ui, &tr!("settings-engine-command-quotes")),
+    }
 }
 
 /// What a format is good for.

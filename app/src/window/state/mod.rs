@@ -431,7 +431,12 @@ impl State {
             Event::ShutDown => self.engine_gone(),
             Event::Restarting { failure } => self.restarting(failure),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
-            Event::Unloaded => {}
+            Event::Listed { folders, inventory } => {
+                self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
+                self.library.list(Some(*inventory), now);
+            }
+            // The window writes no images itself.
+            Event::Unloaded | Event::Described { .. } => {}
             Event::Adapted { reports, .. } => self.adapters.reports = reports,
             Event::Planned { id, forecast, readings } => {
                 self.planned(id, Answer::Forecast(forecast), readings);

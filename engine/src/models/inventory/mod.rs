@@ -95,7 +95,7 @@ impl Content {
 }
 
 /// A weight file or a diffusers folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     /// Its path. For weights split over several files, the path of the first.
     pub path: PathBuf,
@@ -105,7 +105,7 @@ pub struct Item {
     #[serde(flatten)]
     pub content: Finding,
     /// What other programs have written about it beside it.
-    #[serde(skip_serializing_if = "About::is_empty")]
+    #[serde(default, skip_serializing_if = "About::is_empty")]
     pub about: About,
     /// Another item with the same header, size and samples of the weights.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ pub enum Finding {
 }
 
 /// The contents of some folders.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Weight files and diffusers folders, sorted by path.
     pub items: Vec<Item>,

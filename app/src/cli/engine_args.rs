@@ -1,0 +1,68 @@
+//! Which engine a command uses.
+
+use std::env;
+
+use anyhow::Context as _;
+use sluice_engine::session::{Session, SessionOptions};
+
+use super::exit::refuse;
+use crate::{
+    engines::{self, Engines},
+    folders::data_folder,
+};
+
+/// The environment variable for the engine's command.
+const ENGINE: &str = "SLUICE_ENGINE";
+
+/// The option for the engine.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct EngineArgs {
+    /// The command of an engine elsewhere, such as "ssh -T host sluice worker". Models are then those of its computer, inputs
+    /// are sent to it, and results are written here. By default that in SLUICE_ENGINE, or else this computer's engine, as
+    /// with an empty text. May be given several times: each job goes to an engine that is free.
+    #[arg(long = "engine", value_name = "COMMAND")]
+    engines: Vec<String>,
+}
+
+impl EngineArgs {
+    /// Whether the option is given.
+    pub fn is_given(&self) -> bool {
+        !self.engines.is_empty()
+    }
+
+    /// Whether the only engine is that of this computer.
+    pub fn is_here(&self) -> bool {
+        self.lines().iter().all(|line| line.trim().is_empty())
+    }
+
+    /// The commands that are given.
+    fn lines(&self) -> Vec<String> {
+        let usual = || env::var(ENGINE).into_iter().collect();
+        if self.engines.is_empty() { usual() } else { self.engines.clone() }
+    }
+
+    /// Starts the engines, with options for each.
+    ///
+    /// # Errors
+    /// When a command cannot be split, or a thread cannot be started.
+    pub fn start(&self, options: impl Fn() -> SessionOptions) -> anyhow::Result<Session> {
+        let mut sessions = Vec::new();
+        for line in self.lines() {
+            let session = if line.trim().is_empty() {
+                let Engines { programs, without_cuda } = Engines::find()?;
+                let here = SessionOptions { data: data_folder(), ..options() };
+                Session::in_process_of(programs, without_cuda, here)
+            } else {
+                let command = engines::command(&line);
+                let command =
+                    command.map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+                Session::behind(command, options())
+            };
+            sessions.push(session.context("the engine cannot be started")?);
+        }
+        if sessions.len() > 1 {
+            return Session::of_several(sessions, Box::new(|| ())).context("the engines cannot be started");
+        }
+        sessions.pop().context("no engine is given")
+    }
+}

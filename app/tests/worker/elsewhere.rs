@@ -1,0 +1,168 @@
+//! An engine behind a command, with folders of its own, whose connection breaks.
+
+use std::{
+    ffi::OsString,
+    io::Write as _,
+    net::{TcpListener, TcpStream},
+    process::Stdio,
+    thread,
+};
+
+use sluice_engine::{
+    output::Output,
+    request::{Request, SourceImage},
+    session::{Command, Event, Job, JobId, Session, SessionOptions, WorkerProgram},
+};
+
+use super::{Engine, PATIENCE, Program, fs, job, pixels, request, undisturbed};
+
+/// A command for an engine that keeps its files in `there`.
+fn command(there: &std::path::Path) -> WorkerProgram {
+    let mut home = OsString::from("HOME=");
+    home.push(there);
+    let arguments =
+        vec!["-u".into(), "XDG_DATA_HOME".into(), home, env!("CARGO_BIN_EXE_sluice").into(), "worker".into()];
+    WorkerProgram { engine: "there".to_owned(), path: "env".into(), arguments }
+}
+
+fn behind(command: WorkerProgram) -> Engine {
+    let options = SessionOptions { threads: Some(1), ..SessionOptions::default() };
+    let session = Session::behind(command, options).unwrap();
+    let mut engine = Engine { session, process: 0, restarts: Vec::new() };
+    engine.until(|event| matches!(event, Event::Serving(_)));
+    engine
+}
+
+/// A request with an image in this folder.
+fn with_input(folder: &std::path::Path) -> Request {
+    let path = folder.join("start.png");
+    let start = undisturbed(&Request { steps: 3, ..request() });
+    sluice_engine::output::write_png(&path, &start[0].media, &settings()).unwrap();
+    let source = Some(SourceImage { path, strength: 0.9, ..SourceImage::default() });
+    Request { source, steps: 60, ..request() }
+}
+
+fn settings() -> sluice_engine::output::Settings {
+    sluice_engine::output::Settings::new(&request(), "Starter", "z_image", 0)
+}
+
+/// The process is killed three times, and goes on with the journal and the input that it has.
+#[test]
+fn a_killed_engine_elsewhere_goes_on_where_it_was() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let request = with_input(here.path());
+    let expected = undisturbed(&request);
+    let mut engine = behind(command(there.path()));
+    let output = here.path().join("result.png");
+    engine.generate(&Job { output: Some(Output::File(output.clone())), ..job(1, request) });
+    for kill in [8, 20, 32] {
+        engine.until(|event| matches!(event, Event::Step { step, .. } if *step >= kill));
+        engine.kill();
+        engine.until(|event| matches!(event, Event::Restarting { .. }));
+        let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+            panic!()
+        };
+        assert!(step > kill, "step {step} was computed twice");
+    }
+    let pictures = engine.pictures(JobId(1));
+    assert_eq!(pixels(&pictures), pixels(&expected));
+    assert_eq!(pictures[0].path.as_deref(), Some(output.as_path()));
+    assert!(output.is_file());
+    assert_eq!(engine.restarts.len(), 3);
+}
+
+/// Passes bytes between a socket and a worker, as a network does.
+fn relay(listener: &TcpListener, there: &std::path::Path) -> TcpStream {
+    let (socket, _) = listener.accept().unwrap();
+    let WorkerProgram { path, arguments, .. } = command(there);
+    let mut worker = Program::new(path)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (worker.stdin.take().unwrap(), worker.stdout.take().unwrap());
+    let [mut from, mut to] = [socket.try_clone().unwrap(), socket.try_clone().unwrap()];
+    thread::spawn(move || {
+        // The end of either is the end of the connection.
+        let _ = std::io::copy(&mut from, &mut input);
+        drop(input);
+        let _ = worker.wait();
+    });
+    thread::spawn(move || {
+        let _ = std::io::copy(&mut output, &mut to);
+        let _ = to.flush();
+        let _ = to.shutdown(std::net::Shutdown::Both);
+    });
+    socket
+}
+
+/// The connection breaks while both processes live on: the old worker has to let go before the new one goes on.
+#[test]
+fn a_broken_connection_is_made_again_and_nothing_is_lost() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let request = with_input(here.path());
+    let expected = undisturbed(&request);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & cat >&3; kill $!");
+    let bash = WorkerProgram {
+        engine: "there".to_owned(),
+        path: "bash".into(),
+        arguments: vec!["-c".into(), script.into()],
+    };
+    let home = there.path().to_owned();
+    let (sockets, connected) = std::sync::mpsc::channel();
+    thread::spawn(move || while sockets.send(relay(&listener, &home)).is_ok() {});
+    let mut engine = behind(bash);
+    let mut socket = connected.recv_timeout(PATIENCE).unwrap();
+    engine.generate(&job(1, request));
+    for kill in [10, 25] {
+        engine.until(|event| matches!(event, Event::Step { step, .. } if *step >= kill));
+        socket.shutdown(std::net::Shutdown::Both).unwrap();
+        engine.until(|event| matches!(event, Event::Restarting { .. }));
+        socket = connected.recv_timeout(PATIENCE).unwrap();
+        let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+            panic!()
+        };
+        assert!(step > kill, "step {step} was computed twice");
+    }
+    assert_eq!(pixels(&engine.pictures(JobId(1))), pixels(&expected));
+    assert_eq!(engine.restarts.len(), 2);
+}
+
+#[test]
+fn an_input_that_is_not_there_fails_only_its_job() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut engine = behind(command(there.path()));
+    let path = here.path().join("missing.png");
+    let source = Some(SourceImage { path: path.clone(), ..SourceImage::default() });
+    engine.generate(&job(1, Request { source, ..request() }));
+    engine.generate(&job(2, Request { steps: 2, ..request() }));
+    let event = engine.until(|event| matches!(event, Event::Failed { .. } | Event::Finished { .. }));
+    let Event::Failed { job: Some(JobId(1)), failure } = event else { panic!("{event:?}") };
+    assert!(failure.message.contains(&path.display().to_string()), "{failure:?}");
+    engine.pictures(JobId(2));
+}
+
+/// A job whose file is on its way is cancelled at once, and the next one is drawn.
+#[test]
+fn a_job_is_cancelled_while_its_file_is_sent() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = here.path().join("large.safetensors");
+    fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+    let mut engine = behind(command(there.path()));
+    let adapters = vec![sluice_engine::request::AdapterUse { path, weight: 1.0 }];
+    engine.generate(&job(1, Request { adapters, ..request() }));
+    thread::sleep(std::time::Duration::from_millis(300));
+    engine.send(Command::Cancel { job: JobId(1) });
+    let started = std::time::Instant::now();
+    let event = engine.until(|event| {
+        matches!(event, Event::Cancelled { .. } | Event::Failed { .. } | Event::Finished { .. })
+    });
+    assert!(matches!(event, Event::Cancelled { job: JobId(1) }), "{event:?}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(2), "{:?}", started.elapsed());
+    engine.generate(&job(2, Request { steps: 2, ..request() }));
+    engine.pictures(JobId(2));
+}
