@@ -88,7 +88,9 @@ fn forecasts_of_the_peak_come_true() {
             let plan = forecast(&runner, &request, &card()).plan.unwrap();
             assert_eq!((plan.stages.len(), plan.stages[0].stage.kind), (1, StageKind::Preprocess));
             let outcome = outcome(&attempt(&mut runner, &request, &card()));
-            ratio = ratio.min(outcome.predicted_device as f64 / outcome.measured_device as f64);
+            // The weights of later blocks come while the first ones compute, so their peaks need not be at the same time.
+            assert!(outcome.measured_device <= outcome.predicted_device, "{name}: {outcome:?}");
+            ratio = ratio.min(outcome.predicted_activations as f64 / outcome.measured_activations as f64);
             println!("{name}: {ratio:.3}, {outcome:?}");
             assert!(ratio >= 0.98, "{name}: {ratio:.3}, {outcome:?}");
             if ratio < 1.05 {
@@ -113,7 +115,6 @@ fn an_image_is_embedded_once_and_again_when_its_file_changes() {
     let whole = outcome(&first).measured_device;
     let again = attempt(&mut runner, &other(290), &card());
     let less = outcome(&again).measured_device;
-    println!("{:?} {:?}", outcome(&first), outcome(&again));
     // Attention over the whole image is most of what embedding it takes.
     assert!(2 * less < whole, "{less} bytes of {whole}");
     let again = mask(again);

@@ -354,12 +354,15 @@ fn an_object_is_masked_by_clicks_through_the_engine() {
     let folder = tempfile::tempdir().unwrap();
     let (mut window, canvas) = painting(folder.path(), [1280.0, 800.0], egui::Theme::Dark);
     let click = |window: &mut Window, at: egui::Pos2, modifiers: Modifiers| {
+        window.harness.hover_at(at);
+        window.harness.event(egui::Event::ModifiersChanged(modifiers));
+        // Within the time of a click.
         for pressed in [true, false] {
             let button = egui::PointerButton::Primary;
-            let event = egui::Event::PointerButton { pos: at, button, pressed, modifiers };
-            window.harness.event_modifiers(event, modifiers);
-            window.frames();
+            window.harness.event(egui::Event::PointerButton { pos: at, button, pressed, modifiers });
         }
+        window.harness.event(egui::Event::ModifiersChanged(Modifiers::NONE));
+        window.frames();
     };
     window.click("Tool");
     window.click("Object");

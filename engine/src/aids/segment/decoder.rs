@@ -17,6 +17,9 @@ use crate::{
 
 use super::names::FREQUENCIES;
 
+/// What the names of the second block's tensors begin with. They are not those of its authors, which transformers has for
+/// other layers of the same shapes.
+pub(super) const HEAD: &str = "masks.";
 /// Masks that it makes: one for clear prompts, then three for ambiguous ones.
 const MASKS: usize = 4;
 /// Places along each side of a mask.
@@ -222,7 +225,7 @@ fn tensors() -> Vec<(String, Vec<usize>)> {
 /// The second block.
 fn head() -> BlockSpec {
     let [first, second] = WIDTHS;
-    let mut spec = BlockSpec::new("mask_decoder")
+    let mut spec = BlockSpec { prefix: HEAD.to_owned(), ..BlockSpec::stem("mask_decoder") }
         .tensor("output_upscaling.0.weight", &[CHANNELS, first, 2, 2])
         .tensor("output_upscaling.0.bias", &[first])
         .norm("output_upscaling.1", first)

@@ -76,6 +76,11 @@ fn own(checkpoint: &Checkpoint) -> Option<&TensorTable> {
     own.map(|part| &part.tensors)
 }
 
+/// What the authors call a tensor of the blueprint.
+fn authors_name(name: &str) -> String {
+    name.strip_prefix(decoder::HEAD).map_or_else(|| own_name(name), |name| format!("mask_decoder.{name}"))
+}
+
 /// Whether a checkpoint is a segmenter that can be opened.
 pub fn is_segmenter(checkpoint: &Checkpoint) -> bool {
     own(checkpoint).is_some_and(|tensors| Naming::of(tensors).is_some())
@@ -106,7 +111,7 @@ pub fn open_segmenter(checkpoint: &Checkpoint) -> Result<OpenedSegmenter, Checkp
         network.architecture(),
         &specs,
         tensors,
-        |name| StoredName::whole(naming.stored(&own_name(name), tensors)),
+        |name| StoredName::whole(naming.stored(&authors_name(name), tensors)),
         path,
     )?;
     Ok(OpenedSegmenter { network, component })
@@ -196,6 +201,18 @@ impl Masks {
 mod tests {
     use super::*;
     use crate::nn::Device;
+
+    #[test]
+    fn no_tensor_is_taken_for_another_of_the_same_name() {
+        for spec in decoder::specs() {
+            for (name, _) in &spec.tensors {
+                let own = format!("{}{name}", spec.prefix);
+                let authors = authors_name(&own);
+                assert!(authors.starts_with("mask_decoder.") || authors.starts_with("prompt_encoder."));
+                assert_ne!(own, authors, "a file of transformers may have another tensor of this name");
+            }
+        }
+    }
 
     #[test]
     fn the_longer_side_is_the_trained_one() {
