@@ -109,9 +109,11 @@ impl Vit {
             let relative = 2 * seen.isqrt() * (self.heads * tokens + width / self.heads * seen.isqrt());
             // The scores before and after a function of them; on a GPU also what is added to them.
             let scores_held = if computes.is_processor() { 2 * scores } else { 3 * scores };
-            // Beside them what the layer got, its norm, and queries, keys and values. In the feed-forward, what is four times
-            // as wide before and after the activation.
-            let attending = scores_held + relative + (2 * places + 3 * tokens) * width;
+            // Beside them first what is added to them, later what they saw: by heads, by places, and before and after the bias
+            // of its projection; all the time what the layer got, its norm, and queries, keys and values. In the feed-forward,
+            // what is four times as wide before and after the activation.
+            let beside = relative.max(4 * tokens * width);
+            let attending = scores_held + beside + (2 * places + 3 * tokens) * width;
             let feeding = 14 * places * width;
             let operations =
                 2 * (4 * tokens + 8 * places) * width * width + 4 * scores * (width / self.heads);
