@@ -100,8 +100,8 @@ impl Process {
         let mut child = start.spawn()?;
         let (outgoing, messages) = bounded(TO_WORKER);
         let (heard, incoming) = bounded(FROM_WORKER);
-        let (last_words, first_words): (Arc<Mutex<VecDeque<String>>>, Arc<Mutex<Vec<u8>>>) =
-            Default::default();
+        let last_words = Arc::<Mutex<VecDeque<String>>>::default();
+        let first_words = Arc::<Mutex<Vec<u8>>>::default();
         let (pulse, mut parcels, mut threads) = (Pulse::start(), None, Vec::new());
         if let Some(pipe) = child.stdin.take() {
             threads.push(match sent {
