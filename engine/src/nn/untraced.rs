@@ -53,7 +53,7 @@ pub fn attention_with_scores(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) 
         |costs| {
             let bytes = |values: usize| (values * costs.value_bytes) as u64;
             let operations = 4.0 * (scores * width) as f64 + costs.copy(3 * scores).operations;
-            let peak = bytes(scores + scores.max(values) + costs.computes.product_scratch());
+            let peak = bytes(scores + scores.max(values));
             (Cost { peak, result: bytes(values), operations }, dims)
         },
         |[q, k, v, bias]| {

@@ -330,7 +330,9 @@ impl Estimator<'_> {
         let embedding = network.embed(blocks.blocks(), &image)?;
         drop(image);
         network.masks(blocks.blocks(), &embedding, &prompt_of(wanted, [*height, *width]))?;
-        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
+        // What the threads once took for products they keep, so that a second image finds it there from the beginning.
+        let scratch = self.trace.computes().product_scratch() * size_of::<f32>();
+        let work = Work { tile: None, carried: LISTS + scratch as u64, blocks: blocks.take() };
         Ok(vec![PartUse { part: *part, ways: vec![work] }])
     }
 

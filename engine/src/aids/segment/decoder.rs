@@ -76,11 +76,11 @@ fn attend(w: &Weights<'_>, embedding: &Tensor, prompt: &Prompt) -> TensorResult<
     let tensors = tensors();
     let lent = Lent::of(w, &tensors)?;
     let (places, tokens) = (GRID * GRID, prompt.tokens());
-    let takes = |computes: Computes| {
+    let takes = |_: Computes| {
         let of_layer = 2 * places * CHANNELS * (3 * CHANNELS + 4 * tokens);
         // Beside the image there are its scores, before and after the softmax.
         let values = HELD * places * CHANNELS / 2 + 2 * HEADS * places * tokens;
-        Untraced { values: values + computes.product_scratch(), operations: (LAYERS * of_layer) as f64 }
+        Untraced { values, operations: (LAYERS * of_layer) as f64 }
     };
     untraced([embedding], &[1, tokens + places, CHANNELS], takes, |[embedding]| {
         let device = embedding.device();

@@ -125,7 +125,6 @@ impl Vit {
             values: all.values.max(values),
             operations: all.operations + operations,
         });
-        all.values += computes.product_scratch();
         all.operations += 2.0 * (places * CHANNELS * (width + 9 * CHANNELS)) as f64;
         all
     }
