@@ -391,6 +391,7 @@ mod tests {
                 memory: ErrorSpread { median: 0.012, worst: 0.02 },
                 time: Some(ErrorSpread { median: 0.04, worst: 0.09 }),
             }),
+            seconds_here: None,
         }
     }
 

@@ -533,9 +533,11 @@ impl SluiceApp {
             .frame(panel)
             .show(ui, |ui| side_panel::show(ui, state, &mut self.side_panel, textures, actions));
         if open.plan {
-            Panel::right("plan")
+            let most = (whole.width() * 0.3).clamp(300.0, 460.0);
+            // The width that a narrow window leaves is not that of a wide one.
+            Panel::right(if most < size::PLAN_PANEL { "narrow plan" } else { "plan" })
                 .default_size(size::PLAN_PANEL)
-                .size_range(300.0..=(whole.width() * 0.3).clamp(300.0, 460.0))
+                .size_range(300.0..=most)
                 .frame(panel)
                 .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
         }

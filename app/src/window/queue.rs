@@ -1,6 +1,8 @@
 //! The queue in the top bar: what runs and what waits, in an order that can be changed.
 
-use egui::{Popup, PopupCloseBehavior, Response, Sense, Stroke, Ui, vec2};
+use std::collections::{HashMap, HashSet};
+
+use egui::{Popup, PopupCloseBehavior, Rect, Response, Sense, Stroke, Ui, UiBuilder, vec2};
 use sluice_engine::session::JobId;
 
 use super::{
@@ -37,21 +39,39 @@ pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<A
 
 fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = space::XS;
+    let mut known: HashSet<JobId> = rows.iter().flat_map(|row| &row.jobs).copied().collect();
     for job in &state.jobs.queue {
-        if rows.iter().all(|row| !row.jobs.contains(&job.id)) {
-            rows.push(Row::of(job, state.jobs.groups.of(job.id)));
+        if !known.contains(&job.id) {
+            let row = Row::of(job, state.jobs.groups.of(job.id));
+            known.extend(&row.jobs);
+            rows.push(row);
         }
     }
+    let jobs: Jobs<'_> = state.jobs.queue.iter().map(|job| (job.id, job)).collect();
     let before = actions.len();
-    egui::ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+    egui::ScrollArea::vertical().max_height(360.0).show_viewport(ui, |ui, seen| {
+        let (corner, width, gap) = (ui.max_rect().min, ui.available_width(), ui.spacing().item_spacing.y);
+        let mut top = 0.0;
         for row in rows.iter_mut() {
-            if row.jobs.len() > 1 {
-                group_row(ui, row, state, actions);
-                continue;
+            let height = row.height;
+            // Rows that are not seen take their room only: the queue may be long.
+            if top + height >= seen.top() && top <= seen.bottom() {
+                let place = Rect::from_min_size(corner + vec2(0.0, top), vec2(width, height));
+                let drawn =
+                    ui.scope_builder(UiBuilder::new().id_salt(row.id).max_rect(place), |ui| {
+                        match row.jobs.as_slice() {
+                            [_] => queue_row(ui, jobs.get(&row.id).copied(), row, actions),
+                            _ => group_row(ui, row, (state, &jobs), actions),
+                        }
+                    });
+                row.height = drawn.response.rect.height();
+                if row.height != height {
+                    ui.ctx().request_repaint();
+                }
             }
-            let job = state.jobs.queue.iter().find(|job| job.id == row.id);
-            queue_row(ui, row, job, actions);
+            top += height + gap;
         }
+        ui.set_min_size(vec2(width, (top - gap).max(0.0)));
     });
     if actions[before..].iter().any(changes_the_order) {
         rows.clear();
@@ -68,6 +88,13 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
         };
         if widgets::button(ui, Some(icon), &name, Weight::Ghost).on_hover_text(tip).clicked() {
             actions.push(Action::PauseQueue(!state.jobs.paused));
+        }
+        if state.messages.can_resume()
+            && widgets::button(ui, Some(icons::RESTORE), &tr!("queue-resume-cancelled"), Weight::Ghost)
+                .on_hover_text(tr!("queue-resume-cancelled-tip"))
+                .clicked()
+        {
+            actions.push(Action::ResumeCancelled);
         }
         let repeats = state.jobs.repeats;
         if widgets::toggle_button(ui, &tr!("queue-repeat"), repeats)
@@ -91,6 +118,9 @@ fn changes_the_order(action: &Action) -> bool {
     matches!(action, Action::MoveJob(..) | Action::RunNext(_))
 }
 
+/// The jobs in the queue.
+type Jobs<'a> = HashMap<JobId, &'a QueuedJob>;
+
 /// A job in the open queue. It stays in its place when the job has ended, so that nothing moves under the pointer.
 #[derive(Debug)]
 pub struct Row {
@@ -101,6 +131,8 @@ pub struct Row {
     size: String,
     /// Whether what can be done with it is shown.
     is_open: bool,
+    /// As it was drawn last.
+    height: f32,
 }
 
 impl Row {
@@ -122,14 +154,14 @@ impl Row {
             None => tr!("queue-size", size = size, count = request.steps),
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
-        Self { id: job.id, jobs, prompt, size, is_open: false }
+        Self { id: job.id, jobs, prompt, size, is_open: false, height: ROW }
     }
 }
 
 fn queue_row(
     ui: &mut Ui,
-    Row { id, prompt, size, is_open, .. }: &mut Row,
     job: Option<&QueuedJob>,
+    Row { id, prompt, size, is_open, .. }: &mut Row,
     actions: &mut Vec<Action>,
 ) {
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
@@ -178,9 +210,8 @@ fn queue_row(
 }
 
 /// The jobs of a grid, in one row.
-fn group_row(ui: &mut Ui, row: &Row, state: &State, actions: &mut Vec<Action>) {
-    let waiting = state.jobs.queue.iter().filter(|job| row.jobs.contains(&job.id));
-    let left: Vec<&QueuedJob> = waiting.collect();
+fn group_row(ui: &mut Ui, row: &Row, (state, jobs): (&State, &Jobs<'_>), actions: &mut Vec<Action>) {
+    let left: Vec<&QueuedJob> = row.jobs.iter().filter_map(|job| jobs.get(job).copied()).collect();
     let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
     let phase = match group.map(Group::progress) {
         None => tr!("queue-grid-ended"),

@@ -39,6 +39,7 @@ commands-dark-theme = Dunkles Farbschema
 commands-light-theme = Helles Farbschema
 commands-theme-of-the-system = Farbschema des Systems
 commands-undo = Rückgängig
+commands-resume-cancelled = Abgebrochenes Bild fortsetzen
 commands-settings = Einstellungen
 commands-shortcuts = Tasten
 commands-full-screen = Vollbild

@@ -10,6 +10,10 @@ common-aspect = Seitenverhältnis { $aspect }
 common-automatic = automatisch
 common-in-unit = { $name } in { $unit }
 common-close-tip = Schließt dies, wie Esc.
+common-edit-cut = Ausschneiden
+common-edit-copy = Kopieren
+common-edit-paste = Einfügen
+common-edit-all = Alles auswählen
 
 ## Tasten, wie sie auf Tastaturen heißen
 

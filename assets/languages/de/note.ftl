@@ -10,6 +10,7 @@ note-this-image-was-made-from-an = Dieses Bild entstand aus einem Eingabebild, d
 note-the-refiner-took-the-last-steps = Der Refiner „{ $refiner }“ machte die letzten Schritte; er wird nicht übernommen.
 note-controlnets-steered-this-image-they-and = ControlNets steuerten dieses Bild; sie und ihre Bilder werden nicht übernommen.
 note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie neben dem Modell.
+note-not-taken-over = Nicht übernommen: { $names }.
 
 note-it-was-made-from-an-image = Es entstand aus einem zuvor erzeugten Bild, das nicht übernommen wird.
 note-the-comfyui-graph-has-no-sampler = Der ComfyUI-Graph enthält keinen Sampler, den Sluice kennt.

@@ -10,6 +10,8 @@ queue-pause = Pause
 queue-pause-tip = Hält nach dem aktuellen Schritt an und gibt den Speicher frei. Fortsetzen macht dort weiter.
 queue-cancel-all = Alle abbrechen
 queue-cancel-all-tip = Bricht ab, was läuft und was wartet.
+queue-resume-cancelled = Abgebrochenes fortsetzen
+queue-resume-cancelled-tip = Setzt fort, was zuletzt abgebrochen wurde, wo es war.
 queue-no-prompt = Kein Prompt
 queue-size =
     { $count ->

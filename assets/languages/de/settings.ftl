@@ -72,6 +72,9 @@ settings-engine-command-quotes = Ein Anführungszeichen fehlt.
 ## Über Sluice
 
 settings-licence = Lizenz: { $licence }. Sluice öffnet keinen Port und fragt keinen Server nach Aktualisierungen.
+settings-licences = Lizenzen der Beigaben
+settings-licences-tip = Schriften, Symbole, der Upscaler und Tokenizer, die mit Sluice kommen.
+settings-licences-of = Die Lizenz von { $name }.
 settings-data = Frühere Läufe, Sterne und Tags
 settings-data-open = Ordner der früheren Läufe, Sterne und Tags öffnen
 settings-cache = Miniaturen und was sonst neu erzeugt werden kann

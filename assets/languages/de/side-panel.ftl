@@ -298,6 +298,7 @@ side-panel-fits-up-to-there = Passt · { $memory } · bis zu { $time } auf jener
 side-panel-fits-about-spoken = Vorhersage, passt, { $memory }, etwa { $time }
 side-panel-fits-up-to-spoken = Vorhersage, passt, { $memory }, bis zu { $time }
 side-panel-fits-simulated = Simuliert: dauert hier auf der CPU länger.
+side-panel-fits-simulated-about = Simuliert: etwa { $time } hier, auf der CPU.
 side-panel-accuracy-tip = Wie weit frühere Vorhersagen für dieses Modell, in dieser Genauigkeit und auf diesem Gerät, danebenlagen. Jeder Lauf verbessert die nächste.
 side-panel-needs-limit = Braucht { $needed }, die eigene Grenze ist { $allowed }
 side-panel-needs = Braucht { $needed }, erlaubt { $allowed }

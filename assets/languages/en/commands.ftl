@@ -39,6 +39,7 @@ commands-dark-theme = Dark theme
 commands-light-theme = Light theme
 commands-theme-of-the-system = Theme of the system
 commands-undo = Undo
+commands-resume-cancelled = Resume the cancelled image
 commands-settings = Settings
 commands-shortcuts = Shortcuts
 commands-full-screen = Full screen

@@ -10,6 +10,10 @@ common-aspect = Aspect { $aspect }
 common-automatic = automatic
 common-in-unit = { $name } in { $unit }
 common-close-tip = Closes this, as Esc does.
+common-edit-cut = Cut
+common-edit-copy = Copy
+common-edit-paste = Paste
+common-edit-all = Select all
 
 ## Keys, as they are labelled on keyboards
 

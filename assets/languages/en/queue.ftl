@@ -10,6 +10,8 @@ queue-pause = Pause
 queue-pause-tip = Stop after the current step and free the memory. Resume goes on from there.
 queue-cancel-all = Cancel all
 queue-cancel-all-tip = Cancel what runs and what waits.
+queue-resume-cancelled = Resume cancelled
+queue-resume-cancelled-tip = Continue the run that was cancelled last where it was.
 queue-no-prompt = No prompt
 queue-size =
     { $count ->

@@ -72,6 +72,9 @@ settings-engine-command-quotes = A quotation mark is missing.
 ## About Sluice
 
 settings-licence = Licence: { $licence }. It listens on no port, and asks no server for updates.
+settings-licences = Licences of what comes with it
+settings-licences-tip = Fonts, icons, the upscaler and tokenizers that come with Sluice.
+settings-licences-of = The licence of { $name }.
 settings-data = Past runs, stars and tags
 settings-data-open = Open the folder of past runs, stars and tags
 settings-cache = Thumbnails and what else can be made again

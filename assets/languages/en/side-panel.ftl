@@ -298,6 +298,7 @@ side-panel-fits-up-to-there = Fits · { $memory } · up to { $time } on that GPU
 side-panel-fits-about-spoken = Forecast, fits, { $memory }, about { $time }
 side-panel-fits-up-to-spoken = Forecast, fits, { $memory }, up to { $time }
 side-panel-fits-simulated = Simulated: takes longer here, on the CPU.
+side-panel-fits-simulated-about = Simulated: about { $time } here, on the CPU.
 side-panel-accuracy-tip = How far earlier predictions for this model, in this precision and on this device, were off. Each run improves the next prediction.
 side-panel-needs-limit = Needs { $needed }, your limit is { $allowed }
 side-panel-needs = Needs { $needed }, { $allowed } allowed

@@ -39,6 +39,7 @@ commands-dark-theme = Tema oscuro
 commands-light-theme = Tema claro
 commands-theme-of-the-system = Tema del sistema
 commands-undo = Deshacer
+commands-resume-cancelled = Reanudar la imagen cancelada
 commands-settings = Ajustes
 commands-shortcuts = Atajos
 commands-full-screen = Pantalla completa

@@ -10,6 +10,10 @@ common-aspect = Proporción { $aspect }
 common-automatic = automático
 common-in-unit = { $name } en { $unit }
 common-close-tip = Cierra esto, como Esc.
+common-edit-cut = Cortar
+common-edit-copy = Copiar
+common-edit-paste = Pegar
+common-edit-all = Seleccionar todo
 
 ## Teclas, como en los teclados
 

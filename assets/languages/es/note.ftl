@@ -10,6 +10,7 @@ note-this-image-was-made-from-an = Esta imagen se creó a partir de una imagen d
 note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se restaura.
 note-controlnets-steered-this-image-they-and = Unos ControlNets guiaron esta imagen; ni ellos ni sus imágenes se restauran.
 note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca junto al modelo.
+note-not-taken-over = No se ha tomado: { $names }.
 
 note-it-was-made-from-an-image = Se creó a partir de una imagen generada antes, que no se restaura.
 note-the-comfyui-graph-has-no-sampler = El grafo de ComfyUI no tiene ningún muestreador que Sluice conozca.

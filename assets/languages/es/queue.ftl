@@ -10,6 +10,8 @@ queue-pause = Pausa
 queue-pause-tip = Para tras el paso actual y libera la memoria. Reanudar continúa desde ahí.
 queue-cancel-all = Cancelar todo
 queue-cancel-all-tip = Cancela lo que se ejecuta y lo que espera.
+queue-resume-cancelled = Reanudar la cancelada
+queue-resume-cancelled-tip = Continúa donde estaba la ejecución que se canceló por última vez.
 queue-no-prompt = Sin prompt
 queue-size =
     { $count ->

@@ -72,6 +72,9 @@ settings-engine-command-quotes = Falta una comilla.
 ## Acerca de Sluice
 
 settings-licence = Licencia: { $licence }. Sluice no escucha en ningún puerto ni pide actualizaciones a ningún servidor.
+settings-licences = Licencias de lo que incluye
+settings-licences-tip = Fuentes, iconos, el escalador y los tokenizadores que vienen con Sluice.
+settings-licences-of = La licencia de { $name }.
 settings-data = Ejecuciones anteriores, estrellas y etiquetas
 settings-data-open = Abrir la carpeta de ejecuciones anteriores, estrellas y etiquetas
 settings-cache = Miniaturas y lo que se puede volver a crear

@@ -298,6 +298,7 @@ side-panel-fits-up-to-there = Cabe · { $memory } · hasta { $time } en esa GPU
 side-panel-fits-about-spoken = Previsión, cabe, { $memory }, unos { $time }
 side-panel-fits-up-to-spoken = Previsión, cabe, { $memory }, hasta { $time }
 side-panel-fits-simulated = Simulado: aquí, en la CPU, tarda más.
+side-panel-fits-simulated-about = Simulado: unos { $time } aquí, en la CPU.
 side-panel-accuracy-tip = Cuánto se desviaron las previsiones anteriores para este modelo, en esta precisión y en este dispositivo. Cada ejecución mejora la siguiente previsión.
 side-panel-needs-limit = Necesita { $needed }, su límite es { $allowed }
 side-panel-needs = Necesita { $needed }, { $allowed } permitidos

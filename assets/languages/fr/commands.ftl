@@ -39,6 +39,7 @@ commands-dark-theme = Thème sombre
 commands-light-theme = Thème clair
 commands-theme-of-the-system = Thème du système
 commands-undo = Défaire
+commands-resume-cancelled = Reprendre l’image annulée
 commands-settings = Paramètres
 commands-shortcuts = Raccourcis
 commands-full-screen = Plein écran

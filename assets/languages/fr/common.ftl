@@ -10,6 +10,10 @@ common-aspect = Proportions { $aspect }
 common-automatic = automatique
 common-in-unit = { $name } en { $unit }
 common-close-tip = Ferme ceci, comme Échap.
+common-edit-cut = Couper
+common-edit-copy = Copier
+common-edit-paste = Coller
+common-edit-all = Tout sélectionner
 
 ## Touches, comme sur les claviers
 

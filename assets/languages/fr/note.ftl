@@ -10,6 +10,7 @@ note-this-image-was-made-from-an = Cette image a été créée à partir d’une
 note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
 note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
 note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche à côté du modèle.
+note-not-taken-over = Non repris : { $names }.
 
 note-it-was-made-from-an-image = Une image générée auparavant a servi de départ ; elle n’est pas rétablie.
 note-the-comfyui-graph-has-no-sampler = Le graphe de ComfyUI ne contient aucun échantillonneur que Sluice connaît.

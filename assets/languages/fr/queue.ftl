@@ -10,6 +10,8 @@ queue-pause = Pause
 queue-pause-tip = S'arrête après l'étape en cours et libère la mémoire. Reprendre continue à partir de là.
 queue-cancel-all = Tout annuler
 queue-cancel-all-tip = Annule ce qui est en cours et ce qui attend.
+queue-resume-cancelled = Reprendre l’annulée
+queue-resume-cancelled-tip = Reprend là où elle en était la génération annulée en dernier.
 queue-no-prompt = Pas de prompt
 queue-size =
     { $count ->

@@ -72,6 +72,9 @@ settings-engine-command-quotes = Il manque un guillemet.
 ## À propos de Sluice
 
 settings-licence = Licence : { $licence }. Sluice n'écoute sur aucun port et ne demande de mises à jour à aucun serveur.
+settings-licences = Licences de ce qui l’accompagne
+settings-licences-tip = Polices, icônes, upscaler et tokenizers fournis avec Sluice.
+settings-licences-of = La licence de { $name }.
 settings-data = Exécutions passées, étoiles et étiquettes
 settings-data-open = Ouvrir le dossier des exécutions passées, étoiles et étiquettes
 settings-cache = Miniatures et ce qui peut être recréé

@@ -298,6 +298,7 @@ side-panel-fits-up-to-there = Tient · { $memory } · jusqu'à { $time } sur ce 
 side-panel-fits-about-spoken = Prévision, tient, { $memory }, environ { $time }
 side-panel-fits-up-to-spoken = Prévision, tient, { $memory }, jusqu'à { $time }
 side-panel-fits-simulated = Simulé : plus long ici, sur le CPU.
+side-panel-fits-simulated-about = Simulé : environ { $time } ici, sur le CPU.
 side-panel-accuracy-tip = L'écart des prévisions précédentes pour ce modèle, dans cette précision et sur cet appareil. Chaque exécution améliore la prévision suivante.
 side-panel-needs-limit = Demande { $needed }, votre limite est { $allowed }
 side-panel-needs = Demande { $needed }, { $allowed } autorisés

@@ -39,6 +39,7 @@ commands-dark-theme = ダークテーマ
 commands-light-theme = ライトテーマ
 commands-theme-of-the-system = システムのテーマ
 commands-undo = 元に戻す
+commands-resume-cancelled = キャンセルした画像を再開
 commands-settings = 設定
 commands-shortcuts = ショートカット
 commands-full-screen = 全画面表示

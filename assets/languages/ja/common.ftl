@@ -10,6 +10,10 @@ common-aspect = 縦横比 { $aspect }
 common-automatic = 自動
 common-in-unit = { $name }（{ $unit }）
 common-close-tip = これを閉じます（Esc でも閉じます）。
+common-edit-cut = 切り取り
+common-edit-copy = コピー
+common-edit-paste = 貼り付け
+common-edit-all = すべて選択
 
 ## キーの名前
 

@@ -10,6 +10,7 @@ note-this-image-was-made-from-an = この画像は入力画像から作られま
 note-the-refiner-took-the-last-steps = 最後のステップはリファイナー「{ $refiner }」が担当しました。リファイナーは復元されません。
 note-controlnets-steered-this-image-they-and = この画像には ControlNet が使われました。ControlNet とその画像は復元されません。
 note-the-prompt-names-a-lora-which = プロンプトに LoRA の指定があります。Sluice はモデルの隣から探します。
+note-not-taken-over = 引き継がれない設定: { $names }
 
 note-it-was-made-from-an-image = 先に作られた画像から作られましたが、その画像は復元されません。
 note-the-comfyui-graph-has-no-sampler = ComfyUI のグラフに、Sluice の知っているサンプラーがありません。

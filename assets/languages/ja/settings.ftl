@@ -72,6 +72,9 @@ settings-engine-command-quotes = 引用符が足りません。
 ## About Sluice
 
 settings-licence = ライセンス: { $licence }。ポートで待ち受けることも、サーバーに更新を問い合わせることもありません。
+settings-licences = 同梱物のライセンス
+settings-licences-tip = Sluice に同梱されているフォント、アイコン、アップスケーラー、トークナイザー。
+settings-licences-of = { $name } のライセンス。
 settings-data = 過去の実行、スター、タグ
 settings-data-open = 過去の実行、スター、タグのフォルダーを開く
 settings-cache = サムネイルなど、作り直せるもの

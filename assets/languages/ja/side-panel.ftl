@@ -297,6 +297,7 @@ side-panel-fits-up-to-there = 実行可能 · { $memory } · その GPU で最�
 side-panel-fits-about-spoken = 予測: 実行可能、{ $memory }、約 { $time }
 side-panel-fits-up-to-spoken = 予測: 実行可能、{ $memory }、最大 { $time }
 side-panel-fits-simulated = シミュレーション: ここでは CPU を使うため、もっと時間がかかります。
+side-panel-fits-simulated-about = シミュレーション: ここでは CPU を使い、約 { $time } です。
 side-panel-accuracy-tip = このモデル、この精度、このデバイスでの過去の予測がどれだけ外れたか。実行するたびに次の予測が改善されます。
 side-panel-needs-limit = { $needed } 必要ですが、設定した上限は { $allowed } です
 side-panel-needs = { $needed } 必要ですが、使えるのは { $allowed } です

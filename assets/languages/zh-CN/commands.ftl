@@ -39,6 +39,7 @@ commands-dark-theme = 深色主题
 commands-light-theme = 浅色主题
 commands-theme-of-the-system = 跟随系统主题
 commands-undo = 撤销
+commands-resume-cancelled = 继续已取消的图像
 commands-settings = 设置
 commands-shortcuts = 快捷键
 commands-full-screen = 全屏

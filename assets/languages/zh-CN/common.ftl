@@ -10,6 +10,10 @@ common-aspect = 宽高比 { $aspect }
 common-automatic = 自动
 common-in-unit = { $name }，单位 { $unit }
 common-close-tip = 关闭此处，与 Esc 相同。
+common-edit-cut = 剪切
+common-edit-copy = 复制
+common-edit-paste = 粘贴
+common-edit-all = 全选
 
 ## 按键名称
 

@@ -72,6 +72,9 @@ settings-engine-command-quotes = 缺少引号。
 ## About Sluice
 
 settings-licence = 许可证：{ $licence }。它不监听任何端口，也不向服务器查询更新。
+settings-licences = 随附内容的许可证
+settings-licences-tip = 随 Sluice 提供的字体、图标、放大模型和分词器。
+settings-licences-of = { $name } 的许可证。
 settings-data = 以往的运行、星标和标签
 settings-data-open = 打开以往的运行、星标和标签所在的文件夹
 settings-cache = 缩略图及其他可重新生成的内容

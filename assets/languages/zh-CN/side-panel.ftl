@@ -297,6 +297,7 @@ side-panel-fits-up-to-there = 可运行 · { $memory } · 在该 GPU 上最多 {
 side-panel-fits-about-spoken = 预测：可运行，{ $memory }，约 { $time }
 side-panel-fits-up-to-spoken = 预测：可运行，{ $memory }，最多 { $time }
 side-panel-fits-simulated = 模拟：在这里使用 CPU，耗时更长。
+side-panel-fits-simulated-about = 模拟：在本机 CPU 上约需 { $time }。
 side-panel-accuracy-tip = 此前对该模型、该精度和该设备的预测有多大偏差。每次运行都会改进下一次预测。
 side-panel-needs-limit = 需要 { $needed }，你设置的上限是 { $allowed }
 side-panel-needs = 需要 { $needed }，可用 { $allowed }

@@ -30,6 +30,9 @@ pub struct Forecast {
     pub attention: AttentionBytes,
     /// How good past forecasts for this model on this device were.
     pub accuracy: Option<Accuracy>,
+    /// For a simulated card, seconds that the run takes on the CPU that computes in its place.
+    #[serde(default)]
+    pub seconds_here: Option<f64>,
 }
 
 /// One strategy and what it would take.

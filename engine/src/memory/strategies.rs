@@ -246,6 +246,7 @@ pub fn forecast(
         alternatives,
         attention: workload.attention,
         accuracy,
+        seconds_here: None,
     }
 }
 

@@ -238,14 +238,22 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         enlarged: Vec::new(),
         grid: None,
     };
+    let mut left = Vec::new();
     for (name, value) in &pairs {
-        if let Err(note) = apply(&mut settings, name, value) {
-            notes.push(note);
+        match apply(&mut settings, name, value) {
+            Ok(true) => {}
+            Ok(false) if is_read_elsewhere(name) || says_no_setting(name) => {}
+            Ok(false) => left.push(name.as_str()),
+            Err(note) => notes.push(note),
         }
     }
     settings.seed = settings.request.seed;
     notes.extend(hires_text::restore(&mut settings.request, &pairs));
     notes.extend(missing_parts(&settings, &pairs));
+    if !left.is_empty() {
+        left.dedup();
+        notes.push(format!("Not taken over: {}.", left.join(", ")));
+    }
     let version = pairs.iter().find(|(name, _)| name == "Version").map_or("", |(_, value)| value.as_str());
     let origin = match version {
         "stable-diffusion.cpp" => Origin::StableDiffusionCpp,
@@ -255,7 +263,28 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     RestoredSettings { settings, origin, notes }
 }
 
-fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String> {
+/// Whether a pair is read with others, or a note of its own says that it is not restored.
+fn is_read_elsewhere(name: &str) -> bool {
+    name.starts_with("Hires")
+        || name.starts_with("ControlNet")
+        || name.starts_with("Refiner")
+        || CONTROL_NETS.contains(&name)
+        || [hires_text::STRENGTH, "Init image"].contains(&name)
+}
+
+/// Whether a pair only says what the image was made with, and not how.
+fn says_no_setting(name: &str) -> bool {
+    // What prompts were made of is in the prompts.
+    const FACTS: [&str; 8] =
+        [TEMPLATE, NEGATIVE_TEMPLATE, "Styles", "RNG", "Sampler RNG", "TI", "User", "VAE"];
+    let is_hash = name.ends_with("hash") || name.ends_with("hashes") || name == "Hashes";
+    // The text encoders and the autoencoder in Forge.
+    let is_file = name.strip_prefix("Module ").is_some_and(|number| number.parse::<u8>().is_ok());
+    is_hash || is_file || FACTS.contains(&name)
+}
+
+/// Takes over a setting. Returns whether its name is known.
+fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<bool, String> {
     let misread = || format!("{name} “{value}” is not valid here; the default is used.");
     let request = &mut settings.request;
     match name {
@@ -327,9 +356,9 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<(), String>
                 version.clone_into(&mut settings.sluice_version);
             }
         }
-        _ => {}
+        _ => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Inputs of the image that cannot be restored, one sentence each.

@@ -11,7 +11,7 @@ use std::{
 use crate::nn::Effort;
 
 /// Part of the measured speed that is left beside the caches' other contents in whole networks.
-const IN_NETWORKS: f64 = 0.85;
+const IN_NETWORKS: f64 = 0.8;
 /// Operations a second and core that a CPU is taken to reach in whole networks until it was measured.
 const USUAL: f64 = 4.5e10;
 

@@ -8,6 +8,7 @@ mod command;
 mod elsewhere;
 mod event;
 mod inference;
+mod kept_list;
 mod options;
 mod outcomes;
 mod planning;

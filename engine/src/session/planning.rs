@@ -52,8 +52,13 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let Knowledge { probe, account, outcomes, library, sizes, compute_threads } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
-    let target =
-        Target::choose(&query.memory, &probe.sample(), held, Pace::Card)?.with_threads(compute_threads);
+    let sample = probe.sample();
+    let choose = |pace| {
+        Ok::<_, PipelineError>(
+            Target::choose(&query.memory, &sample, held, pace)?.with_threads(compute_threads),
+        )
+    };
+    let target = choose(Pace::Card)?;
     let Subject { sizes, readings, run } = match &query.subject {
         PlanSubject::Model => {
             let model = library.models.of(&query.request)?;
@@ -82,7 +87,13 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
         DeviceChoice::Simulated(_) => target.machine,
         DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => correction.machine,
     };
-    let forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
+    let mut forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
+    if matches!(target.choice, DeviceChoice::Simulated(_)) && run.is_some() && forecast.plan.is_ok() {
+        let here = choose(Pace::Here)?.computing_in(footprint.dtype);
+        let machine = here.correct(&outcomes.all(), run.as_ref()).machine;
+        forecast.seconds_here =
+            memory::plan(footprint, &workload, &machine, &used).ok().map(|plan| plan.seconds);
+    }
     Ok(Answer { forecast, readings, reports: reports.clone() })
 }
 

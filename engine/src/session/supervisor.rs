@@ -133,8 +133,9 @@ struct Supervisor {
 
 impl Supervisor {
     fn run(mut self, commands: &Receiver<Command>) {
-        if !self.jobs.earlier().is_empty() {
-            self.emitter.emit(Event::Unfinished { jobs: self.jobs.earlier().to_vec() });
+        let jobs = self.jobs.earlier();
+        if !jobs.is_empty() {
+            self.emitter.emit(Event::Unfinished { jobs });
         }
         while !self.has_ended() {
             let heard = self.worker.as_ref().map_or_else(never, |worker| worker.heard.clone());

@@ -3,16 +3,15 @@
 use std::{
     collections::VecDeque,
     fs::{self, File, TryLockError},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     process,
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::{Job, JobId};
+use super::{Job, JobId, kept_list::KeptList};
 
 const FOLDER: &str = "unfinished";
-const LIST: &str = "jobs.json";
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
 /// Cancelled jobs that can be resumed.
@@ -38,9 +37,10 @@ pub struct Entry {
 /// The unfinished jobs of a window, in order.
 pub struct Unfinished {
     folder: Folder,
-    entries: Vec<Entry>,
+    list: KeptList,
+    entries: VecDeque<Entry>,
     /// The jobs of the previous window.
-    earlier: Vec<Job>,
+    earlier: VecDeque<Job>,
     /// Cancelled jobs whose journals are still there, the latest last.
     cancelled: VecDeque<Job>,
     started: u128,
@@ -75,15 +75,16 @@ impl Unfinished {
             }
             Some(Ok(None)) | None => Folder::Temporary(tempfile::tempdir()?),
         };
-        let earlier = read(&folder.path().join(LIST));
+        let (list, earlier) = KeptList::open(folder.path());
         remove_journals(folder.path(), &earlier)?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Ok(Self { folder, entries: Vec::new(), earlier, cancelled: VecDeque::new(), started })
+        let earlier = earlier.into();
+        Ok(Self { folder, list, entries: VecDeque::new(), earlier, cancelled: VecDeque::new(), started })
     }
 
     /// The jobs of the previous window.
-    pub fn earlier(&self) -> &[Job] {
-        &self.earlier
+    pub fn earlier(&self) -> Vec<Job> {
+        self.earlier.iter().cloned().collect()
     }
 
     /// Deletes the jobs of the previous window.
@@ -91,11 +92,11 @@ impl Unfinished {
         for job in std::mem::take(&mut self.earlier) {
             forget_journal(&job);
         }
-        self.keep();
+        self.list.write_anew(all(&self.earlier, &self.entries));
     }
 
     /// The unfinished jobs.
-    pub fn entries(&mut self) -> &mut Vec<Entry> {
+    pub fn entries(&mut self) -> &mut VecDeque<Entry> {
         &mut self.entries
     }
 
@@ -111,13 +112,16 @@ impl Unfinished {
 
     /// Adds a job at the end, with a path for its journal: that of a cancelled job with the same request, if there is one.
     pub fn add(&mut self, mut job: Job) -> &Job {
-        self.earlier.retain(|earlier| earlier.journal.is_none() || earlier.journal != job.journal);
+        let is_earlier = |earlier: &Job| earlier.journal.is_some() && earlier.journal == job.journal;
+        if let Some(place) = self.earlier.iter().position(is_earlier) {
+            self.earlier.remove(place);
+        }
         let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
         let resumed = self.cancelled.iter().rposition(|cancelled| cancelled.request == job.request);
         let resumed = resumed.and_then(|place| self.cancelled.remove(place)?.journal);
         let path = job.journal.clone().or(resumed).unwrap_or_else(|| self.folder.path().join(name()));
         job.journal = Some(path);
-        self.entries.push(Entry {
+        self.entries.push_back(Entry {
             job,
             is_announced: false,
             is_started: false,
@@ -125,61 +129,67 @@ impl Unfinished {
             step: 0,
             deaths: 0,
         });
-        self.keep();
-        &self.entries[self.entries.len() - 1].job
+        let job = &self.entries[self.entries.len() - 1].job;
+        self.list.added(job, all(&self.earlier, &self.entries));
+        job
     }
 
     /// Moves a job that has not started in front of another one, or to the end.
     pub fn reorder(&mut self, id: JobId, before: Option<JobId>) {
-        let place = |entries: &[Entry], id: JobId| entries.iter().position(|entry| entry.job.id == id);
+        let place =
+            |entries: &VecDeque<Entry>, id: JobId| entries.iter().position(|entry| entry.job.id == id);
         let Some(from) = place(&self.entries, id).filter(|&from| !self.entries[from].is_started) else {
             return;
         };
-        let entry = self.entries.remove(from);
+        let Some(entry) = self.entries.remove(from) else { return };
         let started = self.entries.iter().filter(|entry| entry.is_started).count();
         let to = before.and_then(|before| place(&self.entries, before)).unwrap_or(self.entries.len());
-        self.entries.insert(to.max(started), entry);
-        self.keep();
+        let to = to.max(started);
+        self.entries.insert(to, entry);
+        let journal = |place: usize| self.entries.get(place)?.job.journal.as_deref();
+        if let Some(moved) = journal(to) {
+            self.list.moved(moved, journal(to + 1), all(&self.earlier, &self.entries));
+        }
     }
 
     /// Removes a job that has ended.
     pub fn end(&mut self, id: JobId) {
-        if let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) {
-            forget_journal(&self.entries.remove(place).job);
-            self.keep();
+        if let Some(job) = self.take(id) {
+            forget_journal(&job.job);
         }
     }
 
     /// Removes a job that was cancelled. Its journal stays until a few others were cancelled, in case it is wanted again.
     /// Returns jobs that are too long ago.
     pub fn cancel(&mut self, id: JobId) -> Vec<Job> {
-        let Some(place) = self.entries.iter().position(|entry| entry.job.id == id) else {
-            return Vec::new();
-        };
-        let Entry { job, is_started, .. } = self.entries.remove(place);
+        let Some(Entry { job, is_started, .. }) = self.take(id) else { return Vec::new() };
         if is_started {
             self.cancelled.push_back(job);
         }
         let over = self.cancelled.len().saturating_sub(CANCELLED);
         let gone: Vec<Job> = self.cancelled.drain(..over).collect();
         gone.iter().for_each(forget_journal);
-        self.keep();
         gone
     }
 
-    /// Rewrites the list. Jobs run even if that fails.
-    fn keep(&self) {
-        let jobs: Vec<&Job> =
-            self.earlier.iter().chain(self.entries.iter().map(|entry| &entry.job)).collect();
-        let written = tempfile::NamedTempFile::new_in(self.folder.path()).and_then(|mut file| {
-            serde_json::to_writer(&mut file, &jobs)?;
-            file.flush()?;
-            file.persist(self.folder.path().join(LIST)).map_err(io::Error::from)
-        });
-        if let Err(error) = written {
-            tracing::warn!(%error, "the list of unfinished jobs cannot be written");
+    /// Removes a job from the list.
+    fn take(&mut self, id: JobId) -> Option<Entry> {
+        let place = self.entries.iter().position(|entry| entry.job.id == id)?;
+        let entry = self.entries.remove(place)?;
+        if let Some(journal) = &entry.job.journal {
+            self.list.gone(journal, all(&self.earlier, &self.entries));
         }
+        Some(entry)
     }
+}
+
+/// The jobs that are kept, and their number.
+fn all<'a>(
+    earlier: &'a VecDeque<Job>,
+    entries: &'a VecDeque<Entry>,
+) -> (usize, impl Iterator<Item = &'a Job>) {
+    let jobs = earlier.iter().chain(entries.iter().map(|entry| &entry.job));
+    (earlier.len() + entries.len(), jobs)
 }
 
 /// Opens the folder if no other window uses it.
@@ -191,22 +201,6 @@ fn kept(path: &Path) -> io::Result<Option<Folder>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
-}
-
-fn read(list: &Path) -> Vec<Job> {
-    let text = match fs::read_to_string(list) {
-        Ok(text) => text,
-        Err(error) => {
-            if error.kind() != io::ErrorKind::NotFound {
-                tracing::warn!(%error, "the list of unfinished jobs cannot be read");
-            }
-            return Vec::new();
-        }
-    };
-    serde_json::from_str(&text).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the list of unfinished jobs cannot be parsed");
-        Vec::new()
-    })
 }
 
 fn forget_journal(job: &Job) {

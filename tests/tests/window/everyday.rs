@@ -6,6 +6,7 @@ use crossbeam_channel::{bounded, unbounded};
 use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
+    action::Action,
     app::Lock,
     link::ChannelLink,
     state::{ModelStatus, State},
@@ -111,6 +112,25 @@ fn escape_leaves_a_field_before_it_cancels_and_a_cancelled_run_can_be_resumed() 
     window.says(Event::Cancelled { job: JOB });
     window.click("Resume");
     assert_eq!(window.take_job(), Job { id: JobId(2), ..job });
+}
+
+#[test]
+fn a_cancelled_run_can_be_resumed_after_something_else_was_said() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    let job = window.take_job();
+    window.click("Generate");
+    window.take_job();
+    half_way(&mut window, JOB);
+    window.says(Event::Cancelled { job: JOB });
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::CopyText("a fox".to_owned()));
+    window.frames();
+    assert!(window.shows("Copied to the clipboard") && !window.shows("Cancelled"));
+    window.click("Queue 1");
+    window.click("Resume cancelled");
+    assert_eq!(window.take_job(), Job { id: JobId(3), ..job });
+    assert!(!window.shows("Resume cancelled"), "once");
 }
 
 #[test]

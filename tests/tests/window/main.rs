@@ -10,6 +10,7 @@ mod compare;
 mod control_nets;
 mod drag_out;
 mod everyday;
+mod focus;
 mod gallery;
 mod get;
 mod grids;

@@ -2,7 +2,12 @@
 
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
-use sluice::window::{settings::Settings as WindowSettings, state::Shown};
+use sluice::units;
+use sluice::window::{
+    action::Action,
+    settings::{Setting, Settings as WindowSettings},
+    state::Shown,
+};
 use sluice_engine::{
     hardware::GpuSample,
     memory::{
@@ -203,10 +208,40 @@ fn a_limit_of_the_users_own_is_named_and_removed() {
 }
 
 #[test]
+fn generate_stays_where_it_is_when_a_run_does_not_fit() {
+    let place = |scene: &Scene| planned_as(scene).harness.get_by_label("Generate").rect();
+    let mut scene = Scene::too_large();
+    let fits = place(&Scene::streamed());
+    assert_eq!(place(&scene), fits);
+    scene.preferences.vram_budget = Some(2 << 30);
+    assert_eq!(place(&scene), fits, "with one more button");
+}
+
+#[test]
+fn a_narrow_window_does_not_make_the_plan_narrow_for_ever() {
+    let mut window = planned_as(&Scene::streamed());
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Set(Setting::PlanOpen(true)));
+    window.frames();
+    let width = |window: &Window| window.harness.get_by_label("GPU").rect().width();
+    let wide = width(&window);
+    window.harness.set_size(egui::vec2(900.0, 600.0));
+    window.frames();
+    assert!(width(&window) < wide);
+    window.harness.set_size(egui::vec2(1280.0, 800.0));
+    window.frames();
+    assert_eq!(width(&window), wide);
+}
+
+#[test]
 fn the_time_of_a_simulated_gpu_is_not_taken_for_that_of_this_computer() {
-    let window = planned_as(&Scene::streamed());
-    assert!(window.shows("Simulated: takes longer here, on the CPU"));
-    assert!(!planned_as(&Scene::here()).shows("Simulated: takes longer"));
+    let mut scene = Scene::streamed();
+    assert!(planned_as(&scene).shows("Simulated: takes longer here, on the CPU"));
+    scene.forecast.seconds_here = Some(11.0);
+    let there = format!("about {}", units::seconds(scene.forecast.plan.as_ref().unwrap().seconds));
+    let window = planned_as(&scene);
+    assert!(window.shows(&there) && window.shows("Simulated: about 11 s here, on the CPU"), "both: {there}");
+    assert!(!planned_as(&Scene::here()).shows("Simulated: "));
 }
 
 #[test]
@@ -281,7 +316,7 @@ fn an_engine_for_cards_offers_the_card_and_the_processor() {
     assert!(!window.shows("RTX 3060 12.0 GB (found)"), "what is found is what computes");
     window.click("This computer (CPU)");
     assert_eq!(preferences(&window).device, DeviceChoice::Processor);
-    assert!(!window.shows("Simulated: this GPU's memory and link"));
+    assert!(!window.shows("Simulated: predicted for this GPU"));
 }
 
 #[test]

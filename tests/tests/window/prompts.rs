@@ -1,6 +1,6 @@
 //! Token counts next to the prompts, and clip skip.
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, ViewportCommand};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::settings::Settings;
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
@@ -21,6 +21,30 @@ fn planned(window: &mut Window, answer: Vec<Vec<Reading>>) {
         let Event::Planned { id, forecast, .. } = scene.answer(query.id) else { panic!("no answer") };
         window.says(Event::Planned { id, forecast, readings: answer.clone() });
     }
+}
+
+#[test]
+fn the_menu_of_a_prompt_selects_cuts_and_pastes() {
+    let mut window = Window::with_starter();
+    window.replace("Prompt", "a fox");
+    let asked = |window: &Window, wanted: ViewportCommand| {
+        let output = window.harness.output();
+        output.viewport_output.values().any(|viewport| viewport.commands.contains(&wanted))
+    };
+    window.harness.get_by_label("Prompt").click_secondary();
+    window.frames();
+    window.click("Select all");
+    window.harness.event(egui::Event::Cut);
+    window.frames();
+    assert_eq!(window.harness.state().state().draft().request.prompt, "", "all of it was selected");
+    window.harness.get_by_label("Prompt").click_secondary();
+    window.frames();
+    window.harness.get_by_label("Paste").click();
+    window.harness.step();
+    assert!(asked(&window, ViewportCommand::RequestPaste));
+    window.harness.event(egui::Event::Paste("a heron".to_owned()));
+    window.frames();
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a heron", "it has the focus");
 }
 
 /// Beside a history, too, and while the panel is made narrower.

@@ -1,6 +1,6 @@
 //! The queue: its order, pauses, and what can be done with a job that waits.
 
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{settings::Settings, state::Jobs};
 use sluice_engine::{
     request::Request,
@@ -59,6 +59,39 @@ fn a_job_that_is_dragged_onto_another_one_runs_before_it() {
     window.frames();
     assert_eq!(order(&window), [1, 4, 2, 3]);
     assert_eq!(window.take_commands(), [Command::Move { job: JobId(4), before: Some(JobId(2)) }]);
+}
+
+#[test]
+fn of_a_long_queue_only_the_rows_that_are_seen_are_laid_out() {
+    const MANY: u64 = 10_000;
+    let mut window = Window::with_starter();
+    let job = |number: u64| {
+        let request = Request { prompt: format!("fox {number}"), ..Request::default() };
+        Job::new(JobId(number), request)
+    };
+    window.says(Event::Unfinished { jobs: (1..=MANY).map(job).collect() });
+    window.click("Resume");
+    window.click(&format!("Queue {MANY}"));
+    let rows = |window: &Window| -> Vec<String> {
+        let found = window.harness.query_all_by_label_contains(", Waiting");
+        found.map(|row| row.accesskit_node().label().unwrap_or_default()).collect()
+    };
+    let first = rows(&window);
+    assert!(first[0].starts_with("fox 1,") && (5..20).contains(&first.len()), "{first:?}");
+    window.harness.get_by_label_contains("fox 3, ").hover();
+    for _ in 0..40 {
+        let wheel = egui::Event::MouseWheel {
+            unit: egui::MouseWheelUnit::Point,
+            delta: egui::vec2(0.0, -20_000.0),
+            modifiers: egui::Modifiers::NONE,
+            phase: egui::TouchPhase::Move,
+            source: egui::MouseWheelSource::Wheel,
+        };
+        window.harness.event(wheel);
+        window.frames();
+    }
+    let last = rows(&window);
+    assert!(last.last().unwrap().starts_with("fox 10000,") && last.len() < 20, "{last:?}");
 }
 
 #[test]

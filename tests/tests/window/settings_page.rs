@@ -38,6 +38,24 @@ fn a_search_leaves_the_settings_that_it_is_about() {
 }
 
 #[test]
+fn licences_of_what_comes_with_it_can_be_read() {
+    let mut window = opened();
+    window.fill("Search settings", "licence");
+    window.frames();
+    window.click("Licences of what comes with it");
+    for (part, words) in [
+        ("Inter · OFL-1.1", "SIL OPEN FONT LICENSE"),
+        ("Lucide · ISC", "Permission to use, copy, modify"),
+        ("Real-ESRGAN · BSD-3-Clause", "Redistribution and use in source and binary forms"),
+    ] {
+        assert!(!window.shows(words));
+        window.click(part);
+        assert!(window.shows(words), "{part}");
+    }
+    nothing_is_unnamed(&window, "the licences");
+}
+
+#[test]
 fn format_and_names_are_those_of_the_next_job() {
     let mut window = opened();
     window.click("JPEG");

@@ -51,6 +51,8 @@ pub enum Action {
     Cancel(JobId),
     /// Cancel all jobs.
     CancelAll,
+    /// Resume the job that was cancelled last while it ran.
+    ResumeCancelled,
     /// Move a waiting job in front of another one, or to the end of the queue.
     MoveJob(JobId, Option<JobId>),
     /// Run a waiting job before the others.

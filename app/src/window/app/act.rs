@@ -59,6 +59,10 @@ impl SluiceApp {
                 let commands = jobs.cancel_all();
                 self.send(commands);
             }
+            Action::ResumeCancelled => {
+                let command = self.state.resume_cancelled();
+                self.send(command);
+            }
             Action::MoveJob(job, before) => {
                 let command = jobs.reorder(job, before);
                 self.send(command);
@@ -130,7 +134,10 @@ impl SluiceApp {
                 }
             }
             Action::CopyFiles(files) => self.request(Task::CopyFiles(files)),
-            Action::CopyText(text) => ctx.copy_text(text),
+            Action::CopyText(text) => {
+                ctx.copy_text(text);
+                self.state.messages.say(tr!("app-copied"), Vec::new());
+            }
             Action::OpenFolder(folder) => self.request(Task::Open(folder)),
             Action::Undo => self.undo(),
             Action::ShowHelp(shown) => self.shows_help = shown,

@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 49] = [
+pub const COMMANDS: [Entry; 50] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -162,6 +162,9 @@ pub const COMMANDS: [Entry; 49] = [
     CANCEL,
     entry("commands-cancel-all-jobs", icons::X, |now| {
         (!now.state.jobs.is_empty()).then_some(Action::CancelAll)
+    }),
+    entry("commands-resume-cancelled", icons::RESTORE, |now| {
+        now.state.messages.can_resume().then_some(Action::ResumeCancelled)
     }),
     PAUSE,
     entry("commands-resume-the-queue", icons::PLAY, |now| {

@@ -88,14 +88,19 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences:
     }
 }
 
+/// Nothing is recommended that does not fit.
+fn is_recommended(alternative: &Alternative) -> bool {
+    alternative.recommended && fits(alternative)
+}
+
 fn fits(alternative: &Alternative) -> bool {
     alternative.device_short == 0 && alternative.host_short == 0
 }
 
-/// Sorts the recommendation first, then what fits from fast to slow, then the rest by memory.
+/// Sorts the recommendation first if it fits, then what fits from fast to slow, then the rest by memory.
 fn rank(alternative: &Alternative) -> (bool, u64, f64) {
     let short = alternative.device_short.saturating_add(alternative.host_short);
-    (!alternative.recommended, short, alternative.seconds_per_image)
+    (!is_recommended(alternative), short, alternative.seconds_per_image)
 }
 
 /// The active row; `None` if the preferences match no row.
@@ -225,7 +230,7 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
         Some(short) => parts.push(short),
         None => parts.push(tr!("plan-fits-word")),
     }
-    if alternative.recommended {
+    if is_recommended(alternative) {
         parts.push(tr!("plan-recommended"));
     }
     if !alternative.available {

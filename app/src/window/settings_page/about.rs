@@ -2,7 +2,7 @@
 
 use egui::{Label, RichText, Ui};
 
-use super::SettingsPage;
+use super::{SettingsPage, licences};
 use crate::{
     folders::{cache_folder, data_folder},
     language::tr,
@@ -44,6 +44,8 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
             ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
         });
     }
+    ui.add_space(space::S);
+    licences::show(ui, &mut page.licences);
     ui.add_space(space::S);
     widgets::field_label(ui, &tr!("settings-report"));
     widgets::hint(ui, tr!("settings-report-hint"));

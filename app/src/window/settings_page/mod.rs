@@ -2,6 +2,7 @@
 
 mod about;
 mod language;
+mod licences;
 mod rows;
 
 use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
@@ -13,6 +14,7 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::{text, tr};
+use licences::Licences;
 use rows::{ROWS, Row};
 pub use rows::{field_meaning, format_meaning};
 
@@ -25,6 +27,7 @@ pub struct SettingsPage {
     search: String,
     /// Whether a report names paths and prompts.
     tells_all: bool,
+    licences: Licences,
     /// What is typed as the template of names, while it is no template.
     names: Option<String>,
     /// What is typed as the command of the engine, until it is saved.

@@ -1,6 +1,9 @@
 //! Completes names of LoRAs and tags while a prompt is typed.
 
-use std::{ops::Range, path::Path};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 use egui::{
     Area, Frame, Id, Key, Margin, Modifiers, Order, Response, Ui,
@@ -14,7 +17,7 @@ use crate::{
     tags::completions,
     window::{
         icons,
-        state::State,
+        state::{Draft, State},
         tokens::{size, space},
         widgets,
     },
@@ -41,6 +44,8 @@ struct Offer {
     name: String,
     text: String,
     detail: String,
+    /// The file of a LoRA that is not where its name is looked for.
+    file: Option<PathBuf>,
 }
 
 /// What is kept between frames: the text for which Escape closed the list, and the row.
@@ -51,17 +56,20 @@ struct Kept {
     selected: usize,
 }
 
+/// A prompt in the settings.
+pub type Prompt = fn(&mut Draft) -> &mut String;
+
 /// Finds offers for a field that has the focus, and lets its keys choose one: arrows, Enter or Tab, Escape. Is called before the
 /// field is drawn.
-pub fn keys(ui: &Ui, id: Id, text: &mut String, state: &State) -> Option<Offers> {
+pub fn keys(ui: &Ui, id: Id, draft: &mut Draft, prompt: Prompt, state: &State) -> Option<Offers> {
     if !ui.memory(|memory| memory.has_focus(id)) {
         return None;
     }
     let edit = TextEditState::load(ui.ctx(), id)?;
     let range = edit.cursor.char_range().filter(CCursorRange::is_empty)?;
     let mut kept: Kept = ui.data(|data| data.get_temp(id)).unwrap_or_default();
-    let mut offers = offers(text, range.primary.index.0, state)?;
-    if kept.closed == *text {
+    let mut offers = offers(prompt(draft), range.primary.index.0, state)?;
+    if kept.closed == *prompt(draft) {
         return None;
     }
     if kept.typed != offers.typed {
@@ -77,13 +85,13 @@ pub fn keys(ui: &Ui, id: Id, text: &mut String, state: &State) -> Option<Offers>
     }
     offers.selected = kept.selected.min(last);
     if pressed(Key::Escape) {
-        kept.closed.clone_from(text);
+        kept.closed.clone_from(prompt(draft));
         ui.data_mut(|data| data.insert_temp(id, kept));
         return None;
     }
     if pressed(Key::Enter) || pressed(Key::Tab) {
-        accept(ui, id, text, &offers, offers.selected);
-        kept.closed.clone_from(text);
+        accept(ui, id, draft, prompt, &offers, offers.selected);
+        kept.closed.clone_from(prompt(draft));
         ui.data_mut(|data| data.insert_temp(id, kept));
         return None;
     }
@@ -92,7 +100,14 @@ pub fn keys(ui: &Ui, id: Id, text: &mut String, state: &State) -> Option<Offers>
 }
 
 /// Draws the offers below their field. A click takes one.
-pub fn show(ui: &mut Ui, id: Id, text: &mut String, offers: Option<Offers>, field: &Response) {
+pub fn show(
+    ui: &mut Ui,
+    id: Id,
+    draft: &mut Draft,
+    prompt: Prompt,
+    offers: Option<Offers>,
+    field: &Response,
+) {
     let Some(offers) = offers else { return };
     // Tab chooses, and does not leave the field.
     ui.memory_mut(|memory| {
@@ -118,13 +133,17 @@ pub fn show(ui: &mut Ui, id: Id, text: &mut String, offers: Option<Offers>, fiel
                 .inner
         });
     if let Some(place) = chosen.inner {
-        accept(ui, id, text, &offers, place);
+        accept(ui, id, draft, prompt, &offers, place);
         ui.memory_mut(|memory| memory.request_focus(id));
     }
 }
 
-fn accept(ui: &Ui, id: Id, text: &mut String, offers: &Offers, place: usize) {
+fn accept(ui: &Ui, id: Id, draft: &mut Draft, prompt: Prompt, offers: &Offers, place: usize) {
     let Some(offer) = offers.list.get(place) else { return };
+    if let Some(file) = &offer.file {
+        draft.add_adapter(file.clone());
+    }
+    let text = prompt(draft);
     let letters: Vec<char> = text.chars().collect();
     let before = letters[..offers.place.start].iter().copied();
     let after = letters[offers.place.end..].iter().copied();
@@ -164,6 +183,7 @@ fn offers(text: &str, cursor: usize, state: &State) -> Option<Offers> {
             name: tag.name.clone(),
             text: format!("{escaped}, "),
             detail: tr!("side-panel-tag-images", count = tag.count),
+            file: None,
         }
     });
     let list: Vec<Offer> = found.collect();
@@ -191,6 +211,7 @@ fn loras(state: &State, typed: &str) -> Vec<Offer> {
     let offer = |(_, name, path): (bool, String, &Path)| Offer {
         text: format!("{LORA}{name}:1>"),
         detail: path.display().to_string(),
+        file: state.adapters.known.iter().all(|known| known != path).then(|| path.to_owned()),
         name,
     };
     found.into_iter().map(offer).collect()

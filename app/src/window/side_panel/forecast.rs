@@ -68,7 +68,13 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     if is_simulated {
-        widgets::hint(ui, tr!("side-panel-fits-simulated"));
+        widgets::hint(
+            ui,
+            match forecast.seconds_here {
+                Some(seconds) => tr!("side-panel-fits-simulated-about", time = units::seconds(seconds)),
+                None => tr!("side-panel-fits-simulated"),
+            },
+        );
     }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(tr!("side-panel-accuracy-tip"));

@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let hint =
         if state.makes_clips() { tr!("side-panel-describe-clip") } else { tr!("side-panel-describe-image") };
     weights::keys(ui, id, &mut draft.request.prompt);
-    let offers = completion::keys(ui, id, &mut draft.request.prompt, state);
+    let offers = completion::keys(ui, id, draft, |draft| &mut draft.request.prompt, state);
     prompt_history::keys(ui, id, &mut draft.request.prompt, &state.settings.prompts);
     let field = widgets::text_area(
         ui,
@@ -63,7 +63,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         &hint,
         (4, 10),
     );
-    completion::show(ui, id, &mut draft.request.prompt, offers, &field);
+    completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
     negative(ui, parts.draft, state, readings);
 }
@@ -72,19 +72,25 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
 fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]; 2]) {
     let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
     let is_read = readings[0].is_empty() || !readings[1].is_empty();
-    let text = &mut draft.request.negative_prompt;
-    let is_empty = text.trim().is_empty();
+    let prompt: completion::Prompt = |draft| &mut draft.request.negative_prompt;
+    let is_empty = prompt(draft).trim().is_empty();
     if !is_read && is_empty && !ui.memory(|memory| memory.has_focus(id)) {
         return;
     }
     gap(ui);
     let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
     prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), readings[1]);
-    weights::keys(ui, id, text);
-    let offers = completion::keys(ui, id, text, state);
-    let field =
-        widgets::text_area(ui, id, text, (label.id, tr!("side-panel-negative-prompt-tip")), &hint, (2, 5));
-    completion::show(ui, id, text, offers, &field);
+    weights::keys(ui, id, prompt(draft));
+    let offers = completion::keys(ui, id, draft, prompt, state);
+    let field = widgets::text_area(
+        ui,
+        id,
+        prompt(draft),
+        (label.id, tr!("side-panel-negative-prompt-tip")),
+        &hint,
+        (2, 5),
+    );
+    completion::show(ui, id, draft, prompt, offers, &field);
     prompt_counter::unread(ui, readings[1]);
     if draft.request.guidance == 0.0 && !is_empty {
         widgets::hint(ui, tr!("side-panel-negative-unused"));

@@ -47,6 +47,9 @@ pub struct DeletedPreset {
     pub contents: Vec<u8>,
 }
 
+/// Cancelled jobs whose progress the engine keeps.
+const RESUMABLE: usize = 4;
+
 /// Failures and the notice.
 #[derive(Debug, Default)]
 pub struct Messages {
@@ -54,6 +57,8 @@ pub struct Messages {
     pub failures: Vec<FailureCard>,
     /// The notice.
     pub notice: Option<Notice>,
+    /// Jobs that were cancelled while they ran, the latest last. They can be resumed after the notice is gone, too.
+    resumable: Vec<Job>,
 }
 
 impl Messages {
@@ -72,6 +77,11 @@ impl Messages {
 
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
     pub(super) fn cancelled(&mut self, job: QueuedJob) {
+        if job.progress.is_some() {
+            self.resumable.push(job.job.clone());
+            let over = self.resumable.len().saturating_sub(RESUMABLE);
+            self.resumable.drain(..over);
+        }
         let at = job.progress.filter(|progress| progress.step > 0);
         let at = at.map(|progress| tr!("state-cancelled-at", step = progress.step, steps = progress.steps));
         let mut jobs = match self.notice.take() {
@@ -84,5 +94,23 @@ impl Messages {
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
         };
         self.notice = Some(Notice { text, details, undo: Some(Undo::Cancelled(jobs)) });
+    }
+
+    /// Whether a cancelled job can be resumed.
+    pub fn can_resume(&self) -> bool {
+        !self.resumable.is_empty()
+    }
+
+    /// The job that was cancelled last while it ran. It is no longer offered.
+    pub(super) fn take_resumable(&mut self) -> Option<Job> {
+        let job = self.resumable.pop()?;
+        self.notice
+            .take_if(|notice| matches!(&notice.undo, Some(Undo::Cancelled(jobs)) if jobs.contains(&job)));
+        Some(job)
+    }
+
+    /// No longer offers jobs that are queued again.
+    pub(super) fn resumed(&mut self, jobs: &[Job]) {
+        self.resumable.retain(|job| !jobs.contains(job));
     }
 }

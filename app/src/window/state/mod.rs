@@ -367,6 +367,7 @@ impl State {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
             Undo::Cancelled(jobs) => {
                 self.images.follow = true;
+                self.messages.resumed(&jobs);
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
             }
             Undo::Snippet(words) => {
@@ -376,6 +377,13 @@ impl State {
             // It is a file.
             Undo::Preset(_) => Vec::new(),
         }
+    }
+
+    /// Queues the job again that was cancelled last while it ran. The engine continues where it was.
+    pub fn resume_cancelled(&mut self) -> Option<Command> {
+        let job = self.messages.take_resumable()?;
+        self.images.follow = true;
+        Some(self.jobs.add_again(job))
     }
 
     fn replace(&mut self, draft: Draft) -> (Draft, Option<Command>) {

@@ -120,6 +120,7 @@ pub fn text_area(
                         .response
                         .response
                         .labelled_by(label);
+                    super::edit_menu(&field, text.chars().count());
                     ui.ctx().accesskit_node_builder(id, |node| node.set_description(tip.as_str()));
                     if focused { field } else { field.on_hover_text(tip) }
                 })

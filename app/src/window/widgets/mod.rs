@@ -2,6 +2,7 @@
 
 mod bars;
 mod buttons;
+mod edit_menu;
 mod explained;
 mod fields;
 mod popup;
@@ -13,6 +14,7 @@ pub use buttons::{
     opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button, toggle_button,
     wide_button,
 };
+pub use edit_menu::edit_menu;
 pub use explained::Labelled;
 pub use fields::{
     cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,

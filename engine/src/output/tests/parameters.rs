@@ -45,6 +45,15 @@ fn a_picture_of_forge_is_understood() {
 }
 
 #[test]
+fn what_cannot_be_taken_over_is_listed() {
+    let read = a1111::parse(
+        "a fox\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 3, Size: 512x512, Model hash: 1f0c, Model: a, \
+         ADetailer model: face_yolov8n.pt, ADetailer confidence: 0.3, Mask blur: 4, Version: v1.10.1",
+    );
+    assert_eq!(read.notes, ["Not taken over: ADetailer model, ADetailer confidence, Mask blur."]);
+}
+
+#[test]
 fn samplers_of_others_go_to_the_nearest() {
     for (name, sampler, schedule, same) in [
         ("DPM++ 2M Karras", Sampler::Dpmpp2m, Schedule::Karras, true),

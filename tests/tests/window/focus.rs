@@ -1,0 +1,94 @@
+//! Tab goes through all controls of a place, in the order in which one reads, and comes back to the first.
+
+use std::collections::BTreeMap;
+
+use egui::{Key, Modifiers, Rect, accesskit::Role, pos2};
+use egui_kittest::kittest::NodeT;
+
+use super::support::Window;
+
+/// More than any place has controls.
+const MOST: usize = 400;
+/// Times that the focus may go up: to the next panel, or to another part of one.
+const UPWARDS: usize = 12;
+
+/// A control, by what it is called and where it is.
+type Place = (String, [i32; 4]);
+
+fn controls(window: &Window) -> impl Iterator<Item = (Place, bool)> {
+    let nodes = window.harness.root().children_recursive().into_iter();
+    nodes.filter_map(|node| {
+        let node = node.accesskit_node();
+        let acts = node.data().supports_action(egui::accesskit::Action::Focus) && !node.is_hidden();
+        let bounds = node.raw_bounds()?;
+        let edges = [bounds.x0, bounds.y0, bounds.x1, bounds.y1].map(|edge| edge.round() as i32);
+        // Edges of panels are moved with the pointer.
+        let takes_keys = acts && !node.is_disabled() && node.role() != Role::Splitter;
+        takes_keys.then(|| ((node.label().unwrap_or_default(), edges), node.is_focused()))
+    })
+}
+
+fn all(window: &Window) -> Vec<Place> {
+    controls(window).map(|(place, _)| place).collect()
+}
+
+fn focused(window: &Window) -> Option<Place> {
+    controls(window).find_map(|(place, is_focused)| is_focused.then_some(place))
+}
+
+/// Presses Tab until the focus is back at the first control. Returns how often each was reached, and how often the focus went
+/// up.
+fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
+    let mut order: Vec<Place> = Vec::new();
+    for _ in 0..MOST {
+        window.harness.key_press_modifiers(modifiers, Key::Tab);
+        window.frames();
+        let Some(place) = focused(window) else { continue };
+        if order.first() == Some(&place) {
+            break;
+        }
+        order.push(place);
+    }
+    let rect = |(_, [left, top, right, bottom]): &Place| {
+        Rect::from_min_max(pos2(*left as f32, *top as f32), pos2(*right as f32, *bottom as f32))
+    };
+    let upwards = order.windows(2).filter(|pair| rect(&pair[1]).bottom() <= rect(&pair[0]).top()).count();
+    (order, upwards)
+}
+
+/// Tab reaches all controls of a place but those behind it, and Shift+Tab goes back the same way.
+fn check(window: &mut Window, what: &str, behind: &[Place]) {
+    let (order, upwards) = walked(window, Modifiers::NONE);
+    let names = |places: &[Place]| {
+        let mut counts = BTreeMap::new();
+        for (name, _) in places {
+            *counts.entry(name.clone()).or_insert(0_usize) += 1;
+        }
+        counts
+    };
+    let all = all(window).into_iter().filter(|place| !behind.contains(place)).collect::<Vec<_>>();
+    let (reached, expected) = (names(&order), names(&all));
+    let missing: Vec<_> =
+        expected.iter().filter(|(name, count)| reached.get(*name).unwrap_or(&0) < count).collect();
+    assert!(missing.is_empty(), "{what}: {missing:?} of {} are not reached", all.len());
+    assert!(order.len() < MOST, "{what}: the focus does not come back");
+    assert!(upwards <= UPWARDS, "{what}: the focus goes up {upwards} times: {order:?}");
+    let (back, _) = walked(window, Modifiers::SHIFT);
+    assert_eq!(names(&back), reached, "{what}: Shift+Tab goes the same way back");
+}
+
+#[test]
+fn tab_reaches_everything_and_comes_back() {
+    let mut window = Window::with_starter();
+    check(&mut window, "the window", &[]);
+    let behind = all(&window);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    assert!(window.shows("Search settings"));
+    check(&mut window, "the settings", &behind);
+    window.click("Close");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    assert!(window.shows("Search models"));
+    check(&mut window, "the models", &[]);
+}
