@@ -7,7 +7,7 @@ use sluice_engine::session::{Session, SessionOptions};
 
 use super::exit::refuse;
 use crate::{
-    engines::{self, Engines},
+    engines::{self, Place},
     folders::data_folder,
 };
 
@@ -46,23 +46,20 @@ impl EngineArgs {
     /// # Errors
     /// When a command cannot be split, or a thread cannot be started.
     pub fn start(&self, options: impl Fn() -> SessionOptions) -> anyhow::Result<Session> {
-        let mut sessions = Vec::new();
+        let mut places = Vec::new();
         for line in self.lines() {
-            let session = if line.trim().is_empty() {
-                let Engines { programs, without_cuda } = Engines::find()?;
-                let here = SessionOptions { data: data_folder(), ..options() };
-                Session::in_process_of(programs, without_cuda, here)
-            } else {
-                let command = engines::command(&line);
-                let command =
-                    command.map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
-                Session::behind(command, options())
-            };
-            sessions.push(session.context("the engine cannot be started")?);
+            places.push(match line.trim() {
+                "" => Place::Here,
+                _ => Place::Elsewhere(
+                    engines::command(&line)
+                        .map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?,
+                ),
+            });
         }
-        if sessions.len() > 1 {
-            return Session::of_several(sessions, Box::new(|| ())).context("the engines cannot be started");
-        }
-        sessions.pop().context("no engine is given")
+        let own = |place: &Place| match place {
+            Place::Elsewhere(_) => options(),
+            Place::Here | Place::Card(_) => SessionOptions { data: data_folder(), ..options() },
+        };
+        engines::start(&places, own).context("the engine cannot be started")
     }
 }

@@ -1,6 +1,7 @@
 //! The window as a whole: handles events, lays out the panels and executes actions.
 
 mod act;
+mod engines;
 mod gallery;
 mod get;
 mod kept;
@@ -17,6 +18,7 @@ use std::{
     time::Duration,
 };
 
+use crossbeam_channel::Receiver;
 use egui::{CentralPanel, Context, Event, Frame, Margin, Panel, Ui};
 use sluice_engine::{
     request::ModelSource,
@@ -35,7 +37,7 @@ use super::{
     grid::GridDialog,
     help,
     library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
-    link::EngineLink,
+    link::{EngineLink, StartEngines},
     monitor::{self, Monitor},
     palette::CommandPalette,
     plan_panel::{self, PlanPanel},
@@ -43,7 +45,7 @@ use super::{
     settings_page::{self, SettingsPage},
     shortcuts::{self, Sheet},
     side_panel::{self, SidePanel},
-    state::{HeardPart, Model, RecentId, State, Surroundings, Wanted},
+    state::{HeardPart, Lanes, Model, RecentId, State, Surroundings, Wanted},
     status_bar,
     textures::Textures,
     tokens::{self, Palette, size, space},
@@ -52,6 +54,7 @@ use super::{
     viewer::{self, Viewer},
 };
 use crate::{
+    engines::{Card, EngineList},
     language::tr,
     seed::random_seed,
     sound::{Heard, Speaker},
@@ -67,8 +70,12 @@ const RETRY: Duration = Duration::from_millis(20);
 
 /// The dependencies of the window.
 pub struct Setup {
-    /// The engine.
+    /// The engine, or those of the startup settings.
     pub link: Box<dyn EngineLink>,
+    /// Starts other engines. Without it there is one engine, which stays.
+    pub start_engines: Option<StartEngines>,
+    /// Says once which NVIDIA cards this computer has.
+    pub cards: Option<Receiver<Vec<Card>>>,
     /// The file worker.
     pub files: Files,
     /// The settings saved by the previous session, if any.
@@ -135,6 +142,8 @@ impl Setup {
     pub fn new(link: Box<dyn EngineLink>, files: Files) -> Self {
         Self {
             link,
+            start_engines: None,
+            cards: None,
             files,
             settings: None,
             startup: StartupSettings::default(),
@@ -160,6 +169,10 @@ impl Setup {
 pub struct SluiceApp {
     state: State,
     link: Box<dyn EngineLink>,
+    engine_change: engines::EngineChange,
+    /// The engines that run.
+    engines_in_use: EngineList,
+    cards: Option<Receiver<Vec<Card>>>,
     files: Files,
     new_seed: fn() -> u64,
     top_bar: TopBar,
@@ -217,6 +230,8 @@ impl SluiceApp {
         tokens::apply(ctx);
         let Setup {
             link,
+            start_engines,
+            cards,
             files,
             settings,
             startup,
@@ -249,14 +264,28 @@ impl SluiceApp {
         }
         let getting = get::Getting::start(ctx, downloads, &settings.library.downloads);
         let load = Command::Load { model: request.model.clone() };
+        let engines_in_use = settings.startup.engines.clone();
+        let names = match &start_engines {
+            Some(_) => engines_in_use.used().into_iter().map(|used| used.name).collect(),
+            None => Vec::new(),
+        };
         let mut app = Self {
             state: State {
                 settings,
                 model: Model::loading(adopt_defaults),
-                surroundings: Surroundings { output_folder: folder, gpu, locales, drags_out },
+                surroundings: Surroundings {
+                    output_folder: folder,
+                    gpu,
+                    locales,
+                    drags_out,
+                    cards: Vec::new(),
+                },
                 ..State::default()
             },
             link,
+            engine_change: engines::EngineChange { start: start_engines, ..Default::default() },
+            engines_in_use,
+            cards,
             files,
             new_seed,
             top_bar: TopBar::default(),
@@ -293,6 +322,7 @@ impl SluiceApp {
             system_fonts: SystemFonts::new(system_fonts),
             export_options: None,
         };
+        app.state.use_lanes(Lanes::of(names));
         app.choose_language(ctx);
         if matches!(app.lock, Lock::Taken) {
             let details = vec![tr!("app-already-open-details")];
@@ -354,6 +384,7 @@ impl SluiceApp {
                 None => break,
             }
         }
+        self.follow_engines(ctx);
         let following = self.state.jobs.take_following();
         self.send(following);
         if let Some(again) = self.state.jobs.repeat(self.new_seed) {

@@ -1,10 +1,17 @@
 //! The window's only connection to the engine: commands out, events in.
 
+use std::sync::Arc;
+
 use crossbeam_channel::{Receiver, Sender};
 use sluice_engine::session::{Command, Event, Session, Unsent};
 
-/// A running engine as the window sees it. Neither call may block.
-pub trait EngineLink {
+use crate::engines::EngineList;
+
+/// Starts the engines of a list, not on the window's thread.
+pub type StartEngines = Arc<dyn Fn(&EngineList) -> anyhow::Result<Box<dyn EngineLink>> + Send + Sync>;
+
+/// A running engine as the window sees it, or several. Neither call may block.
+pub trait EngineLink: Send {
     /// Sends a command.
     ///
     /// # Errors

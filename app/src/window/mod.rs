@@ -16,6 +16,7 @@ mod help;
 pub mod history;
 pub mod icons;
 pub mod image_settings;
+mod lanes;
 pub mod library;
 pub mod link;
 mod model_menu;
@@ -53,12 +54,13 @@ use sluice_engine::{
     session::{Session, SessionOptions},
 };
 
-use crate::engines::{self, Engines};
+use crate::engines::{self, EngineList, Place};
 use app::{Lock, Setup, SluiceApp};
 use collection::Places;
 use files::{Files, Wake};
 use get::DownloadOptions;
 use library::LibraryOptions;
+use link::{EngineLink, StartEngines};
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
@@ -126,50 +128,39 @@ fn create(
 ) -> anyhow::Result<SluiceApp> {
     let ctx = creation.egui_ctx.clone();
     let wake: Wake = Arc::new(move || ctx.request_repaint());
-    let engine_wake = Arc::clone(&wake);
     let library = LibraryOptions {
         folders: model_folders().into_iter().chain(downloads_folder()).collect(),
         finds_programs: true,
-        elsewhere: false,
+        elsewhere: !options.in_process && !startup.engines.is_here(),
         cache: data_folder().map(|folder| folder.join("models")),
     };
-    let elsewhere = Some(startup.engine.trim()).filter(|line| !line.is_empty() && !options.in_process);
-    let command = elsewhere.and_then(|line| {
-        let unusable = |error: &engines::CommandLineError| tracing::error!(%error, "the engine in the settings cannot be used");
-        engines::command(line).inspect_err(unusable).ok()
-    });
-    let library = LibraryOptions { elsewhere: command.is_some(), ..library };
-    let session_options = SessionOptions {
-        wake: Box::new(move || engine_wake()),
-        threads: options.threads,
-        hardware: true,
-        data: data_folder(),
-        prompt_folders: PromptFolders {
-            wildcards: wildcard_folder().into_iter().collect(),
-            ..PromptFolders::default()
-        },
-        model_folders: model_folders(),
-        downloads: downloads_folder(),
-        keeps_jobs: true,
-        ends_with_card: false,
+    let start_engines = start_engines(&wake, options.threads);
+    let link: Box<dyn EngineLink> = match options.in_process {
+        true => Box::new(
+            Session::start(session_options(&wake, options.threads, &Place::Here))
+                .context("the engine's threads could not be started")?,
+        ),
+        false => start_engines(&startup.engines)?,
     };
-    let session = if let Some(command) = command {
-        Session::behind(command, SessionOptions { model_folders: Vec::new(), ..session_options })
-    } else if options.in_process {
-        Session::start(session_options)
-    } else {
-        let Engines { programs, without_cuda } =
-            Engines::find().context("the program does not know where it is")?;
-        Session::in_process_of(programs, without_cuda, session_options)
-    }
-    .context("the engine's threads could not be started")?;
+    let (report_cards, cards) = crossbeam_channel::bounded(1);
+    let cards_wake = Arc::clone(&wake);
+    std::thread::Builder::new()
+        .name("sluice-cards".to_owned())
+        .spawn(move || {
+            // Nobody waits for it if the window is gone.
+            let _ = report_cards.send(engines::cards());
+            cards_wake();
+        })
+        .context("the thread that looks for cards could not be started")?;
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let speaker = Speaker::start().inspect_err(|error| tracing::warn!(%error, "clips play without sound"));
     let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
     let settings = creation.storage.and_then(Settings::load);
     let chosen = settings.as_ref().and_then(|settings| settings.output.folder.clone());
     let setup = Setup {
-        link: Box::new(session),
+        link,
+        start_engines: (!options.in_process).then_some(start_engines),
+        cards: Some(cards),
         files,
         settings,
         startup,
@@ -195,6 +186,37 @@ fn create(
     let mut app = SluiceApp::new(&creation.egui_ctx, setup);
     app.take_files(options.files.iter().map(PathBuf::as_path));
     Ok(app)
+}
+
+/// What starts engines for this window.
+fn start_engines(wake: &Wake, threads: Option<usize>) -> StartEngines {
+    let wake = Arc::clone(wake);
+    Arc::new(move |list: &EngineList| {
+        let places: Vec<Place> = list.used().into_iter().map(|used| used.place).collect();
+        let session = engines::start(&places, |place| session_options(&wake, threads, place))
+            .context("the engine could not be started")?;
+        Ok(Box::new(session) as Box<dyn EngineLink>)
+    })
+}
+
+/// Folders for models are those of the engine's computer.
+fn session_options(wake: &Wake, threads: Option<usize>, place: &Place) -> SessionOptions {
+    let wake = Arc::clone(wake);
+    let is_here = !matches!(place, Place::Elsewhere(_));
+    SessionOptions {
+        wake: Box::new(move || wake()),
+        threads,
+        hardware: true,
+        data: data_folder(),
+        prompt_folders: PromptFolders {
+            wildcards: wildcard_folder().into_iter().collect(),
+            ..PromptFolders::default()
+        },
+        model_folders: if is_here { model_folders() } else { Vec::new() },
+        downloads: downloads_folder(),
+        keeps_jobs: true,
+        ends_with_card: false,
+    }
 }
 
 /// By default egui would use the fast GPU, whose memory is needed for models.

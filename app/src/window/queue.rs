@@ -7,7 +7,7 @@ use sluice_engine::session::JobId;
 
 use super::{
     action::{Action, Making},
-    icons,
+    icons, lanes,
     state::{QueuedJob, State, file_name},
     status_bar::stage_words,
     tokens::{Palette, size, space},
@@ -48,6 +48,7 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
         }
     }
     let jobs: Jobs<'_> = state.jobs.queue.iter().map(|job| (job.id, job)).collect();
+    lanes::list(ui, state, ui.ctx().time(), actions);
     let before = actions.len();
     egui::ScrollArea::vertical().max_height(360.0).show_viewport(ui, |ui, seen| {
         let (corner, width, gap) = (ui.max_rect().min, ui.available_width(), ui.spacing().item_spacing.y);
@@ -60,7 +61,11 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
                 let drawn =
                     ui.scope_builder(UiBuilder::new().id_salt(row.id).max_rect(place), |ui| {
                         match row.jobs.as_slice() {
-                            [_] => queue_row(ui, jobs.get(&row.id).copied(), row, actions),
+                            [_] => {
+                                let job = jobs.get(&row.id).copied();
+                                let lane = job.and_then(|job| state.lane_of(job));
+                                queue_row(ui, job, lane, row, actions);
+                            }
                             _ => group_row(ui, row, (state, &jobs), actions),
                         }
                     });
@@ -161,17 +166,22 @@ impl Row {
 fn queue_row(
     ui: &mut Ui,
     job: Option<&QueuedJob>,
+    lane: Option<String>,
     Row { id, prompt, size, is_open, .. }: &mut Row,
     actions: &mut Vec<Action>,
 ) {
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
         None => tr!("queue-ended"),
         Some((true, _)) => tr!("queue-cancelling"),
+        Some((false, None)) if lane.is_some() => tr!("engines-begins"),
         Some((false, None)) => tr!("queue-waiting"),
         Some((false, Some(progress))) if progress.steps > 0 => stage_words(progress),
         Some((false, Some(_))) => tr!("queue-running"),
     };
-    let detail = format!("{phase} · {size}");
+    let detail = match &lane {
+        Some(lane) => format!("{phase} · {lane} · {size}"),
+        None => format!("{phase} · {size}"),
+    };
     let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
     ui.horizontal(|ui| {
         let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);

@@ -18,6 +18,7 @@ use sluice_engine::{
 };
 
 use super::state::{Draft, UpscaleChoice};
+use crate::engines::EngineList;
 pub use library::{DownloadSettings, LibrarySettings, OwnDefaults};
 
 const KEY: &str = "sluice";
@@ -196,8 +197,8 @@ pub enum Setting {
     ReducedMotion(bool),
     /// Where images and clips are saved, and how.
     Output(Box<OutputSettings>),
-    /// The command of an engine elsewhere; empty for that of this computer.
-    Engine(String),
+    /// The engines.
+    Engines(Box<EngineList>),
     /// Whether live previews are shown.
     Previews(bool),
     /// Whether the desktop says when the queue is done.
@@ -237,7 +238,7 @@ impl Settings {
             Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,
-            Setting::Engine(command) => self.startup.engine = command,
+            Setting::Engines(list) => self.startup.engines = *list,
             Setting::Memory(preferences) => self.memory.preferences = *preferences,
             Setting::CollectionsOpen(open) => self.collections_open = Some(open),
             Setting::PlanOpen(open) => self.memory.plan_open = Some(open),
@@ -357,8 +358,11 @@ pub enum RenderGpu {
 pub struct StartupSettings {
     /// The GPU that renders the window.
     pub render_gpu: RenderGpu,
-    /// The command of an engine elsewhere; empty for that of this computer.
-    pub engine: String,
+    /// The command of the one engine that earlier versions had; empty for that of this computer.
+    #[serde(skip_serializing)]
+    engine: String,
+    /// The engines.
+    pub engines: EngineList,
 }
 
 impl StartupSettings {
@@ -366,7 +370,7 @@ impl StartupSettings {
     pub fn load() -> Self {
         let Some(path) = Self::path() else { return Self::default() };
         match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).unwrap_or_else(|error| {
+            Ok(text) => Self::from_toml(&text).unwrap_or_else(|error| {
                 tracing::warn!(path = %path.display(), %error, "the file is not understood");
                 Self::default()
             }),
@@ -376,6 +380,16 @@ impl StartupSettings {
                 Self::default()
             }
         }
+    }
+
+    /// Parses what this or an earlier version has written.
+    fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        let mut read: Self = toml::from_str(text)?;
+        let line = std::mem::take(&mut read.engine);
+        if !line.trim().is_empty() && read.engines == EngineList::default() {
+            read.engines = EngineList::of_command(&line);
+        }
+        Ok(read)
     }
 
     /// Saves them.
@@ -475,10 +489,18 @@ mod tests {
 
     #[test]
     fn startup_settings_are_tolerant_of_missing_fields() {
-        assert_eq!(toml::from_str::<StartupSettings>("").unwrap(), StartupSettings::default());
-        let dedicated: StartupSettings = toml::from_str("render_gpu = \"dedicated\"\nlater = 1").unwrap();
+        assert_eq!(StartupSettings::from_toml("").unwrap(), StartupSettings::default());
+        let dedicated = StartupSettings::from_toml("render_gpu = \"dedicated\"\nlater = 1").unwrap();
         assert_eq!(dedicated.render_gpu, RenderGpu::Dedicated);
-        assert_eq!(dedicated.engine, "");
+        assert_eq!(dedicated.engines, EngineList::default());
+    }
+
+    #[test]
+    fn the_one_engine_of_earlier_versions_is_in_the_list() {
+        let read = StartupSettings::from_toml("engine = \"ssh -T attic sluice worker\"").unwrap();
+        assert_eq!(read.engines, EngineList::of_command("ssh -T attic sluice worker"));
+        let again = toml::to_string(&read).unwrap();
+        assert_eq!(StartupSettings::from_toml(&again).unwrap(), read);
     }
 
     #[test]

@@ -38,7 +38,8 @@ pub fn activity(state: &State, now: f64) -> String {
         if job.cancelling {
             return tr!("status-bar-cancelling");
         }
-        let mut parts = vec![stage_words(progress)];
+        let mut parts: Vec<String> = state.lane_of(job).into_iter().collect();
+        parts.push(stage_words(progress));
         if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
             parts.push(tr!("status-bar-per-step", time = units::seconds(progress.step_seconds)));
         }

@@ -145,6 +145,11 @@ fn several_engines_share_the_prompts() {
     let output = draw_all("rest.png", &["sh -c 'sleep 1; exit 1'", &engines[0]]);
     assert_fine(&output);
     assert_eq!(stdout(&output).lines().count(), 5);
+    // One may take long to be there: a cluster starts it when its turn comes.
+    let late = format!("sh -c 'sleep 3; {}'", engines[0].replace('\'', ""));
+    assert_fine(&draw(folder, &["--output", "late.png", "--engine", &late]));
+    assert_fine(&draw(folder, &["--output", "early.png"]));
+    assert_eq!(fs::read(folder.join("late.png")).unwrap(), fs::read(folder.join("early.png")).unwrap());
     // If none can be, that is said.
     let output = draw_all("none.png", &["sh -c 'exit 3'", "sh -c 'exit 4'"]);
     assert_fails(&output, "the engine's command ended before the engine answered", "Run the command");

@@ -17,12 +17,12 @@ use sluice_engine::{
 use super::{Engine, PATIENCE, Program, fs, job, pixels, request, undisturbed};
 
 /// A command for an engine that keeps its files in `there`.
-fn command(there: &std::path::Path) -> WorkerProgram {
+pub(super) fn command(there: &std::path::Path) -> WorkerProgram {
     let mut home = OsString::from("HOME=");
     home.push(there);
     let arguments =
         vec!["-u".into(), "XDG_DATA_HOME".into(), home, env!("CARGO_BIN_EXE_sluice").into(), "worker".into()];
-    WorkerProgram { engine: "there".to_owned(), path: "env".into(), arguments }
+    WorkerProgram { engine: "there".to_owned(), path: "env".into(), arguments, variables: Vec::new() }
 }
 
 fn behind(command: WorkerProgram) -> Engine {
@@ -111,6 +111,7 @@ fn a_broken_connection_is_made_again_and_nothing_is_lost() {
         engine: "there".to_owned(),
         path: "bash".into(),
         arguments: vec!["-c".into(), script.into()],
+        variables: Vec::new(),
     };
     let home = there.path().to_owned();
     let (sockets, connected) = std::sync::mpsc::channel();

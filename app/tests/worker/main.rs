@@ -7,6 +7,8 @@
 mod elsewhere;
 #[cfg(feature = "window")]
 mod grid;
+#[cfg(target_os = "linux")]
+mod lanes;
 mod pipe;
 
 use std::{
@@ -33,6 +35,7 @@ fn program() -> WorkerProgram {
         engine: "CPU".to_owned(),
         path: env!("CARGO_BIN_EXE_sluice").into(),
         arguments: vec!["worker".into()],
+        variables: Vec::new(),
     }
 }
 

@@ -97,7 +97,7 @@ fn script(folder: &Path, name: &str, lines: &str) -> WorkerProgram {
     let path: PathBuf = folder.join(name);
     fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    WorkerProgram { engine: name.to_owned(), path, arguments: Vec::new() }
+    WorkerProgram { engine: name.to_owned(), path, arguments: Vec::new(), variables: Vec::new() }
 }
 
 fn hello_file(folder: &Path, hello: Hello) -> PathBuf {
@@ -140,6 +140,7 @@ fn the_next_engine_serves_instead_of_one_that_cannot() {
         engine: "CUDA".to_owned(),
         path: folder.path().join("not there"),
         arguments: Vec::new(),
+        variables: Vec::new(),
     };
     let why = instead_of(gone);
     assert!(why.contains("not there"), "{why}");

@@ -65,9 +65,6 @@ settings-names = Dateinamen
 settings-names-example = Zum Beispiel { $name }
 settings-folders-models = Modellordner…
 settings-folders-gallery = Ordner der Galerie…
-settings-engine-command = Befehl einer Engine anderswo
-settings-engine-command-hint = Die Modelle sind dann die jenes Computers, und Bilder werden auf diesem gespeichert. Gilt nach einem Neustart.
-settings-engine-command-quotes = Ein Anführungszeichen fehlt.
 
 ## Über Sluice
 
@@ -111,6 +108,5 @@ settings-open-folder-tip = Zeigt den Ordner im Dateimanager.
 settings-names-tip = Benennt neue Dateien; was in Klammern steht, wird eingesetzt.
 settings-folders-models-tip = Öffnet die Modelle, wo man Ordner hinzufügt.
 settings-folders-gallery-tip = Öffnet die Galerie, wo man Ordner hinzufügt.
-settings-engine-command-tip = Führt zu dem Computer, der rechnet. Leer für diesen.
 settings-report-copy-tip = Kopiert in die Zwischenablage, was hilft, einen Fehler zu finden.
 settings-search-tip = Findet Einstellungen nach ihren Wörtern.

@@ -65,9 +65,6 @@ settings-names = File names
 settings-names-example = For example { $name }
 settings-folders-models = Folders of models…
 settings-folders-gallery = Folders of the gallery…
-settings-engine-command = Command of an engine elsewhere
-settings-engine-command-hint = Models are then those of that computer, and images are saved on this one. Takes effect after restart.
-settings-engine-command-quotes = A quotation mark is missing.
 
 ## About Sluice
 
@@ -111,6 +108,5 @@ settings-open-folder-tip = Shows the folder in the file manager.
 settings-names-tip = Names new files; what stands in braces is filled in.
 settings-folders-models-tip = Opens the models, where folders are added.
 settings-folders-gallery-tip = Opens the gallery, where folders are added.
-settings-engine-command-tip = Leads to the computer that computes. Empty for this one.
 settings-report-copy-tip = Copies what helps to find a fault to the clipboard.
 settings-search-tip = Finds settings by their words.

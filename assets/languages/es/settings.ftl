@@ -65,9 +65,6 @@ settings-names = Nombres de archivo
 settings-names-example = Por ejemplo { $name }
 settings-folders-models = Carpetas de modelos…
 settings-folders-gallery = Carpetas de la galería…
-settings-engine-command = Comando de un motor situado en otro lugar
-settings-engine-command-hint = Los modelos son entonces los de aquel equipo, y las imágenes se guardan en este. Tiene efecto tras reiniciar.
-settings-engine-command-quotes = Falta una comilla.
 
 ## Acerca de Sluice
 
@@ -102,7 +99,6 @@ settings-field-height = el alto en píxeles
 settings-field = { $field } es { $meaning }
 settings-language-tip = El idioma de la ventana, que cambia al momento.
 settings-folders-gallery-tip = Abre la galería, donde se añaden carpetas.
-settings-engine-command-tip = Lleva al equipo que calcula. Vacío para este.
 settings-folders-models-tip = Abre los modelos, donde se añaden carpetas.
 settings-format-jpeg-tip = Crea archivos pequeños que se abren en todas partes, con ligeras pérdidas.
 settings-format-png-tip = Conserva cada píxel, en archivos más grandes.

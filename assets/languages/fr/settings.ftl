@@ -65,9 +65,6 @@ settings-names = Noms de fichiers
 settings-names-example = Par exemple { $name }
 settings-folders-models = Dossiers de modèles…
 settings-folders-gallery = Dossiers de la galerie…
-settings-engine-command = Commande d’un moteur situé ailleurs
-settings-engine-command-hint = Les modèles sont alors ceux de cet ordinateur-là, et les images sont enregistrées sur celui-ci. Prend effet après un redémarrage.
-settings-engine-command-quotes = Il manque un guillemet.
 
 ## À propos de Sluice
 
@@ -102,7 +99,6 @@ settings-field-height = la hauteur en pixels
 settings-field = { $field } est { $meaning }
 settings-language-tip = La langue de la fenêtre, qui change aussitôt.
 settings-folders-gallery-tip = Ouvre la galerie, où l'on ajoute des dossiers.
-settings-engine-command-tip = Mène à l’ordinateur qui calcule. Vide pour celui-ci.
 settings-folders-models-tip = Ouvre les modèles, où l'on ajoute des dossiers.
 settings-format-jpeg-tip = Fait de petits fichiers qui s'ouvrent partout, avec de légères pertes.
 settings-format-png-tip = Garde chaque pixel, dans des fichiers plus gros.

@@ -65,9 +65,6 @@ settings-names = ファイル名
 settings-names-example = 例: { $name }
 settings-folders-models = モデルのフォルダー…
 settings-folders-gallery = ギャラリーのフォルダー…
-settings-engine-command = 別の場所のエンジンのコマンド
-settings-engine-command-hint = モデルはそのコンピューターのものになり、画像はこのコンピューターに保存されます。再起動後に有効になります。
-settings-engine-command-quotes = 引用符が足りません。
 
 ## About Sluice
 
@@ -111,6 +108,5 @@ settings-open-folder-tip = ファイルマネージャーでフォルダーを�
 settings-names-tip = 新しいファイルの名前を決め、波括弧の中は置き換えられます。
 settings-folders-models-tip = フォルダーを追加できるモデルの画面を開きます。
 settings-folders-gallery-tip = フォルダーを追加できるギャラリーを開きます。
-settings-engine-command-tip = 計算を行うコンピューターにつながるコマンドです。空欄ならこのコンピューターを使います。
 settings-report-copy-tip = 不具合の調査に役立つ情報をクリップボードにコピーします。
 settings-search-tip = 語句で設定を探します。

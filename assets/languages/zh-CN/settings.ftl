@@ -65,9 +65,6 @@ settings-names = 文件名
 settings-names-example = 例如 { $name }
 settings-folders-models = 模型文件夹…
 settings-folders-gallery = 图库文件夹…
-settings-engine-command = 别处引擎的命令
-settings-engine-command-hint = 模型将是那台计算机上的，图像保存在本机。重新启动后生效。
-settings-engine-command-quotes = 缺少引号。
 
 ## About Sluice
 
@@ -111,6 +108,5 @@ settings-open-folder-tip = 在文件管理器中显示该文件夹。
 settings-names-tip = 为新文件命名；花括号中的内容会被填入。
 settings-folders-models-tip = 打开模型页面，可在那里添加文件夹。
 settings-folders-gallery-tip = 打开图库，可在那里添加文件夹。
-settings-engine-command-tip = 通向进行计算的计算机。留空则使用本机。
 settings-report-copy-tip = 将有助于查找故障的信息复制到剪贴板。
 settings-search-tip = 按词查找设置。

@@ -242,8 +242,8 @@ impl Dispatcher {
                 self.unloading = true;
                 self.next();
             }
-            // There are no unfinished jobs of earlier sessions without a worker process.
-            Command::Forget | Command::ShutDown => {}
+            // There are no unfinished jobs of earlier sessions without a worker process, and no other engines.
+            Command::Forget | Command::Show { .. } | Command::ShutDown => {}
         }
     }
 

@@ -56,6 +56,11 @@ pub enum Command {
         /// Whether the queue is paused.
         paused: bool,
     },
+    /// Of several engines, answers [`Command::Plan`] and reports the hardware with this one, by its place.
+    Show {
+        /// The engine.
+        lane: usize,
+    },
     /// Frees all memory that holds weights.
     Unload,
     /// Deletes the jobs that were unfinished when Sluice was closed, see

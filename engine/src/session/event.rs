@@ -12,6 +12,7 @@ use crate::{
     models::Inventory,
     output::{Media, Settings},
     pipeline::{ModelSummary, Reading, Stage},
+    request::ModelSource,
     telemetry::TelemetryEvent,
 };
 
@@ -99,6 +100,25 @@ pub enum Event {
         job: JobId,
         /// The number of jobs before it, without the running one.
         position: usize,
+    },
+    /// A job goes to one of several engines.
+    Assigned {
+        /// The job.
+        job: JobId,
+        /// The engine, by its place.
+        lane: usize,
+    },
+    /// A job waits again in front of all others, because the engine that had it is given up.
+    Returned {
+        /// The job.
+        job: JobId,
+    },
+    /// One of several engines is in another state.
+    Lane {
+        /// The engine, by its place.
+        lane: usize,
+        /// Its state.
+        change: LaneChange,
     },
     /// A job starts.
     Started {
@@ -195,6 +215,22 @@ pub struct Serving {
     pub process: u32,
     /// Why a faster engine is not used, if there is one.
     pub instead_of: Option<Failure>,
+}
+
+/// What becomes of one of several engines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaneChange {
+    /// It takes jobs.
+    Serves(Serving),
+    /// Its process ended unexpectedly or its connection broke, and it is started again.
+    Restarts(Failure),
+    /// It takes no jobs any more.
+    GivenUp(Failure),
+    /// It has this model.
+    Has(ModelSource),
+    /// It cannot open this model, and gets no job of it.
+    Lacks(ModelSource, Failure),
 }
 
 /// An error message for the user.

@@ -27,12 +27,13 @@ mod unfinished;
 pub use crate::pipeline::ready;
 pub use actor::{Session, model_summary};
 pub use command::{Command, GroupPlace, Job, JobId, PlanQuery, PlanSubject, Reports, Unsent};
-pub use event::{Event, Failure, Picture, Serving};
+pub use event::{Event, Failure, LaneChange, Picture, Serving};
 pub use options::SessionOptions;
 pub use precisions::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
 pub use protocol::{FromWorker, Hello, ToWorker};
 pub use serve::{Own, ServeError, serve};
+pub use several::Lane;
 
 pub use crate::pipeline::{
     BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage, StageKind,

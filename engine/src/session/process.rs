@@ -49,6 +49,8 @@ pub struct WorkerProgram {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Variables of its environment, beside those of this process.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// Something received from a worker.
@@ -93,7 +95,8 @@ impl Process {
     /// Starts a program; `sent` are the files of an engine elsewhere.
     pub fn start(program: &WorkerProgram, sent: Option<&Arc<Sent>>) -> io::Result<Self> {
         let mut start = Program::new(&program.path);
-        start.args(&program.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        start.args(&program.arguments).envs(program.variables.iter().cloned());
+        start.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if sent.is_some() {
             apart(&mut start);
         }

@@ -79,7 +79,7 @@ pub fn serve(input: impl Read, mut output: impl Write + Send + 'static, own: Own
         Some(ToWorker::Hello(_)) | None => return Ok(()),
         Some(_) => return Err(ServeError::NoHello),
     }
-    let (options, mut inbox) = match read_record(&mut input)? {
+    let (options, mut inbox) = match after_signs_of_life(&mut input)? {
         Some(ToWorker::Start { threads, hardware, data, model_folders, prompt_folders, visit }) => {
             let given =
                 SessionOptions { threads, hardware, ends_with_card: true, ..SessionOptions::default() };
@@ -115,6 +115,16 @@ pub fn serve(input: impl Read, mut output: impl Write + Send + 'static, own: Own
         inbox.remove();
     }
     Ok(())
+}
+
+/// The first message that says something. A caller whose command took long to lead here has said before that it is alive.
+fn after_signs_of_life(input: &mut impl Read) -> Result<Option<ToWorker>, WireError> {
+    loop {
+        match read_record(input)? {
+            Some(ToWorker::Alive) => {}
+            message => return Ok(message),
+        }
+    }
 }
 
 /// Capacity of the queue of messages that are no events.

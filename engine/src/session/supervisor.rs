@@ -227,6 +227,7 @@ impl Supervisor {
             Command::SearchIn { .. } if self.elsewhere.is_some() => return,
             Command::SearchIn { folders } => self.model_folders.clone_from(folders),
             Command::Forget => return self.jobs.forget_earlier(),
+            Command::Show { .. } => return,
             Command::ShutDown => {
                 self.closing = Some(Instant::now() + FAREWELL);
                 if let Some(worker) = self.worker.take_if(|worker| !worker.serves) {

@@ -112,10 +112,11 @@ impl Unfinished {
 
     /// Adds a job at the end, with a path for its journal: that of a cancelled job with the same request, if there is one.
     pub fn add(&mut self, mut job: Job) -> &Job {
-        let is_earlier = |earlier: &Job| earlier.journal.is_some() && earlier.journal == job.journal;
-        if let Some(place) = self.earlier.iter().position(is_earlier) {
+        let is_same = |known: &Job| known.journal.is_some() && known.journal == job.journal;
+        if let Some(place) = self.earlier.iter().position(is_same) {
             self.earlier.remove(place);
         }
+        self.cancelled.retain(|known| !is_same(known));
         let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
         let resumed = self.cancelled.iter().rposition(|cancelled| cancelled.request == job.request);
         let resumed = resumed.and_then(|place| self.cancelled.remove(place)?.journal);

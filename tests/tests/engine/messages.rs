@@ -22,7 +22,7 @@ use sluice_engine::{
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
-        ModelSummary, Picture, PlanQuery, PlanSubject, Reading, Serving, Stage, StageKind,
+        LaneChange, ModelSummary, Picture, PlanQuery, PlanSubject, Reading, Serving, Stage, StageKind,
     },
     telemetry::TelemetryEvent,
     wire::{read_record, write_record},
@@ -179,6 +179,7 @@ fn commands_come_back() {
         Command::Cancel { job: JobId(3) },
         Command::Move { job: JobId(3), before: Some(JobId(1)) },
         Command::Pause { paused: true },
+        Command::Show { lane: 1 },
         Command::Unload,
         Command::Forget,
         Command::ShutDown,
@@ -196,6 +197,7 @@ fn commands_come_back() {
                 | Command::Cancel { .. }
                 | Command::Move { .. }
                 | Command::Pause { .. }
+                | Command::Show { .. }
                 | Command::Unload
                 | Command::Forget
                 | Command::ShutDown => {}
@@ -214,6 +216,7 @@ fn commands_come_back() {
         "cancel",
         "move",
         "pause",
+        "show",
         "unload",
         "forget",
         "shut_down",
@@ -345,6 +348,12 @@ fn events_come_back() {
         Event::Restarting { failure: advised.clone() },
         Event::Unfinished { jobs: vec![Job::new(job, request())] },
         Event::Queued { job, position: 2 },
+        Event::Assigned { job, lane: 1 },
+        Event::Returned { job },
+        Event::Lane { lane: 0, change: LaneChange::Restarts(advised.clone()) },
+        Event::Lane { lane: 1, change: LaneChange::GivenUp(failure.clone()) },
+        Event::Lane { lane: 1, change: LaneChange::Has(ModelSource::Starter) },
+        Event::Lane { lane: 1, change: LaneChange::Lacks(ModelSource::StarterClip, failure.clone()) },
         Event::Started { job },
         Event::StageStarted { job, stage: Stage::new(0, StageKind::EncodePrompt) },
         Event::StageFinished { job, stage: Stage::new(1, StageKind::Denoise), seconds: 0.1 },
@@ -377,6 +386,9 @@ fn events_come_back() {
             | Event::Restarting { .. }
             | Event::Unfinished { .. }
             | Event::Queued { .. }
+            | Event::Assigned { .. }
+            | Event::Returned { .. }
+            | Event::Lane { .. }
             | Event::Started { .. }
             | Event::StageStarted { .. }
             | Event::StageFinished { .. }

@@ -63,6 +63,8 @@ pub enum Action {
     EditJob(JobId),
     /// Stop the running job for now and start no other, or go on.
     PauseQueue(bool),
+    /// Show the forecasts, the hardware and the timeline of one of several engines.
+    ShowLane(usize),
     /// Generate the last job again and again, or no longer.
     RepeatQueue(bool),
     /// Resume the jobs that were not finished when Sluice was closed.

@@ -21,7 +21,7 @@ use crate::{
         browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
         report::Report,
-        settings::{Setting, StartupSettings},
+        settings::Setting,
         settings_page::SettingsPage,
         state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
@@ -78,6 +78,10 @@ impl SluiceApp {
             Action::EditJob(job) => self.edit_job(job),
             Action::RepeatQueue(true) => jobs.repeats = true,
             Action::RepeatQueue(false) => jobs.stop_repeating(),
+            Action::ShowLane(lane) => {
+                let command = self.state.show_lane(lane);
+                self.send(command);
+            }
             Action::PauseQueue(paused) => {
                 let commands = if paused { jobs.pause() } else { jobs.resume() };
                 self.send(commands);
@@ -160,18 +164,14 @@ impl SluiceApp {
             Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
             Setting::Scale(scale) => ctx.set_zoom_factor(scale),
             Setting::ReducedMotion(reduced) => tokens::reduce_motion(ctx, reduced),
-            Setting::RenderGpu(render_gpu) => {
-                let engine = self.state.settings.startup.engine.clone();
-                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu, engine }));
-            }
-            Setting::Engine(ref engine) => {
-                let render_gpu = self.state.settings.startup.render_gpu;
-                let engine = engine.clone();
-                self.request(Task::SaveStartupSettings(StartupSettings { render_gpu, engine }));
-            }
+            Setting::Engines(ref list) => self.use_engines(list),
             _ => {}
         }
+        let is_needed_at_start = matches!(setting, Setting::RenderGpu(_) | Setting::Engines(_));
         self.state.settings.set(setting);
+        if is_needed_at_start {
+            self.request(Task::SaveStartupSettings(self.state.settings.startup.clone()));
+        }
     }
 
     /// Saves new images and clips into a folder.

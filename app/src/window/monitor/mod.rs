@@ -13,7 +13,7 @@ use egui::{
 
 use super::{
     action::Action,
-    icons,
+    icons, lanes,
     settings::Setting,
     state::{State, Watch},
     tokens::{Palette, font, size, space},
@@ -67,6 +67,7 @@ fn header(ui: &mut Ui, state: &State, monitor: &mut Monitor, actions: &mut Vec<A
             if let Some(run) = state.watches.run.as_ref().filter(|_| ui.available_width() > 240.0) {
                 let which = if run.over { tr!("monitor-last-run") } else { tr!("monitor-this-run") };
                 ui.label(RichText::new(which).small().color(palette.text_faint));
+                lanes::shown_name(ui, state);
             }
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = space::XS;

@@ -12,7 +12,7 @@ use sluice_engine::memory::{
 
 use super::{
     action::Action,
-    icons,
+    icons, lanes,
     settings::Setting,
     side_panel::{accuracy_of, sentence},
     state::{Answer, State},
@@ -41,6 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
         let side = space::L as i8;
         Frame::new().inner_margin(Margin { left: side, right: side, top: 0, bottom: side }).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 6.0;
+            lanes::choice(ui, state, actions);
             card::show(ui, state, &mut preferences);
             presets::show(ui, &mut preferences);
             ui.add_space(space::S);

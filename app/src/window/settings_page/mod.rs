@@ -1,6 +1,7 @@
 //! All settings in one place, with a search, opened with Ctrl+Comma.
 
 mod about;
+mod engines;
 mod language;
 mod licences;
 mod rows;
@@ -30,8 +31,8 @@ pub struct SettingsPage {
     licences: Licences,
     /// What is typed as the template of names, while it is no template.
     names: Option<String>,
-    /// What is typed as the command of the engine, until it is saved.
-    engine: Option<String>,
+    /// The engines.
+    engines: engines::EnginesView,
     /// Whether the search has had the focus.
     was_shown: bool,
 }

@@ -3,8 +3,7 @@
 use egui::{Label, RichText, TextEdit, Ui};
 use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
-use super::{SettingsPage, about, language};
-use crate::engines;
+use super::{SettingsPage, about, engines, language};
 use crate::language::{text, tr};
 use crate::window::{
     action::{Action, GalleryAction, LibraryAction},
@@ -55,7 +54,7 @@ pub const ROWS: [Row; 14] = [
     Row { section: SAVING, words: "settings-words-format", show: format },
     Row { section: SAVING, words: "settings-words-names", show: names },
     Row { section: FOLDERS, words: "settings-words-folders", show: folders },
-    Row { section: ENGINE, words: "settings-words-engine", show: engine },
+    Row { section: ENGINE, words: "settings-words-engine", show: engines::show },
     Row { section: ABOUT, words: "settings-words-about", show: about::show },
 ];
 
@@ -206,29 +205,6 @@ fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<
         tr!("settings-field", field = format!("{{{field}}}"), meaning = field_meaning(field, words))
     });
     widgets::hint(ui, fields.collect::<Vec<_>>().join(", ") + ".");
-}
-
-fn engine(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
-    let saved = &state.settings.startup.engine;
-    let label = widgets::field_label(ui, &tr!("settings-engine-command"));
-    let mut typed = page.engine.clone().unwrap_or_else(|| saved.clone());
-    let field = TextEdit::singleline(&mut typed)
-        .hint_text("ssh -T host sluice worker")
-        .margin(egui::Margin::symmetric(10, 6))
-        .desired_width(f32::INFINITY);
-    let field = ui.add(field).labelled_by(label.id).on_hover_text(tr!("settings-engine-command-tip"));
-    if field.changed() {
-        page.engine = Some(typed.clone());
-    }
-    let is_valid = typed.trim().is_empty() || engines::command(&typed).is_ok();
-    if field.lost_focus() && is_valid && typed != *saved {
-        page.engine = None;
-        actions.push(Action::Set(Setting::Engine(typed)));
-    }
-    match is_valid {
-        true => drop(widgets::hint(ui, tr!("settings-engine-command-hint"))),
-        false => widgets::mistake(ui, &tr!("settings-engine-command-quotes")),
-    }
 }
 
 /// What a format is good for.

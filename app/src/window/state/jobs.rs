@@ -71,6 +71,8 @@ pub struct QueuedJob {
     pub progress: Option<Progress>,
     /// Whether the engine was asked to cancel it.
     pub cancelling: bool,
+    /// The place of the engine that has it, if there are several.
+    pub lane: Option<usize>,
 }
 
 impl QueuedJob {
@@ -95,12 +97,22 @@ pub struct Jobs {
     again: Option<Job>,
     /// Jobs whose images are composed into one.
     pub groups: Groups,
-    /// The job that a pause has stopped and that goes on after it.
-    stopped: Option<JobId>,
+    /// The engine that is shown, if there are several.
+    pub(super) shown_lane: Option<usize>,
+    /// The jobs that a pause has stopped and that go on after it, in order; those that are in the queue again come first.
+    stopped: Vec<Stopped>,
     /// The job that leaves the queue because its settings are changed.
     withdrawn: Option<JobId>,
     following: Vec<Command>,
     last: u64,
+}
+
+/// A job that a pause has stopped.
+#[derive(Debug)]
+struct Stopped {
+    id: JobId,
+    /// Whether it has left its engine, and waits.
+    waits: bool,
 }
 
 impl Jobs {
@@ -109,9 +121,18 @@ impl Jobs {
         self.queue.is_empty()
     }
 
-    /// The running job.
+    /// The running job; of several engines, that of the one that is shown before others.
     pub fn running(&self) -> Option<(&QueuedJob, &Progress)> {
-        self.queue.iter().find_map(|job| job.progress.as_ref().map(|progress| (job, progress)))
+        let running =
+            || self.queue.iter().filter_map(|job| job.progress.as_ref().map(|progress| (job, progress)));
+        let shown = self.shown_lane.and_then(|lane| running().find(|(job, _)| job.lane == Some(lane)));
+        shown.or_else(|| running().next())
+    }
+
+    /// Whether a job is at an engine that is not shown, and which.
+    pub(super) fn aside(&self, id: JobId) -> Option<usize> {
+        let lane = self.queue.iter().find(|job| job.id == id)?.lane?;
+        (Some(lane) != self.shown_lane).then_some(lane)
     }
 
     /// Adds a job to the queue and assigns its id.
@@ -119,7 +140,13 @@ impl Jobs {
         self.last += 1;
         let id = JobId(self.last);
         let job = Job { id, ..job };
-        self.queue.push_back(QueuedJob { id, job: job.clone(), progress: None, cancelling: false });
+        self.queue.push_back(QueuedJob {
+            id,
+            job: job.clone(),
+            progress: None,
+            cancelling: false,
+            lane: None,
+        });
         Command::Generate(Box::new(job))
     }
 
@@ -213,11 +240,12 @@ impl Jobs {
     pub fn pause(&mut self) -> Vec<Command> {
         self.paused = true;
         let mut commands = vec![Command::Pause { paused: true }];
-        if let Some(id) = self.running().map(|(job, _)| job.id) {
-            self.stopped = self.cancel(id).map(|command| {
+        let running = self.queue.iter().filter(|job| job.progress.is_some()).map(|job| job.id);
+        for id in running.collect::<Vec<_>>() {
+            if let Some(command) = self.cancel(id) {
                 commands.push(command);
-                id
-            });
+                self.stopped.push(Stopped { id, waits: false });
+            }
         }
         commands.push(Command::Unload);
         commands
@@ -226,6 +254,7 @@ impl Jobs {
     /// Goes on after a pause.
     pub fn resume(&mut self) -> Vec<Command> {
         self.paused = false;
+        self.stopped.retain(|stopped| !stopped.waits);
         vec![Command::Pause { paused: false }]
     }
 
@@ -243,15 +272,34 @@ impl Jobs {
             self.groups.ended(job.id);
             return false;
         }
-        if self.stopped.take_if(|id| *id == job.id).is_none() {
+        let Some(place) = self.stopped.iter().position(|stopped| stopped.id == job.id && !stopped.waits)
+        else {
             self.stop_repeating();
             self.groups.ended(job.id);
             return true;
-        }
-        self.queue.push_back(QueuedJob { progress: None, cancelling: false, ..job.clone() });
-        let first = self.run_next(job.id);
+        };
+        self.stopped[place].waits = true;
+        self.queue.push_back(QueuedJob { progress: None, cancelling: false, lane: None, ..job.clone() });
+        // Those that were stopped keep their order.
+        let earlier = |id: JobId| self.stopped[..place].iter().any(|stopped| stopped.id == id);
+        let waits = |known: &&QueuedJob| known.progress.is_none() && known.id != job.id && !earlier(known.id);
+        let before = self.queue.iter().find(waits).map(|first| first.id);
+        let first = before.and_then(|before| self.reorder(job.id, Some(before)));
         self.following.extend(std::iter::once(Command::Generate(Box::new(job.job.clone()))).chain(first));
         false
+    }
+
+    /// A job waits again, in front of all others, because its engine is gone.
+    pub(super) fn returned(&mut self, id: JobId) {
+        let Some(mut job) = self.end(id) else { return };
+        (job.progress, job.lane) = (None, None);
+        let first = self.queue.iter().position(|job| job.progress.is_none()).unwrap_or(self.queue.len());
+        self.queue.insert(first, job);
+    }
+
+    /// Sends commands with those that follow from what the engine has said.
+    pub(super) fn follow_with(&mut self, commands: impl IntoIterator<Item = Command>) {
+        self.following.extend(commands);
     }
 
     /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are enlarged are not.

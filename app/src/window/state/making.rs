@@ -134,7 +134,7 @@ impl State {
             }
             seconds += seconds_of_another(plan, request.steps, area(request) / area(&base));
         }
-        Some(seconds)
+        Some(seconds / self.lanes.serving() as f64)
     }
 
     /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.

@@ -8,6 +8,7 @@ mod few_steps;
 mod groups;
 mod input_image;
 mod jobs;
+mod lanes;
 mod library;
 mod making;
 mod mask;
@@ -40,6 +41,7 @@ use super::{
     settings::{LastModels, Settings},
 };
 use crate::{
+    engines::Card,
     language::{self, Language, said, tr},
     presets::NamedPreset,
     tags::Tag,
@@ -50,6 +52,7 @@ pub use draft::Draft;
 pub use groups::{GroupChange, Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
 pub use jobs::{Jobs, Progress, QueuedJob};
+pub use lanes::{Lane, LanePhase, Lanes};
 pub use library::{
     Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
 };
@@ -133,6 +136,8 @@ pub struct Surroundings {
     pub locales: Vec<String>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
+    /// The NVIDIA cards of this computer.
+    pub cards: Vec<Card>,
 }
 
 /// The complete state of the window.
@@ -158,8 +163,10 @@ pub struct State {
     pub planning: Planning,
     /// Telemetry of the last run.
     pub watches: Watches,
-    /// The engine.
+    /// The engine, or that of several which is shown.
     pub engine: Engine,
+    /// Several engines.
+    pub lanes: Lanes,
     /// The models on disk.
     pub library: Library,
     /// Downloads of models.
@@ -437,7 +444,16 @@ impl State {
             Event::Hardware(sample) => self.engine.hardware = Some(sample),
             Event::Serving(serving) => self.engine.serving = Some(serving),
             Event::ShutDown => self.engine_gone(),
+            // Of several, it is said which.
+            Event::Restarting { .. } if self.lanes.shown().is_some() => {}
             Event::Restarting { failure } => self.restarting(failure),
+            Event::Assigned { job, lane } => self.assigned(job, lane),
+            Event::Returned { job } => {
+                self.watches.ended(job);
+                self.jobs.returned(job);
+                self.leave_live();
+            }
+            Event::Lane { lane, change } => self.lane_changed(lane, change),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
             Event::Listed { folders, inventory } => {
                 self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
@@ -450,10 +466,10 @@ impl State {
                 self.planned(id, Answer::Forecast(forecast), readings);
             }
             Event::NotPlanned { id, failure } => self.planned(id, Answer::Failure(failure), Vec::new()),
-            Event::Telemetry { job, events } => self.watches.telemetry(job, &events),
+            Event::Telemetry { job, events } => self.watches.telemetry(job, self.jobs.aside(job), &events),
             Event::Replanned { job, reason } => self.watches.replan(job, reason),
-            Event::Outcome { outcome, .. } => {
-                self.watches.outcome = Some(outcome);
+            Event::Outcome { job, outcome } => {
+                self.watches.measured(self.jobs.aside(job), outcome);
                 self.planning.ask_again();
                 self.library.fits.renew();
             }

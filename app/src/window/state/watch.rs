@@ -1,5 +1,7 @@
 //! The telemetry of the current or the last run. No drawing.
 
+use std::collections::BTreeMap;
+
 use sluice_engine::{memory::Outcome, session::JobId, telemetry::TelemetryEvent};
 
 use crate::window::history::History;
@@ -35,6 +37,15 @@ pub struct Watches {
     pub outcome: Option<Box<Outcome>>,
     /// The notice that a run continues with another plan, until dismissed.
     pub replanned: Option<Replanned>,
+    /// The same of engines that are not shown, by their places.
+    aside: BTreeMap<usize, Aside>,
+}
+
+/// What is kept of an engine that is not shown.
+#[derive(Debug, Default)]
+struct Aside {
+    run: Option<Watch>,
+    outcome: Option<Box<Outcome>>,
 }
 
 impl Watches {
@@ -45,14 +56,34 @@ impl Watches {
         }
     }
 
-    /// Adds telemetry. The previous run stays visible until there is some.
-    pub fn telemetry(&mut self, job: JobId, events: &[TelemetryEvent]) {
-        let run = match &mut self.run {
+    /// Adds telemetry of the engine that is shown, or of one aside. The previous run stays visible until there is some.
+    pub fn telemetry(&mut self, job: JobId, aside: Option<usize>, events: &[TelemetryEvent]) {
+        let place = match aside {
+            Some(lane) => &mut self.aside.entry(lane).or_default().run,
+            None => &mut self.run,
+        };
+        let run = match place {
             Some(run) if run.job == job => run,
             run => run.insert(Watch { job, history: History::new(), over: false, version: 0 }),
         };
         run.history.extend(events);
         run.version += 1;
+    }
+
+    /// Keeps the measurements of a run of the engine that is shown, or of one aside.
+    pub fn measured(&mut self, aside: Option<usize>, outcome: Box<Outcome>) {
+        match aside {
+            Some(lane) => self.aside.entry(lane).or_default().outcome = Some(outcome),
+            None => self.outcome = Some(outcome),
+        }
+    }
+
+    /// Shows another engine.
+    pub fn turn(&mut self, from: usize, to: usize) {
+        let next = self.aside.remove(&to).unwrap_or_default();
+        let run = std::mem::replace(&mut self.run, next.run);
+        let outcome = std::mem::replace(&mut self.outcome, next.outcome);
+        self.aside.insert(from, Aside { run, outcome });
     }
 
     /// Records that a run continues with another plan.
@@ -65,7 +96,8 @@ impl Watches {
 
     /// Handles the end of a job.
     pub fn ended(&mut self, job: JobId) {
-        if let Some(run) = self.run.as_mut().filter(|run| run.job == job) {
+        let aside = self.aside.values_mut().filter_map(|aside| aside.run.as_mut());
+        for run in self.run.iter_mut().chain(aside).filter(|run| run.job == job) {
             run.over = true;
             run.version += 1;
         }
@@ -90,13 +122,29 @@ mod tests {
     #[test]
     fn a_new_run_takes_the_place_of_the_last_one_when_it_says_something() {
         let mut watches = Watches::default();
-        watches.telemetry(JobId(1), &[sample(1), sample(2)]);
+        watches.telemetry(JobId(1), None, &[sample(1), sample(2)]);
         watches.ended(JobId(1));
         watches.started(JobId(2));
         assert!(watches.live().is_none());
         assert_eq!(watches.run.as_ref().map(|run| (run.job, run.history.latest())), Some((JobId(1), 2)));
-        watches.telemetry(JobId(2), &[sample(5)]);
+        watches.telemetry(JobId(2), None, &[sample(5)]);
         assert_eq!(watches.live().map(|run| run.history.memory().len()), Some(1));
+    }
+
+    #[test]
+    fn each_engine_has_a_run_of_its_own() {
+        let mut watches = Watches::default();
+        watches.telemetry(JobId(1), None, &[sample(1)]);
+        watches.telemetry(JobId(2), Some(1), &[sample(2), sample(3)]);
+        let shown =
+            |watches: &Watches| watches.run.as_ref().map(|run| (run.job, run.history.latest(), run.over));
+        assert_eq!(shown(&watches), Some((JobId(1), 1, false)));
+        watches.ended(JobId(2));
+        watches.turn(0, 1);
+        assert_eq!(shown(&watches), Some((JobId(2), 3, true)));
+        watches.telemetry(JobId(1), Some(0), &[sample(4)]);
+        watches.turn(1, 0);
+        assert_eq!(shown(&watches), Some((JobId(1), 4, false)));
     }
 
     #[test]

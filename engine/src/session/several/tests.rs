@@ -5,7 +5,12 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 
 use super::*;
-use crate::{request::Request, session::event::Serving};
+use crate::{
+    memory::{DeviceChoice, MemoryPreferences},
+    models::OpenedModels,
+    request::Request,
+    session::{Serving, actor::model_summary},
+};
 
 /// The other end of a session.
 struct Played {
@@ -32,12 +37,21 @@ impl Played {
         self.commands.recv_timeout(Duration::from_secs(10)).expect("the engine is asked for nothing")
     }
 
-    /// The job that it gets.
-    fn job(&self) -> JobId {
+    /// The job that it gets, after it has said that it has the model.
+    fn whole_job(&self) -> Job {
         match self.next() {
-            Command::Generate(job) => job.id,
+            Command::Generate(job) => *job,
+            Command::Load { model } => {
+                let summary = model_summary(&model, &OpenedModels::new(Vec::new())).unwrap();
+                self.say(Event::ModelLoaded(Box::new(summary)));
+                self.whole_job()
+            }
             other => panic!("{other:?}"),
         }
+    }
+
+    fn job(&self) -> JobId {
+        self.whole_job().id
     }
 
     fn is_idle(&self) -> bool {
@@ -71,7 +85,8 @@ impl Played {
 
 fn two() -> (Session, Played, Played) {
     let ((one, first), (other, second)) = (Played::new(), Played::new());
-    let session = Session::of_several(vec![one, other], Box::new(|| ())).unwrap();
+    let lanes = [one, other].map(|session| Lane { session, has_own_device: false });
+    let session = Session::of_several(lanes.into(), SessionOptions::default()).unwrap();
     (session, first, second)
 }
 
@@ -83,10 +98,16 @@ fn job(id: u64) -> Command {
 fn next(session: &Session) -> Event {
     loop {
         match session.events().recv_timeout(Duration::from_secs(10)).unwrap() {
-            Event::Queued { .. } | Event::Serving(_) | Event::Restarting { .. } => {}
+            Event::Queued { .. } | Event::Assigned { .. } | Event::Serving(_) | Event::Restarting { .. } => {}
+            Event::Lane { .. } => {}
             other => return other,
         }
     }
+}
+
+/// Waits for an event about the engines.
+fn until(session: &Session, found: impl Fn(&Event) -> bool) {
+    while !found(&session.events().recv_timeout(Duration::from_secs(10)).expect("it is not said")) {}
 }
 
 fn end(session: Session, played: Vec<Played>) {
@@ -146,6 +167,7 @@ fn the_job_of_an_engine_that_is_given_up_goes_to_another_one() {
     assert_eq!(second.job(), JobId(2));
     session.send(job(3)).unwrap();
     first.give_up(Some(JobId(1)));
+    assert_eq!(next(&session), Event::Returned { job: JobId(1) });
     assert!(second.is_idle());
     second.finish(JobId(2));
     assert_eq!(second.job(), JobId(1), "before those that came later");
@@ -203,5 +225,133 @@ fn a_paused_queue_waits_and_a_failed_job_does_not_stop_others() {
     first.fail(Some(JobId(3)), "no");
     assert!(matches!(next(&session), Event::Failed { job: Some(JobId(3)), .. }));
     assert_eq!(first.job(), JobId(2));
+    end(session, vec![first, second]);
+}
+
+#[test]
+fn a_model_that_nobody_asked_for_is_asked_for_before_its_job() {
+    let (session, first, second) = two();
+    first.serve();
+    session.send(job(1)).unwrap();
+    let model = Request::default().model;
+    assert_eq!(first.next(), Command::Load { model: model.clone() });
+    first.fail(None, "there is no such model");
+    until(&session, |event| matches!(event, Event::Lane { lane: 0, change: LaneChange::Lacks(..) }));
+    assert!(first.is_idle(), "the other one is waited for");
+    second.serve();
+    assert_eq!(second.job(), JobId(1));
+    second.finish(JobId(1));
+    assert!(matches!(next(&session), Event::Finished { job: JobId(1), .. }));
+    // It may have been copied there meanwhile.
+    session.send(Command::Load { model: model.clone() }).unwrap();
+    session.send(job(2)).unwrap();
+    assert_eq!(first.job(), JobId(2));
+    end(session, vec![first, second]);
+}
+
+#[test]
+fn a_job_that_is_cancelled_while_its_engine_is_lost_stays_cancelled() {
+    let (session, first, second) = two();
+    first.serve();
+    session.send(job(1)).unwrap();
+    assert_eq!(first.job(), JobId(1));
+    session.send(Command::Cancel { job: JobId(1) }).unwrap();
+    assert_eq!(first.next(), Command::Cancel { job: JobId(1) });
+    first.give_up(Some(JobId(1)));
+    assert_eq!(next(&session), Event::Cancelled { job: JobId(1) });
+    second.serve();
+    session.send(job(2)).unwrap();
+    assert_eq!(second.job(), JobId(2));
+    end(session, vec![second]);
+}
+
+#[test]
+fn the_engine_that_is_seen_makes_forecasts_and_reports_its_hardware() {
+    let ((one, first), (other, second)) = (Played::new(), Played::new());
+    let lanes =
+        vec![Lane { session: one, has_own_device: false }, Lane { session: other, has_own_device: true }];
+    let session = Session::of_several(lanes, SessionOptions::default()).unwrap();
+    first.serve();
+    second.serve();
+    until(&session, |event| matches!(event, Event::Lane { lane: 1, change: LaneChange::Serves(_) }));
+    let memory = MemoryPreferences { device: DeviceChoice::Gpu(2), ..MemoryPreferences::default() };
+    let query = |id| {
+        let (request, memory) = (Request::default(), memory.clone());
+        Box::new(PlanQuery { id, subject: PlanSubject::Model, request, memory })
+    };
+    session.send(Command::Plan(query(1))).unwrap();
+    assert_eq!(first.next(), Command::Plan(query(1)));
+    session.send(Command::Show { lane: 1 }).unwrap();
+    session.send(Command::Plan(query(2))).unwrap();
+    let Command::Plan(asked) = second.next() else { panic!("no forecast") };
+    assert_eq!((asked.id, asked.memory.device), (2, DeviceChoice::Auto), "its own GPU has another number");
+    let Command::Generate(wanted) = job(3) else { panic!("no job") };
+    session.send(Command::Generate(Box::new(Job { memory: memory.clone(), ..*wanted.clone() }))).unwrap();
+    session.send(Command::Generate(Box::new(Job { id: JobId(4), memory, ..*wanted }))).unwrap();
+    assert_eq!(first.whole_job().memory.device, DeviceChoice::Gpu(2));
+    assert_eq!(second.whole_job().memory.device, DeviceChoice::Auto);
+    end(session, vec![first, second]);
+}
+
+#[test]
+fn jobs_that_wait_or_run_are_kept_for_the_next_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || {
+        let (one, first) = Played::new();
+        let lanes = vec![Lane { session: one, has_own_device: false }];
+        let data = Some(folder.path().to_owned());
+        (Session::of_several(lanes, SessionOptions { data, ..SessionOptions::default() }).unwrap(), first)
+    };
+    let (session, first) = start();
+    first.serve();
+    (1..=3).for_each(|id| session.send(job(id)).unwrap());
+    assert!(first.whole_job().journal.is_some_and(|journal| journal.starts_with(folder.path())));
+    session.send(Command::Cancel { job: JobId(2) }).unwrap();
+    assert_eq!(next(&session), Event::Cancelled { job: JobId(2) });
+    let ending = std::thread::spawn(move || {
+        while first.next() != Command::ShutDown {}
+        first.say(Event::Cancelled { job: JobId(1) });
+        first.say(Event::ShutDown);
+    });
+    drop(session);
+    ending.join().unwrap();
+    let (session, first) = start();
+    let Event::Unfinished { jobs } = next(&session) else { panic!("the jobs are lost") };
+    assert_eq!(jobs.iter().map(|job| job.id.0).collect::<Vec<_>>(), [1, 3]);
+    session.send(Command::Forget).unwrap();
+    end(session, vec![first]);
+    let (session, first) = start();
+    first.serve();
+    assert!(matches!(session.events().recv().unwrap(), Event::Lane { .. }), "nothing is left");
+    end(session, vec![first]);
+}
+
+#[test]
+fn the_job_of_an_engine_that_is_away_for_long_goes_to_another_one() {
+    let (session, first, second) = two();
+    first.serve();
+    second.serve();
+    (1..=3).for_each(|id| session.send(job(id)).unwrap());
+    assert_eq!((first.job(), second.job()), (JobId(1), JobId(2)));
+    let failure = Failure { message: "the connection broke".to_owned(), advice: None };
+    first.say(Event::Restarting { failure: failure.clone() });
+    // It is back soon, and keeps its job.
+    first.serve();
+    assert!(first.is_idle());
+    std::thread::sleep(2 * LOST);
+    assert!(first.is_idle());
+    first.say(Event::Restarting { failure });
+    assert_eq!(first.next(), Command::Cancel { job: JobId(1) });
+    second.finish(JobId(2));
+    assert_eq!(second.job(), JobId(1), "before the job that came later");
+    // What it did meanwhile is not heard.
+    first.say(Event::Cancelled { job: JobId(1) });
+    first.serve();
+    assert_eq!(first.job(), JobId(3));
+    second.finish(JobId(1));
+    first.finish(JobId(3));
+    let told: Vec<Event> = (0..4).map(|_| next(&session)).collect();
+    assert!(told.contains(&Event::Returned { job: JobId(1) }), "{told:?}");
+    assert!(!told.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{told:?}");
     end(session, vec![first, second]);
 }

@@ -165,12 +165,17 @@ impl Fits {
     pub fn follow(&mut self, preferences: &MemoryPreferences) {
         if self.preferences != *preferences {
             self.preferences = preferences.clone();
-            self.fits.clear();
-            self.old.clear();
-            self.asked = None;
-            self.device = None;
-            self.version += 1;
+            self.forget();
         }
+    }
+
+    /// Forgets all answers, and the question that is open.
+    pub fn forget(&mut self) {
+        self.fits.clear();
+        self.old.clear();
+        self.asked = None;
+        self.device = None;
+        self.version += 1;
     }
 
     /// Asks about all models anew, because files or measurements have changed.

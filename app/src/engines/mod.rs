@@ -1,8 +1,19 @@
-//! The programs that can serve as the engine, which are installed next to this one.
+//! The engines: programs next to this one, and commands that lead to others. Window and command line start them here.
 
-use std::{env, io, path::Path};
+mod list;
+mod start;
+mod trial;
+
+use std::{
+    env, io,
+    path::{Path, PathBuf},
+};
 
 use sluice_engine::session::{Failure, WorkerProgram};
+
+pub use list::{EngineList, OtherEngine, OwnCard, UsedEngine};
+pub use start::{Card, Place, cards, start};
+pub use trial::{Introduction, Trial};
 
 /// The name of the engine for NVIDIA GPUs.
 pub const CUDA: &str = "CUDA";
@@ -41,7 +52,13 @@ pub fn command(line: &str) -> Result<WorkerProgram, CommandLineError> {
         engine: line.to_owned(),
         path: program.into(),
         arguments: arguments.iter().map(Into::into).collect(),
+        variables: Vec::new(),
     })
+}
+
+/// The engine for NVIDIA GPUs next to a program.
+fn cuda_beside(program: &Path) -> PathBuf {
+    program.with_file_name(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX))
 }
 
 /// The available engines, fastest first.
@@ -68,8 +85,9 @@ impl Engines {
             engine: engine.to_owned(),
             path: path.to_owned(),
             arguments: vec!["worker".into()],
+            variables: Vec::new(),
         };
-        let cuda = program.with_file_name(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX));
+        let cuda = cuda_beside(program);
         let here = worker("CPU", program);
         if cuda.is_file() {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };

@@ -1,0 +1,50 @@
+### Motores: la lista de los ajustes y lo que hacen varios de ellos.
+
+## La lista
+
+engines-here = Este equipo
+engines-here-tip = Genera en este equipo, en su tarjeta NVIDIA si la tiene.
+engines-here-alone-tip = Ningún otro motor está activado.
+engines-card = { $name } (GPU { $number })
+engines-card-tip = Esta tarjeta de este equipo recibe trabajos propios.
+engines-use = Usar el motor { $number }
+engines-use-tip = Le da trabajos.
+engines-name = Nombre del motor { $number }
+engines-name-tip = Cómo se llama este motor en la ventana.
+engines-name-hint = Nombre
+engines-command = Comando del motor { $number }
+engines-command-tip = Lleva al equipo que calcula. Ninguna shell lo ejecuta. Las contraseñas y las claves no van aquí.
+engines-empty = Escriba el comando que lleva al motor.
+engines-quotes = Falta una comilla.
+engines-remove = Quitar el motor { $number }
+engines-add = Añadir un motor…
+engines-add-tip = Añade un comando para empezar, en el que las mayúsculas están en lugar de sus nombres.
+engines-container = Contenedor
+engines-other-command = Otro comando
+engines-hint = Cada trabajo va a un motor que está libre y tiene su modelo. Las imágenes se guardan en este equipo. Aquí no se guardan contraseñas ni claves.
+engines-change-waits = Tiene efecto cuando termine la cola.
+
+## Probar uno
+
+engines-try = Probar
+engines-try-tip = Inicia { $name } y pregunta por su versión, su dispositivo y su memoria.
+engines-stop-trying = Detener
+engines-stop-trying-tip = Deja de esperar a { $name }.
+engines-trying = Esperando una respuesta desde hace { $seconds } s…
+engines-answers = Responde: { $words }
+
+## Lo que hacen
+
+engines-title = Motores
+engines-shown = Motor
+engines-shown-tip = El motor cuya previsión, cuyo hardware y cuya línea de tiempo se muestran.
+engines-show-tip = Muestra la previsión, el hardware y la línea de tiempo de este motor.
+engines-begins = Empieza
+engines-starts = Iniciando…
+engines-restarts = Reiniciando…
+engines-gone = No responde
+engines-lacks-model = No tiene este modelo
+engines-idle = Libre · { $engine }
+engines-given-up = Motor que ya no se usa: { $name }
+engines-restarted = Motor reiniciado, se reanuda: { $name }
+engines-not-started = No se pudieron iniciar los motores

@@ -1,0 +1,50 @@
+### 引擎：设置中的列表，以及多个引擎的工作。
+
+## 列表
+
+engines-here = 本机
+engines-here-tip = 在本机上生成，如有 NVIDIA 显卡则使用它。
+engines-here-alone-tip = 没有启用其他引擎。
+engines-card = { $name }（GPU { $number }）
+engines-card-tip = 本机的这块显卡会得到自己的任务。
+engines-use = 使用引擎 { $number }
+engines-use-tip = 把任务交给它。
+engines-name = 引擎 { $number } 的名称
+engines-name-tip = 这个引擎在窗口中的名称。
+engines-name-hint = 名称
+engines-command = 引擎 { $number } 的命令
+engines-command-tip = 通向进行计算的计算机。不经过 shell 运行。请勿在此填写密码和密钥。
+engines-empty = 请写出通向引擎的命令。
+engines-quotes = 缺少引号。
+engines-remove = 移除引擎 { $number }
+engines-add = 添加引擎…
+engines-add-tip = 添加一条起始命令，其中的大写字母请换成您的名称。
+engines-container = 容器
+engines-other-command = 其他命令
+engines-hint = 每个任务都交给空闲且有其模型的引擎。图像保存在本机。这里不保存密码和密钥。
+engines-change-waits = 队列完成后生效。
+
+## 试用
+
+engines-try = 试一试
+engines-try-tip = 启动 { $name }，询问其版本、设备和内存。
+engines-stop-trying = 停止
+engines-stop-trying-tip = 不再等待 { $name }。
+engines-trying = 正在等待回答，已 { $seconds } 秒…
+engines-answers = 回答：{ $words }
+
+## 工作状态
+
+engines-title = 引擎
+engines-shown = 引擎
+engines-shown-tip = 显示其预测、硬件和时间线的引擎。
+engines-show-tip = 显示这个引擎的预测、硬件和时间线。
+engines-begins = 开始
+engines-starts = 正在启动…
+engines-restarts = 正在重新启动…
+engines-gone = 没有回答
+engines-lacks-model = 没有这个模型
+engines-idle = 空闲 · { $engine }
+engines-given-up = 不再使用的引擎：{ $name }
+engines-restarted = 引擎已重新启动并继续：{ $name }
+engines-not-started = 无法启动引擎
