@@ -5,6 +5,7 @@ mod batch;
 mod bench;
 mod control_net_args;
 mod convert;
+mod deploy;
 mod depth;
 #[cfg(feature = "download")]
 mod download;
@@ -117,6 +118,7 @@ enum Command {
     Inspect(inspect::Args),
     Models(models::Args),
     Convert(convert::Args),
+    Deploy(deploy::Args),
     #[cfg(feature = "download")]
     Download(download::Args),
     Probe(probe::Args),
@@ -152,6 +154,7 @@ pub fn run() -> ExitCode {
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),
+        Some(Command::Deploy(args)) => deploy::run(&args),
         #[cfg(feature = "download")]
         Some(Command::Download(args)) => download::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),

@@ -82,6 +82,8 @@ pub struct Setup {
     pub settings: Option<Settings>,
     /// The settings loaded before the window opened.
     pub startup: StartupSettings,
+    /// Where those are saved.
+    pub startup_file: Option<PathBuf>,
     /// The GPU that renders the window.
     pub gpu: Option<String>,
     /// Where images are saved.
@@ -147,6 +149,7 @@ impl Setup {
             files,
             settings: None,
             startup: StartupSettings::default(),
+            startup_file: None,
             gpu: None,
             folder: None,
             model: None,
@@ -172,6 +175,7 @@ pub struct SluiceApp {
     engine_change: engines::EngineChange,
     /// The engines that run.
     engines_in_use: EngineList,
+    startup_file: Option<PathBuf>,
     cards: Option<Receiver<Vec<Card>>>,
     files: Files,
     new_seed: fn() -> u64,
@@ -235,6 +239,7 @@ impl SluiceApp {
             files,
             settings,
             startup,
+            startup_file,
             gpu,
             folder,
             model,
@@ -283,8 +288,9 @@ impl SluiceApp {
                 ..State::default()
             },
             link,
-            engine_change: engines::EngineChange { start: start_engines, ..Default::default() },
+            engine_change: engines::EngineChange::with(start_engines),
             engines_in_use,
+            startup_file,
             cards,
             files,
             new_seed,

@@ -140,7 +140,7 @@ pub enum Task {
     /// Completes a report of a problem.
     Report(Box<Report>),
     /// Saves the settings that are needed before the window opens.
-    SaveStartupSettings(StartupSettings),
+    SaveStartupSettings(PathBuf, StartupSettings),
 }
 
 /// What is done with the presets in a folder before they are read.
@@ -578,7 +578,7 @@ impl Reporter {
                     },
                 }),
             },
-            Task::SaveStartupSettings(settings) => match settings.save() {
+            Task::SaveStartupSettings(path, settings) => match settings.save(&path) {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
                     title: tr!("files-setting-not-saved"),

@@ -164,6 +164,7 @@ fn create(
         files,
         settings,
         startup,
+        startup_file: StartupSettings::path(),
         gpu,
         folder: options.folder.or(chosen).or_else(pictures_folder),
         model: options.model,

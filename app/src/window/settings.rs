@@ -393,16 +393,16 @@ impl StartupSettings {
     }
 
     /// Saves them.
-    pub fn save(&self) -> anyhow::Result<()> {
-        let path = Self::path().context("this user has no home folder")?;
+    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
         }
-        fs::write(&path, toml::to_string(self)?)
+        fs::write(path, toml::to_string(self)?)
             .with_context(|| format!("{} cannot be written", path.display()))
     }
 
-    fn path() -> Option<PathBuf> {
+    /// Their file, if this user has a home folder.
+    pub fn path() -> Option<PathBuf> {
         Some(directories::ProjectDirs::from("", "", "sluice")?.config_dir().join("window.toml"))
     }
 }

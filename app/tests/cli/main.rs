@@ -7,6 +7,8 @@ mod batch;
 mod bench;
 mod control_nets;
 mod convert;
+#[cfg(unix)]
+mod deploy;
 mod depth;
 mod discreet;
 mod download;

@@ -169,8 +169,8 @@ impl SluiceApp {
         }
         let is_needed_at_start = matches!(setting, Setting::RenderGpu(_) | Setting::Engines(_));
         self.state.settings.set(setting);
-        if is_needed_at_start {
-            self.request(Task::SaveStartupSettings(self.state.settings.startup.clone()));
+        if let Some(file) = self.startup_file.clone().filter(|_| is_needed_at_start) {
+            self.request(Task::SaveStartupSettings(file, self.state.settings.startup.clone()));
         }
     }
 

@@ -17,10 +17,17 @@ use crate::{
 #[derive(Default)]
 pub(super) struct EngineChange {
     /// Starts engines, if they can be changed.
-    pub start: Option<StartEngines>,
+    start: Option<StartEngines>,
     /// The list that waits until the queue is empty.
     wanted: Option<EngineList>,
     coming: Option<Receiver<anyhow::Result<Box<dyn EngineLink>>>>,
+}
+
+impl EngineChange {
+    /// No change yet.
+    pub fn with(start: Option<StartEngines>) -> Self {
+        Self { start, ..Self::default() }
+    }
 }
 
 /// Stands for engines that are being started: what is sent waits.

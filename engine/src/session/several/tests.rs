@@ -178,7 +178,7 @@ fn the_job_of_an_engine_that_is_given_up_goes_to_another_one() {
     }
     // When the last one is given up, so are the jobs.
     second.give_up(None);
-    let events: Vec<Event> = (0..2).map(|_| next(&session)).collect();
+    let events: Vec<Event> = (0..3).map(|_| next(&session)).collect();
     assert!(
         events.iter().any(|event| matches!(event, Event::Failed { job: Some(JobId(3)), .. })),
         "{events:?}"
@@ -259,6 +259,7 @@ fn a_job_that_is_cancelled_while_its_engine_is_lost_stays_cancelled() {
     assert_eq!(first.next(), Command::Cancel { job: JobId(1) });
     first.give_up(Some(JobId(1)));
     assert_eq!(next(&session), Event::Cancelled { job: JobId(1) });
+    drop(first);
     second.serve();
     session.send(job(2)).unwrap();
     assert_eq!(second.job(), JobId(2));

@@ -1,0 +1,121 @@
+//! Copying the program to another computer: this one, behind a script in the place of ssh.
+
+use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
+
+use super::*;
+
+/// A computer with a home folder, which a script in the place of ssh reaches.
+struct There {
+    folder: TempDir,
+}
+
+impl There {
+    fn new() -> Self {
+        let there = Self { folder: TempDir::new().unwrap() };
+        fs::create_dir_all(there.bin()).unwrap();
+        fs::create_dir_all(there.home()).unwrap();
+        let [home, bin] = [there.home(), there.bin()].map(|path| path.display().to_string());
+        there.write("ssh", &format!("shift 2; exec env HOME='{home}' PATH='{bin}':\"$PATH\" sh -c \"$*\""));
+        there
+    }
+
+    fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// Programs that stand before others there.
+    fn bin(&self) -> PathBuf {
+        self.folder.path().join("bin")
+    }
+
+    fn write(&self, name: &str, lines: &str) {
+        let path = if name == "ssh" { self.folder.path().join(name) } else { self.bin().join(name) };
+        fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn deploy(&self, further: &[&str]) -> Output {
+        let ssh = self.folder.path().join("ssh").display().to_string();
+        run(self.folder.path(), &[&["deploy", "attic", "--ssh", &ssh], further].concat())
+    }
+}
+
+#[test]
+fn a_program_is_copied_once_and_is_an_engine_there() {
+    let there = There::new();
+    let output = there.deploy(&[]);
+    assert_fine(&output);
+    let copy = there.home().join(".local/bin/sluice");
+    assert!(
+        stderr(&output).contains("copying sluice, ") && stderr(&output).contains("100%"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(fs::read(&copy).unwrap() == fs::read(env!("CARGO_BIN_EXE_sluice")).unwrap());
+    let engine = stdout(&output).trim().to_owned();
+    let ssh = there.folder.path().join("ssh");
+    assert_eq!(engine, format!("{} -T attic {} worker", ssh.display(), copy.display()));
+    assert_fine(&draw(there.folder.path(), &["--output", "far.png", "--engine", &engine]));
+    assert_fine(&draw(there.folder.path(), &["--output", "near.png"]));
+    let read = |name: &str| fs::read(there.folder.path().join(name)).unwrap();
+    assert_eq!(read("far.png"), read("near.png"));
+
+    let again = there.deploy(&[]);
+    assert_fine(&again);
+    assert!(
+        stderr(&again).contains("is already there") && !stderr(&again).contains("copying"),
+        "{}",
+        stderr(&again)
+    );
+    assert_eq!(stdout(&again).trim(), engine);
+    // Another version is replaced, even while it runs.
+    fs::write(&copy, "an older version").unwrap();
+    let again = there.deploy(&["--quiet"]);
+    assert_fine(&again);
+    assert_eq!(stderr(&again), "");
+    assert!(fs::read(&copy).unwrap() == fs::read(env!("CARGO_BIN_EXE_sluice")).unwrap());
+    assert!(!there.home().join(".local/bin/sluice.part").exists());
+}
+
+#[test]
+fn a_folder_with_spaces_is_named_so_that_every_shell_understands() {
+    let there = There::new();
+    let output = there.deploy(&["--to", "it's mine/bin"]);
+    assert_fine(&output);
+    assert!(there.home().join("it's mine/bin/sluice").is_file());
+    let engine = stdout(&output).trim().to_owned();
+    assert_fine(&draw(there.folder.path(), &["--output", "far.png", "--engine", &engine]));
+}
+
+#[test]
+fn what_goes_wrong_there_is_said_and_nothing_is_replaced() {
+    let there = There::new();
+    fs::create_dir_all(there.home().join(".local/bin")).unwrap();
+    let copy = there.home().join(".local/bin/sluice");
+    fs::write(&copy, "an older version").unwrap();
+    there.write("uname", "echo Linux riscv64");
+    let what = "and attic is Linux riscv64";
+    assert_fails(&there.deploy(&["--quiet"]), what, "Install Sluice there from its own package");
+
+    let uname = Command::new("uname").arg("-sm").output().unwrap();
+    there.write("uname", &format!("echo '{}'", stdout(&uname).trim()));
+    // A disk that keeps less than it is given.
+    there.write("cat", "head -c 1000");
+    assert_fails(&there.deploy(&["--quiet"]), "with other bytes than it was sent with", "Try again");
+    assert_eq!(fs::read_to_string(&copy).unwrap(), "an older version");
+    assert!(!there.home().join(".local/bin/sluice.part").exists());
+
+    there.write("cat", "echo 'No space left on device' >&2; exit 1");
+    let what = "writing the file on attic failed: No space left on device";
+    assert_fails(&there.deploy(&["--quiet"]), what, "Try to log in with ssh yourself");
+
+    there.write("ssh", "echo 'Could not resolve hostname attic' >&2; exit 255");
+    let what = "looking what it is on attic failed: Could not resolve hostname attic";
+    assert_fails(&there.deploy(&["--quiet"]), what, "Try to log in with ssh yourself");
+
+    let folder = there.folder.path();
+    let missing = run(folder, &["deploy", "attic", "--ssh", "no-such-ssh"]);
+    assert_fails(&missing, "no-such-ssh cannot be started", "Install OpenSSH");
+    let option = run(folder, &["deploy", "--", "-oProxyCommand=x"]);
+    assert_fails(&option, "-oProxyCommand=x is no name of a computer", "Write it as for ssh");
+}

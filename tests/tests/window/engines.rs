@@ -1,0 +1,236 @@
+//! Several engines: their list in the settings, and what they do in the queue.
+
+use std::sync::{Arc, Mutex};
+
+use crossbeam_channel::{Receiver, unbounded};
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use sluice::{
+    engines::{Card, EngineList, OtherEngine},
+    window::link::{ChannelLink, EngineLink},
+};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Event, Failure, JobId, LaneChange, Serving, Stage, StageKind},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, machine, picture, starter},
+};
+
+const ATTIC: &str = "ssh -T attic sluice worker";
+
+fn with_attic() -> EngineList {
+    let attic = OtherEngine { name: "attic".to_owned(), command: ATTIC.to_owned(), is_on: true };
+    EngineList { others: vec![attic], ..EngineList::default() }
+}
+
+/// What the window has started in the place of its engines.
+type Started = Arc<Mutex<Vec<(EngineList, Receiver<Command>)>>>;
+
+fn opened(list: EngineList) -> (Window, Started) {
+    let started = Started::default();
+    let own = Arc::clone(&started);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let (report, cards) = crossbeam_channel::bounded(1);
+        let card = |number: u32| Card { uuid: format!("GPU-{number}"), name: "RTX 3060".to_owned() };
+        report.send((0..3).map(card).collect()).unwrap();
+        setup.cards = Some(cards);
+        setup.startup.engines = list;
+        setup.start_engines = Some(Arc::new(move |list: &EngineList| {
+            let (commands, sent) = unbounded();
+            let (_, events) = unbounded();
+            own.lock().unwrap().push((list.clone(), sent));
+            Ok(Box::new(ChannelLink { commands, events }) as Box<dyn EngineLink>)
+        }));
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    (window, started)
+}
+
+fn settings() -> (Window, Started) {
+    let (mut window, started) = opened(EngineList::default());
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    window.fill("Search settings", "ssh");
+    window.frames();
+    (window, started)
+}
+
+fn list(window: &Window) -> EngineList {
+    window.harness.state().state().settings.startup.engines.clone()
+}
+
+fn serving() -> Serving {
+    Serving { engine: "CPU".to_owned(), process: 7, instead_of: None }
+}
+
+/// A window with two engines, each with a job, and a third job that waits.
+fn at_work() -> Window {
+    let (mut window, _) = opened(with_attic());
+    for lane in 0..2 {
+        window.says(Event::Lane { lane, change: LaneChange::Serves(serving()) });
+        window.says(Event::Lane { lane, change: LaneChange::Has(ModelSource::Starter) });
+    }
+    for prompt in ["a", "b", "c"] {
+        window.replace("Prompt", prompt);
+        window.click("Generate");
+        window.take_job();
+    }
+    for (lane, step) in [(0, 3), (1, 6)] {
+        let job = JobId(lane as u64 + 1);
+        window.says(Event::Assigned { job, lane });
+        window.says(Event::Started { job });
+        window.says(Event::StageStarted { job, stage: Stage::new(1, StageKind::Denoise) });
+        window.says(Event::Step { job, step, steps: 12, seconds: 1.0, seconds_left: 9.0 });
+    }
+    window.take_plans();
+    window
+}
+
+#[test]
+fn the_list_has_this_computer_its_further_cards_and_commands() {
+    let (mut window, started) = settings();
+    assert!(
+        window.shows("This computer") && window.shows("RTX 3060 (GPU 1)") && window.shows("RTX 3060 (GPU 2)")
+    );
+    assert!(!window.shows("GPU 0"), "this computer's engine keeps it");
+    assert!(window.shows("Add an engine…"));
+    window.click("Add an engine…");
+    for template in ["SSH", "Slurm", "Kubernetes", "Container", "Another command"] {
+        assert!(window.shows(template), "{template}");
+    }
+    window.click("SSH");
+    let added = list(&window).others;
+    assert_eq!((added.len(), added[0].name.as_str(), added[0].is_on), (1, "SSH", false));
+    assert!(added[0].command.starts_with("ssh -T ") && added[0].command.ends_with(" sluice worker"));
+    window.replace("Name of engine 1", "attic");
+    window.replace("Command of engine 1", ATTIC);
+    assert_eq!(list(&window).others[0].name, "attic", "the field was left");
+    window.harness.key_press(Key::Tab);
+    window.frames();
+    nothing_is_unnamed(&window, "the engines");
+    window.click("Use engine 1");
+    assert_eq!(list(&window), with_attic());
+    window.click("RTX 3060 (GPU 2)");
+    assert_eq!(list(&window).cards[0].uuid, "GPU-2");
+    window.click("Use engine 1");
+    window.click("RTX 3060 (GPU 2)");
+    window.click("Remove engine 1");
+    assert_eq!(list(&window), EngineList::default());
+    assert!(started.lock().unwrap().len() >= 2, "they were used at once");
+}
+
+#[test]
+fn a_command_that_cannot_be_is_not_used_and_one_that_leads_nowhere_says_so() {
+    let (mut window, _) = settings();
+    window.click("Add an engine…");
+    window.click("Another command");
+    assert!(window.shows("Write the command that leads to the engine."));
+    window.replace("Command of engine 1", "ssh 'attic");
+    assert!(window.shows("A quotation mark is missing."));
+    window.click("Use engine 1");
+    assert!(!list(&window).others[0].is_on);
+    window.replace("Command of engine 1", "no-such-program worker");
+    let buttons: Vec<_> = window.harness.get_all_by_label("Try it").collect();
+    buttons.last().unwrap().click();
+    drop(buttons);
+    window.wait_for_words("no-such-program cannot be started");
+    assert!(window.shows("Check the name of the program"));
+}
+
+#[test]
+fn other_engines_are_started_when_no_job_needs_those_that_there_are() {
+    let (mut window, started) = settings();
+    window.click("Close");
+    window.click("Generate");
+    let job = window.take_job().id;
+    window.says(Event::Started { job });
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    window.fill("Search settings", "ssh");
+    window.frames();
+    window.click("RTX 3060 (GPU 1)");
+    assert!(window.shows("Applies when the queue is done."));
+    assert!(started.lock().unwrap().is_empty());
+    window.says(Event::Finished { job, pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
+    let start = std::time::Instant::now();
+    while started.lock().unwrap().is_empty() && start.elapsed().as_secs() < 60 {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        window.frames();
+    }
+    window.frames();
+    let mut all = started.lock().unwrap();
+    let (list, commands) = all.pop().expect("they are not started");
+    drop(all);
+    assert_eq!(list.cards.len(), 1);
+    let load = Command::Load { model: ModelSource::Starter };
+    let mut sent = Vec::new();
+    while !sent.contains(&load) && start.elapsed().as_secs() < 60 {
+        window.frames();
+        sent.extend(commands.try_iter());
+    }
+    assert!(sent.contains(&load), "{sent:?}");
+    assert!(!window.shows("Applies when the queue is done."));
+}
+
+#[test]
+fn the_queue_shows_what_each_engine_does() {
+    let mut window = at_work();
+    window.click("Queue 3");
+    assert!(window.shows("This computer, Step 3 of 12 · 9.0 s left · a"), "the engine");
+    assert!(window.shows("attic, Step 6 of 12 · 9.0 s left · b"));
+    assert!(window.shows("Step 3 of 12 · This computer · "), "the job");
+    assert!(window.shows("Step 6 of 12 · attic · "));
+    assert!(window.shows("c, Waiting"));
+    nothing_is_unnamed(&window, "the queue with two engines");
+    window.says(Event::Finished { job: JobId(2), pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
+    assert!(window.shows("attic, Free · CPU"));
+    let failure = Failure { message: "there is no such model".to_owned(), advice: None };
+    window.says(Event::Lane { lane: 1, change: LaneChange::Lacks(ModelSource::Starter, failure) });
+    assert!(window.shows("attic, Does not have this model"));
+}
+
+#[test]
+fn forecast_hardware_and_activity_are_those_of_the_engine_that_is_shown() {
+    let mut window = at_work();
+    window.says(Event::Hardware(machine()));
+    let status = |window: &Window| window.shows("This computer · Step 3 of 12");
+    assert!(status(&window) && window.shows("RTX 3060"));
+    window.click("Queue 3");
+    window.click_what_says("attic, Step 6");
+    assert_eq!(window.take_commands(), [Command::Show { lane: 1 }]);
+    assert_eq!(window.take_plans().len(), 1, "its forecast is asked for");
+    assert!(!status(&window) && window.shows("attic · Step 6 of 12"));
+    let state = window.harness.state().state();
+    assert!(state.engine.hardware.is_none(), "that of the other computer is not shown any more");
+    assert_eq!(state.jobs.running().map(|(job, _)| job.id), Some(JobId(2)));
+    // One that is gone is not shown.
+    let failure = Failure { message: "the line is dead".to_owned(), advice: None };
+    window.says(Event::Returned { job: JobId(2) });
+    window.says(Event::Lane { lane: 1, change: LaneChange::GivenUp(failure) });
+    assert!(window.shows("Engine not used any more: attic"));
+    assert_eq!(window.take_commands(), [Command::Show { lane: 0 }]);
+    assert!(status(&window));
+    let queue: Vec<u64> = window.harness.state().state().jobs.queue.iter().map(|job| job.id.0).collect();
+    assert_eq!(queue, [1, 2, 3], "the job waits before the others");
+}
+
+#[test]
+fn a_pause_stops_the_jobs_of_all_engines_and_they_keep_their_order() {
+    let mut window = at_work();
+    window.click("Queue 3");
+    window.click("Pause");
+    let commands = window.take_commands();
+    let cancels = [1, 2].map(|id| Command::Cancel { job: JobId(id) });
+    assert_eq!(commands[..3], [Command::Pause { paused: true }, cancels[0].clone(), cancels[1].clone()]);
+    window.says(Event::Cancelled { job: JobId(2) });
+    window.says(Event::Cancelled { job: JobId(1) });
+    let queue: Vec<u64> = window.harness.state().state().jobs.queue.iter().map(|job| job.id.0).collect();
+    assert_eq!(queue, [1, 2, 3]);
+    assert!(!window.shows("Cancelled"));
+    window.click("Resume");
+    assert_eq!(window.take_commands().last(), Some(&Command::Pause { paused: false }));
+}
