@@ -130,6 +130,11 @@ fn the_job_of_a_dead_engine_is_made_by_the_other_one() {
             process = if lane == 0 { served.process } else { process };
         }
     }
+    engine.send(Command::Load { model: request().model });
+    let mut having = 0;
+    while having < 2 {
+        having += usize::from(matches!(engine.next(), Event::Lane { change: LaneChange::Has(_), .. }));
+    }
     let long = Request { seed: 1, steps: 60, ..request() };
     engine.generate(&job(1, long.clone()));
     (2..=4).for_each(|number| engine.generate(&variant(number)));

@@ -84,7 +84,7 @@ fn at_work() -> Window {
         window.says(Event::Assigned { job, lane });
         window.says(Event::Started { job });
         window.says(Event::StageStarted { job, stage: Stage::new(1, StageKind::Denoise) });
-        window.says(Event::Step { job, step, steps: 12, seconds: 1.0, seconds_left: 9.0 });
+        window.says(Event::Step { job, step, steps: 12, seconds: 1.0, seconds_left: 65.0 });
     }
     window.take_plans();
     window
@@ -108,9 +108,10 @@ fn the_list_has_this_computer_its_further_cards_and_commands() {
     assert!(added[0].command.starts_with("ssh -T ") && added[0].command.ends_with(" sluice worker"));
     window.replace("Name of engine 1", "attic");
     window.replace("Command of engine 1", ATTIC);
-    assert_eq!(list(&window).others[0].name, "attic", "the field was left");
     window.harness.key_press(Key::Tab);
     window.frames();
+    let other = &list(&window).others[0];
+    assert_eq!((other.name.as_str(), other.command.as_str()), ("attic", ATTIC), "the field was left");
     nothing_is_unnamed(&window, "the engines");
     window.click("Use engine 1");
     assert_eq!(list(&window), with_attic());
@@ -180,8 +181,8 @@ fn other_engines_are_started_when_no_job_needs_those_that_there_are() {
 fn the_queue_shows_what_each_engine_does() {
     let mut window = at_work();
     window.click("Queue 3");
-    assert!(window.shows("This computer, Step 3 of 12 · 9.0 s left · a"), "the engine");
-    assert!(window.shows("attic, Step 6 of 12 · 9.0 s left · b"));
+    assert!(window.shows("This computer, Step 3 of 12 · ") && window.shows(" left · a"), "the engine");
+    assert!(window.shows("attic, Step 6 of 12 · ") && window.shows(" left · b"));
     assert!(window.shows("Step 3 of 12 · This computer · "), "the job");
     assert!(window.shows("Step 6 of 12 · attic · "));
     assert!(window.shows("c, Waiting"));

@@ -80,7 +80,7 @@ impl Template {
     fn command(self) -> &'static str {
         match self {
             Self::Ssh => "ssh -T -o BatchMode=yes -o ServerAliveInterval=15 HOST sluice worker",
-            Self::Slurm => "srun --quiet --gres=gpu:1 sluice-cuda worker",
+            Self::Slurm => "srun --quiet --unbuffered --gres=gpu:1 sluice-cuda worker",
             Self::Kubernetes => "kubectl exec -i POD -- sluice-cuda worker",
             Self::Container => {
                 "docker run --rm -i --gpus all -v /data/models:/models -e SLUICE_MODEL_FOLDERS=/models IMAGE sluice-cuda worker"
@@ -178,6 +178,8 @@ fn other(ui: &mut Ui, view: &mut EnginesView, place: usize, engine: &mut OtherEn
         .horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::S;
             ui.add_enabled_ui(command.is_ok(), |ui| {
+                // Below those with words beside them.
+                ui.spacing_mut().interact_size.y = ui.spacing().icon_width;
                 let switch = ui.checkbox(&mut engine.is_on, "");
                 let name = tr!("engines-use", number = number);
                 switch.widget_info(|| {
@@ -211,10 +213,8 @@ fn other(ui: &mut Ui, view: &mut EnginesView, place: usize, engine: &mut OtherEn
 
 /// A field of a row. Returns whether somebody types in it.
 fn field(ui: &mut Ui, text: &mut String, [label, tip, hint]: [&str; 3], width: f32) -> bool {
-    let field = TextEdit::singleline(text)
-        .hint_text(hint)
-        .margin(Margin::symmetric(10, 6))
-        .desired_width(width - 20.0);
+    let field =
+        TextEdit::singleline(text).hint_text(hint).margin(Margin::symmetric(10, 6)).desired_width(width);
     let field = ui.add(field).accessible_name(label).on_hover_text(tip);
     field.has_focus()
 }
