@@ -31,7 +31,7 @@ use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder, up
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
-pub use control_net::{ControlNet, Preprocessor};
+pub use control_net::{ControlMode, ControlNet, Preprocessor};
 pub use error::RequestError;
 pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};

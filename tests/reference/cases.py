@@ -77,9 +77,11 @@ class Steered(Run):
     control_nets: list = field(default_factory=list)
 
 
-def control_net(name, picture, weight=1.0, start=0.0, end=1.0):
-    """A ControlNet of a `Steered`: its name, the sides of its picture, its weight, and when it acts."""
-    return {"name": name, "picture": picture, "weight": weight, "start": start, "end": end}
+def control_net(name, picture, weight=1.0, start=0.0, end=1.0, mode=None, **shape):
+    """A ControlNet of a `Steered`: its name, the sides of its picture, its weight, when it acts, and the kind of its picture.
+    One for a transformer has the shape of that, but for `shape`."""
+    others = {key: value for key, value in (("mode", mode), ("shape", shape)) if value}
+    return {"name": name, "picture": picture, "weight": weight, "start": start, "end": end, **others}
 
 
 def references(side, *pictures):
@@ -182,6 +184,17 @@ CASES = {
                     HORSE, "blurry", 2, 2.5, 32, 32, batch=2, true_cfg=2.0, max_tokens=512,
                     references=references(64, [30, 60], [80, 40]), redux="salted", strengths=(0.5, 0.75),
                 ),
+                "steered/guided": Steered(
+                    HORSE, "bad quality", 2, 2.5, 32, 48, true_cfg=3.0,
+                    control_nets=[control_net("lines", [48, 32], 0.8, num_layers=1, num_single_layers=2)],
+                ),
+                "steered/two": Steered(
+                    "dance monkey", "", 3, 3.5, 32, 32, batch=2,
+                    control_nets=[
+                        control_net("union", [32, 32], 0.7, end=0.5, mode="depth", num_layers=2, num_single_layers=1, num_mode=10),
+                        control_net("wide", [40, 50], 1.2, start=0.3, num_layers=2, num_single_layers=1),
+                    ],
+                ),
             },
         ),
         "kontext": Checkpoint(
@@ -253,12 +266,32 @@ CASES = {
                 "heun": Run("dance monkey", "bad", 3, 3.0, 48, 32, max_tokens=32, sampler="heun"),
                 "drawn_over": Edit(HORSE, "blurry", 5, 4.5, 48, 32, max_tokens=24, source=edit(0.5, [40, 50])),
                 "filled_in": Edit("dance monkey", "", 3, 3.0, 32, 48, max_tokens=16, source=edit(1.0, [48, 32], [70, 50])),
+                "steered/guided": Steered(
+                    HORSE, "blurry", 2, 4.5, 32, 48, max_tokens=16,
+                    control_nets=[control_net("lines", [48, 32], 0.8, num_layers=2)],
+                ),
+                "steered/two": Steered(
+                    "dance monkey", "", 2, 1.0, 32, 32, batch=2, max_tokens=16,
+                    control_nets=[
+                        control_net("lines", [32, 32], 0.5, end=0.5, num_layers=2),
+                        control_net("depths", [40, 50], 1.2, num_layers=2),
+                    ],
+                ),
             },
         ),
         "large": Checkpoint(
             salt="large",
             options={"transformer": {"num_layers": 2}, "text_2": {"activation": "gelu"}},
             runs={
+                "steered/alone": Steered(
+                    BRIEF, "blurry", 2, 3.5, 32, 48, max_tokens=16,
+                    control_nets=[
+                        control_net(
+                            "lines", [48, 32], 0.8, num_layers=1, joint_attention_dim=None, use_pos_embed=False,
+                            force_zeros_for_pooled_projection=False,
+                        ),
+                    ],
+                ),
                 "mixed": Run(BRIEF, "", 4, 3.5, 48, 80, max_tokens=48),
                 "batch": Run("", "", 2, 0.0, 32, 48, batch=2, max_tokens=16),
             },
@@ -680,6 +713,9 @@ CASES = {
                 "batch": Run("dance monkey", "", 2, 2.5, 32, 48, batch=2),
                 "drawn_over": Edit(HORSE, "blurry", 4, 2.0, 32, 48, source=edit(0.6, [48, 32])),
                 "filled_in": Edit("dance monkey", "", 3, 1.0, 48, 32, source=edit(1.0, [32, 48], [40, 40])),
+                "steered/guided": Steered(
+                    HORSE, "blurry", 2, 3.0, 32, 48, control_nets=[control_net("lines", [48, 32], 0.8, num_layers=1)],
+                ),
             },
         ),
         "edit": Checkpoint(
@@ -730,7 +766,13 @@ CASES = {
                 "text": {"width": 48, "blocks": 3, "heads": 2, "kv_heads": 1, "eps": 1e-3, "theta": 1e4},
                 "scheduler": {"use_dynamic_shifting": False, "shift": 2.0, "shift_terminal": None},
             },
-            runs={"tall": Run(LONG, "низкое качество", 2, 4.0, 80, 48, max_tokens=128)},
+            runs={
+                "tall": Run(LONG, "низкое качество", 2, 4.0, 80, 48, max_tokens=128),
+                "steered/uneven": Steered(
+                    "dance monkey", "", 3, 1.0, 48, 32, batch=2, max_tokens=24,
+                    control_nets=[control_net("depths", [40, 50], 1.2, start=0.3, num_layers=2)],
+                ),
+            },
         ),
     },
     "qwen_image_21": {
@@ -1036,6 +1078,12 @@ CASES = {
                 "cut": Run(LONG, "  <|im_end|>user <think> ", 1, 1.0, 32, 32, max_tokens=24),
                 "drawn_over": Edit(HORSE, "blurry", 5, 2.0, 64, 48, source=edit(0.5, [48, 64])),
                 "filled_in": Edit("dance monkey", "", 3, 0.0, 48, 64, source=edit(1.0, [64, 48], [90, 70])),
+                "steered/guided": Steered(
+                    HORSE, "blurry", 2, 3.0, 32, 48,
+                    control_nets=[
+                        control_net("lines", [48, 32], 0.8, num_layers=2, control_layers_places=[0, 1], control_in_dim=16),
+                    ],
+                ),
             },
         ),
         "salted": Checkpoint(

@@ -1,5 +1,6 @@
 """Tiny ControlNets, and runs that they steer."""
 
+import inspect
 import os
 import shutil
 import tempfile
@@ -14,8 +15,24 @@ import hash_weights
 import pictures
 
 FILE = "diffusion_pytorch_model.safetensors"
-# The tensors of a run that are kept: the others are those of runs without ControlNets.
-KEPT = ("latents.init", "unet.0.out.0", "output")
+# The kinds of pictures, in the order of the tables of ControlNets that are told them.
+MODES = {"Flux": ("canny", "tile", "depth", "blur", "pose", "gray", "low_quality")}
+
+
+def is_kept(name, is_unet):
+    """Whether a tensor of a run is kept: the others are those of runs without ControlNets. A transformer's latents say what
+    its picture would."""
+    if is_unet:
+        return name in ("latents.init", "unet.0.out.0", "output")
+    return name == "vae.decode.in" or name.startswith("transformer.0.out")
+
+
+def make_like(transformer, net):
+    """A ControlNet for a transformer, whose weights come from the names of its tensors."""
+    kind = type(transformer).__name__.replace("Transformer2DModel", "ControlNetModel")
+    model = getattr(diffusers, kind).from_config({**transformer.config, **net.get("shape", {})})
+    shapes = {key: ["F32", list(value.shape)] for key, value in model.state_dict().items()}
+    return checkpoints.fill(model, {"seed": f"control_net.{net['name']}", "tensors": shapes})
 
 
 def make(unet, name, scales=()):
@@ -41,9 +58,46 @@ def write_pictures(nets, folder):
         pictures.frame(*net["picture"], 5 * number).save(f"{folder}/control-{number}.png")
 
 
+def without_noise(autoencoder):
+    """Lets an autoencoder give the most likely latents of a picture for a sample of them."""
+    encode = autoencoder.encode
+
+    def encoded(*arguments, **options):
+        """The original, whose distribution is not drawn from."""
+        result = encode(*arguments, **options)
+        result.latent_dist.sample = lambda *_, **__: result.latent_dist.mode()
+        return result
+
+    autoencoder.encode = encoded
+
+
+def steered_transformer(pipeline, kind, nets, folder):
+    """The same for a transformer."""
+    models = [make_like(pipeline.transformer, net) for net in nets]
+    without_noise(pipeline.vae)
+    given = inspect.signature(kind.__init__).parameters
+    components = {name: part for name, part in pipeline.components.items() if name in given}
+    alone = len(nets) == 1
+    pipeline = kind(**components, controlnet=models[0] if alone else models)
+    pipeline.set_progress_bar_config(disable=True)
+    each = {
+        "control_image": [Image.open(f"{folder}/control-{number}.png") for number in range(len(nets))],
+        "controlnet_conditioning_scale": [net["weight"] for net in nets],
+        "control_guidance_start": [net["start"] for net in nets],
+        "control_guidance_end": [net["end"] for net in nets],
+    }
+    modes = next((modes for name, modes in MODES.items() if kind.__name__.startswith(name)), ())
+    if modes:
+        each["control_mode"] = [modes.index(net["mode"]) if "mode" in net else None for net in nets]
+    taken = inspect.signature(kind.__call__).parameters
+    return pipeline, {name: value[0] if alone else value for name, value in each.items() if name in taken}
+
+
 def steered(pipeline, nets, folder):
     """A pipeline with the ControlNets of a request, and what it is called with beside."""
     kind = type(pipeline).__name__.replace("Pipeline", "ControlNetPipeline")
+    if hasattr(pipeline, "transformer"):
+        return steered_transformer(pipeline, getattr(diffusers, kind), nets, folder)
     models = [make(pipeline.unet, net["name"])[0] for net in nets]
     config = pipeline.config
     extra = (

@@ -70,9 +70,11 @@ def write_run(name, tiny, case, run, checkpoint, out):
             save_case("redux", run.redux, refiner)
         recorded = recording.run(type(tiny.pipeline).__name__, checkpoint, request, out, refiner=refiner)
     if "control_nets" in request:
-        for net in request["control_nets"]:
+        is_unet = hasattr(tiny.pipeline, "unet")
+        # Those for transformers are made from the names of the transformer's tensors.
+        for net in request["control_nets"] if is_unet else []:
             control_nets.write(tiny.pipeline.unet, net["name"], f"{out}/../control_nets/{net['name']}")
-        recorded = {name: value for name, value in recorded.items() if name in control_nets.KEPT}
+        recorded = {name: value for name, value in recorded.items() if control_nets.is_kept(name, is_unet)}
     save_tensors(recorded, f"{out}/golden.safetensors")
 
 

@@ -607,6 +607,7 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     recorder.watch(pipeline, calls=1 + (wanted.guidance > 0 if is_krea else wanted.guidance > 1 if kind.startswith(("Wan", "Qwen", "Flux2Klein", "Chroma", "Anima", "LongCat")) else len(extra)))
     if not makes_clips:
         named = [f"reference.{number}" for number in range(len(references["pictures"]))] if references else []
+        named += [f"map.{number}" for number in range(len(request.get("control_nets", ())))]
         recorder.watch_encoding(pipeline.vae, pictures.used(pipeline, source) if source else named)
     elif source and not is_packed:
         recorder.watch_condition(pipeline)

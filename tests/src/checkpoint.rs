@@ -10,11 +10,12 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Control, ControlNet, Fit, GuidanceOptions, Keyframe, ModelSource, Redux, Refiner, Request,
-    Sampler, SourceClip, SourceImage, SourceMask,
+    ComputeDtype, Control, ControlMode, ControlNet, Fit, GuidanceOptions, Keyframe, ModelSource, Redux,
+    Refiner, Request, Sampler, SourceClip, SourceImage, SourceMask,
 };
 
 use crate::{
+    control_nets::{self, NetShape},
     hash_weights,
     original_names::{self, Tensors, prefixed},
 };
@@ -251,6 +252,9 @@ struct RunControlNet {
     weight: f32,
     start: f64,
     end: f64,
+    mode: Option<ControlMode>,
+    /// That of a ControlNet for a transformer.
+    shape: Option<NetShape>,
 }
 
 /// The input image of a run.
@@ -366,6 +370,17 @@ impl Run {
         for net in &self.request.control_nets {
             let folder = model.join(CONTROL_NETS).join(&net.name);
             fs::create_dir_all(&folder)?;
+            if let Some(shape) = &net.shape {
+                let checkpoint = manifest_tensors(&self.folder.join("../../checkpoint"))?;
+                let mut steered = Tensors::new();
+                checkpoint
+                    .into_iter()
+                    .filter(|(file, _)| file.starts_with("transformer/"))
+                    .for_each(|(_, mut tensors)| steered.append(&mut tensors));
+                let tensors = control_nets::tensors(&net.name, shape, &steered)?;
+                save(&tensors, &folder.join("diffusion_pytorch_model.safetensors"))?;
+                continue;
+            }
             for (file, tensors) in manifest_tensors(&self.folder.join("../control_nets").join(&net.name))? {
                 save(&tensors, &folder.join(file))?;
             }
@@ -403,6 +418,7 @@ impl Run {
         let each = self.request.control_nets.iter().enumerate().map(|(number, net)| ControlNet {
             model: model.join(CONTROL_NETS).join(&net.name),
             image: self.folder.join(format!("control-{number}.png")),
+            mode: net.mode,
             weight: net.weight,
             start: net.start,
             end: net.end,

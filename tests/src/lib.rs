@@ -4,6 +4,7 @@
 pub mod adapters;
 pub mod checkpoint;
 pub mod clips;
+pub mod control_nets;
 pub mod depth;
 pub mod emulation;
 pub mod failures;

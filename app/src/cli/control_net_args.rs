@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
-    request::{ControlNet, Preprocessor},
+    request::{ControlMode, ControlNet, Preprocessor},
     units::counted,
 };
 
@@ -13,8 +13,8 @@ use super::{exit::refuse, names::named};
 /// are given.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct ControlNetArgs {
-    /// A ControlNet that steers the image, for Stable Diffusion 1, 2 and XL: a .safetensors file, or a folder as diffusers
-    /// has it. Can be given several times.
+    /// A ControlNet that steers the image, made for the model: a .safetensors file, or a folder as diffusers has it. Can be
+    /// given several times.
     #[arg(long, value_name = "PATH", requires = "control_image")]
     control_net: Vec<PathBuf>,
     /// The image that a ControlNet follows, in the order of the ControlNets: edges, depths, poses, or an image that a
@@ -25,6 +25,10 @@ pub(super) struct ControlNetArgs {
     /// (depth), or nothing.
     #[arg(long, value_name = "NAME", value_parser = named(&Preprocessor::ALL, Preprocessor::name), requires = "control_net")]
     control_preprocessor: Vec<Preprocessor>,
+    /// What kind of image a ControlNet follows, for those that follow several (unions). Left out, it is what the preprocessor
+    /// makes.
+    #[arg(long, value_name = "NAME", value_parser = named(&ControlMode::ALL, ControlMode::name), requires = "control_net")]
+    control_mode: Vec<ControlMode>,
     /// What makes depth maps: a .safetensors file of Depth Anything V2, or its folder as transformers saves it.
     #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
     depth_model: Option<PathBuf>,
@@ -62,6 +66,7 @@ impl ControlNetArgs {
             model: model.clone(),
             image: image.clone(),
             preprocessor: given(&self.control_preprocessor, index, usual.preprocessor),
+            mode: self.control_mode.get(index).copied(),
             weight: given(&self.control_weight, index, usual.weight),
             start: given(&self.control_start, index, usual.start),
             end: given(&self.control_end, index, usual.end),

@@ -10,7 +10,7 @@ mod samplers;
 mod shelf;
 
 use serde::{Deserialize, Serialize};
-use sluice_engine::request::{Fit, Preprocessor, Variation};
+use sluice_engine::request::{ControlMode, Fit, Preprocessor, Variation};
 
 pub use error::OrderError;
 pub use inputs::{Given, Inputs};
@@ -182,6 +182,9 @@ pub struct ControlNetOrder {
     pub image: Given,
     /// What is made of the image first.
     pub preprocessor: Preprocessor,
+    /// The kind of the image, for ControlNets that follow several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ControlMode>,
     /// How strongly it counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight: Option<f32>,

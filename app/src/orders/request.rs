@@ -135,6 +135,7 @@ impl Order {
                 model: shelf.control_net(&order.model)?,
                 image: inputs.file(&order.image, "the image of a ControlNet")?,
                 preprocessor: order.preprocessor,
+                mode: order.mode,
                 weight: order.weight.unwrap_or(usual.weight),
                 start: order.start.unwrap_or(usual.start),
                 end: order.end.unwrap_or(usual.end),

@@ -19,12 +19,12 @@ fn each_control_net_needs_an_image() {
 }
 
 #[test]
-fn a_model_that_takes_none_says_so() {
+fn one_for_another_model_says_so() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("edges.safetensors"), &CONTROL_NET);
     fs::write(folder.path().join("edges.png"), "").unwrap();
     let one = ["--control-net", "edges.safetensors", "--control-image", "edges.png"];
-    let what = "edges.safetensors cannot be used as a ControlNet: no ControlNets for this kind of model";
+    let what = "edges.safetensors cannot be used as a ControlNet: it is for Stable Diffusion 1, and the model is Z-Image";
     assert_fails(&draw(folder.path(), &one), what, "Choose a ControlNet made for the model");
 }
 

@@ -363,9 +363,7 @@ impl CheckpointError {
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),
             Self::ControlNet { .. } => {
-                "Choose a ControlNet made for the model: for Stable Diffusion 1, 2 or XL, as \
-                .safetensors."
-                    .to_owned()
+                "Choose a ControlNet made for the model, as .safetensors.".to_owned()
             }
             Self::MissingTensor { .. } => "The file belongs to another model or is incomplete.".to_owned(),
             Self::Shape { .. } => "The weights and the configuration belong to different models. Download \

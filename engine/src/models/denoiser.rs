@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     checkpoint::{CheckpointError, Component, Part},
     nn::{self, Rope, Tensor, bail},
-    request::{Canvas, LONGEST_SIDE, Mode, References, Request},
+    request::{Canvas, ControlMode, LONGEST_SIDE, Mode, References, Request},
     residency::{Blocks, RunError},
     sampling::KeptNorms,
     text::Encoded,
@@ -96,11 +96,34 @@ pub struct PrepareInput<'a> {
     pub controls: &'a [ControlImage],
 }
 
+/// In which form a ControlNet reads its map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MapForm {
+    /// Pixels `[1, 3, height, width]` in 0…1.
+    #[default]
+    Pixels,
+    /// Latents `[1, channels, height, width]`.
+    Latents,
+    /// The same without the shift of their scale.
+    UnshiftedLatents,
+}
+
+/// What has to be known of a ControlNet to use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SteeredBy {
+    /// How it reads its map.
+    pub reads: MapForm,
+    /// The kinds of maps that it has to be told apart; empty if it follows only one kind.
+    pub modes: &'static [ControlMode],
+}
+
 /// What a ControlNet follows.
 #[derive(Debug, Clone)]
 pub struct ControlImage {
-    /// The image `[1, 3, height, width]`, f32 in 0…1.
+    /// The map, f32, as [`SteeredBy::reads`] says.
     pub image: Tensor,
+    /// The kind of the map, if that is known.
+    pub mode: Option<ControlMode>,
     /// How strongly the ControlNet counts.
     pub weight: f32,
     /// The noise levels at which it acts, from above the first up to the second.
@@ -284,9 +307,14 @@ pub trait Denoiser: Send + Sync {
         false
     }
 
-    /// The number of ControlNets that steer it.
-    fn control_nets(&self) -> usize {
-        0
+    /// The kinds of maps that ControlNets for it can be told.
+    fn control_modes(&self) -> &'static [ControlMode] {
+        &[]
+    }
+
+    /// The ControlNets that steer it.
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        Vec::new()
     }
 
     /// The network steered by the ControlNets in parts of checkpoints, whose blocks come before its own.

@@ -4,26 +4,34 @@
 //! block they form one sequence, and attention and feed-forward run in parallel. The network of Fill also reads the latents of
 //! a masked image and the mask's pixels.
 
+mod control_net;
+mod pass;
+
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+pub use self::control_net::{control_modes, is_control_net};
+use self::pass::Pass;
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
     PrepareInput, Prepared, TextPart,
+    control_nets::ControlNets,
+    denoiser::SteeredBy,
     family::{autoencoder_part, clip_part, part, t5_part},
     joint::{
         Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
-        diffusers_name, head, prepare, stored_name, streams,
+        diffusers_name, prepare, stored_name,
     },
     longcat,
-    modulated::{normed, within_range},
-    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
+    patches::{Channels, references, wrong_axes},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{D, Device, Result, Rope, Tensor, bail, gated_add, gelu_tanh},
-    request::{Canvas, ComputeDtype, ReferenceSizes, References, Request},
-    residency::{Blocks, RunError, Weights},
+    nn::{Result, Tensor, bail},
+    request::{Canvas, ComputeDtype, ControlMode, ReferenceSizes, References, Request},
+    residency::{Blocks, RunError},
     sampling::{FlowShift, Training},
     text::{ClipEncoder, ClipUse, Encoded, T5Encoder},
     vae::{Autoencoder, AutoencoderKl, LatentScaling},
@@ -210,6 +218,11 @@ impl FluxConfig {
         let reason =
             format!("it must be {outputs}, or in FLUX.1 Fill {of_fill}; other inputs are not supported");
         part.refuse("in_channels", self.in_channels, reason)
+    }
+
+    /// Number of double and single blocks.
+    fn blocks(&self) -> usize {
+        self.num_layers + self.num_single_layers
     }
 
     /// Index of the block with the image embedder. All blocks before it are needed once per run.
@@ -453,6 +466,8 @@ pub struct FluxTransformer {
     embedders: usize,
     /// Whether the text has places, and images are after it.
     is_text_placed: bool,
+    /// What steers it.
+    nets: ControlNets,
 }
 
 impl Denoiser for FluxTransformer {
@@ -469,6 +484,26 @@ impl Denoiser for FluxTransformer {
     fn references(&self) -> Option<References> {
         let sizes = ReferenceSizes::Preferred(PREFERRED_SIZES.to_vec());
         (!self.fills_in()).then_some(References { most: 1, edits: self.edits, sizes })
+    }
+
+    fn takes_control_nets(&self) -> bool {
+        true
+    }
+
+    fn control_modes(&self) -> &'static [ControlMode] {
+        &control_net::MODES
+    }
+
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        self.nets.about()
+    }
+
+    fn controlled_by(
+        &self,
+        nets: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let (nets, components) = ControlNets::open(nets, |part| control_net::open(part, self))?;
+        Ok((Arc::new(Self { nets, ..self.clone() }), components))
     }
 
     fn channels_beside(&self) -> usize {
@@ -519,9 +554,11 @@ impl Denoiser for FluxTransformer {
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let guidance = self.config.guidance_embeds.then_some(input.guidance * 1000.0);
         let modulators = |block| self.config.modulators(block);
-        let prepared = prepare(blocks, input, &times, guidance, self.config.embedders(), modulators)?;
-        let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
-        Ok(Prepared { references, ..prepared })
+        self.nets.prepare(blocks, input, |blocks| {
+            let prepared = prepare(blocks, input, &times, guidance, self.config.embedders(), modulators)?;
+            let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
+            Ok(Prepared { references, ..prepared })
+        })
     }
 
     fn predict(
@@ -530,67 +567,10 @@ impl Denoiser for FluxTransformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let (_, _, height, width) = input.latents.dims4()?;
-        let grid = [height / PATCH, width / PATCH];
-        let references = prepared.references.iter().map(|reference| reference.grid);
-        let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(references).collect();
-        let tokens = |branch: &Conditioning| branch.prompt.dim(1);
-        let rotations =
-            prepared.branches.iter().map(|branch| self.pe(tokens(branch)?, &grids, &blocks.device()));
-        let rotations: Vec<Rope> = rotations.collect::<Result<_>>()?;
-        let modulation = prepared.modulation(input.sigma)?;
-
-        let double = self.embedders + 1;
-        let single = double + self.config.num_layers;
-        let last = single + self.config.num_single_layers;
-        let mut apart: Vec<[Tensor; 2]> = Vec::new();
-        let mut joint: Vec<Tensor> = Vec::new();
-        blocks.walk(self.embedders..last + 1, |index, w| {
-            if index < double {
-                let mut latents = input.latents.to_dtype(blocks.dtype())?;
-                if self.fills_in() {
-                    let Some(beside) = input.beside else {
-                        bail!("the masked image and its mask are missing")
-                    };
-                    latents = Tensor::cat(&[&latents, &beside.to_dtype(blocks.dtype())?], 1)?;
-                }
-                let patches = patchify(&latents, PATCH, Channels::First)?;
-                let img = w.linear("x_embedder", &with_references(patches, &prepared.references)?)?;
-                apart = streams(&img, &prepared.branches)?;
-                return Ok(());
-            }
-            if index == single {
-                let joined = apart.drain(..).map(|[img, txt]| Tensor::cat(&[txt, img], 1));
-                joint = joined.collect::<Result<_>>()?;
-            }
-            // Without a pooled prompt, all branches are modulated alike.
-            let own = |branch: usize, number: usize| {
-                let all = &modulation[number];
-                all.narrow(0, branch.min(all.dim(0)? - 1), 1)
-            };
-            if index < single {
-                return w.branches(&mut apart, |w, branch, streams| {
-                    let first = 2 * (index - double);
-                    let [img, txt] = &*streams;
-                    let (pe, modulations) =
-                        (&rotations[branch], [own(branch, first)?, own(branch, first + 1)?]);
-                    *streams = self.config.heads().double_block(w, [img, txt], modulations, MLPS, pe)?;
-                    Ok(())
-                });
-            }
-            w.branches(&mut joint, |w, branch, x| {
-                let modulation = own(branch, 2 * self.config.num_layers + index - single)?;
-                *x = if index == last {
-                    let text = tokens(&prepared.branches[branch])?;
-                    head(w, &x.narrow(1, text, grid[0] * grid[1])?, &modulation)?
-                } else {
-                    self.single_block(w, x, &modulation, &rotations[branch])?
-                };
-                Ok(())
-            })
-        })?;
-        let latents = |x| unpatchify(x, grid, PATCH, Channels::First);
-        Ok(joint.iter().map(latents).collect::<Result<_>>()?)
+        let mut pass = Pass::new(self, blocks, input, prepared)?;
+        let own = self.embedders..self.embedders + 1 + self.config.blocks() + 1;
+        self.nets.walk(blocks, input, prepared, (own, 1), &mut pass)?;
+        Ok(pass.into_latents()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
@@ -602,7 +582,7 @@ impl FluxTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: FluxConfig, scale: usize) -> Self {
         let embedders = config.embedders();
-        Self { config, scale, edits: false, embedders, is_text_placed: false }
+        Self { config, scale, edits: false, embedders, is_text_placed: false, nets: ControlNets::default() }
     }
 
     /// The same for a network of the same [trunk](FluxConfig::trunk), which begins at this block, with other conditioning
@@ -615,35 +595,6 @@ impl FluxTransformer {
     /// from the place on where the text ends.
     pub fn with_text_placed(self) -> Self {
         Self { is_text_placed: true, ..self }
-    }
-
-    fn single_block(&self, w: &Weights, x: &Tensor, modulation: &Tensor, pe: &Rope) -> Result<Tensor> {
-        let modulation = modulation.chunk(SINGLE_MODULATION, D::Minus1)?;
-        let h = normed(x, &modulation[..2])?;
-        let mlp = gelu_tanh(&w.linear("proj_mlp", &h)?)?;
-        let heads = self.config.heads();
-        let attended = heads.attend(heads.qkv(w, h, &SIDES[0])?, Some(pe))?;
-        let h = Tensor::cat(&[&attended, &mlp], D::Minus1)?;
-        drop((attended, mlp));
-        within_range(gated_add(x, &modulation[2], &w.linear("proj_out", &h)?)?)
-    }
-
-    /// `pe`: all text tokens are at the origin, image tokens at the number of their image, their row and their column. For
-    /// placed text see [`with_text_placed`](Self::with_text_placed).
-    fn pe(&self, text: usize, grids: &[[usize; 2]], device: &Device) -> Result<Rope> {
-        let (plane, first) = if self.is_text_placed { (1, text) } else { (0, 0) };
-        let tokens = grids.iter().enumerate().flat_map(|(image, &[rows, columns])| {
-            (0..rows).flat_map(move |row| {
-                (0..columns).map(move |column| [plane + image, first + row, first + column])
-            })
-        });
-        let text = (0..text).map(|place| if self.is_text_placed { [0, place, place] } else { [0; 3] });
-        let places: Vec<[usize; 3]> = text.chain(tokens).collect();
-        let pairs = self.config.attention_head_dim / 2;
-        let angles = angles(&places, &self.config.axes_dims_rope, |place, exponent| {
-            place as f64 / THETA.powf(exponent)
-        });
-        Rope::from_exact_angles(&angles, places.len(), pairs, device)
     }
 }
 

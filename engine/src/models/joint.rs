@@ -294,7 +294,7 @@ pub struct Conditions {
     pub dim: usize,
     /// Width of the pooled prompt.
     pub pooled: usize,
-    /// Width of the prompt embeddings.
+    /// Width of the prompt embeddings; 0 in networks that read none.
     pub prompt: usize,
     /// Whether the guidance scale is an input of the network.
     pub has_guidance: bool,
@@ -308,7 +308,7 @@ impl Conditions {
             spec = embedder_spec(spec, "guidance_embedder", self.dim, FREQUENCY_WIDTH);
         }
         let spec = embedder_spec(spec, "text_embedder", self.dim, self.pooled);
-        spec.linear("context_embedder", self.dim, self.prompt)
+        if self.prompt == 0 { spec } else { spec.linear("context_embedder", self.dim, self.prompt) }
     }
 }
 
@@ -368,7 +368,10 @@ pub fn prepare(
 ) -> std::result::Result<Prepared, RunError> {
     modulated(blocks, input.sigmas, embedders, layers, |w| {
         let vec = embed(w, input.branches, times, guidance, blocks)?;
-        let prompt = |branch: &Conditioning| w.linear("context_embedder", &branch.prompt.unsqueeze(0)?);
+        let prompt = |branch: &Conditioning| match w.has("context_embedder.weight") {
+            true => w.linear("context_embedder", &branch.prompt.unsqueeze(0)?),
+            false => branch.prompt.unsqueeze(0),
+        };
         Ok((vec, input.branches.iter().map(prompt).collect::<Result<_>>()?))
     })
 }

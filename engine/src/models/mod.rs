@@ -4,6 +4,7 @@ mod adapter_marks;
 pub mod anima;
 pub mod cascade;
 pub mod chroma;
+mod control_nets;
 pub mod cosmos;
 mod denoiser;
 mod depth;
@@ -42,8 +43,8 @@ pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
 pub use denoiser::{
-    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, LatentShape, Modulation, PrepareInput,
-    Prepared, Reference, Steering,
+    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, LatentShape, MapForm, Modulation,
+    PrepareInput, Prepared, Reference, SteeredBy, Steering,
 };
 pub use depth::{DepthEstimators, open_depth};
 pub use family::{Family, open};
@@ -61,7 +62,7 @@ pub use model::{
 };
 pub use opened::OpenedModels;
 pub use segmenters::{Segmenters, open_segmenter};
-pub use stages::{ClipFrames, Denoise, SourceImages, Start, Steps, Task, around};
+pub use stages::{ClipFrames, Denoise, EncodedMap, SourceImages, Start, Steps, Task, around};
 pub use upscalers::{Upscalers, open_upscaler};
 pub use windows::{FrameWindows, Window};
 

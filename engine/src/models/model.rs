@@ -7,7 +7,7 @@ use crate::{
     aids::{DepthAnything, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, Mode, Preprocessor, References, Request, RequestError, Sampler},
+    request::{ComputeDtype, ControlMode, Mode, Preprocessor, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
     upscale::Upscaler,
@@ -277,6 +277,11 @@ impl Model {
         self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.takes_control_nets())
     }
 
+    /// The kinds of maps that ControlNets for it can be told.
+    pub fn control_modes(&self) -> &'static [ControlMode] {
+        self.denoisers().next().map_or(&[], |denoiser| denoiser.network.denoiser.control_modes())
+    }
+
     /// Its autoencoders, in order.
     pub fn autoencoders(&self) -> impl Iterator<Item = Used<dyn Autoencoder>> + '_ {
         self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
@@ -398,6 +403,10 @@ impl Model {
             (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;
+        let nets = self.denoisers().next().map(|denoiser| denoiser.network.denoiser.control_nets());
+        for (net, about) in request.control_nets.iter().zip(nets.unwrap_or_default()) {
+            net.validate_mode(about.modes)?;
+        }
         if request.hires.is_some() {
             return self.validate_hires(request);
         }

@@ -9,7 +9,7 @@ use std::{
 
 use super::{Model, open, open_depth, open_segmenter, open_upscaler};
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part},
+    checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
     request::{ControlNet, ModelSource, Preprocessor, Redux, Refiner, Request},
     text::ReduxTower,
 };
@@ -233,7 +233,10 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
     if parts.len() > 1 {
         return Err(refused("it is a whole model"));
     }
-    parts.pop().ok_or_else(|| refused("it has no tensors"))
+    let part = parts.pop().ok_or_else(|| refused("it has no tensors"))?;
+    let config = path.join("config.json");
+    let config = config.is_file().then(|| read_json(&config)).transpose()?;
+    Ok(Part { config, ..part })
 }
 
 /// The depth estimator of a request in which a ControlNet follows depths.

@@ -5,22 +5,30 @@
 //! continues along the diagonal. The models that edit see the references beside the image, and through the vision tower of
 //! their text encoder.
 
+mod control_net;
+mod pass;
+
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+pub use self::control_net::is_control_net;
+use self::pass::Pass;
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
-    PrepareInput, Prepared, TextPart,
+    PrepareInput, Prepared, SteeredBy, TextPart,
+    control_nets::ControlNets,
     family::part,
     joint::{
         DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, conditioning_spec, diffusers_name,
-        embedded_prompts, embedded_times, head, modulated, streams,
+        embedded_prompts, embedded_times, modulated,
     },
-    patches::{Channels, centred_rope, patchify, references, unpatchify, with_references, wrong_axes},
+    patches::{Channels, references, wrong_axes},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, TensorTable},
-    nn::{Result, Rope, Tensor, bail},
+    nn::{Result, Tensor, bail},
     request::{Canvas, ComputeDtype, ReferenceSizes, References},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, KeptNorms, Training},
@@ -312,12 +320,14 @@ pub struct QwenImageTransformer {
     /// Pixels per latent, along one side.
     scale: usize,
     references: Option<References>,
+    /// What steers it.
+    nets: ControlNets,
 }
 
 impl QwenImageTransformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: QwenImageConfig, scale: usize) -> Self {
-        Self { config, scale, references: None }
+        Self { config, scale, references: None, nets: ControlNets::default() }
     }
 
     /// The transformer in a part of a checkpoint, and the location of its weights. Its files use the names of
@@ -370,6 +380,22 @@ impl Denoiser for QwenImageTransformer {
         self.references.clone()
     }
 
+    fn takes_control_nets(&self) -> bool {
+        true
+    }
+
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        self.nets.about()
+    }
+
+    fn controlled_by(
+        &self,
+        nets: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let (nets, components) = ControlNets::open(nets, |part| control_net::open(part, self))?;
+        Ok((Arc::new(Self { nets, ..self.clone() }), components))
+    }
+
     fn guidance_keeps_norms(&self) -> Option<KeptNorms> {
         Some(KeptNorms { side: PATCH, at_most: false })
     }
@@ -391,10 +417,12 @@ impl Denoiser for QwenImageTransformer {
         if self.config.zero_cond_t && !input.references.is_empty() && !sigmas.contains(&0.0) {
             sigmas.push(0.0);
         }
-        let embed = |w: &Weights| self.embed(w, input, &sigmas, blocks);
-        let prepared = modulated(blocks, &sigmas, self.config.embedders(), modulators, embed)?;
-        let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
-        Ok(Prepared { references, ..prepared })
+        self.nets.prepare(blocks, input, |blocks| {
+            let embed = |w: &Weights| self.embed(w, input, &sigmas, blocks);
+            let prepared = modulated(blocks, &sigmas, self.config.embedders(), modulators, embed)?;
+            let references = references(input.references, PATCH, Channels::First, blocks.dtype())?;
+            Ok(Prepared { references, ..prepared })
+        })
     }
 
     fn predict(
@@ -403,55 +431,10 @@ impl Denoiser for QwenImageTransformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let (_, _, height, width) = input.latents.dims4()?;
-        let grid = [height / PATCH, width / PATCH];
-        let seen = prepared.references.iter().map(|reference| reference.grid);
-        let grids: Vec<[usize; 2]> = std::iter::once(grid).chain(seen).collect();
-        let widths = &self.config.axes_dims_rope;
-        let rotation =
-            |branch: &Conditioning| centred_rope(branch.prompt.dim(1)?, &grids, widths, &blocks.device());
-        let rotations: Vec<Rope> = prepared.branches.iter().map(rotation).collect::<Result<_>>()?;
-        let modulation = prepared.modulation(input.sigma)?;
-        let own_tokens = grid[0] * grid[1];
-        let reference_tokens = grids.iter().skip(1).map(|[rows, columns]| rows * columns).sum();
-        // In newer models references are modulated as images without noise.
-        let without_noise = match self.config.zero_cond_t && reference_tokens > 0 {
-            true => Some(prepared.modulation(0.0)?),
-            false => None,
-        };
-
-        let first = self.config.embedders() + 1;
-        let last = first + self.config.num_layers;
-        let mut both: Vec<[Tensor; 2]> = Vec::new();
-        blocks.walk(self.config.embedders()..last + 1, |index, w| {
-            if index < first {
-                let latents = input.latents.to_dtype(blocks.dtype())?;
-                let patches = patchify(&latents, PATCH, Channels::First)?;
-                let img = w.linear("img_in", &with_references(patches, &prepared.references)?)?;
-                both = streams(&img, &prepared.branches)?;
-                return Ok(());
-            }
-            let number = 2 * (index - first);
-            let modulation = &modulation[number..];
-            w.branches(&mut both, |w, branch, [img, txt]| {
-                if index == last {
-                    *img = head(w, &img.narrow(1, 0, own_tokens)?, &modulation[0])?;
-                    return Ok(());
-                }
-                let of_image = match without_noise {
-                    Some(clean) => {
-                        vec![(own_tokens, modulation[0].clone()), (reference_tokens, clean[number].clone())]
-                    }
-                    None => vec![(img.dim(1)?, modulation[0].clone())],
-                };
-                let own = [of_image, vec![(txt.dim(1)?, modulation[1].clone())]];
-                let pe = &rotations[branch];
-                [*img, *txt] = self.config.heads().double_block_in(w, [&*img, &*txt], own, MLPS, pe)?;
-                Ok(())
-            })
-        })?;
-        let latents = |[img, _]: &[Tensor; 2]| unpatchify(img, grid, PATCH, Channels::First);
-        Ok(both.iter().map(latents).collect::<Result<_>>()?)
+        let mut pass = Pass::new(self, blocks, input, prepared)?;
+        let own = self.config.embedders()..self.config.embedders() + 1 + self.config.num_layers + 1;
+        self.nets.walk(blocks, input, prepared, (own, 1), &mut pass)?;
+        Ok(pass.into_latents()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {

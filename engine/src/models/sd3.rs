@@ -5,24 +5,31 @@
 //! the image also attends to itself alone. Position embeddings from the middle of a table are added to the
 //! image tokens.
 
+mod control_net;
+mod pass;
+
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+pub use self::control_net::is_control_net;
+use self::pass::Pass;
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
-    PrepareInput, Prepared, TextPart,
+    PrepareInput, Prepared, SteeredBy, TextPart,
+    control_nets::ControlNets,
     denoiser::negative_first,
     family::{autoencoder_part, clip_parts, part, t5_part},
     joint::{
-        Attention, Conditions, HEAD_MODULATORS, Heads, MLPS, Modulators, Row, diffusers_name, fed_forward,
-        head, prepare, stored_name, streams,
+        Attention, Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
+        diffusers_name, prepare, stored_name,
     },
-    modulated::normed,
-    patches::{Channels, patchify, unpatchify},
+    patches::{Channels, patchify},
     scheduler,
 };
 use crate::{
     checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{D, Result, Tensor, bail, gated_add, linear},
+    nn::{Result, Tensor, bail, linear},
     request::{Canvas, ComputeDtype},
     residency::{Blocks, RunError, Weights},
     sampling::{FlowShift, LastLevel, Training},
@@ -87,6 +94,21 @@ pub struct Sd3Config {
     pub dual_attention_layers: Vec<usize>,
     /// How queries and keys are normalized: `rms_norm`, or `None`.
     pub qk_norm: Option<String>,
+    /// Which streams its blocks have.
+    #[serde(skip)]
+    streams: Streams,
+}
+
+/// The streams of tokens in a network's blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Streams {
+    /// Image and text, of which the last block only passes on the image.
+    #[default]
+    Both,
+    /// Image and text to the end.
+    BothToTheEnd,
+    /// The image alone.
+    Image,
 }
 
 impl Default for Sd3Config {
@@ -105,6 +127,7 @@ impl Default for Sd3Config {
             pos_embed_max_size: 96,
             dual_attention_layers: Vec::new(),
             qk_norm: None,
+            streams: Streams::Both,
         }
     }
 }
@@ -186,7 +209,7 @@ impl Sd3Config {
         Conditions {
             dim: self.heads().dim(),
             pooled: self.pooled_projection_dim,
-            prompt: self.joint_attention_dim,
+            prompt: if self.streams == Streams::Image { 0 } else { self.joint_attention_dim },
             has_guidance: false,
         }
     }
@@ -198,7 +221,11 @@ impl Sd3Config {
 
     /// The number of streams needed after this transformer block.
     fn outputs(&self, block: usize) -> usize {
-        if block + 1 < self.num_layers { 2 } else { 1 }
+        match self.streams {
+            Streams::Both if block + 1 == self.num_layers => 1,
+            Streams::Both | Streams::BothToTheEnd => 2,
+            Streams::Image => 1,
+        }
     }
 
     /// Number of values in a patch of latents.
@@ -222,6 +249,9 @@ impl Sd3Config {
         if block == self.num_layers {
             return HEAD_MODULATORS;
         }
+        if self.streams == Streams::Image {
+            return &[IMAGE_MODULATOR];
+        }
         match (self.is_dual(block), self.outputs(block)) {
             (false, 2) => &[IMAGE_MODULATOR, TEXT_MODULATOR],
             (true, 2) => &[DUAL_IMAGE_MODULATOR, TEXT_MODULATOR],
@@ -244,7 +274,13 @@ impl Sd3Config {
         let embedder = BlockSpec::stem("embedders").tensor(format!("{KERNEL}.weight"), &kernel);
         blocks.push(embedder.tensor(format!("{KERNEL}.bias"), &[dim]));
         blocks.extend((0..self.num_layers).map(|index| {
-            let spec = heads.joint_spec(BlockSpec::new(block(index)), MLPS, self.outputs(index));
+            let spec = BlockSpec::new(block(index));
+            if self.streams == Streams::Image {
+                let inner = MLP_RATIO * dim;
+                let spec = heads.spec(spec, &SIDES[0], true).linear("ff.net.0.proj", inner, dim);
+                return spec.linear("ff.net.2", dim, inner);
+            }
+            let spec = heads.joint_spec(spec, MLPS, self.outputs(index));
             if self.is_dual(index) { heads.spec(spec, &ALONE, true) } else { spec }
         }));
         blocks.push(BlockSpec::stem("head").linear("proj_out", self.patch_width(), dim));
@@ -432,6 +468,8 @@ pub struct Sd3Transformer {
     config: Sd3Config,
     /// Pixels per latent, along one side.
     scale: usize,
+    /// What steers it.
+    nets: ControlNets,
 }
 
 impl Denoiser for Sd3Transformer {
@@ -446,6 +484,22 @@ impl Denoiser for Sd3Transformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         LatentShape::image(self.config.in_channels, height, width)
+    }
+
+    fn takes_control_nets(&self) -> bool {
+        true
+    }
+
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        self.nets.about()
+    }
+
+    fn controlled_by(
+        &self,
+        nets: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let (nets, components) = ControlNets::open(nets, |part| control_net::open(part, self))?;
+        Ok((Arc::new(Self { nets, ..self.clone() }), components))
     }
 
     /// Concatenates the outputs of both CLIPs along the width, padded with zeros to the width of T5. The
@@ -475,11 +529,13 @@ impl Denoiser for Sd3Transformer {
         let rows = self.rows(input.latents.height, input.latents.width);
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0).collect();
         let modulators = |block| self.config.modulators(block);
-        let mut prepared = prepare(blocks, input, &times, None, self.config.embedders(), modulators)?;
-        // The position embeddings, in the block after the modulations, are the same for all noise levels.
-        let places = blocks.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
-        prepared.modulations.iter_mut().for_each(|modulation| modulation.tensors.push(places.clone()));
-        Ok(prepared)
+        self.nets.prepare(blocks, input, |blocks| {
+            let mut prepared = prepare(blocks, input, &times, None, self.config.embedders(), modulators)?;
+            // The position embeddings, in the block after the modulations, are the same for all noise levels.
+            let places = blocks.rows(self.config.places(), PLACES, &rows)?.unsqueeze(0)?;
+            prepared.modulations.iter_mut().for_each(|modulation| modulation.tensors.push(places.clone()));
+            Ok(prepared)
+        })
     }
 
     fn predict(
@@ -488,32 +544,10 @@ impl Denoiser for Sd3Transformer {
         input: &DenoiserInput<'_>,
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let patch = self.config.patch_size;
-        let (_, _, height, width) = input.latents.dims4()?;
-        let modulation = prepared.modulation(input.sigma)?;
-        let (first, layers) = (self.config.embedders() + 1, self.config.num_layers);
-        let mut branches: Vec<Vec<Tensor>> = Vec::new();
-        blocks.walk(first - 1..first + layers + 1, |index, w| {
-            if index < first {
-                let latents = input.latents.to_dtype(blocks.dtype())?;
-                let img = self.embed(w, &latents, &modulation[2 * layers + 1])?;
-                branches = streams(&img, &prepared.branches)?.into_iter().map(Vec::from).collect();
-                return Ok(());
-            }
-            let block = index - first;
-            w.branches(&mut branches, |w, number, streams| {
-                let own = |side: usize| modulation[2 * block + side].narrow(0, number, 1);
-                *streams = if block == layers {
-                    vec![head(w, &streams[0], &own(0)?)?]
-                } else {
-                    self.block(w, block, streams, [own(0)?, own(1)?])?
-                };
-                Ok(())
-            })
-        })?;
-        let latents =
-            |x: &Vec<Tensor>| unpatchify(&x[0], [height / patch, width / patch], patch, Channels::Last);
-        Ok(branches.iter().map(latents).collect::<Result<_>>()?)
+        let mut pass = Pass::new(self, blocks, input, prepared)?;
+        let first = self.config.embedders();
+        self.nets.walk(blocks, input, prepared, (first..first + 2 + self.config.num_layers, 1), &mut pass)?;
+        Ok(pass.into_latents()?)
     }
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
@@ -528,7 +562,7 @@ impl Denoiser for Sd3Transformer {
 impl Sd3Transformer {
     /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
     pub fn new(config: Sd3Config, scale: usize) -> Self {
-        Self { config, scale }
+        Self { config, scale, nets: ControlNets::default() }
     }
 
     /// Indices of the latent patches in the table of position embeddings, whose middle is used.
@@ -540,44 +574,11 @@ impl Sd3Transformer {
         (top..top + rows).flat_map(row).collect()
     }
 
-    /// Converts latents to image tokens with position embeddings.
-    fn embed(&self, w: &Weights, latents: &Tensor, places: &Tensor) -> Result<Tensor> {
+    /// Converts latents to image tokens, by the convolution `kernel`.
+    fn embed(&self, w: &Weights, kernel: &str, latents: &Tensor) -> Result<Tensor> {
         let patches = patchify(latents, self.config.patch_size, Channels::First)?;
-        let kernel = w.get(&format!("{KERNEL}.weight"))?.flatten_from(1)?;
-        let tokens = linear(&patches, &kernel, Some(&w.get(&format!("{KERNEL}.bias"))?))?;
-        tokens.broadcast_add(places)
-    }
-
-    /// The streams that continue after a block: image and text, or only the image after the last block.
-    fn block(
-        &self,
-        w: &Weights,
-        block: usize,
-        streams: &[Tensor],
-        modulations: [Tensor; 2],
-    ) -> Result<Vec<Tensor>> {
-        let (heads, outputs) = (self.config.heads(), self.config.outputs(block));
-        let modulators = self.config.modulators(block + 1);
-        let parts = |side: usize| {
-            let parts: usize = modulators[side].iter().map(|(_, parts)| parts).sum();
-            modulations[side].chunk(parts, D::Minus1)
-        };
-        let modulations = [parts(0)?, parts(1)?];
-        let both = [&modulations[0][..], &modulations[1][..]];
-        let attended = heads.joint(w, [&streams[0], &streams[1]], both, None, outputs)?;
-        let mut after = Vec::new();
-        for (side, attended) in attended.into_iter().enumerate() {
-            let modulation = both[side];
-            let mut x = gated_add(&streams[side], &modulation[2], &attended)?;
-            drop(attended);
-            if side == 0 && self.config.is_dual(block) {
-                let own = &modulation[ALONE_MODULATION..];
-                let attended = heads.alone(w, normed(&streams[0], own)?, &ALONE)?;
-                x = gated_add(&x, &own[2], &attended)?;
-            }
-            after.push(fed_forward(w, MLPS[side], &x, &modulation[3..])?);
-        }
-        Ok(after)
+        let weights = w.get(&format!("{kernel}.weight"))?.flatten_from(1)?;
+        linear(&patches, &weights, Some(&w.get(&format!("{kernel}.bias"))?))
     }
 }
 

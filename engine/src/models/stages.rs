@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Denoiser, Denoising, GivenFrames, Model, Used};
+use super::{Denoiser, Denoising, GivenFrames, MapForm, Model, Used};
 use crate::{
     aids::{DepthAnything, Segmenter},
     memory::StageKind,
@@ -83,6 +83,8 @@ pub struct SourceImages {
     pub clip: Option<ClipFrames>,
     /// The number of reference images, in models that read them in their own sizes.
     pub references: usize,
+    /// Whether ControlNets read their maps as latents.
+    pub maps: bool,
 }
 
 /// The frames of a clip that are encoded.
@@ -169,6 +171,10 @@ impl SourceImages {
     pub fn count(self) -> usize {
         usize::from(self.whole) + usize::from(self.masked) + self.clip.map_or(0, ClipFrames::times)
     }
+
+    fn are_any(self) -> bool {
+        self.count() + self.references > 0 || self.maps
+    }
 }
 
 /// A stage that denoises.
@@ -186,6 +192,28 @@ pub struct Denoise {
     pub steps: Steps,
     /// The index of the stage whose latents the network also reads, in a cascade.
     pub sees: Option<usize>,
+}
+
+/// A map that a ControlNet reads as latents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodedMap {
+    /// The number of the ControlNet.
+    pub net: usize,
+    /// Width and height.
+    pub size: [u32; 2],
+    /// How it is read.
+    pub form: MapForm,
+}
+
+impl Denoise {
+    /// The maps that ControlNets read as latents in this stage.
+    pub fn encoded_maps(&self, request: &Request) -> impl Iterator<Item = EncodedMap> + use<> {
+        let size = [self.canvas.width, self.canvas.height];
+        let nets = self.denoiser.network.denoiser.control_nets().into_iter().take(request.control_nets.len());
+        nets.enumerate()
+            .filter(|(_, about)| about.reads != MapForm::Pixels)
+            .map(move |(net, about)| EncodedMap { net, size, form: about.reads })
+    }
 }
 
 /// The first latents of a denoising stage.
@@ -333,12 +361,13 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
     let mut tasks = Vec::new();
     let images = denoises.first().map(|first| source_images(request, &first.denoiser.network));
     let is_beside = model.vision_tower().is_some_and(|tower| tower.network.is_beside());
+    let maps = denoises.iter().any(|denoise| denoise.encoded_maps(request).next().is_some());
     let images = images.map(|images| match is_beside {
-        true => SourceImages { references: 0, ..images },
-        false => images,
+        true => SourceImages { references: 0, maps, ..images },
+        false => SourceImages { maps, ..images },
     });
     if let (Some(images), Some(autoencoder)) = (images, model.autoencoders().next())
-        && images.count() + images.references > 0
+        && images.are_any()
     {
         let vision = model.image_encoder().filter(|_| images.clip.is_some());
         tasks.push(Task::EncodeImage { autoencoder, images, vision });
@@ -363,7 +392,7 @@ pub fn around(model: &Model, request: &Request, denoises: Vec<Denoise>) -> Vec<T
 fn source_images(request: &Request, denoising: &Denoising) -> SourceImages {
     let clip = ClipFrames::new(request, denoising.denoiser.as_ref());
     let references = if clip.is_some() { 0 } else { request.references.len() };
-    let none = SourceImages { whole: false, masked: false, clip: None, references };
+    let none = SourceImages { whole: false, masked: false, clip: None, references, maps: false };
     let Some(source) = request.source.as_ref().filter(|_| clip.is_none()) else {
         return SourceImages { clip, ..none };
     };

@@ -4,14 +4,22 @@
 //! blocks as one sequence. Both are padded to multiples of 32 with a learned token that is attended to like
 //! any other.
 
+mod control_net;
+mod pass;
+
+use std::sync::Arc;
+
 use serde::Deserialize;
 
+pub use self::control_net::is_control_net;
+use self::pass::Pass;
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
-    Modulation, Opened, PrepareInput, Prepared, TextPart,
+    Modulation, Opened, PrepareInput, Prepared, SteeredBy, TextPart,
+    control_nets::ControlNets,
     family::{autoencoder_part, part},
     flux,
-    patches::{Channels, angles, patchify, unpatchify, wrong_axes},
+    patches::{Channels, angles, patchify, wrong_axes},
     scheduler,
 };
 use crate::{
@@ -166,31 +174,32 @@ impl ZImageConfig {
         refiners.chain((0..self.n_layers).map(|index| format!("layers.{index}")))
     }
 
+    /// A block of this name.
+    fn block(&self, name: String) -> BlockSpec {
+        let (dim, inner) = (self.dim, self.inner());
+        let mut spec = BlockSpec::new(name)
+            .scale("attention_norm1", dim)
+            .matrix("attention.to_q", dim, dim)
+            .matrix("attention.to_k", dim, dim)
+            .matrix("attention.to_v", dim, dim)
+            .matrix("attention.to_out.0", dim, dim)
+            .scale("attention_norm2", dim)
+            .scale("ffn_norm1", dim)
+            .matrix("feed_forward.w1", inner, dim)
+            .matrix("feed_forward.w2", dim, inner)
+            .matrix("feed_forward.w3", inner, dim)
+            .scale("ffn_norm2", dim);
+        if self.qk_norm {
+            spec = spec.scale("attention.norm_q", self.head_dim()).scale("attention.norm_k", self.head_dim());
+        }
+        spec
+    }
+
     /// The blocks. Those that read only the caption come first, then one with everything that depends only on
     /// the timestep: both are needed once per run.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
         let (dim, modulation, key) = (self.dim, self.modulation_width(), self.patch_key());
-        let inner = self.inner();
-        let block = |name: String| {
-            let mut spec = BlockSpec::new(name)
-                .scale("attention_norm1", dim)
-                .matrix("attention.to_q", dim, dim)
-                .matrix("attention.to_k", dim, dim)
-                .matrix("attention.to_v", dim, dim)
-                .matrix("attention.to_out.0", dim, dim)
-                .scale("attention_norm2", dim)
-                .scale("ffn_norm1", dim)
-                .matrix("feed_forward.w1", inner, dim)
-                .matrix("feed_forward.w2", dim, inner)
-                .matrix("feed_forward.w3", inner, dim)
-                .scale("ffn_norm2", dim);
-            if self.qk_norm {
-                spec = spec
-                    .scale("attention.norm_q", self.head_dim())
-                    .scale("attention.norm_k", self.head_dim());
-            }
-            spec
-        };
+        let block = |name: String| self.block(name);
         let stack =
             |name: &'static str, count: usize| (0..count).map(move |index| block(format!("{name}.{index}")));
         let mut blocks = vec![
@@ -327,6 +336,8 @@ pub struct ZImageTransformer {
     config: ZImageConfig,
     /// Pixels per latent, along one side.
     scale: usize,
+    /// What steers it.
+    nets: ControlNets,
 }
 
 impl Denoiser for ZImageTransformer {
@@ -337,6 +348,22 @@ impl Denoiser for ZImageTransformer {
     fn latents(&self, canvas: Canvas) -> LatentShape {
         let [height, width] = canvas.latents(self.scale);
         LatentShape::image(self.config.in_channels, height, width)
+    }
+
+    fn takes_control_nets(&self) -> bool {
+        true
+    }
+
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        self.nets.about()
+    }
+
+    fn controlled_by(
+        &self,
+        nets: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let (nets, components) = ControlNets::open(nets, |part| control_net::open(part, self))?;
+        Ok((Arc::new(Self { nets, ..self.clone() }), components))
     }
 
     /// The reference computes `prompt + guidance · (prompt − negative)`.
@@ -352,6 +379,39 @@ impl Denoiser for ZImageTransformer {
     }
 
     fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+    ) -> std::result::Result<Prepared, RunError> {
+        self.nets.prepare(blocks, input, |blocks| self.prepare_own(blocks, input))
+    }
+
+    fn predict(
+        &self,
+        blocks: Blocks<'_>,
+        input: &DenoiserInput<'_>,
+        prepared: &Prepared,
+    ) -> std::result::Result<Vec<Tensor>, RunError> {
+        let mut pass = Pass::new(self, blocks, input, prepared)?;
+        let (first, lead) = (self.modulation_block() + 1, 1 + self.config.n_refiner_layers);
+        let own = first..first + lead + self.config.n_layers + 1;
+        self.nets.walk(blocks, input, prepared, (own, lead), &mut pass)?;
+        Ok(pass.into_latents()?)
+    }
+
+    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
+        output.neg()
+    }
+}
+
+impl ZImageTransformer {
+    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
+    pub fn new(config: ZImageConfig, scale: usize) -> Self {
+        Self { config, scale, nets: ControlNets::default() }
+    }
+
+    /// What the network itself computes once per stage.
+    fn prepare_own(
         &self,
         blocks: Blocks<'_>,
         &PrepareInput { branches, sigmas, .. }: &PrepareInput<'_>,
@@ -386,75 +446,13 @@ impl Denoiser for ZImageTransformer {
         Ok(Prepared { branches, modulations, ..Prepared::default() })
     }
 
-    fn predict(
-        &self,
-        blocks: Blocks<'_>,
-        input: &DenoiserInput<'_>,
-        prepared: &Prepared,
-    ) -> std::result::Result<Vec<Tensor>, RunError> {
-        let (batch, _, height, width) = input.latents.dims4()?;
-        let grid = [height / self.config.patch(), width / self.config.patch()];
-        let ropes: Vec<[Rope; 2]> = prepared
-            .branches
-            .iter()
-            .map(|branch| {
-                let caption = branch.prompt.dim(1)?;
-                let image = self.image_rope(caption + 1, grid, &blocks.device())?;
-                let joint = image.concat(&self.caption_rope(caption, &blocks.device())?)?;
-                Ok([image, joint])
-            })
-            .collect::<Result<_>>()?;
-
-        let modulation = prepared.modulation(input.sigma)?;
-        let embedder = self.modulation_block() + 1;
-        let layers = embedder + 1 + self.config.n_refiner_layers;
-        let last = layers + self.config.n_layers;
-        let mut streams: Vec<Tensor> = Vec::new();
-        blocks.walk(embedder..last + 1, |index, weights| {
-            if index == embedder {
-                let image = self.embed_image(weights, &input.latents.to_dtype(blocks.dtype())?)?;
-                streams = vec![image; prepared.branches.len()];
-                return Ok(());
-            }
-            let modulation = &modulation[index - embedder - 1];
-            weights.branches(&mut streams, |weights, branch, x| {
-                let [image, joint] = &ropes[branch];
-                if index == layers {
-                    let prompt = &prepared.branches[branch].prompt;
-                    let (_, tokens, dim) = prompt.dims3()?;
-                    *x = Tensor::cat(&[&*x, &prompt.broadcast_as((batch, tokens, dim))?], 1)?;
-                }
-                let rope = if index < layers { image } else { joint };
-                *x = if index == last {
-                    self.final_layer(weights, &x.narrow(1, 0, grid[0] * grid[1])?, modulation)?
-                } else {
-                    self.block(weights, x, rope, Some(modulation))?
-                };
-                Ok(())
-            })
-        })?;
-        let latents = |x| unpatchify(x, grid, self.config.patch(), Channels::Last);
-        Ok(streams.iter().map(latents).collect::<Result<_>>()?)
-    }
-
-    fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
-        output.neg()
-    }
-}
-
-impl ZImageTransformer {
-    /// A transformer with this shape. Each latent covers `scale` by `scale` pixels.
-    pub fn new(config: ZImageConfig, scale: usize) -> Self {
-        Self { config, scale }
-    }
-
     /// Index of the block with everything that depends only on the timestep.
     fn modulation_block(&self) -> usize {
         1 + self.config.n_refiner_layers
     }
 
     /// The modulation of each block, `[1, 1, 4 · dim]`, and of the final layer, `[1, 1, dim]`, for a noise
-    /// level.
+    /// level, and the embedding of the level itself.
     fn modulation(&self, w: &Weights, sigma: f32, blocks: Blocks<'_>) -> Result<Modulation> {
         let timestep = self.embed_timestep(w, sigma, blocks)?;
         let blocks = self.config.modulated_blocks();
@@ -463,6 +461,8 @@ impl ZImageTransformer {
             .collect::<Result<Vec<_>>>()?;
         let last = format!("all_final_layer.{}.adaLN_modulation.1", self.config.patch_key());
         tensors.push(w.linear(&last, &silu(&timestep)?)?.unsqueeze(1)?);
+        // For ControlNets.
+        tensors.push(timestep);
         Ok(Modulation { sigma, tensors })
     }
 

@@ -184,14 +184,15 @@ fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
 
 /// A ControlNet as the extension for them writes it.
 fn control_net(net: &ControlNet) -> String {
-    let ControlNet { model, preprocessor, weight, start, end, fit, .. } = net;
+    let ControlNet { model, preprocessor, mode, weight, start, end, fit, .. } = net;
+    let mode = mode.map_or_else(String::new, |mode| format!(", Union Type: {}", mode.name()));
     let resize = match fit {
         Fit::Crop => "Crop and Resize",
         Fit::Stretch => "Just Resize",
         Fit::Pad => "Resize and Fill",
     };
     format!(
-        "Module: {}, Model: {}, Weight: {weight}, Resize Mode: {resize}, Guidance Start: {start}, Guidance End: {end}",
+        "Module: {}, Model: {}, Weight: {weight}, Resize Mode: {resize}, Guidance Start: {start}, Guidance End: {end}{mode}",
         preprocessor.name(),
         file_stem(model)
     )

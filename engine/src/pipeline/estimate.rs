@@ -12,8 +12,8 @@ use crate::{
     aids::{DepthAnything, Prompt, Segmenter},
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
-        ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, FrameWindows, LatentShape,
-        Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
+        ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap, FrameWindows,
+        LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
     request::{ControlNet, MaskOf, MaskPoint, Request, SourceImage},
@@ -39,12 +39,14 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
     let mut conditionings = BTreeMap::new();
     let mut image: Option<Tensor> = None;
     let mut references = Vec::new();
+    let mut maps = Vec::new();
     let mut stages = Vec::new();
     for (number, task) in resolved.stages.iter().enumerate() {
         let uses = match task {
             Task::EncodeImage { autoencoder, images, vision } => {
                 let mut uses = estimate.encode_image(number, autoencoder, *images)?;
                 references = estimate.references(autoencoder.network.as_ref());
+                maps = estimate.maps(autoencoder.network.as_ref());
                 if let Some(encoder) = vision {
                     let (work, embedded) = estimate.embed_images(encoder)?;
                     uses.push(work);
@@ -63,7 +65,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
                 let inputs = StageInputs { image: image.as_ref(), references: &references, controls: &[] };
-                let ways = estimate.denoise(denoise, branches, inputs)?;
+                let ways = estimate.denoise(denoise, branches, inputs, &maps)?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
                 }
@@ -165,12 +167,13 @@ impl Estimator<'_> {
         denoise: &Denoise,
         branches: &[Conditioning],
         inputs: StageInputs<'_>,
+        maps: &[(EncodedMap, Tensor)],
     ) -> Result<Vec<Work>, PipelineError> {
         let (request, trace) = (&self.resolved.request, self.trace);
         let Denoise { denoiser: Used { part, network: denoising }, steps, .. } = denoise;
         let denoiser = denoising.denoiser.as_ref();
         let blocks = self.blocks(*part);
-        let controls = self.controls(denoise);
+        let controls = self.controls(denoise, maps);
         let input = prepare_input(request, denoise, branches, StageInputs { controls: &controls, ..inputs });
         let prepared = denoiser.prepare(blocks.blocks(), &input)?;
         drop(controls);
@@ -276,13 +279,14 @@ impl Estimator<'_> {
         let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
         // Encoders have no tiles of some frames.
         let still = LatentShape { frames: 1, ..shape };
-        let references = self.reference_shapes(network.as_ref());
+        let mut alone = self.reference_shapes(network.as_ref());
+        alone.extend(self.resolved.encoded_maps().iter().map(|map| map_shape(map, network.as_ref())));
         let widest = |one: LatentShape, other: &LatentShape| LatentShape {
             height: one.height.max(other.height),
             width: one.width.max(other.width),
             ..one
         };
-        let largest = references.iter().fold(still, widest);
+        let largest = alone.iter().fold(still, widest);
         let carried = LISTS + self.noise_while_encoding(network.as_ref(), images, shape);
         let ways = tilings(network.as_ref(), largest, self.resolved.tile).into_iter().map(|tiling| {
             let blocks = self.blocks(*part);
@@ -293,15 +297,15 @@ impl Estimator<'_> {
                 None => encode_image_work(network.as_ref(), &blocks, shape, tiling, self.trace)?,
             };
             blocks.iter_mut().for_each(|block| block.passes *= images.count() as u32);
-            if let Some(alone) = images.clip.map(|clip| clip.before() as u32).filter(|count| *count > 0) {
+            if let Some(before) = images.clip.map(|clip| clip.before() as u32).filter(|count| *count > 0) {
                 let each =
                     encode_image_work(network.as_ref(), &self.blocks(*part), still, tiling, self.trace)?;
                 blocks.resize(each.len(), BlockWork::UNUSED);
                 for (block, each) in blocks.iter_mut().zip(each) {
-                    block.join(&BlockWork { passes: each.passes * alone, ..each });
+                    block.join(&BlockWork { passes: each.passes * before, ..each });
                 }
             }
-            for shape in &references {
+            for shape in &alone {
                 let each =
                     encode_image_work(network.as_ref(), &self.blocks(*part), *shape, tiling, self.trace)?;
                 blocks.resize(each.len(), BlockWork::UNUSED);
@@ -424,17 +428,31 @@ impl Estimator<'_> {
         ((1 + samples) * values * size_of::<f32>()) as u64
     }
 
-    /// The images of the ControlNets that steer a denoiser.
-    fn controls(&self, denoise: &Denoise) -> Vec<ControlImage> {
-        let request = &self.resolved.request;
-        let nets = request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
+    /// The maps of the ControlNets that steer a denoiser.
+    fn controls(&self, denoise: &Denoise, maps: &[(EncodedMap, Tensor)]) -> Vec<ControlImage> {
+        let nets = denoise.denoiser.network.denoiser.control_nets().len();
         let dims = [1, 3, denoise.canvas.height as usize, denoise.canvas.width as usize];
-        let image = |net: &ControlNet| ControlImage {
-            image: self.trace.tensor(&dims, DType::F32),
+        let encoded: Vec<EncodedMap> = denoise.encoded_maps(&self.resolved.request).collect();
+        let latents = |number: usize| {
+            let wanted = encoded.iter().find(|map| map.net == number)?;
+            maps.iter().find(|(map, _)| map == wanted).map(|(_, latents)| latents.clone())
+        };
+        let image = |(number, net): (usize, &ControlNet)| ControlImage {
+            image: latents(number).unwrap_or_else(|| self.trace.tensor(&dims, DType::F32)),
+            mode: net.mode(),
             weight: net.weight,
             levels: net.levels(&denoise.steps.sigmas),
         };
-        nets.map(image).collect()
+        self.resolved.request.control_nets.iter().take(nets).enumerate().map(image).collect()
+    }
+
+    /// The maps that ControlNets read as latents.
+    fn maps(&self, autoencoder: &dyn Autoencoder) -> Vec<(EncodedMap, Tensor)> {
+        let latents = |map: EncodedMap| {
+            let shape = map_shape(&map, autoencoder);
+            (map, self.trace.tensor(&shape.dims(1), DType::F32))
+        };
+        self.resolved.encoded_maps().into_iter().map(latents).collect()
     }
 
     /// The latents of reference images that the network reads in their own sizes.
@@ -450,6 +468,12 @@ impl Estimator<'_> {
         };
         self.resolved.references.iter().map(shape).collect()
     }
+}
+
+/// The shape of the latents of a map.
+fn map_shape(map: &EncodedMap, autoencoder: &dyn Autoencoder) -> LatentShape {
+    let [width, height] = map.size.map(|side| side as usize / autoencoder.scale());
+    LatentShape::image(autoencoder.latent_channels(), height, width)
 }
 
 /// The number of images that are embedded.

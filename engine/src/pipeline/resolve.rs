@@ -7,8 +7,8 @@ use crate::{
     checkpoint::FileStamp,
     memory::Stage,
     models::{
-        ClipFrames, Conditioning, Denoise, Denoising, LatentShape, Model, Prompt, SeenImage, Start, Task,
-        Used,
+        ClipFrames, Conditioning, Denoise, Denoising, EncodedMap, LatentShape, Model, Prompt, SeenImage,
+        Start, Task, Used,
     },
     nn,
     request::{ComputeDtype, ReferenceSizes, Request},
@@ -87,6 +87,17 @@ impl Resolved {
     /// The stages that denoise, with their numbers.
     pub fn denoises(&self) -> impl Iterator<Item = (usize, &Denoise)> {
         denoises(&self.stages)
+    }
+
+    /// The maps that ControlNets read as latents, each once in each size that is denoised.
+    pub fn encoded_maps(&self) -> Vec<EncodedMap> {
+        let mut maps = Vec::new();
+        for map in self.denoises().flat_map(|(_, denoise)| denoise.encoded_maps(&self.request)) {
+            if !maps.contains(&map) {
+                maps.push(map);
+            }
+        }
+        maps
     }
 
     /// The steps of all stages together.

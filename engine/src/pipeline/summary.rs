@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     checkpoint::{Block, CheckpointError, Role, read_toml},
     models::{Model, ModelPart},
-    request::{Mode, ModelSource, References, Request, Sampler, Schedule},
+    request::{ControlMode, Mode, ModelSource, References, Request, Sampler, Schedule},
 };
 
 /// The parts and default settings of a model.
@@ -48,6 +48,9 @@ pub struct ModelSummary {
     /// Whether [`Request::control_nets`](crate::request::Request::control_nets) can be used.
     #[serde(default)]
     pub takes_control_nets: bool,
+    /// The kinds of maps that ControlNets for it can be told.
+    #[serde(default)]
+    pub control_modes: Vec<ControlMode>,
     /// What the frames of a clip after the first must be a multiple of; `None` if it only generates images.
     #[serde(default)]
     pub frame_multiple: Option<u32>,
@@ -182,6 +185,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         takes_refiner: model.family.takes_refiner(),
         takes_redux: model.family.takes_redux(),
         takes_control_nets: model.takes_control_nets(),
+        control_modes: model.control_modes().to_vec(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),
         references: model.references(),

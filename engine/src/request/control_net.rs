@@ -16,6 +16,9 @@ pub struct ControlNet {
     pub image: PathBuf,
     /// What is made of the image first.
     pub preprocessor: Preprocessor,
+    /// The kind of the map, for ControlNets that follow several; that of the preprocessor if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ControlMode>,
     /// How strongly it counts; 1 is as trained.
     pub weight: f32,
     /// The fraction of the steps before which it has no effect.
@@ -56,12 +59,52 @@ impl Preprocessor {
     }
 }
 
+/// A kind of map, for ControlNets that follow several and have to be told which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ControlMode {
+    /// White edges on black.
+    Canny,
+    /// An image whose details are drawn anew.
+    Tile,
+    /// White what is near and black what is far.
+    Depth,
+    /// A blurred image.
+    Blur,
+    /// The joints of people, as lines.
+    Pose,
+    /// An image without colours.
+    Gray,
+    /// An image of low quality.
+    LowQuality,
+}
+
+impl ControlMode {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 7] =
+        [Self::Canny, Self::Tile, Self::Depth, Self::Blur, Self::Pose, Self::Gray, Self::LowQuality];
+
+    /// The name on the command line and in saved settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Canny => "canny",
+            Self::Tile => "tile",
+            Self::Depth => "depth",
+            Self::Blur => "blur",
+            Self::Pose => "pose",
+            Self::Gray => "gray",
+            Self::LowQuality => "low_quality",
+        }
+    }
+}
+
 impl Default for ControlNet {
     fn default() -> Self {
         Self {
             model: PathBuf::new(),
             image: PathBuf::new(),
             preprocessor: Preprocessor::default(),
+            mode: None,
             weight: 1.0,
             start: 0.0,
             end: 1.0,
@@ -75,6 +118,29 @@ impl ControlNet {
     pub const MOST: usize = 4;
     /// Largest weight.
     pub const LARGEST_WEIGHT: f32 = 2.0;
+
+    /// The kind of its map, if that is known.
+    pub fn mode(&self) -> Option<ControlMode> {
+        self.mode.or(match self.preprocessor {
+            Preprocessor::Canny => Some(ControlMode::Canny),
+            Preprocessor::Depth => Some(ControlMode::Depth),
+            Preprocessor::None | Preprocessor::Invert => None,
+        })
+    }
+
+    /// Checks that a ControlNet which has to be told these kinds of maps apart is told one of them.
+    pub(crate) fn validate_mode(&self, modes: &[ControlMode]) -> Result<(), RequestError> {
+        let names = || modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ");
+        match (self.mode(), modes.is_empty()) {
+            (_, true) if self.mode.is_none() => Ok(()),
+            (_, true) => Err(RequestError::ControlNetHasNoModes),
+            (None, false) => Err(RequestError::ControlNetWithoutMode { modes: names() }),
+            (Some(mode), false) if modes.contains(&mode) => Ok(()),
+            (Some(mode), false) => {
+                Err(RequestError::NoSuchControlMode { mode: mode.name().to_owned(), modes: names() })
+            }
+        }
+    }
 
     /// Checks what can be checked without the files and the model.
     pub(super) fn validate(&self) -> Result<(), RequestError> {

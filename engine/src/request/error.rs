@@ -329,6 +329,23 @@ pub enum RequestError {
     /// A ControlNet that has nothing to follow.
     #[error("a ControlNet has no image to follow; choose one, or remove the ControlNet")]
     ControlNetWithoutImage,
+    /// A ControlNet for several kinds of maps that is not told one.
+    #[error("a ControlNet follows several kinds of images and was not told which; choose one of {modes}")]
+    ControlNetWithoutMode {
+        /// Their names.
+        modes: String,
+    },
+    /// A kind of map that a ControlNet was not trained with.
+    #[error("a ControlNet follows no images of the kind {mode}; choose one of {modes}")]
+    NoSuchControlMode {
+        /// Its name.
+        mode: String,
+        /// The names of the others.
+        modes: String,
+    },
+    /// A ControlNet for one kind of map that is told one.
+    #[error("a ControlNet follows only one kind of image; do not choose one for it")]
+    ControlNetHasNoModes,
     /// More ControlNets than are taken.
     #[error("{0} ControlNets are given; use at most {most}", most = ControlNet::MOST)]
     TooManyControlNets(usize),

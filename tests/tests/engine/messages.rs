@@ -141,6 +141,7 @@ fn request() -> Request {
         control_nets: vec![sluice_engine::request::ControlNet {
             model: PathBuf::from("kanten.safetensors"),
             weight: 0.7,
+            mode: Some(sluice_engine::request::ControlMode::LowQuality),
             ..Default::default()
         }],
         redux: Some(sluice_engine::request::Redux {
@@ -277,6 +278,7 @@ fn summary() -> ModelSummary {
         takes_refiner: true,
         takes_redux: true,
         takes_control_nets: true,
+        control_modes: vec![sluice_engine::request::ControlMode::LowQuality],
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

@@ -185,5 +185,5 @@ fn what_cannot_steer_a_model_is_said() {
     let said = refused(&request, &folder.path().join("unet/diffusion_pytorch_model.safetensors"));
     assert!(said.contains("it is no ControlNet"), "{said}");
     let said = refused(&Request::default(), &weights);
-    assert!(said.contains("no ControlNets for this kind of model"), "{said}");
+    assert!(said.contains("and the model is Z-Image"), "{said}");
 }

@@ -11,6 +11,7 @@ mod autoencoder_tiny;
 mod chroma;
 mod configuration;
 mod control_nets;
+mod control_nets_of_transformers;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
 mod depth;

@@ -1,12 +1,17 @@
 //! ControlNets in the side panel.
 
 use egui_kittest::kittest::Queryable;
-use sluice::window::state::map_name;
+use sluice::window::{
+    app::SluiceApp,
+    library::LibraryOptions,
+    state::{Search, map_name},
+};
 use sluice_engine::{
     output::{Image, Media},
-    request::{ControlNet, Preprocessor},
+    request::{ControlMode, ControlNet, Preprocessor},
     session::{Event, ModelSummary, Picture},
 };
+use sluice_tests::failures::write_header;
 
 use super::{
     behaviour::nothing_is_unnamed,
@@ -130,4 +135,75 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     assert!(window.shows("What the ControlNet sees"));
     let state = window.harness.state().state();
     assert!(state.images.recents.iter().next().is_none(), "a map is no image of the session");
+}
+
+/// Writes the header of a file with these tensors of two by two values.
+fn header_of(path: &std::path::Path, tensors: &[&str]) {
+    let rows = tensors.iter().enumerate().map(|(number, name)| {
+        let (from, to) = (8 * number, 8 * number + 8);
+        format!(r#""{name}":{{"dtype":"F16","shape":[2,2],"data_offsets":[{from},{to}]}}"#)
+    });
+    let header = format!("{{{}}}", rows.collect::<Vec<_>>().join(","));
+    write_header(path, &header, 8 * tensors.len()).unwrap();
+}
+
+#[test]
+fn the_library_lists_those_for_the_model_and_a_union_is_told_the_kind_of_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = ["controlnet_x_embedder.weight", "x_embedder.weight", "context_embedder.weight"];
+    header_of(&folder.path().join("edges.safetensors"), &own);
+    header_of(
+        &folder.path().join("union.safetensors"),
+        &[&own[..], &["controlnet_mode_embedder.weight"]].concat(),
+    );
+    let other = ["controlnet_x_embedder.weight", "img_in.weight", "txt_norm.weight"];
+    header_of(&folder.path().join("of_qwen.safetensors"), &other);
+    photo(folder.path(), "house.png");
+    let model = folder.path().join("flux.safetensors");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings =
+            Some(sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() });
+        setup.library =
+            LibraryOptions { folders: vec![folder.path().to_owned()], ..LibraryOptions::default() };
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary {
+        takes_control_nets: true,
+        control_modes: ControlMode::ALL.to_vec(),
+        family_name: "FLUX.1".to_owned(),
+        ..starter()
+    })));
+    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::M);
+    window.wait_for("the list", |app| matches!(app.state().library.search, Search::Ended(_)));
+    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::M);
+    window.frames();
+    window.click("ControlNet");
+    window.click("In the library");
+    window.frames();
+    assert!(window.shows("edges") && window.shows("union") && !window.shows("of_qwen"));
+    window.click("edges");
+    window.frames();
+    window.click("Image…");
+    choose(&mut window, "house.png");
+    let has_image = |app: &SluiceApp| {
+        let nets = &app.state().draft().request.control_nets;
+        nets.last().is_some_and(|net| app.state().input.files.pixels(&net.image).is_some())
+    };
+    window.wait_for("the image", has_image);
+    window.frames();
+    assert!(!window.shows("Kind of image"), "it follows one kind only");
+    window.click("Remove edges");
+    window.click("In the library");
+    window.frames();
+    window.click("union");
+    window.frames();
+    window.click("Image…");
+    choose(&mut window, "house.png");
+    window.wait_for("the image", has_image);
+    window.frames();
+    nothing_is_unnamed(&window, "a union");
+    window.click("Kind of image");
+    window.click("Tile");
+    window.frames();
+    let net = window.harness.state().state().draft().request.control_nets[0].clone();
+    assert_eq!(net.mode, Some(ControlMode::Tile));
 }

@@ -245,6 +245,7 @@ pub fn starter() -> ModelSummary {
         takes_refiner: false,
         takes_redux: false,
         takes_control_nets: false,
+        control_modes: Vec::new(),
         frame_multiple: None,
         modes: Vec::new(),
         references: None,

@@ -89,6 +89,7 @@ mod tests {
             kind: Kind::Model,
             family: Some("FLUX.1".to_owned()),
             roles: vec![Role::Denoiser],
+            modes: Vec::new(),
             format: "GGUF".to_owned(),
             parameters: 11_901_408_320,
             bytes: 6_806_000_000,

@@ -311,6 +311,7 @@ fn control_net(fields: &mut Fields, unit: Value) -> Result<Option<ControlNetOrde
         model,
         image: Given(image),
         preprocessor,
+        mode: None,
         weight: unit.number("weight")?.map(|weight| weight as f32),
         start: unit.number("guidance_start")?,
         end: unit.number("guidance_end")?,

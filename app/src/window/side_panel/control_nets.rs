@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::{Align, Layout, Popup, Role, ScrollArea, Sense, Ui, WidgetInfo};
 use sluice_engine::{
     models::{Item, Kind},
-    request::{ControlNet, Preprocessor, RequestError},
+    request::{ControlMode, ControlNet, Preprocessor, RequestError},
 };
 
 use super::{
@@ -135,10 +135,14 @@ fn depth_model(ui: &mut Ui, state: &State, chosen: &mut Option<PathBuf>, actions
     });
 }
 
-/// A menu of the ControlNets in the library that are not in the list yet.
+/// A menu of the ControlNets in the library, for the model or perhaps for it, that are not in the list yet.
 fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
+    let own = state.summary().map(|summary| &summary.family_name);
     let is_new = |item: &&Item| {
-        let is_one = item.content().is_some_and(|content| content.kind == Kind::ControlNet);
+        let is_one = item.content().is_some_and(|content| {
+            content.kind == Kind::ControlNet
+                && content.family.as_ref().is_none_or(|family| Some(family) == own)
+        });
         is_one && nets.iter().all(|net| net.model != item.path)
     };
     let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_new).collect();
@@ -159,6 +163,34 @@ fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
             }
         });
     });
+}
+
+/// The kind of image that a union of ControlNets follows. Of a file that is not in the library it is not known whether it
+/// is one.
+fn mode(ui: &mut Ui, state: &State, net: &mut ControlNet) {
+    let mut items = state.library.inventory.items.iter();
+    let known = items.find(|item| item.path == net.model).and_then(Item::content);
+    let modes = match (known, state.summary()) {
+        (Some(content), _) => &content.modes,
+        (None, Some(summary)) => &summary.control_modes,
+        (None, None) => return,
+    };
+    if modes.is_empty() {
+        return;
+    }
+    let title = |mode| match mode {
+        None => tr!("control-nets-mode-automatic"),
+        Some(ControlMode::Canny) => tr!("control-nets-mode-canny"),
+        Some(ControlMode::Tile) => tr!("control-nets-mode-tile"),
+        Some(ControlMode::Depth) => tr!("control-nets-mode-depth"),
+        Some(ControlMode::Blur) => tr!("control-nets-mode-blur"),
+        Some(ControlMode::Pose) => tr!("control-nets-mode-pose"),
+        Some(ControlMode::Gray) => tr!("control-nets-mode-gray"),
+        Some(ControlMode::LowQuality) => tr!("control-nets-mode-low-quality"),
+    };
+    let all = std::iter::once(None).chain(modes.iter().copied().map(Some));
+    widgets::choice_row(ui, &tr!("control-nets-mode"), &mut net.mode, all, title)
+        .on_hover_text(tr!("control-nets-mode-tip"));
 }
 
 /// Draws one for images of this width and height, and returns whether it is to be removed.
@@ -203,6 +235,7 @@ fn row(
     let label = tr!("control-nets-preprocessor");
     widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
         .on_hover_text(tr!("control-nets-preprocessor-tip"));
+    mode(ui, state, net);
     match map_name(net, size) {
         Some(map) if net.preprocessor != Preprocessor::Depth || files.get(&map).is_some() => {
             made(ui, files, textures, &map);

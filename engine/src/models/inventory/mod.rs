@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     DepthEstimators, FAMILIES, Family as _, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
+    control_nets::{modes_of, steered_by},
     unet::control_net_for,
 };
 use crate::{
@@ -24,6 +25,7 @@ use crate::{
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
+    request::ControlMode,
     text::{
         AnimaConditioner, Clip, ClipVision, GptOss, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl,
         Qwen25Vl, QwenVision, ReduxTower, SiglipConfig, T5,
@@ -64,6 +66,9 @@ pub struct Content {
     pub family: Option<String>,
     /// The roles of its parts, without duplicates.
     pub roles: Vec<Role>,
+    /// The kinds of maps that a ControlNet has to be told apart; empty if it follows only one kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<ControlMode>,
     /// The file format, as text.
     pub format: String,
     /// Number of weights.
@@ -189,7 +194,9 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     };
     roles.sort();
     roles.dedup();
-    let content = Content { what, kind, family, roles, format, parameters, bytes, dtypes };
+    let last = checkpoint.parts.last().filter(|_| kind == Kind::ControlNet);
+    let modes = last.map_or_else(Vec::new, |part| modes_of(&part.tensors).to_vec());
+    let content = Content { what, kind, family, roles, modes, format, parameters, bytes, dtypes };
     Ok((content, header.finalize()))
 }
 
@@ -212,8 +219,9 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
         return Words { what, kind: Kind::Part, family };
     }
-    if let Some(models) = control_net_for(&last.tensors).filter(|_| parts.is_empty()) {
-        return Words { what: format!("ControlNet for {models}"), kind: Kind::ControlNet, family: None };
+    if let Some((models, family)) = control_net(&last.tensors).filter(|_| parts.is_empty()) {
+        let what = format!("ControlNet for {models}");
+        return Words { what, kind: Kind::ControlNet, family: family.map(str::to_owned) };
     }
     if Upscalers.recognises(checkpoint)
         && let Ok(model) = Upscalers.open(checkpoint)
@@ -250,6 +258,14 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
             let what = format!("not a model that Sluice supports{what}");
             Words { what, kind: Kind::Other, family: None }
         }
+    }
+}
+
+/// Which models a ControlNet is for, and their family as far as there is one for all of them.
+fn control_net(tensors: &TensorTable) -> Option<(String, Option<&'static str>)> {
+    match steered_by(tensors) {
+        Some(models) => Some((models.to_owned(), Some(models))),
+        None => control_net_for(tensors).map(|models| (models, None)),
     }
 }
 

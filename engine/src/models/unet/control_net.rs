@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable},
-    models::{ControlImage, PrepareInput, Prepared, Steering},
+    models::{ControlImage, PrepareInput, Prepared, Steering, control_nets::steered_by},
     nn::{Conv2d, Result, Tensor, bail, silu},
     residency::{Blocks, RunError, Weights},
 };
@@ -20,12 +20,12 @@ const HINT: &str = "controlnet_cond_embedding";
 const PREFIX: &str = "control_model.";
 /// What else is offered as a ControlNet, by part of a name.
 const OTHERS: [(&str, &str); 7] = [
+    ("double_blocks.", "a ControlNet of XLabs for FLUX.1, which is built in another way"),
+    ("controlnet_x_embedder", "a ControlNet for another kind of transformer"),
     (
-        "controlnet_x_embedder",
-        "a ControlNet for a transformer, such as FLUX.1, Stable Diffusion 3 or Qwen-Image",
+        "pos_embed_input",
+        "a ControlNet for Stable Diffusion 3 in names of its own; convert it as diffusers has it",
     ),
-    ("pos_embed_input", "a ControlNet for a transformer, such as Stable Diffusion 3"),
-    ("control_layers", "a ControlNet for Z-Image"),
     ("lora_controlnet", "a control LoRA"),
     ("task_embedding", "a union of ControlNets"),
     ("control_add_embedding", "a union of ControlNets"),
@@ -52,7 +52,8 @@ fn is_control_net(tensors: &TensorTable) -> bool {
     has_image && what_else(tensors).is_none()
 }
 
-fn what_else(tensors: &TensorTable) -> Option<&'static str> {
+/// What tensors are that are offered as a ControlNet and can be used as none.
+pub fn what_else(tensors: &TensorTable) -> Option<&'static str> {
     let has = |word: &str| tensors.keys().any(|name| name.contains(word));
     OTHERS.iter().find(|(word, _)| has(word)).map(|(_, what)| *what)
 }
@@ -65,8 +66,11 @@ impl ControlNet {
     pub fn open(part: &Part, steered: &Unet) -> std::result::Result<(Self, Component), CheckpointError> {
         let refused = |reason: String| CheckpointError::ControlNet { path: part.path.clone(), reason };
         if !is_control_net(&part.tensors) {
-            let what = what_else(&part.tensors).unwrap_or("no ControlNet");
-            return Err(refused(format!("it is {what}")));
+            let wanted = kind_of(Some(steered.config.cross_attention_dim));
+            return Err(match steered_by(&part.tensors) {
+                Some(own) => refused(format!("it is for {own}, and the model is {wanted}")),
+                None => refused(format!("it is {}", what_else(&part.tensors).unwrap_or("no ControlNet"))),
+            });
         }
         let tensors = plain(&part.tensors);
         let config = UnetConfig { in_channels: steered.config.out_channels, ..steered.config.clone() };

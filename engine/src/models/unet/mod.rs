@@ -19,7 +19,7 @@ use std::{ops::Range, sync::Arc};
 
 pub use self::{
     config::{Addition, Level, UnetConfig},
-    control_net::control_net_for,
+    control_net::{control_net_for, what_else},
     trained::{has_table, trained},
 };
 use self::{
@@ -30,7 +30,7 @@ use self::{
 };
 use super::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
-    denoiser::negative_first,
+    denoiser::{SteeredBy, negative_first},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
@@ -134,8 +134,8 @@ impl Denoiser for Unet {
         true
     }
 
-    fn control_nets(&self) -> usize {
-        self.control_nets.len()
+    fn control_nets(&self) -> Vec<SteeredBy> {
+        vec![SteeredBy::default(); self.control_nets.len()]
     }
 
     fn controlled_by(

@@ -3,6 +3,7 @@
 mod canvas;
 mod clip;
 mod control;
+mod control_nets;
 mod decode;
 mod denoise;
 mod depth;
@@ -30,7 +31,7 @@ use super::{ActivePlan, Journal, LoadedModel, PipelineError, Resolved, Target, d
 use crate::{
     hardware::{OutOfMemory, unmetered},
     memory::{MemoryPreferences, Stage, StagePlan},
-    models::{Conditioning, Start, Task},
+    models::{Conditioning, EncodedMap, Start, Task},
     nn,
     output::{Image, Media},
     request::Request,
@@ -122,6 +123,7 @@ impl LoadedModel {
             references,
             reference_latents: RefCell::default(),
             depths: RefCell::default(),
+            map_latents: RefCell::default(),
             streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
@@ -168,6 +170,8 @@ struct Run<'a> {
     reference_latents: RefCell<Vec<Tensor>>,
     /// The depth maps of ControlNets that follow depths, in their order.
     depths: RefCell<Vec<Image>>,
+    /// The maps that ControlNets read as latents, f32, in RAM.
+    map_latents: RefCell<Vec<(EncodedMap, Tensor)>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
@@ -225,6 +229,7 @@ impl Run<'_> {
                     made.original = self.stage(number, || {
                         let original = self.encode_source(number, autoencoder, &noise, dump)?;
                         self.encode_references(number, autoencoder, dump)?;
+                        self.encode_maps(number, autoencoder, dump)?;
                         if let Some(encoder) = vision {
                             self.embed_images(number, encoder, dump)?;
                         }

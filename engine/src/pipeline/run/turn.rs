@@ -2,18 +2,16 @@
 
 use std::{collections::BTreeMap, time::Instant};
 
-use candle_core::{Device, Tensor};
+use candle_core::Tensor;
 
 use super::{Begun, PipelineError, Run};
 use crate::{
     hardware::unmetered,
     memory::DeviceChoice,
-    models::{Conditioning, ControlImage, Denoise, Denoiser, Prepared},
+    models::{Conditioning, Denoise, Denoiser, Prepared},
     nn,
     pipeline::estimate::{StageInputs, prepare_input},
-    request::{ControlNet, RequestError},
     residency::{Blocks, Executor, WeightStore},
-    source::{control_map, control_tensor, resized},
     telemetry::StepRecord,
     units,
 };
@@ -84,26 +82,6 @@ impl Run<'_> {
         let prompt_alone = prepared.prompt_alone();
         let pace = Pace::new(store);
         Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
-    }
-
-    /// The images of the ControlNets that steer a denoiser, on a device.
-    fn control_images(&self, denoise: &Denoise, device: &Device) -> Result<Vec<ControlImage>, PipelineError> {
-        let nets = self.request.control_nets.iter().take(denoise.denoiser.network.denoiser.control_nets());
-        let (size, depths) = ([denoise.canvas.width, denoise.canvas.height], self.depths.borrow());
-        let mut depths = depths.iter();
-        let image = |net: &ControlNet| {
-            let map = match unmetered(|| control_map(net, size))? {
-                Some(map) => map,
-                // Made in the size of the first pass.
-                None => match depths.next() {
-                    Some(map) => unmetered(|| resized(map.clone(), size)),
-                    None => return Err(RequestError::NoDepthModel.into()),
-                },
-            };
-            let image = control_tensor(&map)?.to_device(device)?.into();
-            Ok(ControlImage { image, weight: net.weight, levels: net.levels(&denoise.steps.sigmas) })
-        };
-        nets.map(image).collect()
     }
 
     /// Loads what will stay for later stages while this one computes.

@@ -359,6 +359,7 @@ mod tests {
                 kind: Kind::Model,
                 family: Some(family.to_owned()),
                 roles: vec![Role::Denoiser],
+                modes: Vec::new(),
                 format: "GGUF".to_owned(),
                 parameters: 1,
                 bytes: 2,

@@ -1,0 +1,143 @@
+//! ControlNets for FLUX.1: networks with a few of its blocks. Those that follow several kinds of maps read a token for the
+//! kind before the prompt.
+
+use super::{FluxConfig, FluxTransformer, PATCH, pass::Trunk};
+use crate::{
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
+    models::{
+        Conditioning, ControlImage, MapForm, PrepareInput, Prepared, SteeredBy,
+        control_nets::{
+            ControlNet, Layout, MAP_EMBEDDER, Network, Stack, Steered, check, check_map, first_branch,
+            spread, tapped, taps_in,
+        },
+        joint::{diffusers_name, prepare},
+        patches::{Channels, patchify},
+    },
+    nn::{Device, Result, Tensor, bail},
+    request::ControlMode,
+    residency::{Blocks, RunError, Weights},
+};
+
+/// What the authors call the models.
+const MODELS: &str = "FLUX.1";
+/// The table of tokens for kinds of maps.
+const MODE_EMBEDDER: &str = "controlnet_mode_embedder.weight";
+/// The kinds of maps, in the order of the table. Tables of some files have more rows than there are kinds.
+pub const MODES: [ControlMode; 7] = [
+    ControlMode::Canny,
+    ControlMode::Tile,
+    ControlMode::Depth,
+    ControlMode::Blur,
+    ControlMode::Pose,
+    ControlMode::Gray,
+    ControlMode::LowQuality,
+];
+
+/// Whether tensors are those of a ControlNet for FLUX.1, in the names of diffusers.
+pub fn is_control_net(tensors: &TensorTable) -> bool {
+    let has = |name: &str| tensors.contains_key(name);
+    has("controlnet_x_embedder.weight") && has("context_embedder.weight") && has("x_embedder.weight")
+}
+
+/// The kinds of maps that the ControlNet in `tensors` has to be told apart.
+pub fn control_modes(tensors: &TensorTable) -> &'static [ControlMode] {
+    let rows = tensors.get(MODE_EMBEDDER).and_then(|table| table.shape().first().copied()).unwrap_or(0);
+    &MODES[..rows.min(MODES.len())]
+}
+
+/// The network's shape. The weights come from a store.
+#[derive(Debug)]
+struct FluxControlNet {
+    network: FluxTransformer,
+    /// The kinds of maps that it can be told.
+    modes: &'static [ControlMode],
+}
+
+/// The ControlNet in a part of a checkpoint, for a network.
+///
+/// # Errors
+/// When it is none that fits the network, or a tensor is missing or has another shape.
+pub fn open(
+    part: &Part,
+    steered: &FluxTransformer,
+) -> std::result::Result<(ControlNet, Component), CheckpointError> {
+    check(part, MODELS)?;
+    let own = &steered.config;
+    let latents = own.outputs();
+    check_map(part, latents)?;
+    let config = FluxConfig {
+        in_channels: latents,
+        out_channels: None,
+        num_layers: taps_in(&part.tensors, 0),
+        num_single_layers: taps_in(&part.tensors, 1),
+        guidance_embeds: part.tensors.contains_key("time_text_embed.guidance_embedder.linear_1.weight"),
+        ..own.clone()
+    };
+    let width = config.heads().dim();
+    let mut first = BlockSpec::stem("map").linear(MAP_EMBEDDER, width, latents);
+    if let Some(&[rows, _]) = part.tensors.get(MODE_EMBEDDER).map(|table| table.shape()) {
+        first = first.tensor(MODE_EMBEDDER, &[rows, width]);
+    }
+    let specs = tapped(vec![first], config.blueprint(), width);
+    let component =
+        Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, diffusers_name, &part.path)?;
+    let places = spread(own.num_layers, 0, config.num_layers);
+    let places = places.chain(spread(own.num_single_layers, config.num_layers, config.num_single_layers));
+    let network = FluxTransformer::new(config, steered.scale);
+    let network = FluxControlNet { network, modes: control_modes(&part.tensors) };
+    Ok((ControlNet::new(network, Layout::of(&specs, places.collect())), component))
+}
+
+impl Network for FluxControlNet {
+    fn about(&self) -> SteeredBy {
+        SteeredBy { reads: MapForm::Latents, modes: self.modes }
+    }
+
+    /// It sees the prompt and never the negative one.
+    fn prepare(
+        &self,
+        blocks: Blocks<'_>,
+        input: &PrepareInput<'_>,
+        control: &ControlImage,
+        _: &Prepared,
+    ) -> std::result::Result<Prepared, RunError> {
+        let (mut map, mut token) = (None, None);
+        blocks.walk(0..1, |_, w| {
+            let patches = patchify(&control.image.to_dtype(blocks.dtype())?, PATCH, Channels::First)?;
+            map = Some(w.linear(MAP_EMBEDDER, &patches)?);
+            if !self.modes.is_empty() {
+                let number = self.modes.iter().position(|mode| Some(*mode) == control.mode);
+                let Some(number) = number else { bail!("a ControlNet was not told the kind of its map") };
+                token = Some(w.get(MODE_EMBEDDER)?.narrow(0, number, 1)?.unsqueeze(0)?.contiguous()?);
+            }
+            Ok(())
+        })?;
+        let config = &self.network.config;
+        let input = first_branch(input);
+        let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
+        let guidance = config.guidance_embeds.then_some(input.guidance * 1000.0);
+        let modulators = |block| config.modulators(block);
+        let embedders = 1 + config.blocks();
+        let mut prepared = prepare(blocks.from(1), &input, &times, guidance, embedders, modulators)?;
+        if let Some(token) = token {
+            let with_token =
+                |branch: &Conditioning| Ok(Conditioning::new(Tensor::cat(&[&token, &branch.prompt], 1)?));
+            prepared.branches = prepared.branches.iter().map(with_token).collect::<Result<_>>()?;
+        }
+        Ok(Prepared { image: map, ..prepared })
+    }
+
+    fn begin(&self, w: &Weights, latents: &Tensor, map: &Tensor, _: &dyn Steered) -> Result<Tensor> {
+        w.linear("x_embedder", &patchify(latents, PATCH, Channels::First)?)?.broadcast_add(map)
+    }
+
+    fn stack<'a>(
+        &'a self,
+        prepared: &'a Prepared,
+        sigma: f32,
+        latents: [usize; 2],
+        device: &Device,
+    ) -> Result<Box<dyn Stack + 'a>> {
+        Ok(Box::new(Trunk::new(&self.network, prepared, sigma, latents, device)?))
+    }
+}

@@ -1,0 +1,78 @@
+//! The maps that ControlNets follow.
+
+use candle_core::{Device, Tensor};
+
+use super::{Dump, PipelineError, Run, source::sample};
+use crate::{
+    hardware::unmetered,
+    models::{ControlImage, Denoise, EncodedMap, MapForm, Used},
+    output::Image,
+    request::{Preprocessor, RequestError},
+    source::{control_map, control_tensor, resized, tensor_of},
+    vae::Autoencoder,
+};
+
+impl Run<'_> {
+    /// Encodes the maps that are read as latents, once for the whole batch.
+    pub(super) fn encode_maps(
+        &self,
+        stage: usize,
+        autoencoder: &Used<dyn Autoencoder>,
+        dump: &mut Dump,
+    ) -> Result<(), PipelineError> {
+        for (number, map) in self.resolved.encoded_maps().into_iter().enumerate() {
+            let image = tensor_of(&self.map(map.net, map.size)?, |_| true)?;
+            let moments = self.moments(stage, autoencoder, &image)?;
+            dump.add(format!("vae.encode.map.{number}.in"), &image)?;
+            dump.add(format!("vae.encode.map.{number}.mean"), &moments.0)?;
+            let mut latents = sample(autoencoder.network.as_ref(), moments, None)?;
+            if map.form == MapForm::UnshiftedLatents {
+                let shift = autoencoder.network.rescale(&latents.zeros_like()?.into())?.into_computed()?;
+                latents = (latents - shift)?;
+            }
+            self.map_latents.borrow_mut().push((map, latents));
+        }
+        Ok(())
+    }
+
+    /// The map of a ControlNet in this width and height.
+    fn map(&self, number: usize, size: [u32; 2]) -> Result<Image, PipelineError> {
+        let nets = &self.request.control_nets;
+        if let Some(map) = unmetered(|| control_map(&nets[number], size))? {
+            return Ok(map);
+        }
+        let follows_depth = nets[..number].iter().filter(|net| net.preprocessor == Preprocessor::Depth);
+        // Made in the size of the first pass.
+        match self.depths.borrow().get(follows_depth.count()) {
+            Some(map) => Ok(unmetered(|| resized(map.clone(), size))),
+            None => Err(RequestError::NoDepthModel.into()),
+        }
+    }
+
+    /// The maps of the ControlNets that steer a denoiser, on a device.
+    pub(super) fn control_images(
+        &self,
+        denoise: &Denoise,
+        device: &Device,
+    ) -> Result<Vec<ControlImage>, PipelineError> {
+        let size = [denoise.canvas.width, denoise.canvas.height];
+        let nets = denoise.denoiser.network.denoiser.control_nets().len();
+        let encoded: Vec<EncodedMap> = denoise.encoded_maps(self.request).collect();
+        let latents = |number: usize| -> Option<Tensor> {
+            let wanted = encoded.iter().find(|map| map.net == number)?;
+            let all = self.map_latents.borrow();
+            all.iter().find(|(map, _)| map == wanted).map(|(_, latents)| latents.clone())
+        };
+        let mut images = Vec::new();
+        for (number, net) in self.request.control_nets.iter().take(nets).enumerate() {
+            let image = match latents(number) {
+                Some(latents) => latents,
+                None => control_tensor(&self.map(number, size)?)?,
+            };
+            let image = image.to_device(device)?.into();
+            let levels = net.levels(&denoise.steps.sigmas);
+            images.push(ControlImage { image, mode: net.mode(), weight: net.weight, levels });
+        }
+        Ok(images)
+    }
+}

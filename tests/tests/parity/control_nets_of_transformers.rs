@@ -1,0 +1,251 @@
+//! Runs of transformers that ControlNets steer, compared with diffusers.
+
+use std::path::{Path, PathBuf};
+
+use candle_core::{DType, Device, Tensor};
+use sluice_engine::{
+    checkpoint::CheckpointError,
+    models::{Kind, OpenedModels, content},
+    request::{ControlMode, ControlNet, Enlarger, Hires, ModelSource, Preprocessor, Request, RequestError},
+};
+use sluice_tests::{
+    checkpoint::{Fixture, load, save},
+    golden::{MODULE, WHOLE_RUN, compare},
+    modes::{check_every_mode, check_every_mode_of, check_forecasts, forecast},
+    runner::Runner,
+};
+
+const FLUX: [(&str, &str, &str); 2] = [("flux", "dev", "steered/guided"), ("flux", "dev", "steered/two")];
+const QWEN_IMAGE: [(&str, &str, &str); 2] =
+    [("qwen_image", "default", "steered/guided"), ("qwen_image", "salted", "steered/uneven")];
+/// Two of InstantX's kind, and one of Stability's.
+const SD3: [(&str, &str, &str); 3] = [
+    ("sd3", "medium", "steered/guided"),
+    ("sd3", "medium", "steered/two"),
+    ("sd3", "large", "steered/alone"),
+];
+
+const Z_IMAGE: (&str, &str, &str) = ("z_image", "default", "steered/guided");
+
+/// The runs of all families.
+fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    FLUX.into_iter().chain(QWEN_IMAGE).chain(SD3).chain([Z_IMAGE])
+}
+
+/// One run for each kind of ControlNet.
+const KINDS: [(&str, &str, &str); 5] = [FLUX[0], QWEN_IMAGE[0], SD3[0], SD3[2], Z_IMAGE];
+const FILE: &str = "diffusion_pytorch_model.safetensors";
+
+/// Writes the model of a run with its ControlNets, and returns its request.
+fn written((family, case, run): (&str, &str, &str), folder: &Path) -> Request {
+    let fixture = Fixture::new(family, case);
+    let run = fixture.run(run).unwrap();
+    let model = fixture.write_diffusers(folder).unwrap();
+    run.write_refiner(&model).unwrap();
+    run.request(&model)
+}
+
+/// A request with its first ControlNet changed.
+fn changed(request: &Request, change: impl Fn(&ControlNet) -> ControlNet) -> Request {
+    Request { control_nets: vec![change(&request.control_nets[0])], ..request.clone() }
+}
+
+#[test]
+fn steered_runs_give_what_diffusers_gives() {
+    let mut runner = Runner::start().unwrap();
+    for steered @ (family, case, name) in all() {
+        let folder = tempfile::tempdir().unwrap();
+        let request = written(steered, folder.path());
+        let run = Fixture::new(family, case).run(name).unwrap();
+        let (_, dump) = runner.dump(request.clone(), Some(&run.latents().unwrap())).unwrap();
+        let golden = run.golden().unwrap();
+        for tensor in golden.keys() {
+            let tolerance = if tensor == "vae.decode.in" { WHOLE_RUN } else { MODULE };
+            let distance = compare(tensor, &golden, &dump, tolerance).unwrap();
+            println!("{family} {name} {tensor}: {distance:.1e}");
+        }
+        let alone = Request { control_nets: Vec::new(), ..request };
+        let (_, alone) = runner.dump(alone, Some(&run.latents().unwrap())).unwrap();
+        assert!(compare("vae.decode.in", &golden, &alone, 0.01).is_err(), "{name}: it has no effect");
+    }
+}
+
+#[test]
+fn every_mode_draws_the_same_bytes_within_its_budget() {
+    for (family, case, run) in all() {
+        check_every_mode(&Fixture::new(family, case), run).unwrap();
+    }
+}
+
+#[test]
+fn forecasts_of_the_peak_come_true() {
+    // As for runs of their families without ControlNets.
+    for ((family, case, run), formula) in
+        KINDS.into_iter().zip([0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05])
+    {
+        println!("{family} {case}");
+        check_forecasts(&Fixture::new(family, case), run, formula, 0.9..1.15).unwrap();
+    }
+}
+
+/// The second pass has maps of its own size.
+#[test]
+fn hires_fix_is_steered_in_both_passes_and_in_every_mode() {
+    let hires = |strength| Some(Hires { scale: 2.0, strength, steps: None, enlarger: Enlarger::Latent });
+    for steered @ (family, case, run) in KINDS {
+        let fixture = Fixture::new(family, case);
+        check_every_mode_of(&fixture, run, |request| Request { hires: hires(0.5), ..request }).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let request = Request { hires: hires(1.0), steps: 4, ..written(steered, folder.path()) };
+        let mut runner = Runner::start().unwrap();
+        let (_, drawn) = runner.dump(request.clone(), None).unwrap();
+        let (_, alone) = runner.dump(Request { control_nets: Vec::new(), ..request }, None).unwrap();
+        assert!(compare("output", &drawn, &alone, 0.01).is_err(), "{family}: the second pass is not steered");
+    }
+}
+
+/// A ControlNet outside of its start and end takes nothing and changes nothing.
+#[test]
+fn only_the_steps_between_start_and_end_are_steered() {
+    for steered in KINDS {
+        let folder = tempfile::tempdir().unwrap();
+        let request = Request { steps: 2, ..written(steered, folder.path()) };
+        let mut runner = Runner::start().unwrap();
+        let mut last = |start: f64, end: f64| {
+            let request = changed(&request, |net| ControlNet { start, end, ..net.clone() });
+            runner.draw(request).unwrap().remove(0).media
+        };
+        let (all, first, second, none) = (last(0.0, 1.0), last(0.0, 0.5), last(0.5, 1.0), last(0.3, 0.4));
+        let alone = Request { control_nets: Vec::new(), ..request.clone() };
+        assert!(all != first && all != second && first != second, "{steered:?}");
+        assert_eq!(none, runner.draw(alone).unwrap().remove(0).media, "{steered:?}");
+        let runner = Runner::start().unwrap();
+        let seconds = |end: f64| {
+            let request = changed(&request, |net| ControlNet { end, ..net.clone() });
+            let forecast = forecast(&runner, &request, &Default::default()).unwrap();
+            forecast.plan.unwrap().stages.iter().map(|stage| stage.seconds).sum::<f64>()
+        };
+        assert!(seconds(0.5) < seconds(1.0), "{steered:?}: steps without the ControlNet take as long");
+    }
+}
+
+#[test]
+fn a_preprocessor_and_a_depth_map_are_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let depth = folder.path().join("depth.safetensors");
+    sluice_tests::depth::write(&depth).unwrap();
+    let request = Request { depth_model: Some(depth), ..written(FLUX[0], folder.path()) };
+    let mut runner = Runner::start().unwrap();
+    let mut drawn = Vec::new();
+    for preprocessor in Preprocessor::ALL {
+        let request = changed(&request, |net| ControlNet { preprocessor, ..net.clone() });
+        let media = runner.draw(request).unwrap().remove(0).media;
+        assert!(!drawn.contains(&media), "{preprocessor:?} changes nothing");
+        drawn.push(media);
+    }
+}
+
+#[test]
+fn a_union_has_to_be_told_what_it_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written(FLUX[1], folder.path());
+    let models = OpenedModels::default();
+    let check = |mode, preprocessor| {
+        let request = changed(&request, |net| ControlNet { mode, preprocessor, ..net.clone() });
+        models.of(&request).unwrap().validate(&request)
+    };
+    let none = Preprocessor::None;
+    let missing = check(None, none).unwrap_err();
+    assert!(matches!(missing, RequestError::ControlNetWithoutMode { .. }), "{missing}");
+    assert!(missing.to_string().ends_with("canny, tile, depth, blur, pose, gray, low_quality"), "{missing}");
+    assert_eq!(check(None, Preprocessor::Canny), Ok(()));
+    assert_eq!(check(Some(ControlMode::Pose), none), Ok(()));
+    // The other one follows one kind only.
+    let told = |mode| {
+        let net = ControlNet { mode, ..request.control_nets[1].clone() };
+        let request = Request { control_nets: vec![net], ..request.clone() };
+        models.of(&request).unwrap().validate(&request)
+    };
+    assert_eq!(
+        (told(None), told(Some(ControlMode::Pose))),
+        (Ok(()), Err(RequestError::ControlNetHasNoModes))
+    );
+    let mut runner = Runner::start().unwrap();
+    let mut drawn = |mode| {
+        let request = changed(&request, |net| ControlNet { mode: Some(mode), ..net.clone() });
+        runner.draw(request).unwrap().remove(0).media
+    };
+    assert!(drawn(ControlMode::Pose) != drawn(ControlMode::Gray), "the kind makes no difference");
+}
+
+/// The file of the first ControlNet of a run with its tensors changed.
+fn with_tensors(request: &Request, folder: &Path, change: impl Fn(&str) -> Option<String>) -> PathBuf {
+    let own = load(&request.control_nets[0].model.join(FILE)).unwrap();
+    let file = folder.join("other.safetensors");
+    let tensors = own.into_iter().filter_map(|(name, tensor)| Some((change(&name)?, tensor)));
+    save(&tensors.collect(), &file).unwrap();
+    file
+}
+
+#[test]
+fn what_cannot_steer_a_model_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written(FLUX[0], folder.path());
+    let models = OpenedModels::default();
+    let refused = |request: &Request, file: &Path| {
+        let request = changed(request, |net| ControlNet { model: file.to_owned(), ..net.clone() });
+        let error = models.of(&request).unwrap_err();
+        let is_said =
+            matches!(error, CheckpointError::ControlNet { .. } | CheckpointError::MissingTensor { .. });
+        assert!(is_said, "{error}");
+        error.to_string()
+    };
+    let own = request.control_nets[0].model.join(FILE);
+    let other = tempfile::tempdir().unwrap();
+    let sd = written(("stable_diffusion", "one", "steered/guided"), other.path());
+    let said = refused(&sd, &own);
+    assert!(said.contains("it is for FLUX.1, and the model is"), "{said}");
+    let said = refused(&request, &sd.control_nets[0].model.join(FILE));
+    assert!(said.contains("and the model is FLUX.1"), "{said}");
+    let chroma = tempfile::tempdir().unwrap();
+    let model = Fixture::new("chroma", "default").write_diffusers(chroma.path()).unwrap();
+    let said = refused(&Request { model: ModelSource::Path(model), ..request.clone() }, &own);
+    assert!(said.contains("no ControlNets for this kind of model"), "{said}");
+    let missing = "transformer_blocks.0.attn.to_v.weight";
+    let file = with_tensors(&request, folder.path(), |name| (name != missing).then(|| name.to_owned()));
+    assert!(refused(&request, &file).contains(missing));
+    let file = with_tensors(&request, folder.path(), |name| {
+        Some(
+            name.replace("transformer_blocks", "double_blocks")
+                .replace("controlnet_x_embedder", "pos_embed_input"),
+        )
+    });
+    let said = refused(&request, &file);
+    assert!(said.contains("it is a ControlNet of XLabs for FLUX.1"), "{said}");
+    let mut tensors = load(&own).unwrap();
+    let wide = Tensor::zeros((64, 68), DType::F32, &Device::Cpu).unwrap();
+    tensors.insert("controlnet_x_embedder.weight".to_owned(), wide);
+    let file = folder.path().join("inpaint.safetensors");
+    save(&tensors, &file).unwrap();
+    let said = refused(&request, &file);
+    assert!(said.contains("it reads 68 values of each patch of its map"), "{said}");
+}
+
+#[test]
+fn files_say_what_they_are_for() {
+    for (steered, what, modes) in [
+        (FLUX[0], "ControlNet for FLUX.1", 0),
+        (FLUX[1], "ControlNet for FLUX.1", 7),
+        (QWEN_IMAGE[0], "ControlNet for Qwen-Image", 0),
+        (SD3[0], "ControlNet for Stable Diffusion 3", 0),
+        (SD3[2], "ControlNet for Stable Diffusion 3", 0),
+        (Z_IMAGE, "ControlNet for Z-Image", 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let request = written(steered, folder.path());
+        let content = content(&request.control_nets[0].model.join(FILE)).unwrap();
+        assert_eq!((content.kind, content.what.as_str()), (Kind::ControlNet, what));
+        assert_eq!(content.family.as_deref(), what.strip_prefix("ControlNet for "));
+        assert_eq!(content.modes.len(), modes, "{steered:?}");
+    }
+}
