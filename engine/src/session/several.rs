@@ -252,6 +252,10 @@ impl Several {
     fn assign(&mut self) {
         let mut place = 0;
         while let Some(job) = self.queue.get(place).filter(|_| !self.paused) {
+            // A queue may be long, and events are many.
+            if !self.lanes.iter().any(Tracked::is_free) {
+                return;
+            }
             let model = job.request.model.clone();
             if !self.lanes.iter().any(|lane| lane.may_ever_run(&model)) {
                 if let Some(job) = self.queue.remove(place) {
