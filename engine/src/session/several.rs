@@ -82,8 +82,9 @@ struct Several {
 
 impl Several {
     fn run(mut self, commands: &Receiver<Command>) {
-        if !self.jobs.earlier().is_empty() {
-            self.emitter.emit(Event::Unfinished { jobs: self.jobs.earlier().to_vec() });
+        let jobs = self.jobs.earlier();
+        if !jobs.is_empty() {
+            self.emitter.emit(Event::Unfinished { jobs });
         }
         while self.lanes.iter().any(|lane| !lane.has_ended) {
             let receivers: Vec<Receiver<Event>> =
