@@ -188,8 +188,8 @@ impl ControlNet {
     }
 }
 
-/// The blocks of a ControlNet after those of `first`, from those of a network like the one that it steers: without its head, and each
-/// followed by the layer that taps it, of this width.
+/// The blocks of a ControlNet after those of `first`, from those of a network like the one that it steers: without its head,
+/// and each followed by the layer that taps it, of this width.
 pub fn tapped(first: Vec<BlockSpec>, specs: Vec<BlockSpec>, width: usize) -> Vec<BlockSpec> {
     let mut all = first;
     for spec in specs.into_iter().filter(|spec| !["head", "head.modulation", "places"].contains(&&*spec.name))

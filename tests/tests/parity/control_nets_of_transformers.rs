@@ -73,6 +73,7 @@ fn steered_runs_give_what_diffusers_gives() {
 #[test]
 fn every_mode_draws_the_same_bytes_within_its_budget() {
     for (family, case, run) in all() {
+        println!("{family} {case} {run}");
         check_every_mode(&Fixture::new(family, case), run).unwrap();
     }
 }

@@ -74,11 +74,11 @@ pub fn open(
         ..own.clone()
     };
     let width = config.heads().dim();
-    let mut first = BlockSpec::stem("map").linear(MAP_EMBEDDER, width, latents);
+    let mut first = vec![BlockSpec::stem("map").linear(MAP_EMBEDDER, width, latents)];
     if let Some(&[rows, _]) = part.tensors.get(MODE_EMBEDDER).map(|table| table.shape()) {
-        first = first.tensor(MODE_EMBEDDER, &[rows, width]);
+        first.push(BlockSpec::stem("modes").tensor(MODE_EMBEDDER, &[rows, width]));
     }
-    let specs = tapped(vec![first], config.blueprint(), width);
+    let specs = tapped(first, config.blueprint(), width);
     let component =
         Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, diffusers_name, &part.path)?;
     let places = spread(own.num_layers, 0, config.num_layers);
@@ -86,6 +86,17 @@ pub fn open(
     let network = FluxTransformer::new(config, steered.scale);
     let network = FluxControlNet { network, modes: control_modes(&part.tensors) };
     Ok((ControlNet::new(network, Layout::of(&specs, places.collect())), component))
+}
+
+impl FluxControlNet {
+    /// The token for a kind of maps, `[1, 1, width]`, from the table in the block after that of the map.
+    fn token(&self, blocks: Blocks<'_>, mode: Option<ControlMode>) -> std::result::Result<Tensor, RunError> {
+        let number = || match self.modes.iter().position(|known| Some(*known) == mode) {
+            Some(number) => Ok(number as u32),
+            None => bail!("a ControlNet was not told the kind of its map"),
+        };
+        Ok(blocks.rows(1, MODE_EMBEDDER, &[number()?])?.unsqueeze(0)?)
+    }
 }
 
 impl Network for FluxControlNet {
@@ -101,24 +112,20 @@ impl Network for FluxControlNet {
         control: &ControlImage,
         _: &Prepared,
     ) -> std::result::Result<Prepared, RunError> {
-        let (mut map, mut token) = (None, None);
+        let mut map = None;
         blocks.walk(0..1, |_, w| {
             let patches = patchify(&control.image.to_dtype(blocks.dtype())?, PATCH, Channels::First)?;
             map = Some(w.linear(MAP_EMBEDDER, &patches)?);
-            if !self.modes.is_empty() {
-                let number = self.modes.iter().position(|mode| Some(*mode) == control.mode);
-                let Some(number) = number else { bail!("a ControlNet was not told the kind of its map") };
-                token = Some(w.get(MODE_EMBEDDER)?.narrow(0, number, 1)?.unsqueeze(0)?.contiguous()?);
-            }
             Ok(())
         })?;
+        let token = if self.modes.is_empty() { None } else { Some(self.token(blocks, control.mode)?) };
         let config = &self.network.config;
         let input = first_branch(input);
         let times: Vec<f32> = input.sigmas.iter().map(|sigma| sigma * 1000.0 / 1000.0 * 1000.0).collect();
         let guidance = config.guidance_embeds.then_some(input.guidance * 1000.0);
         let modulators = |block| config.modulators(block);
-        let embedders = 1 + config.blocks();
-        let mut prepared = prepare(blocks.from(1), &input, &times, guidance, embedders, modulators)?;
+        let (first, embedders) = (1 + usize::from(token.is_some()), 1 + config.blocks());
+        let mut prepared = prepare(blocks.from(first), &input, &times, guidance, embedders, modulators)?;
         if let Some(token) = token {
             let with_token =
                 |branch: &Conditioning| Ok(Conditioning::new(Tensor::cat(&[&token, &branch.prompt], 1)?));
