@@ -16,7 +16,7 @@ const UPWARDS: usize = 12;
 type Place = (String, [i32; 4]);
 
 fn controls(window: &Window) -> impl Iterator<Item = (Place, bool)> {
-    let nodes = window.harness.root().children_recursive().into_iter();
+    let nodes = window.harness.root().children_recursive();
     nodes.filter_map(|node| {
         let node = node.accesskit_node();
         let acts = node.data().supports_action(egui::accesskit::Action::Focus) && !node.is_hidden();
