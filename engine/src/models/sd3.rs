@@ -96,12 +96,12 @@ pub struct Sd3Config {
     pub qk_norm: Option<String>,
     /// Which streams its blocks have.
     #[serde(skip)]
-    streams: Streams,
+    pub streams: Streams,
 }
 
 /// The streams of tokens in a network's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Streams {
+pub enum Streams {
     /// Image and text, of which the last block only passes on the image.
     #[default]
     Both,
