@@ -74,6 +74,23 @@ impl HardwareSample {
     }
 }
 
+/// The load of the CPU over the last seconds. Where the CPU draws the window, a frame is a load of its own: it must not be what
+/// the next frame is drawn for.
+#[derive(Debug, Default)]
+pub(crate) struct SmoothLoad(Option<f32>);
+
+impl SmoothLoad {
+    /// Part of the load that is that of the last second.
+    const NEW: f32 = 0.25;
+
+    /// The load with that of one more second.
+    pub fn with(&mut self, load: f32) -> f32 {
+        let smooth = self.0.map_or(load, |before| before + Self::NEW * (load - before));
+        self.0 = Some(smooth);
+        smooth
+    }
+}
+
 /// The state of a GPU at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GpuSample {
@@ -245,6 +262,24 @@ pub fn memory_limit() -> Option<MemoryLimit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_is_not_drawn_because_of_the_frame_before() {
+        // The CPU draws, and a frame is a sixth of a second's work for all its cores.
+        const FRAME: f32 = 0.16;
+        let (mut load, mut shown, mut frames) = (SmoothLoad::default(), 1.0_f32, Vec::new());
+        let mut drew = true;
+        for second in 0..120 {
+            let now = load.with(if drew { FRAME } else { 0.0 });
+            drew = (now - shown).abs() >= NOTICED_LOAD;
+            if drew {
+                shown = now;
+                frames.push(second);
+            }
+        }
+        assert!(frames.last().is_some_and(|last| *last < 30), "{frames:?}");
+        assert!((load.with(0.5) - shown).abs() >= NOTICED_LOAD, "what others do is noticed at once");
+    }
 
     #[test]
     fn only_what_people_notice_is_news() {

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     checkpoint::CheckpointError,
-    hardware::{HardwareSample, MemoryAccount, MemoryLimit, Probe, memory_limit, metered},
+    hardware::{HardwareSample, MemoryAccount, MemoryLimit, Probe, SmoothLoad, memory_limit, metered},
     models::{OpenedModels, scan},
     pipeline::{self, ModelSummary},
     request::ModelSource,
@@ -158,9 +158,10 @@ impl Drop for Session {
 }
 
 fn watch_hardware(stopped: &Receiver<()>, emitter: &Emitter) {
-    let (mut probe, mut last) = (Probe::new(), None::<HardwareSample>);
+    let (mut probe, mut load, mut last) = (Probe::new(), SmoothLoad::default(), None::<HardwareSample>);
     loop {
-        let sample = probe.sample();
+        let mut sample = probe.sample();
+        sample.cpu_load = load.with(sample.cpu_load);
         // Each event wakes the window.
         if last.as_ref().is_none_or(|last| sample.differs_from(last))
             && emitter.offer(Event::Hardware(sample.clone()))
