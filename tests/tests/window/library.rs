@@ -318,6 +318,24 @@ fn the_place_is_used_with_the_keyboard_alone() {
 }
 
 #[test]
+fn a_lora_of_the_library_is_used_once_its_name_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.fill("Prompt", "a fox <lora:in");
+    window.frames();
+    assert!(window.shows("ink") && state(&window).draft().request.adapters.is_empty());
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    let request = &state(&window).draft().request;
+    assert_eq!(request.prompt, "a fox <lora:ink:1>");
+    let used: Vec<_> = request.adapters.iter().map(|used| used.path.clone()).collect();
+    assert_eq!(used, [models.join("loras/ink.safetensors")], "it is not next to the model");
+}
+
+#[test]
 fn loras_for_the_opened_model_come_first_and_are_added_with_one_click() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());

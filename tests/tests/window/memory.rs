@@ -1,7 +1,7 @@
 //! The plan, the prediction next to Generate, and the settings behind them.
 
 use egui::Theme;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::units;
 use sluice::window::{
     action::Action,
@@ -254,6 +254,21 @@ fn a_row_of_the_table_is_taken_over_and_goes_with_the_job() {
     assert_eq!(Some(preferences(&window)), row.preferences);
     window.click("Generate");
     assert_eq!(Some(window.take_job().memory), row.preferences);
+}
+
+#[test]
+fn nothing_is_recommended_that_does_not_fit() {
+    let mut scene = Scene::streamed();
+    let rows = &mut scene.forecast.alternatives;
+    rows.iter_mut().for_each(|row| row.recommended = false);
+    let short = rows.iter_mut().find(|row| row.available && row.device_short > 0).unwrap();
+    short.recommended = true;
+    let name = format!("{}, ", short.name);
+    let mut window = planned(&scene);
+    window.click_what_says("Does not fit (");
+    let rows = window.harness.query_all_by_label_contains(&name);
+    let said: Vec<_> = rows.map(|row| row.accesskit_node().label().unwrap_or_default()).collect();
+    assert!(!said.is_empty() && said.iter().all(|row| !row.contains("recommended")), "{said:?}");
 }
 
 #[test]
