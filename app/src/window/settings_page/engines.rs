@@ -265,7 +265,7 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
             widgets::hint(ui, tr!("engines-answers", words = introduction.words()));
         }
         Some(Tried::Answer(Err(failure))) => {
-            widgets::mistake(ui, &failure.message);
+            widgets::mistake(ui, &said(&failure.message));
             if let Some(advice) = &failure.advice {
                 widgets::hint(ui, said(advice));
             }

@@ -60,14 +60,20 @@ impl Lane {
             LaneChange::Restarts(failure) => self.phase = LanePhase::Restarts(failure),
             LaneChange::GivenUp(failure) => self.phase = LanePhase::GivenUp(failure),
             LaneChange::Has(model) => {
-                self.lacks.retain(|(lacking, _)| *lacking != model);
+                self.forget(&model);
                 self.has.push(model);
             }
             LaneChange::Lacks(model, failure) => {
-                self.has.retain(|known| *known != model);
+                self.forget(&model);
                 self.lacks.push((model, failure));
             }
         }
+    }
+
+    /// What was known about a model.
+    fn forget(&mut self, model: &ModelSource) {
+        self.has.retain(|known| known != model);
+        self.lacks.retain(|(lacking, _)| lacking != model);
     }
 }
 
@@ -195,5 +201,25 @@ impl State {
         let model = self.chosen_model().clone();
         let adopts = self.model.adopt_defaults && self.model.status == ModelStatus::Loading;
         self.choose_model(model, adopts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_engine_said_last_of_a_model_is_kept_once() {
+        let (mut lane, model) = (Lane::default(), ModelSource::Starter);
+        let failure = |message: &str| Failure { message: message.to_owned(), advice: None };
+        let lacks = |message: &str| LaneChange::Lacks(model.clone(), failure(message));
+        for change in [lacks("not here"), lacks("damaged")] {
+            lane.change(change);
+        }
+        assert_eq!((lane.lacks(&model), lane.lacks.len()), (Some(&failure("damaged")), 1));
+        for _ in 0..2 {
+            lane.change(LaneChange::Has(model.clone()));
+        }
+        assert_eq!((lane.lacks(&model), lane.has.len()), (None, 1));
     }
 }
