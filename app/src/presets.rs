@@ -11,7 +11,9 @@ use sluice_engine::{
     request::{AdapterUse, GuidanceOptions, Hires, ModelSource, Request, Sampler, Schedule, Style},
 };
 
-use crate::{folders::preset_folder, language::tr};
+use crate::folders::preset_folder;
+#[cfg(feature = "window")]
+use crate::language::tr;
 
 /// Most letters of a name.
 const LONGEST: usize = 80;
@@ -160,6 +162,7 @@ impl Preset {
     }
 
     /// What it sets, in a line: `512 × 768 · 20 steps · guidance 7`.
+    #[cfg(feature = "window")]
     pub fn summary(&self) -> String {
         let size = self.width.zip(self.height).map(|(width, height)| format!("{width} × {height}"));
         let steps = self.steps.map(|steps| tr!("viewer-caption-steps", count = steps));

@@ -221,8 +221,10 @@ impl Subject {
 }
 
 fn after_long_help() -> String {
-    let line = |known: &KnownModel| format!("  {:<20}{}", known.id, known.name);
-    let models = known_models().iter().map(line).collect::<Vec<_>>().join("\n");
+    let known = known_models();
+    let width = known.iter().map(|known| known.id.len()).max().unwrap_or(0);
+    let line = |known: &KnownModel| format!("  {:<width$}  {}", known.id, known.name);
+    let models = known.iter().map(line).collect::<Vec<_>>().join("\n");
     format!("{EXAMPLES}\n\nWell-known models:\n{models}")
 }
 

@@ -7,8 +7,8 @@ use cudarc::driver::{CudaContext, result, sys};
 
 use crate::hardware::DevicePool;
 
-/// The CUDA memory pool that cudarc allocates from. It keeps freed memory, so NVML reports more than is in
-/// use; the pool's own counters are exact.
+/// The CUDA memory pool that cudarc allocates from. It keeps freed memory until [`DevicePool::give_back`], so
+/// NVML reports more than is in use; the pool's own counters are exact.
 #[derive(Debug)]
 pub struct Pool {
     pool: sys::CUmemoryPool,
@@ -27,6 +27,13 @@ impl Pool {
         context.bind_to_thread().w()?;
         // SAFETY: the device belongs to an existing context.
         let pool = unsafe { result::device::get_mem_pool(context.cu_device()) }.w()?;
+        // Otherwise the driver takes freed memory back whenever something waits for the GPU, and every step
+        // of a streamed run waits for copies.
+        let mut kept = u64::MAX;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the pool is valid, and this attribute is 64 bits wide.
+        unsafe { result::mem_pool::set_attribute(pool, threshold, from_mut(&mut kept).cast::<c_void>()) }
+            .w()?;
         Ok(Self { pool, context: Arc::clone(context) })
     }
 
