@@ -1,5 +1,5 @@
 // Activations times a factor: the middle of gated feed-forwards. Each block of the grid handles a part of one
-// row. The rows of the gate and of the factor may be strided; those of the result are contiguous.
+// row, or several where values are read one by one. The rows of the gate and of the factor may be strided; those of the result are contiguous.
 #include "common.cuh"
 
 /// `x · sigmoid(x)`.
@@ -22,13 +22,13 @@ struct Gelu {
 
 template <typename Curve, typename T, int N>
 FUNCTION void some(const T *gate, const T *up, T *out, int width) {
-    int place = (blockIdx.y * blockDim.x + threadIdx.x) * N;
-    if (place >= width) return;
-    auto values = Pack<T, N>::from(gate + place), factors = Pack<T, N>::from(up + place);
-    for (int each = 0; each < N; each++) {
-        values.values[each] = narrow<T>(Curve::of(wide(values.values[each])) * wide(factors.values[each]));
+    for (int place = first_place<N>(); place < width; place += places<N>()) {
+        auto values = Pack<T, N>::from(gate + place), factors = Pack<T, N>::from(up + place);
+        for (int each = 0; each < N; each++) {
+            values.values[each] = narrow<T>(Curve::of(wide(values.values[each])) * wide(factors.values[each]));
+        }
+        values.to(out + place);
     }
-    values.to(out + place);
 }
 
 template <typename Curve, typename T>

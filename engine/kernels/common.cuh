@@ -47,6 +47,11 @@ template <typename T> constexpr int TOGETHER = 16 / sizeof(T);
 /// Whether an address is aligned to 16 bytes. Null counts as aligned.
 FUNCTION bool aligned(const void *place) { return reinterpret_cast<uintptr_t>(place) % 16 == 0; }
 
+/// The first place in a row of the `N` values that a thread handles, where the grid has a row of blocks for it, and how far
+/// on the next ones are. A grid made for whole packs has too few threads to read each value by itself at once.
+template <int N> FUNCTION int first_place() { return (blockIdx.y * blockDim.x + threadIdx.x) * N; }
+template <int N> FUNCTION int places() { return gridDim.y * blockDim.x * N; }
+
 /// The sum of a value over the `blockDim.x` threads of a row of the block: one warp, or several in a block of
 /// one row. All of them get the result.
 FUNCTION float sum_of_row(float value) {

@@ -206,6 +206,11 @@ def caption(scene, rng):
     return text + ("." if rng.random() < 0.05 else "")
 
 
+def long_caption(scene, rng):
+    """A caption with many closing words."""
+    return ", ".join([caption(scene, rng), *rng.sample(CLOSINGS, 9)])
+
+
 def all_phrases():
     """Every phrase of the grammar, for the tokenizer."""
     tables = (TIME_PHRASES, TIME_WORDS, PLACES, OVER_PLACES, TERRAIN_WORDS, OBJECTS, TREE_WORDS, SIDE_PHRASES)

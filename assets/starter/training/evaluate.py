@@ -1,10 +1,11 @@
 """Draws held-out captions with the finished model and reads the pictures: `python evaluate.py MODEL`.
 
 `--write` first writes MODEL/held_out.json: captions of combinations that training never saw. `--sheet
-FILE.png` saves the pictures, `--count` takes only the first captions.
+FILE.png` saves the pictures, `--count` takes only the first captions, `--seeds` draws each of them more often.
 """
 import argparse
 import json
+import multiprocessing
 import random
 import time as clock
 from collections import Counter
@@ -54,7 +55,7 @@ def shows_colour(picture, entry):
     return bool(near.sum() >= 120)
 
 
-def draw_all(pipeline, entries, steps, guidance, batch=8):
+def draw_all(pipeline, entries, steps, guidance, batch):
     """One picture for each entry, each with its own seed."""
     pictures = []
     for first in range(0, len(entries), batch):
@@ -68,12 +69,10 @@ def draw_all(pipeline, entries, steps, guidance, batch=8):
     return np.stack(pictures)
 
 
-def judge(entries, pictures):
+def judge(entries, pictures, readings):
     """Share of right answers per attribute, and what went wrong."""
-    table = json.loads(TABLE.read_text(encoding="utf-8"))
     right, asked, wrong = Counter(), Counter(), []
-    for entry, picture in zip(entries, pictures):
-        found = read(picture, table)
+    for entry, picture, found in zip(entries, pictures, readings):
         for name in ("time", "terrain", "celestial"):
             if entry[name] is None:
                 continue
@@ -103,13 +102,18 @@ def main():
     parser.add_argument("--steps", type=int, default=12)
     parser.add_argument("--guidance", type=float, default=2.0)
     parser.add_argument("--shift", type=float)
+    parser.add_argument("--seeds", type=int, default=1, help="pictures for each caption; a second table counts them all")
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=1, help="that read the pictures")
     parser.add_argument("--prompts", nargs="+", help="draw these instead, without judging them")
     options = parser.parse_args()
     torch.set_num_threads(1)
     path = options.model / "held_out.json"
     if options.write:
         path.write_text(json.dumps(held_out_captions(), indent=1) + "\n", encoding="utf-8")
-    pipeline = ZImagePipeline.from_pretrained(options.model, torch_dtype=torch.float32)
+    readers = multiprocessing.Pool(options.workers)
+    pipeline = ZImagePipeline.from_pretrained(options.model, torch_dtype=torch.float32).to(options.device)
     pipeline.set_progress_bar_config(disable=True)
     if options.shift:
         config = pipeline.scheduler.config
@@ -118,13 +122,21 @@ def main():
         entries = [{"prompt": prompt, "seed": number} for number, prompt in enumerate(options.prompts)]
     else:
         entries = json.loads(path.read_text(encoding="utf-8"))[:options.count]
-    start = clock.process_time()
-    pictures = draw_all(pipeline, entries, options.steps, options.guidance)
-    print(f"{(clock.process_time() - start) / len(entries):.2f} s of one core for a picture in batches of 8")
+    count = len(entries)
+    entries = [{**entry, "seed": entry["seed"] + 1000 * more} for more in range(options.seeds) for entry in entries]
+    now = clock.process_time if options.device == "cpu" else clock.time
+    start = now()
+    pictures = draw_all(pipeline, entries, options.steps, options.guidance, options.batch)
+    unit = "s of one core" if options.device == "cpu" else "s"
+    print(f"{(now() - start) / len(entries):.2f} {unit} for a picture in batches of {options.batch}")
     if options.sheet:
-        save_sheet(pictures, options.sheet)
-    if not options.prompts:
-        shares, wrong = judge(entries, pictures)
+        save_sheet(pictures[:count], options.sheet)
+    if options.prompts:
+        return
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    readings = readers.starmap(read, [(picture, table) for picture in pictures])
+    for part in (count, len(entries))[:options.seeds]:
+        shares, wrong = judge(entries[:part], pictures, readings)
         for name, (share, asked) in shares.items():
             print(f"{name}: {100 * share:.1f} % of {asked}")
         print("\n".join(wrong))

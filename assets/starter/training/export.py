@@ -28,9 +28,9 @@ def load_parts(data):
     transformer = build_transformer(vae.config.latent_channels)
     encoder = build_text_encoder(len(tokenizer))
     if (data / "text_encoder.pt").exists():
-        encoder.load_state_dict(torch.load(data / "text_encoder.pt")["encoder"])
+        encoder.load_state_dict(torch.load(data / "text_encoder.pt", map_location="cpu")["encoder"])
     if (data / "transformer.pt").exists():
-        copy(torch.load(data / "transformer.pt")["average"]["values"], transformer.parameters())
+        copy(torch.load(data / "transformer.pt", map_location="cpu")["average"]["values"], transformer.parameters())
     return transformer, encoder, vae, tokenizer
 
 

@@ -91,14 +91,18 @@ class Normalise(torch.autograd.Function):
 
 def rms(x, weight, eps=1e-5):
     """RMS normalisation. The weight may differ from picture to picture."""
-    y = Normalise.apply(x, eps)
+    if x.is_cuda or torch.compiler.is_compiling():
+        y = x.float()
+        y = y * torch.rsqrt(y.square().mean(-1, keepdim=True) + eps)
+    else:
+        y = Normalise.apply(x, eps)
     return y if weight is None else y * weight
 
 
 def text_features(encoder, ids):
     """What the pipeline takes from the text encoder, for padded token numbers (batch, length)."""
     x = encoder.embed_tokens(ids)
-    positions = torch.arange(ids.shape[1])[None]
+    positions = torch.arange(ids.shape[1], device=ids.device)[None]
     cos, sin = (part[:, None] for part in encoder.rotary_emb(x, positions))
     for layer in encoder.layers[:-1]:
         x = x + text_attention(layer.self_attn, rms(x, layer.input_layernorm.weight, 1e-6), cos, sin)
@@ -126,8 +130,10 @@ def text_attention(attention, x, cos, sin):
 
 
 def rotate(x, turns):
-    """Rotary position embedding over pairs of neighbours, as complex numbers."""
-    return torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turns).flatten(-2)
+    """Rotary position embedding over pairs of neighbours; `turns` are cosines and sines."""
+    cos, sin = turns
+    first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
+    return torch.stack((first * cos - second * sin, first * sin + second * cos), -1).flatten(-2)
 
 
 class Denoiser(nn.Module):
@@ -137,20 +143,25 @@ class Denoiser(nn.Module):
         super().__init__()
         self.transformer, self.grid, self.tables = transformer, grid, {}
 
-    def positions(self, length):
+    def use_compiler(self):
+        """Compiles the block."""
+        self.block = torch.compile(self.block, dynamic=False)
+
+    def positions(self, length, device):
         """Rotary tables for the picture, the caption, and both, for captions of `length`."""
         if length not in self.tables:
             caption = [(number + 1, 0, 0) for number in range(length)]
             picture = [(length + 1, row, column) for row in range(self.grid) for column in range(self.grid)]
             embed = self.transformer.rope_embedder
-            self.tables[length] = [embed(torch.tensor(ids))[:, None] for ids in (picture, caption, picture + caption)]
+            turns = [embed(torch.tensor(ids))[:, None] for ids in (picture, caption, picture + caption)]
+            self.tables[length] = [(turn.real.contiguous().to(device), turn.imag.contiguous().to(device)) for turn in turns]
         return self.tables[length]
 
     def block(self, block, x, table, time=None):
         """One block of the transformer. Scales and gates go into the weights of the norms beside them."""
         weights = [n.weight for n in (block.attention_norm1, block.attention_norm2, block.ffn_norm1, block.ffn_norm2)]
         if time is not None:
-            scale1, gate1, scale2, gate2 = block.adaLN_modulation(time).unsqueeze(1).chunk(4, -1)
+            scale1, gate1, scale2, gate2 = block.adaLN_modulation(time).float().unsqueeze(1).chunk(4, -1)
             factors = (1 + scale1, gate1.tanh(), 1 + scale2, gate2.tanh())
             weights = [weight * factor for weight, factor in zip(weights, factors)]
         x = x + rms(self.attention(block.attention, rms(x, weights[0]), table), weights[1])
@@ -176,7 +187,7 @@ class Denoiser(nn.Module):
     def forward(self, patches, time, text, mask):
         """The velocity for noisy patches; `mask` is true for the real tokens of `text`."""
         model = self.transformer
-        picture_table, caption_table, both_table = self.positions(text.shape[1])
+        picture_table, caption_table, both_table = self.positions(text.shape[1], text.device)
         time = self.time(time)
         x = model.all_x_embedder["2-1"](patches)
         for block in model.noise_refiner:
@@ -191,7 +202,7 @@ class Denoiser(nn.Module):
             x = self.block(block, x, both_table, time)
         final = model.all_final_layer["2-1"]
         x = functional.layer_norm(x[:, :count], x.shape[-1:], eps=1e-6)
-        return final.linear(x * (1 + final.adaLN_modulation(time)).unsqueeze(1))
+        return final.linear(x * (1 + final.adaLN_modulation(time).float()).unsqueeze(1))
 
 
 def to_patches(latents):

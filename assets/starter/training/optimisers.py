@@ -14,21 +14,22 @@ class Muon:
     def __init__(self, parameters, momentum=0.95, decay=0.02, iterations=4):
         self.parameters = list(parameters)
         self.momentum, self.decay, self.iterations = momentum, decay, iterations
-        self.moments = [torch.zeros(len(p), p[0].numel()) for p in self.parameters]
+        self.moments = [torch.zeros(len(p), p[0].numel(), device=p.device) for p in self.parameters]
 
     @torch.no_grad()
     def step(self, rate):
+        gradients = [p.grad.reshape(m.shape) for p, m in zip(self.parameters, self.moments)]
+        torch._foreach_lerp_(self.moments, gradients, 1 - self.momentum)
         groups = {}
-        for parameter, moment in zip(self.parameters, self.moments):
-            gradient = parameter.grad.reshape(moment.shape)
-            moment.lerp_(gradient, 1 - self.momentum)
-            update = gradient.lerp(moment, self.momentum)
-            groups.setdefault(tuple(moment.shape), []).append((parameter, update))
+        for parameter, update in zip(self.parameters, torch._foreach_lerp(gradients, self.moments, self.momentum)):
+            groups.setdefault(tuple(update.shape), []).append((parameter, update))
         for shape, members in groups.items():
             updates = self.orthogonal(torch.stack([update for _, update in members]))
+            parameters = [parameter for parameter, _ in members]
             size = 0.2 * max(shape) ** 0.5
-            for (parameter, _), update in zip(members, updates):
-                parameter.mul_(1 - rate * self.decay).add_(update.reshape(parameter.shape), alpha=-rate * size)
+            torch._foreach_mul_(parameters, 1 - rate * self.decay)
+            steps = [update.reshape(p.shape) for p, update in zip(parameters, updates)]
+            torch._foreach_add_(parameters, steps, alpha=-rate * size)
 
     def orthogonal(self, matrices):
         """The nearest orthogonal matrices, roughly."""

@@ -28,8 +28,9 @@ def decoder_parameters(vae):
 
 def random_pictures(pictures, count, rng):
     """Random whole pictures, half of them mirrored."""
-    batch = pictures[np.sort(rng.integers(HELD_OUT, len(pictures), count))]
-    return as_batch(np.ascontiguousarray(batch[:, :, ::-1] if rng.random() < 0.5 else batch))
+    numbers = torch.from_numpy(np.sort(rng.integers(HELD_OUT, len(pictures), count)))
+    batch = as_batch(pictures[numbers.to(pictures.device)])
+    return torch.where(torch.rand(count, 1, 1, 1, device=batch.device) < 0.5, batch, batch.flip(-1))
 
 
 def loss_of(output, pictures):
@@ -47,6 +48,8 @@ def main():
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--hold", type=float, default=0.3)
+    parser.add_argument("--batch-factor", type=int, default=1, help="multiplies the batch size")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
@@ -54,16 +57,17 @@ def main():
     seed = int(time.time())
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    pictures = np.load(options.data / "pictures.npy", mmap_mode="r")
-    held_out = np.ascontiguousarray(pictures[:HELD_OUT])
-    vae = AutoencoderKL.from_pretrained(options.data / "vae").to(memory_format=torch.channels_last)
+    # On the CPU the pictures stay in the file, which is opened for writing only because tensors want to be writable.
+    pictures = torch.from_numpy(np.load(options.data / "pictures.npy", mmap_mode="r+")).to(options.device)
+    held_out = pictures[:HELD_OUT]
+    vae = AutoencoderKL.from_pretrained(options.data / "vae").to(options.device, memory_format=torch.channels_last)
     vae.encoder.requires_grad_(False)
     inner, outer = decoder_parameters(vae)
     muon, adam = Muon(inner), torch.optim.AdamW(outer, betas=(0.9, 0.98), weight_decay=1e-3)
     average = Average(vae.decoder.parameters(), 0.997)
     steps = 0
     if options.resume:
-        saved = torch.load(options.data / "decoder.pt")
+        saved = torch.load(options.data / "decoder.pt", map_location=options.device)
         vae.decoder.load_state_dict(saved["decoder"])
         muon.load(saved["muon"])
         adam.load_state_dict(saved["adam"])
@@ -77,14 +81,16 @@ def main():
             vae.save_pretrained(options.data / "vae")
 
     start = saved_at = time.time()
-    first, smooth = steps, None
+    first, smooth, save_every = steps, None, min(120, 20 * options.minutes)
     while (passed := (time.time() - start) / 60) < options.minutes:
         rate = options.rate * trapezoid(passed / options.minutes, options.hold) * min(1, (steps - first + 1) / 40)
-        batch = random_pictures(pictures, options.batch, rng)
+        batch = random_pictures(pictures, options.batch * options.batch_factor, rng)
         with torch.no_grad():
             latents = vae.encoder(batch).chunk(2, 1)[0]
             latents = latents + NOISE * torch.randn_like(latents)
-        loss, square = loss_of(vae.decoder(latents), batch)
+        with torch.autocast(options.device, torch.bfloat16, enabled=options.device != "cpu"):
+            output = vae.decoder(latents)
+        loss, square = loss_of(output.float(), batch)
         adam.zero_grad()
         for parameter in inner:
             parameter.grad = None
@@ -95,10 +101,10 @@ def main():
         muon.step(rate)
         average.update()
         steps += 1
-        smooth = square.item() if smooth is None else 0.98 * smooth + 0.02 * square.item()
+        smooth = square.detach() if smooth is None else smooth.lerp(square.detach(), 0.02)
         if steps % 50 == 0:
             print(f"{steps} {passed:.1f} min, training {10 * math.log10(4 / smooth):.2f} dB, rate {rate:.1e}", flush=True)
-        if time.time() - saved_at > 120:
+        if time.time() - saved_at > save_every:
             save()
             saved_at = time.time()
     save()

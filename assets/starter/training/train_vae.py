@@ -40,7 +40,8 @@ def split_parameters(vae):
 
 def as_batch(pictures):
     """Bytes (n, h, w, 3) as floats from -1 to 1 (n, 3, h, w), channels last in memory."""
-    batch = torch.tensor(pictures).permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
+    batch = pictures if torch.is_tensor(pictures) else torch.tensor(pictures)
+    batch = batch.permute(0, 3, 1, 2).float().div_(127.5).sub_(1)
     return batch.contiguous(memory_format=torch.channels_last)
 
 
@@ -76,7 +77,7 @@ def psnr(vae, pictures, noise=0.0):
     """Mean peak signal to noise ratio; `noise` disturbs the latents by that share of their deviation."""
     values = []
     for start in range(0, len(pictures), 16):
-        batch = as_batch(pictures[start:start + 16])
+        batch = as_batch(pictures[start:start + 16]).to(vae.device)
         mean = vae.encoder(batch).chunk(2, 1)[0]
         mean = mean + noise * mean.std((0, 2, 3), keepdim=True) * torch.randn_like(mean)
         error = (vae.decoder(mean).clamp(-1, 1) - batch).square().mean((1, 2, 3))

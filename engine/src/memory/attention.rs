@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum Attention {
     /// Products and softmax of the tensor library in f32, for some heads and queries at a time.
-    #[default]
     Math,
     /// A kernel on tensor cores that never has scores in memory (Dao et al. 2022). It computes in f16 and bf16, for
-    /// some widths of heads; for others, `Math` does.
+    /// some widths of heads; for others, and on GPUs before compute capability 8.0, `Math` does.
+    #[default]
     Tiled,
 }
 

@@ -65,6 +65,8 @@ pub struct Target {
 struct Card {
     memory: Arc<dyn DeviceMemory>,
     has_bf16: bool,
+    /// Whether the engine's kernels run on it.
+    has_kernels: bool,
     name: String,
     /// Bytes of VRAM.
     total: u64,
@@ -124,7 +126,7 @@ impl Target {
                 };
                 Ok(Self {
                     choice,
-                    attention: preferences.attention,
+                    attention: possible(preferences.attention, card.has_kernels),
                     machine,
                     enforced: true,
                     f32_rate: Some(card.f32_operations_per_second),
@@ -177,7 +179,7 @@ impl Target {
                 }
                 Ok(Self {
                     choice,
-                    attention: preferences.attention,
+                    attention: possible(preferences.attention, card.has_bf16()),
                     machine,
                     enforced: true,
                     f32_rate,
@@ -253,6 +255,11 @@ impl Target {
             }
         }
     }
+}
+
+/// The attention that a card computes: kernels need compute capability 8.0, as bf16 does.
+fn possible(wanted: Attention, has_kernels: bool) -> Attention {
+    if has_kernels { wanted } else { Attention::Math }
 }
 
 fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {

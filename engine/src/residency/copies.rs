@@ -75,7 +75,7 @@ pub struct Arrival {
     pub block: usize,
     /// Where the weights are.
     pub place: Result<Place, RunError>,
-    /// How long loading took.
+    /// How long loading took; from host memory, how long the link took.
     pub load: Duration,
     /// Where the weights came from.
     pub from: Tier,
@@ -289,8 +289,13 @@ impl Copier {
                 }
             };
             let started = Instant::now();
-            let (place, from) = self.bring(generation, request, slot);
-            let arrival = Arrival { block: request.block, place, load: started.elapsed(), from, generation };
+            let (brought, from) = self.bring(generation, request, slot);
+            let (place, of_link) = match brought {
+                Ok((place, of_link)) => (Ok(place), of_link.filter(|_| from == Tier::Host)),
+                Err(error) => (Err(error), None),
+            };
+            let load = of_link.unwrap_or_else(|| started.elapsed());
+            let arrival = Arrival { block: request.block, place, load, from, generation };
             if self.arrived.send(arrival).is_err() {
                 return;
             }
@@ -312,7 +317,7 @@ impl Copier {
         generation: u64,
         request: Request,
         slot: Option<Slot>,
-    ) -> (Result<Place, RunError>, Tier) {
+    ) -> (Result<(Place, Option<Duration>), RunError>, Tier) {
         let place = match slot {
             Some(slot) => Place::Slot(slot),
             None => match self.own(request.block) {
@@ -327,12 +332,13 @@ impl Copier {
         let go_on = || generation == self.generation.load(Ordering::Relaxed);
         let (outcome, from) = match &self.staging {
             Some(staging) if request.is_staged(&self.source) => {
-                (self.pass_on(staging, generation, request.block, buffer, &go_on), Tier::Disk)
+                let passed = self.pass_on(staging, generation, request.block, buffer, &go_on);
+                (passed.map(|()| None), Tier::Disk)
             }
             _ => self.source.bring(request.block, buffer, &go_on),
         };
         // A stopped transfer belongs to an old generation and is discarded for that reason.
-        (outcome.map(|_| place), from)
+        (outcome.map(|of_link| (place, of_link)), from)
     }
 
     fn own(&self, block: usize) -> Result<Resident, RunError> {
@@ -349,29 +355,30 @@ impl Copier {
         block: usize,
         to: &Buffer,
         go_on: &dyn Fn() -> bool,
-    ) -> Result<bool, RunError> {
+    ) -> Result<(), RunError> {
         while go_on() {
             let early = staging.early.take();
             let Some(read) = early.or_else(|| staging.ready.recv_timeout(PATIENCE).ok()) else { continue };
             if read.generation > generation {
                 // It was prefetched for requests after the one that was just cancelled.
                 staging.early.set(Some(read));
-                return Ok(false);
+                return Ok(());
             }
             let current = read.generation == generation && read.block == block;
             let outcome = match read.outcome {
                 Ok(true) if current => {
                     let sizes = &self.source.layouts[block].sizes;
-                    self.source.memory.upload(&read.buffer.buffer, to, sizes, go_on).map_err(RunError::from)
+                    let sent = self.source.memory.upload(&read.buffer.buffer, to, sizes, go_on);
+                    sent.map(|_| ()).map_err(RunError::from)
                 }
-                other => other,
+                other => other.map(|_| ()),
             };
             let _ = staging.give_back.send(read.buffer);
             if current {
                 return outcome;
             }
         }
-        Ok(false)
+        Ok(())
     }
 }
 

@@ -30,9 +30,16 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
     /// Allocates host memory from which copies to the device are fast.
     fn allocate_host(&self, sizes: &Sizes) -> Result<Buffer>;
 
-    /// Copies the first values of each dtype from the host to the device and returns when they have arrived.
-    /// Stops early and returns `false` when `go_on` does.
-    fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool>;
+    /// Copies the first values of each dtype from the host to the device and returns when they have arrived, with
+    /// the time that the link took; waiting for passes that still read the destination does not count. Stops
+    /// early and returns `None` when `go_on` returns `false`.
+    fn upload(
+        &self,
+        from: &Buffer,
+        to: &Buffer,
+        sizes: &Sizes,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Duration>>;
 
     /// The moment when the device has finished everything queued so far.
     fn moment(&self) -> Result<Moment> {
@@ -74,8 +81,15 @@ impl DeviceMemory for CpuMemory {
         Buffer::new(sizes, &Device::Cpu)
     }
 
-    fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool> {
-        to.copy_from(from, sizes, PIECE, |_| go_on())
+    fn upload(
+        &self,
+        from: &Buffer,
+        to: &Buffer,
+        sizes: &Sizes,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Duration>> {
+        let started = Instant::now();
+        Ok(to.copy_from(from, sizes, PIECE, |_| go_on())?.then(|| started.elapsed()))
     }
 }
 
@@ -126,7 +140,13 @@ impl DeviceMemory for SimulatedCard {
         Buffer::new(sizes, &Device::Cpu)
     }
 
-    fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool> {
+    fn upload(
+        &self,
+        from: &Buffer,
+        to: &Buffer,
+        sizes: &Sizes,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Duration>> {
         let _link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         let started = Instant::now();
         let mut due = started + self.latency;
@@ -137,10 +157,10 @@ impl DeviceMemory for SimulatedCard {
             }
             go_on()
         })?;
-        if finished {
+        Ok(finished.then(|| {
             wait_until(due);
-        }
-        Ok(finished)
+            started.elapsed()
+        }))
     }
 
     fn slowdown(&self) -> f64 {
@@ -158,9 +178,9 @@ mod tests {
         let sizes = [2_500_000, 0, 0, 0];
         let (from, to) = (card.allocate_host(&sizes).unwrap(), card.allocate(&sizes).unwrap());
         let started = Instant::now();
-        assert!(card.upload(&from, &to, &sizes, &|| true).unwrap());
+        let of_link = card.upload(&from, &to, &sizes, &|| true).unwrap().unwrap();
         // 10 MB at 1 GB/s plus 1 ms. It takes longer on a busy machine.
-        assert!(started.elapsed() >= Duration::from_millis(11));
+        assert!(of_link >= Duration::from_millis(11) && of_link <= started.elapsed());
     }
 
     #[test]
@@ -169,6 +189,6 @@ mod tests {
         let sizes = [3_000_000, 0, 0, 0];
         let (from, to) = (card.allocate_host(&sizes).unwrap(), card.allocate(&sizes).unwrap());
         let stopped = card.upload(&from, &to, &[1_000, 0, 0, 0], &|| false).unwrap();
-        assert!(!stopped);
+        assert_eq!(stopped, None);
     }
 }

@@ -232,7 +232,7 @@ mod tests {
             to: &Buffer,
             sizes: &Sizes,
             go_on: &dyn Fn() -> bool,
-        ) -> candle_core::Result<bool> {
+        ) -> candle_core::Result<Option<Duration>> {
             CpuMemory.upload(from, to, sizes, go_on)
         }
 

@@ -181,26 +181,27 @@ impl WeightSource {
         std::mem::take(&mut self.state().read)
     }
 
-    /// Loads a block to the device from the nearest tier, and returns that tier. A block without a copy in
-    /// host memory passes through it one tensor at a time.
+    /// Loads a block to the device from the nearest tier, and returns that tier, with the time of the link if
+    /// the block passed over it in one go. A block without a copy in host memory passes through it one tensor
+    /// at a time.
     pub fn bring(
         &self,
         block: usize,
         to: &Buffer,
         go_on: &dyn Fn() -> bool,
-    ) -> (Result<bool, RunError>, Tier) {
+    ) -> (Result<Option<Duration>, RunError>, Tier) {
         if self.memory.is_unified() {
-            return (self.read(block, to, go_on), Tier::Disk);
+            return (self.read(block, to, go_on).map(|_| None), Tier::Disk);
         }
         if !self.state().kept[block] {
-            return (self.bring_by_tensor(block, to, go_on), Tier::Disk);
+            return (self.bring_by_tensor(block, to, go_on).map(|_| None), Tier::Disk);
         }
         let sizes = &self.layouts[block].sizes;
         match self.copy(block, go_on) {
             Ok(Some((copy, from))) => {
                 (self.memory.upload(&copy.buffer, to, sizes, go_on).map_err(RunError::from), from)
             }
-            Ok(None) => (Ok(false), Tier::Disk),
+            Ok(None) => (Ok(None), Tier::Disk),
             Err(error) => (Err(error), Tier::Disk),
         }
     }

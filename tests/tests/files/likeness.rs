@@ -145,6 +145,11 @@ fn text_encoders_of_few_layers_stay_as_wide() {
     let error = Likeness::of("flux.1-dev").unwrap().with_text_layers(13).unwrap_err();
     assert!(matches!(error, LikenessError::Layers { layers: 12 }), "{error}");
     assert!(Likeness::of("flux.1-dev").unwrap().with_text_layers(0).is_err());
+    // Its blocks read the layer that is there.
+    let likeness = Likeness::of("hidream-i1-full").unwrap().tiny().with_text_layers(1).unwrap();
+    let model = folder.path().join("hidream");
+    write(&likeness, &model, RandomDtype::Bf16, 0);
+    models::open(&model, &[]).unwrap();
 }
 
 #[test]

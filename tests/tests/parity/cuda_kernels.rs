@@ -224,6 +224,14 @@ fn modulation_is_that_of_the_processor() {
                 let want = nn::modulate(&of_x, &of_scale).unwrap();
                 assert_rounded_once("modulate", &emulated(cuda::modulate(&x, &scale, None)), &want);
                 let want = nn::scale_and_shift(&of_x, &of_scale, &wide(&shift)).unwrap();
+                let odd = |name| random(name, &[items, 1, width + 1], dtype).narrow(2, 1, width).unwrap();
+                let want_odd =
+                    nn::scale_and_shift(&of_x, &wide(&odd("scale")), &wide(&odd("shift"))).unwrap();
+                let got = emulated(cuda::modulate(&x, &odd("scale"), Some(&odd("shift"))));
+                assert_rounded_once("factors anywhere", &got, &want_odd);
+                let want_odd = nn::gated_add(&of_x, &wide(&odd("scale")), &wide(&y)).unwrap();
+                let got = emulated(cuda::gated_add(&x, &odd("scale"), &y));
+                assert_rounded_once("a gate anywhere", &got, &want_odd);
                 let got = emulated(cuda::modulate(&x, &scale, Some(&shift)));
                 assert_rounded_once("scale_and_shift", &got, &want);
                 let want = nn::gated_add(&of_x, &of_scale, &wide(&y)).unwrap();
@@ -233,6 +241,31 @@ fn modulation_is_that_of_the_processor() {
     }
     let x = random("x", &[2, 4, 6], DType::F32);
     assert!(cuda::modulate(&x, &random("scale", &[3, 1, 6], DType::F32), None).is_err());
+}
+
+#[test]
+fn biases_are_added_as_by_the_tensor_library() {
+    for dtype in DTYPES {
+        for shape in [vec![9], vec![3, 5, 7], vec![2, 3, 264], vec![5, 2056]] {
+            let (x, width) = (random("x", &shape, dtype), shape[shape.len() - 1]);
+            // Weights lie one after the other, so that a bias may begin anywhere.
+            for before in 0..3 {
+                let bias = random("bias", &[before + width], dtype).narrow(0, before, width).unwrap();
+                let want = wide(&x).broadcast_add(&wide(&bias)).unwrap();
+                assert_rounded_once("add_vector", &emulated(cuda::add_vector(&x, &bias)), &want);
+            }
+        }
+        for shape in [vec![1, 3, 1, 1], vec![2, 5, 3, 7], vec![1, 4, 16, 160], vec![2, 3, 2, 5, 8]] {
+            let x = random("x", &shape, dtype);
+            let bias = random("bias", &[shape[1]], dtype);
+            let all = wide(&bias).reshape([vec![1, shape[1]], vec![1; shape.len() - 2]].concat()).unwrap();
+            let want = wide(&x).broadcast_add(&all).unwrap();
+            assert_rounded_once("add_to_channels", &emulated(cuda::add_to_channels(&x, &bias)), &want);
+        }
+    }
+    let x = random("x", &[2, 4, 6], DType::F32);
+    assert!(cuda::add_vector(&x, &random("bias", &[4], DType::F32)).is_err());
+    assert!(cuda::add_to_channels(&x, &random("bias", &[6], DType::F32)).is_err());
 }
 
 #[test]
@@ -423,5 +456,5 @@ fn there_are_kernels_for_what_tensor_cores_multiply() {
         let x = random("x", &shape(width), dtype);
         assert!(cuda::attention(&x, &x, &x, false).unwrap().is_none());
     }
-    assert!(!cuda::enabled(), "kernels are off until somebody turns them on");
+    assert!(cuda::enabled(), "kernels are on until somebody turns them off");
 }

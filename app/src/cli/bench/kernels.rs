@@ -16,8 +16,8 @@ use crate::cli::{
 /// Test and measure every CUDA kernel on the GPU of this machine.
 ///
 /// The result of a kernel is compared with that of the CPU in f32, and its time with that of the operations that it
-/// replaces. In normal runs, the kernels are off unless `SLUICE_CUDA_KERNELS=1` is set. The exit code is 1 if an error is
-/// larger than rounding explains.
+/// replaces, which normal runs use if `SLUICE_CUDA_KERNELS=0` is set. The exit code is 1 if an error is larger than rounding
+/// explains.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Data type of the computation; all by default. May be given several times.

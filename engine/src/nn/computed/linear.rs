@@ -198,7 +198,11 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Result<Tensor> {
     shape[x.rank() - 1] = outputs;
     let product = x.reshape(((), inputs))?.matmul(&weight.t()?)?;
     match bias {
-        Some(bias) => product.broadcast_add(&bias.to_dtype(x.dtype())?)?,
+        Some(bias) => {
+            let bias = bias.to_dtype(x.dtype())?;
+            let plain = || product.broadcast_add(&bias);
+            cuda::or_plain(&product, || cuda::add_vector(&product, &bias), plain)?
+        }
         None => product,
     }
     .reshape(shape)

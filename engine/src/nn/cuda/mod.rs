@@ -1,8 +1,7 @@
 //! CUDA kernels that replace plain compositions of tensor library functions, and their launch parameters.
 //!
 //! The sources are in `engine/kernels`. Functions describe their [`Launches`] as data, so that tests can run
-//! the same launches in emulation on the CPU. No GPU has run these kernels yet, so they are off until
-//! [`switch`] or `SLUICE_CUDA_KERNELS=1` turns them on.
+//! the same launches in emulation on the CPU. [`switch`] and `SLUICE_CUDA_KERNELS=0` turn them off.
 
 mod attention;
 #[cfg(feature = "cuda")]
@@ -27,7 +26,7 @@ use super::back_end;
 use crate::memory::Attention;
 pub use attention::{WIDTHS, attention, attention_with_bias};
 pub use norms::{RowNorm, group_norm, norm_rows};
-pub use pointwise::{Curve, Rotation, gated, gated_add, modulate, rope};
+pub use pointwise::{Curve, Rotation, add_to_channels, add_vector, gated, gated_add, modulate, rope};
 pub use widening::widen;
 
 /// Bytes a kernel reads at once.
@@ -36,11 +35,17 @@ const ACCESS: usize = 16;
 const WARP: usize = 32;
 
 static ENABLED: LazyLock<AtomicBool> =
-    LazyLock::new(|| AtomicBool::new(env::var_os("SLUICE_CUDA_KERNELS").is_some_and(|value| value == "1")));
+    LazyLock::new(|| AtomicBool::new(env::var_os("SLUICE_CUDA_KERNELS").is_none_or(|value| value != "0")));
 
 /// Whether the kernels are used where there is a GPU.
 pub fn enabled() -> bool {
     ENABLED.load(Ordering::Relaxed)
+}
+
+/// Whether the kernels run on a device.
+#[cfg(feature = "cuda")]
+pub fn serves(device: &candle_core::Device) -> bool {
+    enabled() && matches!(device, candle_core::Device::Cuda(device) if device::serves(device))
 }
 
 /// Turns the kernels on or off.
@@ -148,13 +153,13 @@ pub(super) fn or_plain(
     or_plain_if(enabled(), x, work, plain)
 }
 
-/// The same for attention, whose kernel can be chosen by itself.
+/// The same for attention, whose kernel is chosen for each run.
 pub(super) fn attend_or_plain(
     x: &Tensor,
     work: impl FnOnce() -> Result<Option<Launches>>,
     plain: impl FnOnce() -> Result<Tensor>,
 ) -> Result<Tensor> {
-    or_plain_if(enabled() || back_end::attention() == Attention::Tiled, x, work, plain)
+    or_plain_if(enabled() && back_end::attention() == Attention::Tiled, x, work, plain)
 }
 
 fn or_plain_if(

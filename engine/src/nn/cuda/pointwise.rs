@@ -72,6 +72,58 @@ pub fn modulate(x: &Tensor, scale: &Tensor, shift: Option<&Tensor>) -> Result<Op
     Ok(Some(over_rows(x.dims(), x.dtype(), Source::Modulation, format!("modulate_{name}"), arguments)))
 }
 
+/// `x` `[…, width]` plus `vector` `[width]`.
+pub fn add_vector(x: &Tensor, vector: &Tensor) -> Result<Option<Launches>> {
+    let Some(name) = of_one_dtype(x, &[vector]) else { return Ok(None) };
+    let width = x.dim(D::Minus1)?;
+    if vector.dims() != [width] {
+        candle_core::bail!("{:?} values cannot be added to rows of {width}", vector.dims());
+    }
+    let rows = x.elem_count() / width.max(1);
+    let arguments = vec![
+        Argument::Input(placed(x)?),
+        Argument::Absent,
+        Argument::Input(vector.contiguous()?),
+        Argument::Result(0),
+        Argument::whole(width)?,
+        Argument::whole(rows)?,
+        Argument::Long(0),
+        Argument::Long(0),
+    ];
+    Ok(Some(over_rows(x.dims(), x.dtype(), Source::Modulation, format!("modulate_{name}"), arguments)))
+}
+
+/// `x` `[batch, channels, …]` plus `vector` `[channels]`.
+pub fn add_to_channels(x: &Tensor, vector: &Tensor) -> Result<Option<Launches>> {
+    /// Most rows of a grid.
+    const MOST: usize = 0xffff;
+    let Some(name) = of_one_dtype(x, &[vector]) else { return Ok(None) };
+    let (batch, channels) = (x.dim(0)?, x.dim(1)?);
+    if vector.dims() != [channels] {
+        candle_core::bail!("{:?} values cannot be added to {channels} channels", vector.dims());
+    }
+    if batch * channels > MOST {
+        return Ok(None);
+    }
+    let plane = x.elem_count() / (batch * channels).max(1);
+    let (blocks, threads) = across(plane, x.dtype());
+    let launch = Launch {
+        source: Source::Modulation,
+        kernel: format!("add_to_channels_{name}"),
+        grid: [blocks, batch * channels, 1],
+        block: [threads, 1, 1],
+        shared: 0,
+        arguments: vec![
+            Argument::Input(placed(x)?),
+            Argument::Input(vector.contiguous()?),
+            Argument::Result(0),
+            Argument::whole(channels)?,
+            Argument::long(plane)?,
+        ],
+    };
+    Ok(Some(Launches { results: vec![(x.dims().to_vec(), x.dtype())], launches: vec![launch] }))
+}
+
 /// `x + gate · y` of `x` and `y` `[batch, tokens, width]`.
 pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Option<Launches>> {
     let Some(name) = of_one_dtype(x, &[gate, y]) else { return Ok(None) };

@@ -10,6 +10,7 @@ use candle_core::DType;
 
 use super::{Card, HardwareSample, Link, PipelineError};
 use crate::{
+    nn,
     pipeline::{multiply, transfer},
     residency::{
         DeviceMemory,
@@ -96,6 +97,7 @@ fn with_ordinal(ordinal: u32) -> Result<Card, PipelineError> {
     });
     Ok(Card {
         has_bf16: state.has_bf16,
+        has_kernels: nn::cuda::serves(memory.device()),
         name: state.name,
         total: state.total,
         available: state.free + state.reserved,

@@ -22,7 +22,12 @@ impl CardEvent {
 
     /// The time between two events; waits for both.
     pub fn since(&self, earlier: &Self) -> Result<Duration> {
-        let milliseconds = earlier.0.elapsed_ms(&self.0).w()?;
-        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+        elapsed(&earlier.0, &self.0)
     }
+}
+
+/// The time between two events; waits for both.
+pub(super) fn elapsed(first: &CudaEvent, last: &CudaEvent) -> Result<Duration> {
+    let milliseconds = first.elapsed_ms(last).w()?;
+    Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
 }

@@ -15,6 +15,7 @@ mod upload;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
 };
 
 use candle_core::{Device, Result, backend::BackendDevice as _, cuda::WrapErr as _};
@@ -169,7 +170,13 @@ impl DeviceMemory for CudaMemory {
         Ok(buffer.with_pins(pins))
     }
 
-    fn upload(&self, from: &Buffer, to: &Buffer, sizes: &Sizes, go_on: &dyn Fn() -> bool) -> Result<bool> {
+    fn upload(
+        &self,
+        from: &Buffer,
+        to: &Buffer,
+        sizes: &Sizes,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Duration>> {
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         upload::upload(&self.copy, &mut staging, [from, to], sizes, go_on)
     }

@@ -50,11 +50,11 @@ fn what_is_uploaded_arrives_from_pinned_and_from_other_memory() {
     let there = card.allocate(&ODD).unwrap();
     let pinned = filled(card.allocate_host(&ODD).unwrap(), &ODD, 1);
     assert!(pinned.is_pinned());
-    assert!(card.upload(&pinned, &there, &ODD, &|| true).unwrap());
+    assert!(card.upload(&pinned, &there, &ODD, &|| true).unwrap().is_some());
     assert_same(&there, &pinned, &ODD);
     let other = filled(Buffer::new(&ODD, &Device::Cpu).unwrap(), &ODD, 2);
     assert!(!other.is_pinned());
-    assert!(card.upload(&other, &there, &ODD, &|| true).unwrap());
+    assert!(card.upload(&other, &there, &ODD, &|| true).unwrap().is_some());
     assert_same(&there, &other, &ODD);
 }
 
@@ -63,7 +63,7 @@ fn an_upload_that_is_called_off_leaves_nothing_under_way() {
     let card = card();
     let there = card.allocate(&ODD).unwrap();
     let pinned = filled(card.allocate_host(&ODD).unwrap(), &ODD, 3);
-    assert!(!card.upload(&pinned, &there, &ODD, &|| false).unwrap());
+    assert!(card.upload(&pinned, &there, &ODD, &|| false).unwrap().is_none());
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_slot_is_filled_again_when_its_reader_is_through() {
         (0..2).map(|seed| filled(card.allocate_host(&sizes).unwrap(), &sizes, seed)).collect();
     let mut readers = Vec::new();
     for turn in 0..8 {
-        assert!(card.upload(&hosts[turn % 2], &slot, &sizes, &|| true).unwrap());
+        assert!(card.upload(&hosts[turn % 2], &slot, &sizes, &|| true).unwrap().is_some());
         // Queues reads of the slot; nothing waits for them before the slot is refilled.
         readers.push(part.copy().unwrap());
     }

@@ -127,6 +127,14 @@ impl Likeness {
             }
             part.config.insert(key.to_owned(), layers.into());
         }
+        // HiDream-I1 reads layers by their numbers.
+        for part in &mut self.model.parts {
+            if let Some(Value::Array(read)) = part.config.get_mut("llama_layers") {
+                for layer in read {
+                    *layer = layer.as_u64().unwrap_or(0).min(layers as u64 - 1).into();
+                }
+            }
+        }
         Ok(self)
     }
 

@@ -10,7 +10,7 @@ use super::{
     cpu::{by_processor, contiguous, rounded, values, zeros},
     operands::Weights,
 };
-use crate::nn::effort::ConvPath;
+use crate::nn::{cuda, effort::ConvPath};
 
 /// The stride and padding of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,9 @@ fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     let product = x_padded.conv2d(&weight.to_dtype(dtype)?, conv.padding, conv.stride, 1, 1)?;
     match bias {
         Some(bias) => {
-            product.broadcast_add(&bias.to_dtype(dtype)?.reshape((1, bias.elem_count(), 1, 1))?)?
+            let bias = bias.to_dtype(dtype)?;
+            let plain = || product.broadcast_add(&bias.reshape((1, bias.elem_count(), 1, 1))?);
+            cuda::or_plain(&product, || cuda::add_to_channels(&product, &bias), plain)?
         }
         None => product,
     }
