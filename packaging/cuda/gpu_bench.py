@@ -8,6 +8,7 @@ Parts:
   5  the same transformers in diffusers: resident, model offload, group offload with a stream
   6  forecasts against what was measured, of all that was run
   7  the kernels: what each computes and how fast, then parts 3 and 4 in short without them
+  8  tiny checkpoints of all families: the image in f32 beside the CPU's, and in bf16 with and without streaming
 
 Weights are random and of the published shapes. Text encoders are as wide as published and have one layer each: the
 prompt goes through the whole pipeline, and what the denoiser is told has its true shape.
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +37,16 @@ TINY = {"width": 128, "height": 128, "steps": 3, "batch": 2}
 
 DIFFUSERS_MODES = ("resident", "model-offload", "group-offload")
 SHORT_DIFFUSERS_MODES = ("resident", "group-offload")
+
+
+# One model of each family, or several where they differ.
+FAMILIES = (
+    "sd1.5", "sd2.1", "sdxl", "sd3-medium", "sd3.5-medium", "flux.1-dev", "flux.2-klein-4b", "flux.2-dev", "z-image", "chroma1-hd",
+    "qwen-image", "qwen-image-edit-2509", "qwen-image-2.1", "anima", "krea-2-turbo", "hidream-i1-full", "longcat-image",
+    "ernie-image", "lens", "wan-2.1-1.3b", "wan-2.2-5b", "wan-2.2-14b", "ltx-video", "stable-cascade", "wuerstchen",
+)  # fmt: skip
+# Streamed as much as possible, and as little memory as possible.
+STREAMED = (["--offload", "layer_streaming"], ["--offload", "layer_streaming", "--optimize-for", "memory"])
 
 
 class OutOfTime(Exception):
@@ -211,7 +223,54 @@ def kernels(bench):
     bench.kernels = True
 
 
-PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers, 7: kernels}
+def family(bench, like):
+    """What a tiny checkpoint of a model draws on the device, beside the CPU and streamed."""
+    import numpy as np
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / like
+        environment = os.environ | {"XDG_DATA_HOME": folder}
+        size = ["--width", "256", "--height", "256", "--steps", "2"]
+        if like.startswith(("wan", "ltx")):
+            size += ["--frames", "9"]
+
+        def run(*command):
+            done = subprocess.run(
+                [bench.args.program, *command], timeout=bench.left(), check=False, env=environment, capture_output=True, text=True
+            )
+            if done.returncode:
+                raise RuntimeError((done.stderr or done.stdout).strip())
+
+        def draw(*options):
+            picture = Path(folder) / "picture.png"
+            given = ["--model", model, "--prompt", "a fox", "--seed", "3", "--min-free-vram", "0", "--quiet"]
+            run("generate", *given, "--output", picture, *size, *options)
+            return np.asarray(Image.open(picture).convert("RGB")).astype(int)
+
+        try:
+            run("bench", "make-checkpoint", "--like", like, "--output", model, "--tiny", "--text-layers", "1", "--quiet")
+            own, others = draw("--dtype", "f32", *bench.device), draw("--dtype", "f32", "--cpu")
+            whole = draw("--dtype", "bf16", *bench.device)
+            streamed = [draw("--dtype", "bf16", *bench.device, *options) for options in STREAMED]
+        except RuntimeError as error:
+            return {"failure": str(error)}
+        except subprocess.TimeoutExpired:
+            raise OutOfTime from None
+        return {
+            "most": int(abs(own - others).max()), "mean": float(abs(own - others).mean()),
+            "exact": all(bool((image == whole).all()) for image in streamed),
+        }  # fmt: skip
+
+
+def families(bench):
+    """Part 8."""
+    with ThreadPoolExecutor(max(1, min(6, (os.cpu_count() or 2) // 2))) as pool:
+        found = dict(zip(FAMILIES, pool.map(lambda like: family(bench, like), FAMILIES)))
+    bench.keep("families", {"families": found})
+
+
+PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers, 7: kernels, 8: families}
 
 
 def gb(value):
@@ -277,6 +336,16 @@ def show_trials(trials):
     table(["", "dtype", "error", "without it", "right", "us", "without it", "times as fast"], rows)
 
 
+def show_families(families):
+    """Differences of images from those of the CPU, in levels of 255, and whether streaming changes a bit."""
+    print("\nTiny checkpoints, f32 beside the CPU, bf16 streamed")
+    rows = [[like, one["most"], f"{one['mean']:.4f}", "yes" if one["exact"] else "NO"] for like, one in families.items() if "most" in one]
+    table(["", "most", "mean", "same bits"], rows)
+    for like, one in families.items():
+        if "failure" in one:
+            print(f"{like}: {one['failure']}")
+
+
 def goals(results):
     """Each goal with what was measured, and whether it is met; nothing where nothing was measured."""
     for name in ("seed", "flux"):
@@ -325,6 +394,8 @@ def show(results):
             show_diffusers(name.split()[1], result)
         elif "trials" in result:
             show_trials(result["trials"])
+        elif "families" in result:
+            show_families(result["families"])
     rows = list(forecasts(results))
     if rows:
         print("\nForecast over measured, less one; the goal is 5 %")
@@ -342,7 +413,7 @@ def main():
     )
     scratch = Path(tempfile.gettempdir()) / "sluice-gpu-bench"
     parser.add_argument("program", type=Path, help="sluice-cuda, or sluice to try the script out")
-    parser.add_argument("--only", default="1,2,3,4,5,6,7", help="parts, such as 1,3")
+    parser.add_argument("--only", default="1,2,3,4,5,6,7,8", help="parts, such as 1,3")
     parser.add_argument("--scratch", type=Path, default=scratch, help="a folder for checkpoints, 37 GB for both; they stay for the next call")
     parser.add_argument("--one-at-a-time", action="store_true", help="removes each checkpoint after its use: 26 GB are enough")
     parser.add_argument("--json", type=Path, default=Path("gpu-bench.json"), help="results of this call and of earlier ones")

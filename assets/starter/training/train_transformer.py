@@ -140,14 +140,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--until", type=float, help="when to end, in seconds since 1970, instead of --minutes")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--hold", type=float, default=0.45, help="share of the run with the full rate")
     parser.add_argument("--batch-factor", type=int, default=1, help="multiplies the batch size")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--compile", action="store_true")
-    parser.add_argument("--after", type=Path, help="begin when this file is there; until then only the compiler works")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", action="store_true")
     options = parser.parse_args()
@@ -180,8 +178,6 @@ def main():
         denoiser.use_compiler()
         warm_up(denoiser, size, channels, device)
         print(f"compiled in {time.time() - begun:.0f} s", flush=True)
-    while options.after and not options.after.exists():
-        time.sleep(0.1)
     ready = (options.data / "captions.npy").exists()
     samples = (ReadySamples if ready else Samples)(options.data, encoder, tokenizer, saved["steps"], device)
     print(f"{sum(p.numel() for p in transformer.parameters()) / 1e6:.2f} M parameters, {len(samples.scenes)} pictures", flush=True)
@@ -196,9 +192,8 @@ def main():
 
     held_out = samples.held_out()
     start = saved_at = time.time()
-    minutes = (options.until - start) / 60 if options.until else options.minutes
-    while (passed := (time.time() - start) / 60) < minutes:
-        rate = trapezoid(passed / minutes, options.hold) * min(1, (step - first + 1) / 40)
+    while (passed := (time.time() - start) / 60) < options.minutes:
+        rate = trapezoid(passed / options.minutes, options.hold) * min(1, (step - first + 1) / 40)
         long = step % LONG_EVERY == LONG_EVERY - 1
         latents, text, mask = samples.batch(size // 2 if long else size, long)
         loss = errors(denoiser, latents, torch.randn_like(latents), random_sigmas(len(latents), device), text, mask).mean()
@@ -219,7 +214,7 @@ def main():
             with average.applied():
                 error, quarters = validate(denoiser, held_out)
             print(f"  held out {error:.4f}, by noise {[round(q, 3) for q in quarters]}", flush=True)
-        if time.time() - saved_at > min(180, 6 * minutes):
+        if time.time() - saved_at > min(180, 6 * options.minutes):
             save()
             saved_at = time.time()
     save()

@@ -261,9 +261,9 @@ impl WeightSource {
         self.bring_in_pieces(block, tensor, to)
     }
 
-    /// Loads a tensor from disk to a GPU in pieces too small to count towards any budget.
+    /// Loads a tensor from disk to a GPU in pieces too small to count towards any budget, through one buffer.
     fn bring_in_pieces(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
-        const PIECE: usize = 1 << 18;
+        const PIECE: usize = 1 << 20;
         let place = self.layouts[block].tensors[tensor].alone();
         let stored = &self.component.blocks[block].tensors[tensor].1;
         let mut patch = self.state().patches.get(&(block, place.name.clone())).cloned();
@@ -272,9 +272,9 @@ impl WeightSource {
             patch =
                 Some(unmetered(|| held_values(&stored.load(&Device::Cpu)?, &place).map_err(RunError::from))?);
         }
+        let from = unmetered(|| self.memory.allocate_host(&place.piece(0, PIECE).sizes()))?;
         for first in (0..place.values()).step_by(PIECE) {
             let piece = place.piece(first, PIECE);
-            let from = unmetered(|| self.memory.allocate_host(&piece.sizes()))?;
             match &patch {
                 Some(patch) => {
                     let values = patch.flatten_all()?.narrow(0, first, piece.elements())?;
