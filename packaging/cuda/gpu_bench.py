@@ -61,6 +61,8 @@ class Bench:
         self.deadline = time.monotonic() + args.limit
         self.results = json.loads(args.json.read_text()) if args.json.is_file() else {}
         self.device = ["--card", "rtx-3060"] if args.device == "cpu" else []
+        # Whether something was not measured.
+        self.failed = False
         # Whether the engine uses its kernels.
         self.kernels = True
         args.scratch.mkdir(parents=True, exist_ok=True)
@@ -89,6 +91,7 @@ class Bench:
             if file.is_file():
                 return json.loads(file.read_text())
         print(f"nothing was measured: exit code {code}", flush=True)
+        self.failed = True
         return None
 
     def folder(self, like):
@@ -267,6 +270,7 @@ def families(bench):
     """Part 8."""
     with ThreadPoolExecutor(max(1, min(6, (os.cpu_count() or 2) // 2))) as pool:
         found = dict(zip(FAMILIES, pool.map(lambda like: family(bench, like), FAMILIES)))
+    bench.failed |= any("failure" in one for one in found.values())
     bench.keep("families", {"families": found})
 
 
@@ -438,7 +442,7 @@ def main():
             ended = 1
             break
     show(bench.results)
-    sys.exit(ended)
+    sys.exit(ended or int(bench.failed))
 
 
 if __name__ == "__main__":

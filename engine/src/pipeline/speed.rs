@@ -40,7 +40,7 @@ pub fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Durati
 pub fn multiply(device: &Device, dtype: DType, sides: &[usize], time: Duration) -> Result<(usize, f64)> {
     let mut found = (0, 0.0);
     for &side in sides {
-        let matrix = Tensor::randn(0f32, 1f32, (side, side), device)?.to_dtype(dtype)?;
+        let matrix = uneven(side, device)?.to_dtype(dtype)?;
         let timed = |products: u32| -> Result<Duration> {
             let started = Instant::now();
             for _ in 0..products {
@@ -64,10 +64,28 @@ pub fn multiply(device: &Device, dtype: DType, sides: &[usize], time: Duration) 
     Ok(found)
 }
 
+/// A square matrix of values between −1 and 1, because products of zeros are faster. Not random: a machine may lack the
+/// library for random numbers on a GPU, which no run needs.
+fn uneven(side: usize, device: &Device) -> Result<Tensor> {
+    let angles = |step: f32| (0..side).map(|index| index as f32 * step).collect::<Vec<_>>();
+    let rows = Tensor::from_vec(angles(1.7), (side, 1), device)?;
+    rows.broadcast_add(&Tensor::from_vec(angles(0.9), (1, side), device)?)?.sin()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::residency::SimulatedCard;
+
+    #[test]
+    fn a_measured_matrix_has_other_values_everywhere() {
+        let values = uneven(8, &Device::Cpu).unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let largest = values.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+        assert!((0.9..=1.0).contains(&largest), "{values:?}");
+        let mut sorted = values.clone();
+        sorted.sort_by(f32::total_cmp);
+        assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
+    }
 
     #[test]
     fn a_simulated_link_is_never_faster_than_it_should_be() {
