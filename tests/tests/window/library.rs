@@ -326,7 +326,12 @@ fn a_lora_of_the_library_is_used_once_its_name_is_completed() {
     window.frames();
     window.fill("Prompt", "a fox <lora:in");
     window.frames();
-    assert!(window.shows("ink") && state(&window).draft().request.adapters.is_empty());
+    assert!(window.harness.query_by_label("ink").is_none(), "it is for another family");
+    let flux = ModelSummary { family: "flux".to_owned(), family_name: "FLUX.1".to_owned(), ..starter() };
+    window.says(Event::ModelLoaded(Box::new(flux)));
+    window.frames();
+    assert!(window.harness.query_by_label("ink").is_some());
+    assert!(state(&window).draft().request.adapters.is_empty());
     window.harness.key_press(Key::Enter);
     window.frames();
     let request = &state(&window).draft().request;
