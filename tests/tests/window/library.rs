@@ -370,6 +370,21 @@ fn loras_for_the_opened_model_come_first_and_are_added_with_one_click() {
 }
 
 #[test]
+fn a_copied_path_is_confirmed_in_the_place_of_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    window.harness.get_by_label_contains("flux1-dev-tiny, FLUX.1 denoiser").click_secondary();
+    window.frames();
+    window.harness.get_all_by_label("Copy the path").last().unwrap().click();
+    window.frames();
+    assert!(state(&window).library.is_open && window.shows("Copied to the clipboard"));
+    nothing_is_unnamed(&window, "a copied path");
+    window.click("Dismiss the notice");
+    assert!(!window.shows("Copied to the clipboard"));
+}
+
+#[test]
 fn stars_notes_and_folders_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());

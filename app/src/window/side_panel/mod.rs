@@ -47,6 +47,7 @@ use super::{
 use adapters::AdapterList;
 use control_nets::ControlNetList;
 pub use forecast::accuracy_of;
+pub use notice::show as show_notice;
 pub use parts::sentence;
 use parts::{Parts, gap};
 use presets::PresetMenu;
