@@ -522,6 +522,22 @@ fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     window.harness.get_by_label("Engine restarted, resuming");
     window.harness.get_by_label("Memory ran out.");
     assert!(window.harness.state().state().jobs.running().is_some());
+    assert!(!window.shows("goes on"), "no step was done");
+}
+
+#[test]
+fn a_restart_says_after_which_step_the_image_goes_on() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    half_way(&mut window, JOB);
+    window
+        .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
+    window.harness.get_by_label("The image goes on after step 5.");
+    window.click("Dismiss the notice");
+    window.click("Cancel");
+    window
+        .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
+    assert!(window.shows("Engine restarted") && !window.shows("goes on"), "it was cancelled");
 }
 
 #[test]

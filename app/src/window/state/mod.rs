@@ -446,7 +446,7 @@ impl State {
             Event::ShutDown => self.engine_gone(),
             // Of several, it is said which.
             Event::Restarting { .. } if self.lanes.shown().is_some() => {}
-            Event::Restarting { failure } => self.restarting(failure),
+            Event::Restarting { failure } => self.restarting(tr!("state-engine-restarted"), None, failure),
             Event::Assigned { job, lane } => self.assigned(job, lane),
             Event::Returned { job } => {
                 self.watches.ended(job);
@@ -615,11 +615,12 @@ impl State {
         self.leave_live();
     }
 
-    /// The engine's process has ended and is being restarted.
-    fn restarting(&mut self, failure: Failure) {
+    /// The process of an engine, of several that at a place, has ended and is being restarted.
+    fn restarting(&mut self, text: String, lane: Option<usize>, failure: Failure) {
         let advice = failure.advice.map(|advice| said(&advice));
-        let details = std::iter::once(sentence(&failure.message)).chain(advice).collect();
-        self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
+        let message = std::iter::once(sentence(&failure.message));
+        let details = self.jobs.goes_on(lane).into_iter().chain(message).chain(advice).collect();
+        self.messages.notice = Some(Notice { text, details, undo: None });
     }
 
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {
