@@ -94,6 +94,10 @@ side-panel-size-larger = Das Modell wurde für etwa { $width } × { $height } tr
 side-panel-size-smaller = Das Modell wurde für etwa { $width } × { $height } trainiert. Kleineren Bildern fehlen Einzelheiten.
 side-panel-use-size = { $width } × { $height } verwenden
 side-panel-use-size-trained-tip = Die nächste Größe, für die das Modell trainiert wurde.
+side-panel-aspect-far = Modelle sind für Clips zwischen { $tallest } und { $widest } gemacht. Andere sind oft verzerrt.
+side-panel-clip-longer = Das Modell ist für etwa { $length } gemacht. Längere Clips wiederholen sich oder zerfallen.
+side-panel-use-length = { $length } verwenden
+side-panel-use-length-tip = Die Länge, für die das Modell gemacht ist.
 side-panel-side-tip = In Pixeln, ein Vielfaches von { $multiple }.
 
 ## Clips

@@ -94,6 +94,10 @@ side-panel-size-larger = El modelo se entrenó para unos { $width } × { $height
 side-panel-size-smaller = El modelo se entrenó para unos { $width } × { $height }. A las imágenes más pequeñas les falta detalle.
 side-panel-use-size = Usar { $width } × { $height }
 side-panel-use-size-trained-tip = El tamaño más cercano para el que se entrenó el modelo.
+side-panel-aspect-far = Los modelos están hechos para clips entre { $tallest } y { $widest }. Los demás suelen deformarse.
+side-panel-clip-longer = El modelo está hecho para unos { $length }. Los clips más largos se repiten o se descomponen.
+side-panel-use-length = Usar { $length }
+side-panel-use-length-tip = La longitud para la que está hecho el modelo.
 side-panel-side-tip = En píxeles, un múltiplo de { $multiple }.
 
 ## Clips

@@ -94,6 +94,10 @@ side-panel-size-larger = このモデルは約 { $width } × { $height } で学�
 side-panel-size-smaller = このモデルは約 { $width } × { $height } で学習されています。それより小さい画像では細部が不足します。
 side-panel-use-size = { $width } × { $height } を使う
 side-panel-use-size-trained-tip = モデルが学習されたサイズに最も近いサイズです。
+side-panel-aspect-far = モデルは { $tallest } から { $widest } までの動画向けに作られています。それ以外はゆがむことがよくあります。
+side-panel-clip-longer = このモデルは約 { $length } 向けに作られています。それより長い動画は内容が繰り返されたり崩れたりします。
+side-panel-use-length = { $length } を使う
+side-panel-use-length-tip = モデルが想定している長さです。
 side-panel-side-tip = ピクセル単位、{ $multiple } の倍数。
 
 ## Clips

@@ -94,6 +94,10 @@ side-panel-size-larger = 该模型是以约 { $width } × { $height } 的尺寸�
 side-panel-size-smaller = 该模型是以约 { $width } × { $height } 的尺寸训练的。更小的图像会缺少细节。
 side-panel-use-size = 使用 { $width } × { $height }
 side-panel-use-size-trained-tip = 最接近模型训练尺寸的大小。
+side-panel-aspect-far = 模型适合 { $tallest } 到 { $widest } 之间的视频。其他比例往往会变形。
+side-panel-clip-longer = 该模型适合约 { $length } 的视频。更长的视频会重复内容或失去连贯性。
+side-panel-use-length = 使用 { $length }
+side-panel-use-length-tip = 模型适合的长度。
 side-panel-side-tip = 单位为像素，必须是 { $multiple } 的倍数。
 
 ## Clips
