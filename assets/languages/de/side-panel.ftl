@@ -119,6 +119,9 @@ side-panel-overlap-tip = Frames, die ein Fenster mit dem davor teilt. Mehr gehen
 ## Eingaben von Clips
 
 side-panel-choose = Wählen…
+side-panel-replace = Ersetzen…
+side-panel-replace-tip = Eine andere Datei für diese Stelle wählen.
+side-panel-file-remove-tip = Die Datei selbst bleibt, wo sie ist.
 side-panel-start-image-tip = Der Clip beginnt mit diesem Bild. Es lässt sich auch auf das Fenster ziehen oder einfügen.
 side-panel-start-image = Startbild
 side-panel-start-image-remove = Startbild entfernen

@@ -119,6 +119,9 @@ side-panel-overlap-tip = Frames that a window shares with the one before it. Mor
 ## Inputs of clips
 
 side-panel-choose = Choose…
+side-panel-replace = Replace…
+side-panel-replace-tip = Choose another file for this place.
+side-panel-file-remove-tip = The file itself stays where it is.
 side-panel-start-image-tip = The clip begins with this image. You can also drop one on the window, or paste it.
 side-panel-start-image = Start image
 side-panel-start-image-remove = Remove start image

@@ -119,6 +119,9 @@ side-panel-overlap-tip = Los fotogramas que una ventana comparte con la anterior
 ## Entradas de los clips
 
 side-panel-choose = Elegir…
+side-panel-replace = Reemplazar…
+side-panel-replace-tip = Elija otro archivo para este lugar.
+side-panel-file-remove-tip = El archivo en sí queda donde está.
 side-panel-start-image-tip = El clip empieza con esta imagen. También puede soltar una en la ventana, o pegarla.
 side-panel-start-image = Imagen inicial
 side-panel-start-image-remove = Quitar la imagen inicial

@@ -119,6 +119,9 @@ side-panel-overlap-tip = Les frames qu'une fenêtre partage avec la précédente
 ## Entrées des clips
 
 side-panel-choose = Choisir…
+side-panel-replace = Remplacer…
+side-panel-replace-tip = Choisit un autre fichier pour cet emplacement.
+side-panel-file-remove-tip = Le fichier lui-même reste où il est.
 side-panel-start-image-tip = Le clip commence par cette image. Vous pouvez aussi en déposer une sur la fenêtre, ou la coller.
 side-panel-start-image = Image de début
 side-panel-start-image-remove = Retirer l'image de début

@@ -119,6 +119,9 @@ side-panel-overlap-tip = 前のウィンドウと共有するフレーム数で�
 ## Inputs of clips
 
 side-panel-choose = 選択…
+side-panel-replace = 置き換え…
+side-panel-replace-tip = ここで使う別のファイルを選びます。
+side-panel-file-remove-tip = ファイル自体は元の場所に残ります。
 side-panel-start-image-tip = 動画はこの画像から始まります。ウィンドウへのドロップや貼り付けもできます。
 side-panel-start-image = 開始画像
 side-panel-start-image-remove = 開始画像を外す

@@ -119,6 +119,9 @@ side-panel-overlap-tip = 一个窗口与前一个窗口共用的帧数。越多�
 ## Inputs of clips
 
 side-panel-choose = 选择…
+side-panel-replace = 替换…
+side-panel-replace-tip = 为这个位置选择另一个文件。
+side-panel-file-remove-tip = 文件本身仍保留在原处。
 side-panel-start-image-tip = 视频以这张图像开始。也可以将图像拖放到窗口中，或粘贴图像。
 side-panel-start-image = 首帧图像
 side-panel-start-image-remove = 移除首帧图像

@@ -564,6 +564,13 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.wait_for("the adapter", |app| !app.state().draft().request.adapters.is_empty());
     window.frames();
     assert!(window.shows("LoRA (1)") && window.shows("Weight of ink wash"));
+    window.harness.get_by_role_and_label(Role::CheckBox, "ink wash").scroll_to_me();
+    window.frames();
+    window.harness.get_by_role_and_label(Role::CheckBox, "ink wash").click_secondary();
+    window.frames();
+    nothing_is_unnamed(&window, "the menu of a LoRA");
+    window.click("Copy the path");
+    assert!(window.shows("Copied to the clipboard"));
     window.click("Generate");
     let uses = window.take_job().request.adapters;
     assert_eq!(uses, [AdapterUse { path: file.clone(), weight: 1.0 }]);
