@@ -633,8 +633,9 @@ impl Reporter {
     }
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {
+        let mut is_first = true;
         for path in newest_images(folder) {
-            let (thumbnail, length) = match read_thumbnail(&path) {
+            let (first, length) = match read_first(&path) {
                 Ok(found) => found,
                 Err(failure) => {
                     tracing::warn!(path = %path.display(), failure.message, "an image is left out");
@@ -645,7 +646,13 @@ impl Reporter {
             let made = settings.as_ref().map(|settings| &settings.request);
             let made_clip = made.filter(|request| request.frames > 1).map(ClipLength::of);
             let length = length.or(made_clip);
-            self.say(FileEvent::Found { path, thumbnail, length, settings })?;
+            let is_shown = settings.is_some() && std::mem::take(&mut is_first);
+            let thumbnail = thumbnail(&first);
+            self.say(FileEvent::Found { path: path.clone(), thumbnail, length, settings })?;
+            // The viewer shows it, and would wait until all others are read.
+            if is_shown && length.is_none() && !is_moving(&path) {
+                self.say(FileEvent::Pixels { path, pixels: Pixels::Image(Arc::new(first)) })?;
+            }
         }
         Ok(())
     }

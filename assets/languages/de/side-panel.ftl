@@ -94,6 +94,10 @@ side-panel-size-larger = Das Modell wurde für etwa { $width } × { $height } tr
 side-panel-size-smaller = Das Modell wurde für etwa { $width } × { $height } trainiert. Kleineren Bildern fehlen Einzelheiten.
 side-panel-use-size = { $width } × { $height } verwenden
 side-panel-use-size-trained-tip = Die nächste Größe, für die das Modell trainiert wurde.
+side-panel-aspect-far = Modelle sind für Clips zwischen { $tallest } und { $widest } gemacht. Andere sind oft verzerrt.
+side-panel-clip-longer = Das Modell ist für etwa { $length } gemacht. Längere Clips wiederholen sich oder zerfallen.
+side-panel-use-length = { $length } verwenden
+side-panel-use-length-tip = Die Länge, für die das Modell gemacht ist.
 side-panel-side-tip = In Pixeln, ein Vielfaches von { $multiple }.
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = Frames, die ein Fenster mit dem davor teilt. Mehr gehen
 ## Eingaben von Clips
 
 side-panel-choose = Wählen…
+side-panel-replace = Ersetzen…
+side-panel-replace-tip = Eine andere Datei für diese Stelle wählen.
+side-panel-file-remove-tip = Die Datei selbst bleibt, wo sie ist.
 side-panel-start-image-tip = Der Clip beginnt mit diesem Bild. Es lässt sich auch auf das Fenster ziehen oder einfügen.
 side-panel-start-image = Startbild
 side-panel-start-image-remove = Startbild entfernen

@@ -94,6 +94,10 @@ side-panel-size-larger = The model was trained for about { $width } × { $height
 side-panel-size-smaller = The model was trained for about { $width } × { $height }. Smaller images lack detail.
 side-panel-use-size = Use { $width } × { $height }
 side-panel-use-size-trained-tip = The nearest size that the model was trained for.
+side-panel-aspect-far = Models are made for clips between { $tallest } and { $widest }. Others are often distorted.
+side-panel-clip-longer = The model was made for about { $length }. Longer clips repeat themselves or fall apart.
+side-panel-use-length = Use { $length }
+side-panel-use-length-tip = The length that the model was made for.
 side-panel-side-tip = In pixels, a multiple of { $multiple }.
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = Frames that a window shares with the one before it. Mor
 ## Inputs of clips
 
 side-panel-choose = Choose…
+side-panel-replace = Replace…
+side-panel-replace-tip = Choose another file for this place.
+side-panel-file-remove-tip = The file itself stays where it is.
 side-panel-start-image-tip = The clip begins with this image. You can also drop one on the window, or paste it.
 side-panel-start-image = Start image
 side-panel-start-image-remove = Remove start image

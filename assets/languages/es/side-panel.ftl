@@ -94,6 +94,10 @@ side-panel-size-larger = El modelo se entrenó para unos { $width } × { $height
 side-panel-size-smaller = El modelo se entrenó para unos { $width } × { $height }. A las imágenes más pequeñas les falta detalle.
 side-panel-use-size = Usar { $width } × { $height }
 side-panel-use-size-trained-tip = El tamaño más cercano para el que se entrenó el modelo.
+side-panel-aspect-far = Los modelos están hechos para clips entre { $tallest } y { $widest }. Los demás suelen deformarse.
+side-panel-clip-longer = El modelo está hecho para unos { $length }. Los clips más largos se repiten o se descomponen.
+side-panel-use-length = Usar { $length }
+side-panel-use-length-tip = La longitud para la que está hecho el modelo.
 side-panel-side-tip = En píxeles, un múltiplo de { $multiple }.
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = Los fotogramas que una ventana comparte con la anterior
 ## Entradas de los clips
 
 side-panel-choose = Elegir…
+side-panel-replace = Reemplazar…
+side-panel-replace-tip = Elija otro archivo para este lugar.
+side-panel-file-remove-tip = El archivo en sí queda donde está.
 side-panel-start-image-tip = El clip empieza con esta imagen. También puede soltar una en la ventana, o pegarla.
 side-panel-start-image = Imagen inicial
 side-panel-start-image-remove = Quitar la imagen inicial

@@ -94,6 +94,10 @@ side-panel-size-larger = Le modèle a été entraîné pour environ { $width } �
 side-panel-size-smaller = Le modèle a été entraîné pour environ { $width } × { $height }. Les images plus petites manquent de détails.
 side-panel-use-size = Utiliser { $width } × { $height }
 side-panel-use-size-trained-tip = La taille la plus proche pour laquelle le modèle a été entraîné.
+side-panel-aspect-far = Les modèles sont faits pour des clips entre { $tallest } et { $widest }. Les autres sont souvent déformés.
+side-panel-clip-longer = Le modèle est fait pour environ { $length }. Les clips plus longs se répètent ou se dégradent.
+side-panel-use-length = Utiliser { $length }
+side-panel-use-length-tip = La longueur pour laquelle le modèle est fait.
 side-panel-side-tip = En pixels, un multiple de { $multiple }.
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = Les frames qu'une fenêtre partage avec la précédente
 ## Entrées des clips
 
 side-panel-choose = Choisir…
+side-panel-replace = Remplacer…
+side-panel-replace-tip = Choisit un autre fichier pour cet emplacement.
+side-panel-file-remove-tip = Le fichier lui-même reste où il est.
 side-panel-start-image-tip = Le clip commence par cette image. Vous pouvez aussi en déposer une sur la fenêtre, ou la coller.
 side-panel-start-image = Image de début
 side-panel-start-image-remove = Retirer l'image de début

@@ -94,6 +94,10 @@ side-panel-size-larger = このモデルは約 { $width } × { $height } で学�
 side-panel-size-smaller = このモデルは約 { $width } × { $height } で学習されています。それより小さい画像では細部が不足します。
 side-panel-use-size = { $width } × { $height } を使う
 side-panel-use-size-trained-tip = モデルが学習されたサイズに最も近いサイズです。
+side-panel-aspect-far = モデルは { $tallest } から { $widest } までの動画向けに作られています。それ以外はゆがむことがよくあります。
+side-panel-clip-longer = このモデルは約 { $length } 向けに作られています。それより長い動画は内容が繰り返されたり崩れたりします。
+side-panel-use-length = { $length } を使う
+side-panel-use-length-tip = モデルが想定している長さです。
 side-panel-side-tip = ピクセル単位、{ $multiple } の倍数。
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = 前のウィンドウと共有するフレーム数で�
 ## Inputs of clips
 
 side-panel-choose = 選択…
+side-panel-replace = 置き換え…
+side-panel-replace-tip = ここで使う別のファイルを選びます。
+side-panel-file-remove-tip = ファイル自体は元の場所に残ります。
 side-panel-start-image-tip = 動画はこの画像から始まります。ウィンドウへのドロップや貼り付けもできます。
 side-panel-start-image = 開始画像
 side-panel-start-image-remove = 開始画像を外す

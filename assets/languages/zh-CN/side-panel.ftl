@@ -94,6 +94,10 @@ side-panel-size-larger = 该模型是以约 { $width } × { $height } 的尺寸�
 side-panel-size-smaller = 该模型是以约 { $width } × { $height } 的尺寸训练的。更小的图像会缺少细节。
 side-panel-use-size = 使用 { $width } × { $height }
 side-panel-use-size-trained-tip = 最接近模型训练尺寸的大小。
+side-panel-aspect-far = 模型适合 { $tallest } 到 { $widest } 之间的视频。其他比例往往会变形。
+side-panel-clip-longer = 该模型适合约 { $length } 的视频。更长的视频会重复内容或失去连贯性。
+side-panel-use-length = 使用 { $length }
+side-panel-use-length-tip = 模型适合的长度。
 side-panel-side-tip = 单位为像素，必须是 { $multiple } 的倍数。
 
 ## Clips
@@ -115,6 +119,9 @@ side-panel-overlap-tip = 一个窗口与前一个窗口共用的帧数。越多�
 ## Inputs of clips
 
 side-panel-choose = 选择…
+side-panel-replace = 替换…
+side-panel-replace-tip = 为这个位置选择另一个文件。
+side-panel-file-remove-tip = 文件本身仍保留在原处。
 side-panel-start-image-tip = 视频以这张图像开始。也可以将图像拖放到窗口中，或粘贴图像。
 side-panel-start-image = 首帧图像
 side-panel-start-image-remove = 移除首帧图像

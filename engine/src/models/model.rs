@@ -7,7 +7,10 @@ use crate::{
     aids::{DepthAnything, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     memory::MemoryPreferences,
-    request::{ComputeDtype, ControlMode, Mode, Preprocessor, References, Request, RequestError, Sampler},
+    request::{
+        ComputeDtype, ControlMode, GuidanceOptions, Mode, Preprocessor, References, Request, RequestError,
+        Sampler,
+    },
     sampling::{OwnLevels, Training},
     text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
     upscale::Upscaler,
@@ -539,6 +542,18 @@ impl Model {
             }
         }
         Ok(read)
+    }
+
+    /// Whether [`GuidanceOptions::true_cfg`] has an effect.
+    pub fn reads_true_cfg(&self) -> bool {
+        let weight = |denoiser: &dyn Denoiser, true_cfg: f32| {
+            let guiding = GuidanceOptions { true_cfg, ..GuidanceOptions::default() };
+            denoiser.guidance_weight(&Request { guiding, ..Request::default() })
+        };
+        self.denoisers().any(|used| {
+            let denoiser = used.network.denoiser.as_ref();
+            weight(denoiser, 1.0) != weight(denoiser, 2.0)
+        })
     }
 
     /// Whether clip skip has an effect.

@@ -36,6 +36,9 @@ pub struct ModelSummary {
     /// Whether [`Request::clip_skip`](crate::request::Request::clip_skip) has an effect.
     #[serde(default)]
     pub reads_clip_skip: bool,
+    /// Whether [`GuidanceOptions::true_cfg`](crate::request::GuidanceOptions::true_cfg) has an effect.
+    #[serde(default)]
+    pub reads_true_cfg: bool,
     /// The constant shift of its noise levels; `None` if they have none, or are spaced in another way.
     #[serde(default)]
     pub shift: Option<f32>,
@@ -181,6 +184,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         },
         examples: notes.examples,
         reads_clip_skip: model.reads_clip_skip(),
+        reads_true_cfg: model.reads_true_cfg(),
         shift: model.shift(),
         takes_refiner: model.family.takes_refiner(),
         takes_redux: model.family.takes_redux(),

@@ -274,6 +274,7 @@ fn summary() -> ModelSummary {
         defaults: Defaults { width: 128, height: 128, steps: 12, guidance: 2.0, ..Defaults::default() },
         examples: vec!["a hill".to_owned()],
         reads_clip_skip: true,
+        reads_true_cfg: true,
         shift: Some(3.0),
         takes_refiner: true,
         takes_redux: true,

@@ -82,6 +82,9 @@ fn base_models_start_from_settings_of_their_own() {
 fn distilled_models_are_guided_only_by_true_cfg() {
     let folder = tempfile::tempdir().unwrap();
     let model = fixture().write_diffusers(folder.path()).unwrap();
+    assert!(models::open(&model, &[]).unwrap().reads_true_cfg());
+    let base = Fixture::new("flux2", "base").write_diffusers(&folder.path().join("base")).unwrap();
+    assert!(!models::open(&base, &[]).unwrap().reads_true_cfg());
     let run = fixture().run("cut").unwrap();
     let mut runner = Runner::start().unwrap();
     let mut dump = |change: &dyn Fn(Request) -> Request| {

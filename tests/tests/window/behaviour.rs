@@ -195,15 +195,70 @@ fn the_folders_images_are_listed_and_read_when_they_are_shown() {
         setup.folder = Some(folder.path().to_owned());
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
-    window.wait_for("the image", |app| !app.state().images.recents.is_empty());
-    window.frames();
-    window.click("found.png");
     window.wait_for("its pixels", |app| {
-        app.state().images.recents.iter().all(|recent| recent.pixels.is_some())
+        app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
     });
     window.frames();
     window.click("Use these settings");
     assert_eq!(window.harness.state().state().draft().request.prompt, "found");
+}
+
+#[test]
+fn the_last_generated_image_is_shown_at_the_start_until_there_is_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, minutes: u64, prompt: Option<&str>| {
+        let path = folder.path().join(name);
+        let image = landscape(64, 64, minutes, 1.0);
+        match prompt {
+            Some(prompt) => {
+                let request = Request { prompt: prompt.to_owned(), ..Request::default() };
+                let settings = Settings::new(&request, "Starter", "z_image", 0);
+                write_png(&path, &Media::Image(image), &settings).unwrap();
+            }
+            None => image::RgbImage::from_raw(64, 64, image.pixels).unwrap().save(&path).unwrap(),
+        }
+        let age = std::time::Duration::from_secs(60 * minutes);
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(std::time::SystemTime::now() - age).unwrap();
+    };
+    write("oldest.png", 4, Some("a lake"));
+    write("generated.png", 3, Some("a boat"));
+    write("photo.png", 2, None);
+    std::fs::write(folder.path().join("broken.png"), b"\x89PNG\r\n\x1a\n and no more").unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some(folder.path().to_owned());
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.wait_for("all images", |app| app.state().images.recents.iter().count() == 3);
+    window.wait_for("its pixels", |app| {
+        app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
+    });
+    let images = &window.harness.state().state().images;
+    assert_eq!(images.shown_recent().unwrap().name(), "generated.png");
+    assert!(window.harness.state().state().messages.failures.is_empty());
+
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
+    window.frames();
+    window.says(Event::Started { job: JOB });
+    assert_eq!(window.harness.state().state().images.shown, Shown::Live);
+    window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 9)], seconds: 1.0 });
+    let images = &window.harness.state().state().images;
+    assert_eq!(images.shown_recent().unwrap().id, images.recents.newest().unwrap());
+    assert!(images.shown_recent().unwrap().path.is_none(), "the new one");
+}
+
+#[test]
+fn a_missing_model_is_seen_before_an_image_of_the_last_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings::new(&Request::default(), "Starter", "z_image", 0);
+    let image = Media::Image(landscape(64, 64, 5, 1.0));
+    write_png(&folder.path().join("found.png"), &image, &settings).unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some(folder.path().to_owned());
+    });
+    window.wait_for("the image", |app| app.state().images.shown_recent().is_some());
+    window.says(Event::Failed { job: None, failure: failure() });
+    assert_eq!(window.harness.state().state().images.shown, Shown::Nothing);
 }
 
 #[test]
@@ -467,6 +522,22 @@ fn an_engine_that_died_is_mentioned_and_the_job_stays() {
     window.harness.get_by_label("Engine restarted, resuming");
     window.harness.get_by_label("Memory ran out.");
     assert!(window.harness.state().state().jobs.running().is_some());
+    assert!(!window.shows("goes on"), "no step was done");
+}
+
+#[test]
+fn a_restart_says_after_which_step_the_image_goes_on() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    half_way(&mut window, JOB);
+    window
+        .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
+    window.harness.get_by_label("The image goes on after step 5.");
+    window.click("Dismiss the notice");
+    window.click("Cancel");
+    window
+        .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
+    assert!(window.shows("Engine restarted") && !window.shows("goes on"), "it was cancelled");
 }
 
 #[test]
@@ -493,6 +564,13 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.wait_for("the adapter", |app| !app.state().draft().request.adapters.is_empty());
     window.frames();
     assert!(window.shows("LoRA (1)") && window.shows("Weight of ink wash"));
+    window.harness.get_by_role_and_label(Role::CheckBox, "ink wash").scroll_to_me();
+    window.frames();
+    window.harness.get_by_role_and_label(Role::CheckBox, "ink wash").click_secondary();
+    window.frames();
+    nothing_is_unnamed(&window, "the menu of a LoRA");
+    window.click("Copy the path");
+    assert!(window.shows("Copied to the clipboard"));
     window.click("Generate");
     let uses = window.take_job().request.adapters;
     assert_eq!(uses, [AdapterUse { path: file.clone(), weight: 1.0 }]);

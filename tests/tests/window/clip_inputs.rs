@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
@@ -247,4 +248,35 @@ fn a_start_image_has_no_mask_and_nothing_is_added_around_it() {
     window.frames();
     let wanted = SourceImage { path, ..SourceImage::default() };
     assert_eq!(request(&window).source, Some(wanted));
+}
+
+#[test]
+fn a_right_click_on_an_input_copies_replaces_or_removes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, last] = ["first.png", "last.png"].map(|name| photo(folder.path(), name));
+    let source = Some(SourceImage { path: first, ..SourceImage::default() });
+    let given = Request { source, last_image: Some(last), ..Request::default() };
+    let mut window = with_request(&[Mode::ImageToVideo, Mode::FirstAndLast], given);
+    let menu = |window: &mut Window, name: &str| {
+        window.harness.get_by_role_and_label(Role::Image, name).scroll_to_me();
+        window.frames();
+        window.harness.get_by_role_and_label(Role::Image, name).click_secondary();
+        window.frames();
+    };
+    menu(&mut window, "first.png");
+    nothing_is_unnamed(&window, "the menu of an input");
+    assert!(window.shows("Replace…") && window.shows("Show in folder"));
+    window.click("Copy the path");
+    assert!(window.shows("Copied to the clipboard") && !window.shows("Replace…"));
+    menu(&mut window, "last.png");
+    window.click("Replace…");
+    window.wait_for_words("Choose an end image");
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    menu(&mut window, "last.png");
+    let remove = window.harness.get_all_by_label("Remove end image").last().unwrap();
+    remove.click();
+    window.frames();
+    assert_eq!(request(&window).last_image, None);
+    assert!(request(&window).source.is_some());
 }

@@ -10,7 +10,7 @@ use sluice::window::{
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{ModelSource, Request},
-    session::{Command, Event, ModelSummary},
+    session::{Command, Defaults, Event, ModelSummary},
 };
 
 use super::{
@@ -65,6 +65,41 @@ fn a_duration_snaps_to_what_the_model_can() {
     let sent = window.take_job().request;
     assert_eq!((sent.frames, sent.frame_rate), (81, 24.0));
     assert_eq!(with_clips(34).harness.state().state().draft().request.frames, 33);
+}
+
+#[test]
+fn a_clip_far_from_what_the_model_was_made_for_is_said_beside_its_settings() {
+    let mut window = with_clips(161);
+    assert!(!window.shows("made for"), "its usual length is not known");
+    let defaults = Defaults { width: 832, height: 480, frames: 81, ..Defaults::default() };
+    let model = || Event::ModelLoaded(Box::new(ModelSummary { defaults: defaults.clone(), ..clip_model() }));
+    let opened = |frames: u32, (width, height): (u32, u32)| {
+        let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+            let request = Request { model: wan(), frames, width, height, ..Request::default() };
+            let draft = Draft { request, ..Draft::default() };
+            setup.settings = Some(WindowSettings { draft, ..WindowSettings::default() });
+        });
+        window.take_commands();
+        window.says(model());
+        window
+    };
+    window = opened(161, (832, 480));
+    assert!(!window.shows("made for"), "twice as long is not far");
+    window = opened(165, (832, 480));
+    assert!(window.shows("made for about 5.0 s, 81 frames"));
+    nothing_is_unnamed(&window, "a long clip");
+    window.click("Generate in windows");
+    assert!(!window.shows("made for"), "a window is not too long");
+    window.click("Generate in windows");
+    window.click("Use 5.0 s, 81 frames");
+    assert_eq!(request(&window).frames, 81);
+    assert!(!window.shows("made for"));
+
+    window = opened(81, (1088, 368));
+    assert!(window.shows("made for clips between 9:16 and 16:9"));
+    window.click("Use 848 × 480");
+    assert_eq!((request(&window).width, request(&window).height), (848, 480));
+    assert!(!window.shows("made for"));
 }
 
 #[test]

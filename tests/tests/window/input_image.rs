@@ -1,6 +1,6 @@
 //! Image to image: the input image and its mask.
 
-use egui::Modifiers;
+use egui::{Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{action::Action, state::FileState};
 use sluice_engine::{
@@ -85,6 +85,10 @@ fn dropped_images_are_references_of_a_model_that_edits() {
     assert_eq!(names(&window), ["boat.png", "harbour.png"]);
     window.click("Remove reference 1");
     assert_eq!(names(&window), ["harbour.png"]);
+    window.harness.get_by_role_and_label(Role::Image, "harbour.png").click_secondary();
+    window.frames();
+    window.click("Copy the path");
+    assert!(window.shows("Copied to the clipboard"));
     window.click("Generate");
     assert_eq!(window.take_job().request.references.len(), 1);
     window.says(Event::ModelLoaded(Box::new(starter())));

@@ -326,7 +326,12 @@ fn a_lora_of_the_library_is_used_once_its_name_is_completed() {
     window.frames();
     window.fill("Prompt", "a fox <lora:in");
     window.frames();
-    assert!(window.shows("ink") && state(&window).draft().request.adapters.is_empty());
+    assert!(window.harness.query_by_label("ink").is_none(), "it is for another family");
+    let flux = ModelSummary { family: "flux".to_owned(), family_name: "FLUX.1".to_owned(), ..starter() };
+    window.says(Event::ModelLoaded(Box::new(flux)));
+    window.frames();
+    assert!(window.harness.query_by_label("ink").is_some());
+    assert!(state(&window).draft().request.adapters.is_empty());
     window.harness.key_press(Key::Enter);
     window.frames();
     let request = &state(&window).draft().request;
@@ -362,6 +367,21 @@ fn loras_for_the_opened_model_come_first_and_are_added_with_one_click() {
     nothing_is_unnamed(&window, "a LoRA");
     window.click("Remove Ink wash");
     assert!(state(&window).draft().request.adapters.is_empty());
+}
+
+#[test]
+fn a_copied_path_is_confirmed_in_the_place_of_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    window.harness.get_by_label_contains("flux1-dev-tiny, FLUX.1 denoiser").click_secondary();
+    window.frames();
+    window.harness.get_all_by_label("Copy the path").last().unwrap().click();
+    window.frames();
+    assert!(state(&window).library.is_open && window.shows("Copied to the clipboard"));
+    nothing_is_unnamed(&window, "a copied path");
+    window.click("Dismiss the notice");
+    assert!(!window.shows("Copied to the clipboard"));
 }
 
 #[test]

@@ -327,16 +327,13 @@ fn the_played_range_is_exported_and_listed_at_the_next_start() {
     assert!(window.shows("Saved Clip with seed 7 2-11.mp4"));
 
     let mut again = open();
-    again.wait_for("the clip", |app| !app.state().images.recents.is_empty());
-    again.frames();
-    again.click("Clip with seed 7 2-11.mp4");
     again.wait_for("its frames", |app| app.state().player.current().is_some());
     again.frames();
     assert!(again.shows("64 × 48 · 10 frames · 8 fps · 1.1 s · seed 7"));
 }
 
 #[test]
-fn clips_in_the_folder_are_listed_and_play_when_they_are_shown() {
+fn the_last_clip_is_shown_at_the_start_and_waits() {
     let folder = tempfile::tempdir().unwrap();
     let request = Request { seed: 5, frames: 9, frame_rate: 8.0, ..Request::default() };
     let settings = Settings::new(&request, "Clips", "wan", 0);
@@ -346,13 +343,13 @@ fn clips_in_the_folder_are_listed_and_play_when_they_are_shown() {
         setup.folder = Some(folder.path().to_owned());
     });
     window.says(Event::ModelLoaded(Box::new(super::support::starter())));
-    window.wait_for("the clip", |app| !app.state().images.recents.is_empty());
+    window.wait_for("its frames", |app| app.state().player.current().is_some());
     window.frames();
     let recents = &window.harness.state().state().images.recents;
     assert_eq!(recents.iter().next().unwrap().length.map(|length| length.frames), Some(9));
-    window.click("waves.png");
-    window.wait_for("its frames", |app| app.state().player.current().is_some());
-    window.frames();
+    assert!(!playback(&window).is_playing(), "nobody has asked for it");
+    press(&mut window, Key::Space);
+    assert!(playback(&window).is_playing());
     assert!(window.shows("64 × 48 · 9 frames · 8 fps · 1.0 s · seed 5"));
     assert!(window.shows(" / 9 · "));
     let recents = &window.harness.state().state().images.recents;

@@ -112,6 +112,16 @@ fn clip_skip_is_grey_where_it_has_no_effect() {
     assert!(!is_grey(&window));
 }
 
+#[test]
+fn true_cfg_is_offered_only_where_the_model_reads_it() {
+    let mut window = Window::with_starter();
+    window.click("More settings");
+    window.click("Guidance and speed");
+    assert!(window.shows("Guidance rescale") && !window.shows("True CFG"));
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { reads_true_cfg: true, ..starter() })));
+    assert!(window.shows("True CFG"));
+}
+
 /// Types into a field in place of what is there.
 fn replace(window: &mut Window, label: &str, text: &str) {
     window.harness.get_by_label(label).focus();

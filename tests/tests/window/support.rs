@@ -241,6 +241,7 @@ pub fn starter() -> ModelSummary {
         .map(str::to_owned)
         .to_vec(),
         reads_clip_skip: false,
+        reads_true_cfg: false,
         shift: Some(3.0),
         takes_refiner: false,
         takes_redux: false,

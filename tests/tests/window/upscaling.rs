@@ -98,7 +98,6 @@ fn an_image_is_enlarged_beside_the_original_and_compared_with_it() {
     let path = image(folder.path(), "hills.png", 320, 200);
     let mut window = real(folder.path());
     window.wait_for("the image", |app| app.state().images.recents.of_file(&path).is_some());
-    window.click("hills.png");
     window.wait_for("its pixels", |app| {
         app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
     });

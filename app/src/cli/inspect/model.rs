@@ -206,6 +206,7 @@ mod tests {
             defaults: Defaults { width: 1024, height: 768, steps: 8, guidance: 0.0, ..Defaults::default() },
             examples: Vec::new(),
             reads_clip_skip: false,
+            reads_true_cfg: false,
             shift: None,
             takes_refiner: false,
             takes_redux: false,

@@ -463,7 +463,7 @@ impl SluiceApp {
         match event {
             FileEvent::Found { path, thumbnail, length, settings } => {
                 let request = settings.map(|settings| settings.request);
-                self.state.images.recents.add_found(path, thumbnail, length, request);
+                self.state.found(path, thumbnail, length, request);
             }
             FileEvent::Pixels { path, pixels } => {
                 let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();
@@ -526,10 +526,10 @@ impl SluiceApp {
             }
             FileEvent::MaskChosen(path) => self.state.settings.draft.use_mask(path),
             FileEvent::Gone { path, failure } => {
-                self.state.images.recents.remove(&path);
                 self.reading = None;
-                self.state.images.show_newest();
-                self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
+                if self.state.images.lost(&path) {
+                    self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
+                }
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),

@@ -21,6 +21,7 @@ use super::{
     get::{self, GetPlace},
     icons,
     settings::LibrarySettings,
+    side_panel,
     state::{EntryId, Search, State},
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
@@ -162,6 +163,19 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut 
     Panel::top("library bar").exact_size(size::TOP_BAR).resizable(false).frame(bar).show(ui, |ui| {
         ui.horizontal_centered(|ui| head(ui, state, place, actions));
     });
+    // The side panel, where it is said otherwise, is covered.
+    if state.messages.notice.is_some() {
+        let frame = Frame::new().fill(palette.panel).inner_margin(Margin {
+            left: space::L as i8,
+            right: space::L as i8,
+            top: space::S as i8,
+            bottom: 0,
+        });
+        Panel::bottom("library notice")
+            .resizable(false)
+            .frame(frame)
+            .show(ui, |ui| side_panel::show_notice(ui, state, actions));
+    }
     if place.get.is_open {
         get::show(ui, state, &mut place.get, actions);
         return;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::{Align, Layout, Popup, ScrollArea, Ui};
 use sluice_engine::{adapters::AdapterReport, request::AdapterUse};
 
-use super::parts::Parts;
+use super::{file_menu::FileMenu, parts::Parts};
 use crate::{
     language::tr,
     window::{
@@ -69,10 +69,10 @@ fn row(
             let path = path.to_owned();
             actions.push(if on { Action::AddAdapter(path) } else { Action::SwitchAdapterOff(path) });
         }
+        let remove = tr!("side-panel-lora-remove", name = name.as_str());
+        let by_menu = FileMenu { path, replace: None, remove: &remove }.show(&switch, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::icon_button(ui, icons::X, &tr!("side-panel-lora-remove", name = name.as_str()))
-                .clicked()
-            {
+            if widgets::icon_button(ui, icons::X, &remove).clicked() || by_menu {
                 actions.push(Action::RemoveAdapter(path.to_owned()));
             }
         });

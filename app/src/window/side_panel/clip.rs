@@ -9,12 +9,14 @@ use crate::{
     window::{
         action::Action,
         state::{clip_words, frames_of, snap_frames},
-        widgets,
+        widgets::{self, Weight},
     },
 };
 
 /// The longest clip that the slider offers, in seconds.
 const LONGEST: f32 = 10.0;
+/// How many times the usual length is far from it.
+const FAR: u32 = 2;
 /// The most frames that can be typed.
 const MOST_FRAMES: u32 = 1025;
 
@@ -62,6 +64,7 @@ pub fn length(ui: &mut Ui, parts: &mut Parts<'_>) {
         1.0,
     )
     .on_hover_text(tr!("side-panel-frame-rate-tip"));
+    usual_length(ui, parts, multiple);
     windows(ui, parts, multiple);
     if let Some(error @ (RequestError::FrameRate(_) | RequestError::NoFrames | RequestError::Windows(_))) =
         parts.mistake
@@ -69,6 +72,24 @@ pub fn length(ui: &mut Ui, parts: &mut Parts<'_>) {
         widgets::mistake(ui, &sentence(error));
     }
     gap(ui);
+}
+
+/// Says when a clip is much longer than what the model was made for, and offers that length.
+fn usual_length(ui: &mut Ui, parts: &mut Parts<'_>, multiple: u32) {
+    let usual = parts.state.summary().map_or(1, |summary| snap_frames(summary.defaults.frames, multiple));
+    let request = &mut parts.draft.request;
+    // In windows the model sees no more frames than usual. Where the default is a still image, no length is known.
+    if usual <= 1 || request.windows.is_some() || request.frames <= usual.saturating_mul(FAR) {
+        return;
+    }
+    let length = clip_words(usual, request.frame_rate);
+    widgets::hint(ui, tr!("side-panel-clip-longer", length = length.as_str()));
+    if widgets::button(ui, None, &tr!("side-panel-use-length", length = length.as_str()), Weight::Plain)
+        .on_hover_text(tr!("side-panel-use-length-tip"))
+        .clicked()
+    {
+        request.frames = usual;
+    }
 }
 
 /// Draws the windows of a clip that is longer than what the model was trained for.

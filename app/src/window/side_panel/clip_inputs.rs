@@ -7,6 +7,7 @@ use sluice_engine::request::{Fit, FrameRange, Mode, Outpaint, Request, RequestEr
 
 use super::{
     control,
+    file_menu::FileMenu,
     input_image::{file_row, fit_name},
     keyframes,
     parts::{Parts, sentence},
@@ -116,7 +117,12 @@ fn start_image(
     };
     widgets::field_label(ui, &tr!("side-panel-start-image"));
     let mut is_removed = false;
-    file_row(ui, files, textures, &source.path, &tr!("side-panel-start-image-remove"), || is_removed = true);
+    let menu = FileMenu {
+        path: &source.path,
+        replace: Some(Dialog::InputImage),
+        remove: &tr!("side-panel-start-image-remove"),
+    };
+    file_row(ui, files, textures, &menu, actions, || is_removed = true);
     // A part of an image is generated in images only.
     source.mask = None;
     source.outpaint = Outpaint::default();
@@ -138,7 +144,9 @@ fn end_image(
     };
     widgets::field_label(ui, &tr!("side-panel-end-image"));
     let mut is_removed = false;
-    file_row(ui, files, textures, path, &tr!("side-panel-end-image-remove"), || is_removed = true);
+    let remove = tr!("side-panel-end-image-remove");
+    let menu = FileMenu { path, replace: Some(Dialog::LastImage), remove: &remove };
+    file_row(ui, files, textures, &menu, actions, || is_removed = true);
     if is_removed {
         *last = None;
     }
@@ -160,7 +168,12 @@ fn input_clip(
     };
     widgets::field_label(ui, &tr!("side-panel-input-clip"));
     let mut is_removed = false;
-    file_row(ui, files, textures, &clip.path, &tr!("side-panel-input-clip-remove"), || is_removed = true);
+    let menu = FileMenu {
+        path: &clip.path,
+        replace: Some(Dialog::InputClip),
+        remove: &tr!("side-panel-input-clip-remove"),
+    };
+    file_row(ui, files, textures, &menu, actions, || is_removed = true);
     if modes.contains(&Mode::VideoToVideo) && modes.contains(&Mode::Extend) {
         let [change, extend] = [tr!("side-panel-clip-change"), tr!("side-panel-clip-extend")];
         let choices = [

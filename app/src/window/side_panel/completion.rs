@@ -10,7 +10,7 @@ use egui::{
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
-use sluice_engine::models::Kind;
+use sluice_engine::models::{Item, Kind, adapter_fits};
 
 use crate::{
     language::tr,
@@ -192,12 +192,21 @@ fn offers(text: &str, cursor: usize, state: &State) -> Option<Offers> {
 }
 
 /// The LoRAs next to the model and in the library whose names contain some letters; those that begin with them first.
+/// Those that are known to be for models of another family are left out.
 fn loras(state: &State, typed: &str) -> Vec<Offer> {
     let wanted = typed.to_lowercase();
-    let items = state.library.inventory.items.iter();
-    let items = items.filter(|item| item.content().is_some_and(|content| content.kind == Kind::Adapter));
-    let paths =
-        state.adapters.known.iter().map(|path| path.as_path()).chain(items.map(|item| item.path.as_path()));
+    let own = state.summary().map(|summary| summary.family_name.as_str());
+    let fits = |item: &Item| {
+        let family = item.content().and_then(|content| content.family.as_deref());
+        own.and_then(|own| adapter_fits(family, own)) != Some(false)
+    };
+    let all = || state.library.inventory.items.iter();
+    let items = all().filter(|item| item.content().is_some_and(|content| content.kind == Kind::Adapter));
+    let near = state.adapters.known.iter();
+    let near = near.filter(|path| all().find(|item| item.path == **path).is_none_or(fits));
+    let paths = near
+        .map(|path| path.as_path())
+        .chain(items.filter(|item| fits(item)).map(|item| item.path.as_path()));
     let mut found: Vec<(bool, String, &Path)> = Vec::new();
     for path in paths {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -3,7 +3,7 @@
 use egui::{Align, Layout, Ui};
 use sluice_engine::request::{Control, Request, STRONGEST_CONTROL};
 
-use super::{clip_inputs::empty_well, input_image::file_row};
+use super::{clip_inputs::empty_well, file_menu::FileMenu, input_image::file_row};
 use crate::{
     language::tr,
     window::{
@@ -39,9 +39,9 @@ pub fn show(
     match &control.video {
         Some(video) => {
             widgets::field_label(ui, &tr!("side-panel-control-clip"));
-            file_row(ui, files, textures, video, &tr!("side-panel-control-clip-remove"), || {
-                is_removed = true
-            });
+            let remove = tr!("side-panel-control-clip-remove");
+            let menu = FileMenu { path: video, replace: Some(Dialog::ControlClip), remove: &remove };
+            file_row(ui, files, textures, &menu, actions, || is_removed = true);
             mask(ui, control, files, textures, actions);
         }
         None => {
@@ -83,7 +83,9 @@ fn mask(
     };
     widgets::field_label(ui, &tr!("side-panel-control-mask"));
     let mut is_removed = false;
-    file_row(ui, files, textures, path, &tr!("side-panel-control-mask-remove"), || is_removed = true);
+    let remove = tr!("side-panel-control-mask-remove");
+    let menu = FileMenu { path, replace: Some(Dialog::ControlMask), remove: &remove };
+    file_row(ui, files, textures, &menu, actions, || is_removed = true);
     if is_removed {
         control.mask = None;
     }

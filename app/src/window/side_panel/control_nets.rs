@@ -9,6 +9,7 @@ use sluice_engine::{
 };
 
 use super::{
+    file_menu::FileMenu,
     input_image::{file_row, thumbnail},
     parts::{Parts, sentence},
 };
@@ -222,7 +223,12 @@ fn row(
         return is_removed;
     }
     let mut has_none = false;
-    file_row(ui, files, textures, &net.image, &tr!("control-nets-image-remove"), || has_none = true);
+    let menu = FileMenu {
+        path: &net.image,
+        replace: Some(Dialog::ControlImage(index)),
+        remove: &tr!("control-nets-image-remove"),
+    };
+    file_row(ui, files, textures, &menu, actions, || has_none = true);
     if has_none {
         net.image.clear();
     }

@@ -12,6 +12,7 @@ const SHORTEST: f32 = 0.05;
 /// Draws the section.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
     let (request, mistake) = (&mut parts.draft.request, parts.mistake);
+    let reads_true_cfg = parts.state.summary().is_some_and(|summary| summary.reads_true_cfg);
     widgets::fold(
         ui,
         (&tr!("side-panel-guidance-and-speed"), tr!("side-panel-guidance-and-speed-tip")),
@@ -50,16 +51,18 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
             .on_hover_text(tr!("side-panel-guidance-end-tip"));
             interval.start = interval.start.min(interval.end - SHORTEST).max(0.0);
             widgets::hint(ui, tr!("side-panel-guidance-interval-hint"));
-            widgets::slider_row(
-                ui,
-                &tr!("side-panel-true-cfg"),
-                &mut guiding.true_cfg,
-                1.0..=10.0,
-                1.0..=30.0,
-                0.1,
-            )
-            .on_hover_text(tr!("side-panel-true-cfg-tip"));
-            widgets::hint(ui, tr!("side-panel-true-cfg-hint"));
+            if reads_true_cfg {
+                widgets::slider_row(
+                    ui,
+                    &tr!("side-panel-true-cfg"),
+                    &mut guiding.true_cfg,
+                    1.0..=10.0,
+                    1.0..=30.0,
+                    0.1,
+                )
+                .on_hover_text(tr!("side-panel-true-cfg-tip"));
+                widgets::hint(ui, tr!("side-panel-true-cfg-hint"));
+            }
             widgets::slider_row(
                 ui,
                 &tr!("side-panel-step-cache"),

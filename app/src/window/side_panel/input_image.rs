@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
 use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
-use super::{outpaint, parts::Parts};
+use super::{file_menu::FileMenu, outpaint, parts::Parts};
 use crate::{
     language::tr,
     window::{
@@ -114,11 +114,13 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         ui,
         &state.input.files,
         textures,
-        &source.path,
-        &tr!("side-panel-input-image-remove"),
-        || {
-            is_removed = true;
+        &FileMenu {
+            path: &source.path,
+            replace: Some(Dialog::InputImage),
+            remove: &tr!("side-panel-input-image-remove"),
         },
+        actions,
+        || is_removed = true,
     );
     widgets::slider_row(
         ui,
@@ -183,7 +185,9 @@ fn mask(
     });
     let Some(mask) = &mut source.mask else { return };
     let mut is_removed = false;
-    file_row(ui, files, textures, &mask.path, &tr!("side-panel-mask-remove"), || is_removed = true);
+    let menu =
+        FileMenu { path: &mask.path, replace: Some(Dialog::Mask), remove: &tr!("side-panel-mask-remove") };
+    file_row(ui, files, textures, &menu, actions, || is_removed = true);
     ui.checkbox(&mut mask.keeps_the_rest, RichText::new(tr!("side-panel-mask-keep")).small())
         .on_hover_text(tr!("side-panel-mask-keep-tip"));
     if mask.keeps_the_rest {
@@ -250,23 +254,26 @@ pub fn thumbnail(
     response
 }
 
-/// A file with thumbnail, name and size, and a button to remove it. Returns its size once it is known.
+/// A file with thumbnail, name and size, a button to remove it, and a menu. Returns its size once it is known.
 pub fn file_row(
     ui: &mut Ui,
     files: &InputFiles,
     textures: &mut Textures,
-    path: &Path,
-    remove: &str,
+    menu: &FileMenu<'_>,
+    actions: &mut Vec<Action>,
     on_remove: impl FnOnce(),
 ) -> Option<[usize; 2]> {
     let palette = Palette::of(ui);
+    let FileMenu { path, remove, .. } = *menu;
     let state = files.get(path);
     let shape = files.pixels(path).map(|image| image.size);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::M;
-        thumbnail(ui, files, textures, path, Sense::hover());
+        // Only a mouse clicks on it: what the menu offers of the image itself has buttons.
+        let image = thumbnail(ui, files, textures, path, Sense::CLICK);
+        let by_menu = menu.show(&image, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if widgets::icon_button(ui, icons::X, remove).clicked() {
+            if widgets::icon_button(ui, icons::X, remove).clicked() || by_menu {
                 on_remove();
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {

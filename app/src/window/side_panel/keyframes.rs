@@ -3,7 +3,7 @@
 use egui::Ui;
 use sluice_engine::request::Request;
 
-use super::{clip_inputs::empty_well, input_image::file_row};
+use super::{clip_inputs::empty_well, file_menu::FileMenu, input_image::file_row};
 use crate::{
     language::tr,
     window::{
@@ -41,7 +41,8 @@ pub fn show(
         ui.push_id(("keyframe", index), |ui| {
             let name = file_name(&keyframe.path);
             let remove = tr!("side-panel-keyframe-remove", name = name);
-            file_row(ui, files, textures, &keyframe.path, &remove, || removed = Some(index));
+            let menu = FileMenu { path: &keyframe.path, replace: None, remove: &remove };
+            file_row(ui, files, textures, &menu, actions, || removed = Some(index));
             let mut number = keyframe.frame + 1;
             widgets::slider_row(ui, &tr!("side-panel-frame"), &mut number, 2..=last, 2..=last, 1.0)
                 .on_hover_text(tr!("side-panel-frame-tip"));

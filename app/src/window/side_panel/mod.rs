@@ -7,6 +7,7 @@ mod clip_skip;
 mod completion;
 mod control;
 mod control_nets;
+mod file_menu;
 mod forecast;
 mod generate;
 mod guidance;
@@ -47,6 +48,7 @@ use super::{
 use adapters::AdapterList;
 use control_nets::ControlNetList;
 pub use forecast::accuracy_of;
+pub use notice::show as show_notice;
 pub use parts::sentence;
 use parts::{Parts, gap};
 use presets::PresetMenu;

@@ -4,6 +4,7 @@ use egui::{Align, Layout, Sense, Ui};
 use sluice_engine::request::{ReferenceSizes, References, Request, RequestError};
 
 use super::{
+    file_menu::FileMenu,
     input_image::thumbnail,
     parts::{Parts, gap, sentence},
 };
@@ -36,7 +37,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     }
     heading(ui, takes, request.references.len(), actions);
     if !request.references.is_empty() {
-        row(ui, request, &state.input.files, textures);
+        row(ui, request, (&state.input.files, textures), actions);
     }
     if let Some(
         error @ (RequestError::NoReferences
@@ -77,7 +78,12 @@ fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut 
 }
 
 /// Thumbnails that can be dragged on one another, each with its buttons.
-fn row(ui: &mut Ui, request: &mut Request, files: &InputFiles, textures: &mut Textures) {
+fn row(
+    ui: &mut Ui,
+    request: &mut Request,
+    (files, textures): (&InputFiles, &mut Textures),
+    actions: &mut Vec<Action>,
+) {
     let Request { references, redux, .. } = request;
     let mut change: Option<Change> = None;
     ui.horizontal_wrapped(|ui| {
@@ -85,7 +91,7 @@ fn row(ui: &mut Ui, request: &mut Request, files: &InputFiles, textures: &mut Te
         for (index, path) in references.iter().enumerate() {
             let (number, name) = (index + 1, file_name(path));
             ui.vertical(|ui| {
-                let response = thumbnail(ui, files, textures, path, Sense::drag());
+                let response = thumbnail(ui, files, textures, path, Sense::drag() | Sense::CLICK);
                 response.dnd_set_drag_payload(index);
                 if let Some(from) = response.dnd_release_payload::<usize>() {
                     change = Some(Change::Move { from: *from, to: index });
@@ -95,16 +101,14 @@ fn row(ui: &mut Ui, request: &mut Request, files: &InputFiles, textures: &mut Te
                     Some(FileState::Unreadable(message)) => message.clone(),
                     Some(FileState::Reading) | None => tr!("side-panel-reading"),
                 };
+                let remove = tr!("side-panel-reference-remove", number = number);
+                if (FileMenu { path, replace: None, remove: &remove }).show(&response, actions) {
+                    change = Some(Change::Remove(index));
+                }
                 response.on_hover_text(format!("{number}: {name}\n{about}"));
                 ui.horizontal(|ui| {
                     ui.spacing_mut().item_spacing.x = 0.0;
-                    if widgets::icon_button(
-                        ui,
-                        icons::X,
-                        &tr!("side-panel-reference-remove", number = number),
-                    )
-                    .clicked()
-                    {
+                    if widgets::icon_button(ui, icons::X, &remove).clicked() {
                         change = Some(Change::Remove(index));
                     }
                     let swap = tr!("side-panel-references-swap", first = index, second = number);

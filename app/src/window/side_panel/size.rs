@@ -76,8 +76,13 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
 /// with hires fix.
 fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multiple: u32) {
     let defaults = &summary.defaults;
-    let Some(is_larger) = outside(defaults, request) else { return };
     let area = u64::from(defaults.width) * u64::from(defaults.height);
+    let Some(is_larger) = outside(defaults, request) else {
+        if summary.frame_multiple.is_some() {
+            usual_aspect(ui, request, area, multiple);
+        }
+        return;
+    };
     let Defaults { width, height, .. } = *defaults;
     let words = match is_larger {
         true => tr!("side-panel-size-larger", width = width, height = height),
@@ -95,6 +100,20 @@ fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multi
     }
     if is_larger {
         hires::offer(ui, summary, request, (width, height));
+    }
+}
+
+/// Says when a clip is much wider or taller than those that models are made for, and offers the nearest aspect ratio.
+fn usual_aspect(ui: &mut Ui, request: &mut Request, area: u64, multiple: u32) {
+    let Some(nearest) = Aspect::instead_of(request.width, request.height) else { return };
+    let Some([tallest, widest]) = Aspect::extremes() else { return };
+    widgets::hint(ui, tr!("side-panel-aspect-far", tallest = tallest.name(), widest = widest.name()));
+    let (width, height) = nearest.size(area, multiple);
+    if widgets::button(ui, None, &tr!("side-panel-use-size", width = width, height = height), Weight::Plain)
+        .on_hover_text(tr!("side-panel-use-size-trained-tip"))
+        .clicked()
+    {
+        (request.width, request.height) = (width, height);
     }
 }
 

@@ -9,6 +9,7 @@ use sluice_engine::{
 };
 
 use super::groups::Groups;
+use crate::language::tr;
 
 /// The progress of the running job.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -127,6 +128,18 @@ impl Jobs {
             || self.queue.iter().filter_map(|job| job.progress.as_ref().map(|progress| (job, progress)));
         let shown = self.shown_lane.and_then(|lane| running().find(|(job, _)| job.lane == Some(lane)));
         shown.or_else(|| running().next())
+    }
+
+    /// After which step the running job of an engine goes on, if one was done.
+    pub(super) fn goes_on(&self, lane: Option<usize>) -> Option<String> {
+        let job = self.queue.iter().find(|job| job.lane == lane && job.progress.is_some())?;
+        let step = job.progress.as_ref().map_or(0, |progress| progress.step);
+        // Tiles of what is enlarged are no steps.
+        let is_kept = step > 0 && !job.cancelling && job.request().upscale.is_none();
+        is_kept.then(|| match job.request().frames {
+            1 => tr!("state-image-goes-on", step = step),
+            _ => tr!("state-clip-goes-on", step = step),
+        })
     }
 
     /// Whether a job is at an engine that is not shown, and which.

@@ -5,11 +5,8 @@ use sluice_engine::{
     session::{Command, Failure, JobId, LaneChange, Serving},
 };
 
-use super::{ModelStatus, Notice, Progress, QueuedJob, State};
-use crate::{
-    language::{said, tr},
-    window::sentences::sentence,
-};
+use super::{ModelStatus, Progress, QueuedJob, State};
+use crate::language::tr;
 
 /// One of several engines.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -173,10 +170,7 @@ impl State {
         match said_of {
             Some((true, failure)) => self.messages.fail(&tr!("engines-given-up", name = name), failure),
             Some((false, failure)) => {
-                let advice = failure.advice.map(|advice| said(&advice));
-                let details = std::iter::once(sentence(&failure.message)).chain(advice).collect();
-                let text = tr!("engines-restarted", name = name);
-                self.messages.notice = Some(Notice { text, details, undo: None });
+                self.restarting(tr!("engines-restarted", name = name), Some(place), failure);
             }
             None => {}
         }

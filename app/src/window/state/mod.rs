@@ -446,7 +446,7 @@ impl State {
             Event::ShutDown => self.engine_gone(),
             // Of several, it is said which.
             Event::Restarting { .. } if self.lanes.shown().is_some() => {}
-            Event::Restarting { failure } => self.restarting(failure),
+            Event::Restarting { failure } => self.restarting(tr!("state-engine-restarted"), None, failure),
             Event::Assigned { job, lane } => self.assigned(job, lane),
             Event::Returned { job } => {
                 self.watches.ended(job);
@@ -510,12 +510,34 @@ impl State {
         self.jobs.groups.settle(&self.jobs.unfinished);
     }
 
+    /// A file of an earlier session was found, newest first. The first one that was generated is shown, unless a model is
+    /// missing, which is to be seen first.
+    pub fn found(
+        &mut self,
+        path: PathBuf,
+        thumbnail: ColorImage,
+        length: Option<ClipLength>,
+        request: Option<Request>,
+    ) {
+        let is_generated = request.is_some();
+        let id = self.images.recents.add_found(path, thumbnail, length, request);
+        if let Some(id) = id.filter(|_| is_generated && self.model.status != ModelStatus::Failed) {
+            self.images.show_at_start(id);
+        }
+    }
+
     /// Plays the clip that is shown, once its frames are in memory.
     pub fn follow_clip(&mut self, now: f64) {
         let shown = self.images.shown_recent();
         let clip = shown.and_then(|recent| Some((recent.id, recent.clip()?)));
         let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
+        let waits =
+            clip.is_some_and(|(id, ..)| self.images.is_of_start(id) && self.player.playback(id).is_none());
         self.player.follow(clip, now);
+        if waits {
+            // Nobody has asked for it, and it may have sound.
+            self.player.control(Control::Go(0), now);
+        }
         self.player.keep(|id| self.images.recents.get(id).is_some());
     }
 
@@ -593,11 +615,12 @@ impl State {
         self.leave_live();
     }
 
-    /// The engine's process has ended and is being restarted.
-    fn restarting(&mut self, failure: Failure) {
+    /// The process of an engine, of several that at a place, has ended and is being restarted.
+    fn restarting(&mut self, text: String, lane: Option<usize>, failure: Failure) {
         let advice = failure.advice.map(|advice| said(&advice));
-        let details = std::iter::once(sentence(&failure.message)).chain(advice).collect();
-        self.messages.notice = Some(Notice { text: tr!("state-engine-restarted"), details, undo: None });
+        let message = std::iter::once(sentence(&failure.message));
+        let details = self.jobs.goes_on(lane).into_iter().chain(message).chain(advice).collect();
+        self.messages.notice = Some(Notice { text, details, undo: None });
     }
 
     fn model_loaded(&mut self, summary: Box<ModelSummary>) {
@@ -691,6 +714,7 @@ impl State {
     fn not_opened(&mut self) {
         let Some(before) = self.model.before.take() else {
             self.model.status = ModelStatus::Failed;
+            self.images.hide_start();
             return;
         };
         let Before { summary, draft } = *before;

@@ -106,11 +106,19 @@ pub struct Images {
     compared: Option<RecentId>,
     /// Whether a new image is shown automatically.
     pub follow: bool,
+    /// The image of an earlier session that is shown until somebody asks for another one.
+    of_start: Option<RecentId>,
 }
 
 impl Default for Images {
     fn default() -> Self {
-        Self { recents: Recents::default(), shown: Shown::Nothing, compared: None, follow: true }
+        Self {
+            recents: Recents::default(),
+            shown: Shown::Nothing,
+            compared: None,
+            follow: true,
+            of_start: None,
+        }
     }
 }
 
@@ -119,9 +127,46 @@ impl Images {
     pub fn show(&mut self, shown: Shown) {
         self.follow = shown == Shown::Live;
         self.shown = shown;
+        self.of_start = None;
         if self.follow || self.compared.map(Shown::Recent) == Some(shown) {
             self.compared = None;
         }
+    }
+
+    /// Shows an image of an earlier session where nothing is shown. The next new image takes its place.
+    pub(super) fn show_at_start(&mut self, id: RecentId) {
+        if self.shown == Shown::Nothing {
+            (self.shown, self.of_start) = (Shown::Recent(id), Some(id));
+        }
+    }
+
+    /// Whether an image is shown although nobody has asked for it.
+    pub fn is_of_start(&self, id: RecentId) -> bool {
+        self.of_start == Some(id) && self.shown == Shown::Recent(id)
+    }
+
+    /// Shows nothing instead of an image that nobody has asked for.
+    pub(super) fn hide_start(&mut self) {
+        if self.of_start.take().is_some_and(|id| self.shown == Shown::Recent(id)) {
+            self.shown = Shown::Nothing;
+        }
+    }
+
+    /// Removes an image whose file cannot be read, and shows the newest of the others. Returns whether somebody has asked
+    /// for it and has to be told.
+    pub fn lost(&mut self, path: &Path) -> bool {
+        let was_of_start = self.recents.of_file(path).is_some_and(|id| self.is_of_start(id));
+        self.recents.remove(path);
+        if !was_of_start {
+            self.show_newest();
+            return true;
+        }
+        self.shown = Shown::Nothing;
+        let next = self.recents.iter().find(|recent| recent.request.is_some()).map(|recent| recent.id);
+        if let Some(next) = next {
+            self.show_at_start(next);
+        }
+        false
     }
 
     /// Shows the newest image.
@@ -261,20 +306,21 @@ impl Recents {
         id
     }
 
-    /// Adds an image found in the folder, after the others.
+    /// Adds an image found in the folder, after the others, unless it is listed.
     pub fn add_found(
         &mut self,
         path: PathBuf,
         thumbnail: ColorImage,
         length: Option<ClipLength>,
         request: Option<Request>,
-    ) {
+    ) -> Option<RecentId> {
         let listed = self.list.iter().any(|recent| recent.path.as_ref() == Some(&path));
         if listed || self.list.len() >= Self::LIMIT {
-            return;
+            return None;
         }
         let (id, path, thumbnail) = (self.new_id(), Some(path), Arc::new(thumbnail));
         self.list.push_back(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
+        Some(id)
     }
 
     /// The image of a file.
@@ -385,6 +431,23 @@ mod tests {
         assert_eq!(images.drawn().map(|recent| recent.id).collect::<Vec<_>>(), [last, first]);
         images.show(Shown::Recent(first));
         assert!(images.compared().is_none(), "nothing is compared with itself");
+    }
+
+    #[test]
+    fn what_is_shown_at_the_start_gives_way_without_a_word() {
+        let mut images = Images::default();
+        let mut found = |name: &str, request| {
+            images.recents.add_found(name.into(), ColorImage::default(), None, request).unwrap()
+        };
+        let own = || Some(Request::default());
+        let [newest, _, oldest] = [found("a.png", own()), found("b.png", None), found("c.png", own())];
+        images.show_at_start(newest);
+        images.show_at_start(oldest);
+        assert!(images.is_of_start(newest) && images.follow, "the next new image is shown");
+        assert!(!images.lost(Path::new("a.png")));
+        assert!(images.is_of_start(oldest), "the one between was not generated here");
+        images.show(Shown::Recent(oldest));
+        assert!(images.lost(Path::new("c.png")), "somebody has asked for it");
     }
 
     #[test]

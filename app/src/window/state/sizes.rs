@@ -7,6 +7,9 @@ use serde::Deserialize;
 /// The file is part of the program, and a test parses it, so this cannot fail here.
 static PRESETS: LazyLock<Vec<Aspect>> = LazyLock::new(|| read_presets().unwrap_or_default());
 
+/// How much wider or taller than the presets is far from them. Films, up to 2.4:1, are not.
+const FAR: f64 = 1.5;
+
 /// The longest side in the menu.
 pub const MAX_SIDE: u32 = 4096;
 
@@ -26,6 +29,28 @@ impl Aspect {
         &PRESETS
     }
 
+    /// The tallest and the widest preset.
+    pub fn extremes() -> Option<[Self; 2]> {
+        Some([*PRESETS.first()?, *PRESETS.last()?])
+    }
+
+    /// The preset nearest to an aspect ratio that is much taller or wider than all of them.
+    pub fn instead_of(width: u32, height: u32) -> Option<Self> {
+        let [tallest, widest] = Self::extremes()?;
+        let ratio = f64::from(width) / f64::from(height.max(1));
+        if ratio > widest.ratio() * FAR {
+            Some(widest)
+        } else if ratio * FAR < tallest.ratio() {
+            Some(tallest)
+        } else {
+            None
+        }
+    }
+
+    fn ratio(self) -> f64 {
+        f64::from(self.width) / f64::from(self.height)
+    }
+
     /// Its name, such as `16:9`.
     pub fn name(self) -> String {
         format!("{}:{}", self.width, self.height)
@@ -33,7 +58,7 @@ impl Aspect {
 
     /// A size with this aspect ratio and about `area` pixels, both sides multiples of `multiple`.
     pub fn size(self, area: u64, multiple: u32) -> (u32, u32) {
-        let ratio = f64::from(self.width) / f64::from(self.height);
+        let ratio = self.ratio();
         let area = area as f64;
         let side = |pixels: f64| snap(pixels.round() as u32, multiple);
         (side((area * ratio).sqrt()), side((area / ratio).sqrt()))
@@ -68,6 +93,19 @@ mod tests {
         {
             assert_eq!(snap(pixels, multiple), snapped, "{pixels} to {multiple}");
         }
+    }
+
+    #[test]
+    fn only_far_aspects_have_a_preset_instead() {
+        let name = |width, height| Aspect::instead_of(width, height).map(Aspect::name);
+        assert_eq!([name(832, 480), name(1200, 500), name(480, 1024)], [None, None, None]);
+        assert_eq!(name(1600, 400).as_deref(), Some("16:9"));
+        assert_eq!(name(256, 1024).as_deref(), Some("9:16"));
+    }
+
+    #[test]
+    fn the_presets_are_from_tall_to_wide() {
+        assert!(read_presets().unwrap().is_sorted_by(|one, next| one.ratio() < next.ratio()));
     }
 
     #[test]
