@@ -338,6 +338,7 @@ mod tests {
         save(&presets, " Night shots ", &Preset::of(&request(), true)).unwrap();
         let [NamedPreset { name, preset: Ok(preset) }] = &listed(&presets)[..] else { panic!() };
         assert_eq!(name, "Night shots");
+        #[cfg(feature = "window")]
         assert_eq!(preset.summary(), "fox · 512 × 768 · 30 steps · guidance 6.5 · DPM++ 2M");
         let other = Request { prompt: "a hen".to_owned(), seed: 5, shift: Some(3.0), ..Request::default() };
         let after = preset.given_to(other);
