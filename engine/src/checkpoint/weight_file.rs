@@ -5,6 +5,7 @@ use std::{
     io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
     thread,
     time::SystemTime,
 };
@@ -15,6 +16,8 @@ use super::CheckpointError;
 const SHARE: usize = 4 << 20;
 /// The most threads that share a read.
 const READERS: usize = 4;
+/// Bytes of stack of such a thread, which only calls the system.
+const STACK: usize = 128 << 10;
 
 /// An open weight file. It is read at offsets and never memory-mapped: if another program truncates the file,
 /// access through a map would end this process, while a read returns an error.
@@ -120,20 +123,31 @@ impl WeightFile {
 fn read_shared(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
     let here = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let readers = (out.len() / SHARE).clamp(1, READERS.min(here));
+    read_parts(file, out, offset, readers, STACK)
+}
+
+/// Fills `out` with as many threads of `stack` bytes as can be started, this one included, but not more than `readers`.
+fn read_parts(file: &File, out: &mut [u8], offset: u64, readers: usize, stack: usize) -> io::Result<()> {
     let share = out.len().div_ceil(readers).max(1);
+    let places = (0..).map(|index: u64| offset + index * share as u64);
+    let parts = Mutex::new(out.chunks_mut(share).zip(places));
+    let read = || -> io::Result<()> {
+        loop {
+            let next = parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((part, offset)) = next else { return Ok(()) };
+            read_exact_at(file, part, offset)?;
+        }
+    };
     thread::scope(|scope| {
-        let places = (0..).map(|index: u64| offset + index * share as u64);
-        let mut parts = out.chunks_mut(share).zip(places);
-        let Some((first, offset)) = parts.next() else { return Ok(()) };
-        let others: Vec<_> = parts
-            .map(|(part, offset)| {
-                let read = move || read_exact_at(file, part, offset);
-                thread::Builder::new().name("sluice-read-part".to_owned()).spawn_scoped(scope, read)
-            })
-            .collect();
-        read_exact_at(file, first, offset)?;
+        let start = |_| {
+            let thread = thread::Builder::new().name("sluice-read-part".to_owned()).stack_size(stack);
+            // A limit of the process may refuse a thread. The others then read its part, too.
+            thread.spawn_scoped(scope, read).ok()
+        };
+        let others: Vec<_> = (1..readers).map_while(start).collect();
+        read()?;
         for other in others {
-            other?.join().map_err(|_| io::Error::other("a thread that reads weights panicked"))??;
+            other.join().map_err(|_| io::Error::other("a thread that reads weights panicked"))??;
         }
         Ok(())
     })
@@ -168,12 +182,28 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn many_bytes_are_those_of_the_file_and_too_few_are_an_error() {
-        let length = 3 * SHARE + 12_345;
+    fn file_of(length: usize) -> (File, Vec<u8>) {
         let bytes: Vec<u8> = (0..length).map(|index| (index * 31 % 251) as u8).collect();
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&bytes).unwrap();
+        (file, bytes)
+    }
+
+    #[test]
+    fn a_read_goes_on_if_no_thread_can_be_started() {
+        let (file, bytes) = file_of(10_000);
+        let no_memory_has_room = 1 << 50;
+        let refused = thread::Builder::new().stack_size(no_memory_has_room).spawn(|| ());
+        assert!(refused.is_err(), "the test needs a stack that no system grants");
+        let mut out = vec![0; 9_000];
+        read_parts(&file, &mut out, 500, 4, no_memory_has_room).unwrap();
+        assert!(out == bytes[500..9_500]);
+    }
+
+    #[test]
+    fn many_bytes_are_those_of_the_file_and_too_few_are_an_error() {
+        let length = 3 * SHARE + 12_345;
+        let (file, bytes) = file_of(length);
         for (first, count) in [(0, length), (7, length - 7), (length - 5, 5), (9, 0), (1, 2 * SHARE)] {
             let mut out = vec![0; count];
             read_shared(&file, &mut out, first as u64).unwrap();
