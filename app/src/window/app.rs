@@ -341,6 +341,7 @@ impl SluiceApp {
         app.search_at_start();
         app.state.downloads.is_there = app.getting.is_some();
         app.follow_folder();
+        app.look_for_updates_at_start();
         app.list_kept();
         app.read_groups();
         app

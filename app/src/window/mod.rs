@@ -178,6 +178,7 @@ fn create(
             network: Network::of_user(None, None),
             kept: data_folder().map(|folder| folder.join("downloads.json")),
             folder,
+            releases: releases(),
         }),
         locales: sys_locale::get_locales().collect(),
         system_fonts: true,
@@ -187,6 +188,13 @@ fn create(
     let mut app = SluiceApp::new(&creation.egui_ctx, setup);
     app.take_files(options.files.iter().map(PathBuf::as_path));
     Ok(app)
+}
+
+/// The page that tells the latest release, as the program was built or as a variable says.
+fn releases() -> Option<String> {
+    let given = std::env::var("SLUICE_RELEASES").ok();
+    let address = given.or_else(|| option_env!("SLUICE_RELEASES").map(str::to_owned));
+    address.filter(|address| !address.is_empty())
 }
 
 /// What starts engines for this window.

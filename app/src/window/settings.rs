@@ -129,6 +129,8 @@ pub struct Settings {
     pub previews: bool,
     /// Whether the desktop says when the queue is done.
     pub notifies: bool,
+    /// Whether newer releases are looked for at the start.
+    pub looks_for_updates: bool,
     /// Where images and clips are saved, and how.
     pub output: OutputSettings,
     /// Whether the images of a batch are composed into one, too.
@@ -169,6 +171,7 @@ impl Default for Settings {
             reduced_motion: false,
             previews: true,
             notifies: true,
+            looks_for_updates: false,
             output: OutputSettings::default(),
             batch_grid: false,
             muted: false,
@@ -203,6 +206,8 @@ pub enum Setting {
     Previews(bool),
     /// Whether the desktop says when the queue is done.
     Notifies(bool),
+    /// Whether newer releases are looked for at the start.
+    LooksForUpdates(bool),
     /// Whether the images of a batch are composed into one, too.
     BatchGrid(bool),
     /// Whether clips play without sound.
@@ -235,6 +240,7 @@ impl Settings {
             Setting::Output(output) => self.output = *output,
             Setting::Previews(previews) => self.previews = previews,
             Setting::Notifies(notifies) => self.notifies = notifies,
+            Setting::LooksForUpdates(looks) => self.looks_for_updates = looks,
             Setting::BatchGrid(on) => self.batch_grid = on,
             Setting::Muted(muted) => self.muted = muted,
             Setting::RenderGpu(gpu) => self.startup.render_gpu = gpu,

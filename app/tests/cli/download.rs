@@ -12,10 +12,14 @@ use file_server::{Answer, FileServer};
 #[allow(dead_code, missing_docs)]
 mod file_server;
 
-/// The program without the proxies, mirrors and tokens of this computer.
 fn download(folder: &Path, server: &FileServer, arguments: &[&str]) -> Command {
+    download_from(folder, &server.url(), arguments)
+}
+
+/// The program without the proxies, mirrors and tokens of this computer.
+pub fn download_from(folder: &Path, endpoint: &str, arguments: &[&str]) -> Command {
     let mut command = sluice(folder, &["download"]);
-    command.args(arguments).args(["--endpoint", &server.url()]);
+    command.args(arguments).args(["--endpoint", endpoint]);
     for name in [
         "HTTPS_PROXY",
         "https_proxy",
@@ -32,7 +36,7 @@ fn download(folder: &Path, server: &FileServer, arguments: &[&str]) -> Command {
     command
 }
 
-fn hub() -> FileServer {
+pub fn hub() -> FileServer {
     FileServer::start(|asked| match (asked.path.as_str(), asked.token.as_deref()) {
         ("/o/one/resolve/main/a.gguf", _) => Answer::file(b"some weights", asked),
         ("/api/models/o/one/tree/main?recursive=true", _) => {

@@ -23,6 +23,7 @@ mod mask;
 mod memory;
 mod presets;
 mod prompts;
+mod proxy;
 mod shell;
 mod upscale;
 

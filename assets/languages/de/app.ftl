@@ -64,3 +64,5 @@ app-folder-queued =
     }
 app-preset-deleted = Preset { $name } gelöscht
 app-queue-done = Alle Aufträge sind fertig.
+app-update = Sluice { $version } ist verfügbar
+app-update-details = Einstellungen, Über führt zu ihrer Seite.

@@ -30,6 +30,7 @@ library-nothing-starred = Noch nichts hat einen Stern.
 library-nothing-loras = Hier sind keine LoRAs. Den Ordner hinzufügen, in dem sie liegen.
 library-nothing-others = Keine anderen Dateien.
 library-nothing-found = Nichts passt zu „{ $words }“.
+library-found-in = In { $name }, { $count }
 library-show-everything = Alles zeigen
 library-heading-spoken =
     { $count ->
@@ -147,6 +148,8 @@ library-copy-link = Link kopieren
 library-copy-link-tip = Kopiert die Adresse des Repositorys.
 library-download-yourself = Selbst heruntergeladene Dateien in einem der durchsuchten Ordner erscheinen auch hier.
 library-starter-tip = Kommt mit Sluice, damit die ersten Ergebnisse ohne Download gehen.
+library-own-tags = Eigene Tags
+library-own-tags-tip = Wörter, mit denen die Suche es findet. Eingabe fügt eines hinzu.
 library-note = Eigene Notiz
 library-note-hint = Sieht sonst niemand
 library-note-tip = Bleibt auf diesem Computer; die Suche findet ihre Wörter.

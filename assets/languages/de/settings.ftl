@@ -110,3 +110,16 @@ settings-folders-models-tip = Öffnet die Modelle, wo man Ordner hinzufügt.
 settings-folders-gallery-tip = Öffnet die Galerie, wo man Ordner hinzufügt.
 settings-report-copy-tip = Kopiert in die Zwischenablage, was hilft, einen Fehler zu finden.
 settings-search-tip = Findet Einstellungen nach ihren Wörtern.
+
+settings-words-updates = aktualisierung update version neu
+settings-updates = Beim Start nach einer neuen Version sehen
+settings-updates-tip = Fragt die Seite, auf der Versionen angekündigt werden, und sendet nur Namen und Version des Programms.
+settings-updates-now = Jetzt nachsehen
+settings-updates-now-tip = Einmal nach der neuesten Version fragen.
+settings-updates-page = Ihre Seite öffnen
+settings-updates-asking = Sieht nach …
+settings-updates-newest = Das ist die neueste Version.
+settings-updates-newer = Sluice { $version } ist verfügbar.
+settings-updates-nowhere = Diese Programmfassung weiß nicht, wo neue Versionen angekündigt werden.
+settings-libraries = Bibliotheken
+settings-libraries-tip = Die Bibliotheken in diesem Programm und ihre Lizenzen.

@@ -64,3 +64,5 @@ app-folder-queued =
     }
 app-preset-deleted = Preset { $name } deleted
 app-queue-done = All jobs are done.
+app-update = Sluice { $version } is available
+app-update-details = Settings, About leads to its page.

@@ -30,6 +30,7 @@ library-nothing-starred = Nothing has a star yet.
 library-nothing-loras = No LoRAs here. Add the folder in which they are.
 library-nothing-others = No other files.
 library-nothing-found = Nothing matches “{ $words }”.
+library-found-in = In { $name }, { $count }
 library-show-everything = Show everything
 library-heading-spoken =
     { $count ->
@@ -147,6 +148,8 @@ library-copy-link = Copy link
 library-copy-link-tip = Copies the address of the repository.
 library-download-yourself = Files that you download yourself into one of the folders that are searched appear here, too.
 library-starter-tip = Comes with Sluice, so the first results need no download.
+library-own-tags = Your tags
+library-own-tags-tip = Words to find it by, with the search. Enter adds one.
 library-note = Your note
 library-note-hint = Only you see it
 library-note-tip = Kept on this computer; the search finds its words.

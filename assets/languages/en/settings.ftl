@@ -110,3 +110,16 @@ settings-folders-models-tip = Opens the models, where folders are added.
 settings-folders-gallery-tip = Opens the gallery, where folders are added.
 settings-report-copy-tip = Copies what helps to find a fault to the clipboard.
 settings-search-tip = Finds settings by their words.
+
+settings-words-updates = update release version new
+settings-updates = Look for a new version when Sluice starts
+settings-updates-tip = Asks the page where releases are announced, and sends nothing but the program's name and version.
+settings-updates-now = Look now
+settings-updates-now-tip = Ask once for the latest version.
+settings-updates-page = Open its page
+settings-updates-asking = Looking…
+settings-updates-newest = This is the latest version.
+settings-updates-newer = Sluice { $version } is available.
+settings-updates-nowhere = This build does not know where new versions are announced.
+settings-libraries = Libraries
+settings-libraries-tip = The libraries inside this program, and their licences.

@@ -64,3 +64,5 @@ app-folder-queued =
     }
 app-preset-deleted = Preajuste { $name } eliminado
 app-queue-done = Todas las tareas han terminado.
+app-update = Sluice { $version } está disponible
+app-update-details = Ajustes, Acerca de lleva a su página.

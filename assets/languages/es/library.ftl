@@ -30,6 +30,7 @@ library-nothing-starred = Nada tiene estrella todavía.
 library-nothing-loras = Aquí no hay LoRA. Añada la carpeta donde están.
 library-nothing-others = No hay otros archivos.
 library-nothing-found = Nada coincide con «{ $words }».
+library-found-in = En { $name }, { $count }
 library-show-everything = Mostrar todo
 library-heading-spoken =
     { $count ->
@@ -147,6 +148,8 @@ library-copy-link = Copiar el enlace
 library-copy-link-tip = Copia la dirección del repositorio.
 library-download-yourself = Los archivos que descargue usted mismo en una de las carpetas en que se busca también aparecen aquí.
 library-starter-tip = Viene con Sluice, para tener los primeros resultados sin descargar nada.
+library-own-tags = Sus etiquetas
+library-own-tags-tip = Palabras con las que la búsqueda lo encuentra. Intro añade una.
 library-note = Su nota
 library-note-hint = Solo la ve usted
 library-note-tip = Se guarda en este equipo; la búsqueda encuentra sus palabras.

@@ -110,3 +110,16 @@ settings-rendering-dedicated-tip = Dibuja la ventana más rápido y quita memori
 settings-rendering-integrated-tip = Deja la memoria de la GPU rápida a los modelos.
 settings-report-copy-tip = Copia al portapapeles lo que ayuda a encontrar un fallo.
 settings-search-tip = Encuentra ajustes por sus palabras.
+
+settings-words-updates = actualización versión nueva
+settings-updates = Buscar una versión nueva al iniciar
+settings-updates-tip = Pregunta a la página donde se anuncian las versiones, y solo envía el nombre y la versión del programa.
+settings-updates-now = Buscar ahora
+settings-updates-now-tip = Pregunta una vez por la última versión.
+settings-updates-page = Abrir su página
+settings-updates-asking = Buscando…
+settings-updates-newest = Esta es la última versión.
+settings-updates-newer = Sluice { $version } está disponible.
+settings-updates-nowhere = Esta compilación no sabe dónde se anuncian las versiones nuevas.
+settings-libraries = Bibliotecas
+settings-libraries-tip = Las bibliotecas de este programa y sus licencias.

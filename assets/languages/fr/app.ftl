@@ -64,3 +64,5 @@ app-folder-queued =
     }
 app-preset-deleted = Préréglage { $name } supprimé
 app-queue-done = Toutes les tâches sont terminées.
+app-update = Sluice { $version } est disponible
+app-update-details = Paramètres, À propos mène à sa page.

@@ -30,6 +30,7 @@ library-nothing-starred = Rien n'a encore d'étoile.
 library-nothing-loras = Pas de LoRA ici. Ajoutez le dossier où ils se trouvent.
 library-nothing-others = Pas d'autres fichiers.
 library-nothing-found = Rien ne correspond à « { $words } ».
+library-found-in = Dans { $name }, { $count }
 library-show-everything = Tout afficher
 library-heading-spoken =
     { $count ->
@@ -147,6 +148,8 @@ library-copy-link = Copier le lien
 library-copy-link-tip = Copie l'adresse du dépôt.
 library-download-yourself = Les fichiers que vous téléchargez vous-même dans l'un des dossiers parcourus apparaissent aussi ici.
 library-starter-tip = Fourni avec Sluice, pour des premiers résultats sans téléchargement.
+library-own-tags = Vos étiquettes
+library-own-tags-tip = Des mots avec lesquels la recherche le trouve. Entrée en ajoute un.
 library-note = Votre note
 library-note-hint = Visible de vous seul
 library-note-tip = Conservée sur cet ordinateur ; la recherche trouve ses mots.

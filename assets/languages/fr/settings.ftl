@@ -110,3 +110,16 @@ settings-rendering-dedicated-tip = Dessine la fenêtre plus vite et prend de la 
 settings-rendering-integrated-tip = Laisse la mémoire du GPU rapide aux modèles.
 settings-report-copy-tip = Copie dans le presse-papiers ce qui aide à trouver une erreur.
 settings-search-tip = Trouve des réglages par leurs mots.
+
+settings-words-updates = mise à jour version nouvelle
+settings-updates = Chercher une nouvelle version au démarrage
+settings-updates-tip = Interroge la page où les versions sont annoncées, et n'envoie que le nom et la version du programme.
+settings-updates-now = Chercher maintenant
+settings-updates-now-tip = Demande une fois la dernière version.
+settings-updates-page = Ouvrir sa page
+settings-updates-asking = Recherche…
+settings-updates-newest = C'est la dernière version.
+settings-updates-newer = Sluice { $version } est disponible.
+settings-updates-nowhere = Cette copie du programme ne sait pas où les nouvelles versions sont annoncées.
+settings-libraries = Bibliothèques
+settings-libraries-tip = Les bibliothèques de ce programme et leurs licences.

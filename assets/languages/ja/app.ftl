@@ -52,3 +52,5 @@ app-folder-left-out = 完了済みの画像 { $count } 枚を除きました。
 app-folder-queued = { $name } の画像 { $count } 枚をキューに追加しました
 app-preset-deleted = プリセット { $name } を削除しました
 app-queue-done = すべてのジョブが完了しました。
+app-update = Sluice { $version } があります
+app-update-details = 「設定」の「Sluice について」からページを開けます。

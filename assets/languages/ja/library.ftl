@@ -26,6 +26,7 @@ library-nothing-starred = スターを付けたものはまだありません。
 library-nothing-loras = LoRA がありません。LoRA のあるフォルダーを追加してください。
 library-nothing-others = その他のファイルはありません。
 library-nothing-found = 「{ $words }」に一致するものはありません。
+library-found-in = { $name }に { $count } 件
 library-show-everything = すべて表示
 library-heading-spoken = { $title }、{ $count } 行
 
@@ -135,6 +136,8 @@ library-copy-link = リンクをコピー
 library-copy-link-tip = リポジトリのアドレスをコピーします。
 library-download-yourself = 検索されるフォルダーに自分でダウンロードしたファイルもここに表示されます。
 library-starter-tip = Sluice に付属しているので、最初の結果にダウンロードは要りません。
+library-own-tags = あなたのタグ
+library-own-tags-tip = 検索で見つけるための語です。Enter で追加します。
 library-note = あなたのメモ
 library-note-hint = あなただけに表示されます
 library-note-tip = このコンピューターに保存されます。検索でも見つかります。

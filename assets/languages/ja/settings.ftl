@@ -110,3 +110,16 @@ settings-folders-models-tip = フォルダーを追加できるモデルの画�
 settings-folders-gallery-tip = フォルダーを追加できるギャラリーを開きます。
 settings-report-copy-tip = 不具合の調査に役立つ情報をクリップボードにコピーします。
 settings-search-tip = 語句で設定を探します。
+
+settings-words-updates = 更新 アップデート バージョン 新しい
+settings-updates = 起動時に新しいバージョンを確認する
+settings-updates-tip = リリースを知らせるページに問い合わせます。送るのはプログラムの名前とバージョンだけです。
+settings-updates-now = 今すぐ確認
+settings-updates-now-tip = 最新のバージョンを一度だけ問い合わせます。
+settings-updates-page = ページを開く
+settings-updates-asking = 確認中…
+settings-updates-newest = 最新のバージョンです。
+settings-updates-newer = Sluice { $version } があります。
+settings-updates-nowhere = このビルドには、新しいバージョンを知らせるページが設定されていません。
+settings-libraries = ライブラリ
+settings-libraries-tip = このプログラムに含まれるライブラリとそのライセンス。

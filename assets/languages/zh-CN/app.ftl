@@ -52,3 +52,5 @@ app-folder-left-out = 已跳过 { $count } 张之前完成的图像。
 app-folder-queued = 已将 { $name } 中的 { $count } 张图像加入队列
 app-preset-deleted = 已删除预设 { $name }
 app-queue-done = 所有任务已完成。
+app-update = Sluice { $version } 已发布
+app-update-details = 可在“设置”的“关于”中打开其页面。

@@ -26,6 +26,7 @@ library-nothing-starred = 还没有加星标的项目。
 library-nothing-loras = 这里没有 LoRA。请添加存放它们的文件夹。
 library-nothing-others = 没有其他文件。
 library-nothing-found = 没有与“{ $words }”匹配的内容。
+library-found-in = 在“{ $name }”中有 { $count } 个
 library-show-everything = 显示全部
 library-heading-spoken = { $title }，{ $count } 行
 
@@ -135,6 +136,8 @@ library-copy-link = 复制链接
 library-copy-link-tip = 复制该仓库的地址。
 library-download-yourself = 你自行下载到任一搜索文件夹中的文件也会显示在这里。
 library-starter-tip = Sluice 自带，无需下载即可得到第一批结果。
+library-own-tags = 你的标签
+library-own-tags-tip = 用于在搜索中找到它的词。按 Enter 添加。
 library-note = 你的备注
 library-note-hint = 只有你能看到
 library-note-tip = 保存在本机上；搜索可以找到其中的词。

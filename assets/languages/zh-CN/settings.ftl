@@ -110,3 +110,16 @@ settings-folders-models-tip = 打开模型页面，可在那里添加文件夹�
 settings-folders-gallery-tip = 打开图库，可在那里添加文件夹。
 settings-report-copy-tip = 将有助于查找故障的信息复制到剪贴板。
 settings-search-tip = 按词查找设置。
+
+settings-words-updates = 更新 版本 新
+settings-updates = 启动时检查新版本
+settings-updates-tip = 询问发布新版本的页面，只发送程序的名称和版本。
+settings-updates-now = 立即检查
+settings-updates-now-tip = 查询一次最新版本。
+settings-updates-page = 打开页面
+settings-updates-asking = 正在检查…
+settings-updates-newest = 已是最新版本。
+settings-updates-newer = Sluice { $version } 已发布。
+settings-updates-nowhere = 此构建不知道新版本在哪里发布。
+settings-libraries = 程序库
+settings-libraries-tip = 此程序包含的程序库及其许可证。

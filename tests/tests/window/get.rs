@@ -9,7 +9,8 @@ use sluice::{
     window::{
         get::DownloadOptions,
         library::LibraryOptions,
-        state::{Asked, State, TokenState},
+        settings::Settings,
+        state::{Asked, State, TokenState, Updates},
     },
 };
 use sluice_engine::{
@@ -35,6 +36,10 @@ fn state(window: &Window) -> &State {
 
 /// A window that downloads from this server into this folder.
 fn window(server: &FileServer, folder: &Path) -> Window {
+    window_with(server, folder, |_| ())
+}
+
+fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Settings)) -> Window {
     let network = Network {
         endpoint: server.url(),
         civitai: server.url(),
@@ -52,7 +57,9 @@ fn window(server: &FileServer, folder: &Path) -> Window {
     let kept = Some(folder.join("downloads.json"));
     let models = folder.join("models");
     let mut window = Window::open(SIZE, Theme::Dark, |setup| {
-        setup.downloads = Some(DownloadOptions { network, kept, folder: models.clone() });
+        change(setup.settings.get_or_insert_default());
+        let releases = Some(format!("{}/releases/latest", server.url()));
+        setup.downloads = Some(DownloadOptions { network, kept, folder: models.clone(), releases });
         setup.library = LibraryOptions { folders: vec![models.clone()], ..LibraryOptions::default() };
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
@@ -318,4 +325,49 @@ fn who_has_no_model_is_offered_three_that_suit_the_card() {
     assert!(window.shows("Suits ") && window.shows("All models"));
     let failed = window.shows("is not on 127.0.0.1");
     assert!(failed, "the list says why");
+}
+
+#[test]
+fn a_newer_release_is_told_to_who_wants_to_know() {
+    let page = "https://example.org/sluice/99.0.0";
+    let server = FileServer::start(move |asked| match asked.path.as_str() {
+        "/releases/latest" => Answer::text(&format!(r#"{{"tag_name":"v99.0.0","html_url":"{page}"}}"#)),
+        _ => Answer::status(404),
+    })
+    .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut quiet = window(&server, folder.path());
+    assert!(!state(&quiet).settings.looks_for_updates && state(&quiet).updates == Updates::Unasked);
+    quiet.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    quiet.frames();
+    quiet.fill("Search settings", "new version");
+    quiet.click("Look for a new version when Sluice starts");
+    assert!(state(&quiet).settings.looks_for_updates);
+    assert!(server.asked().is_empty(), "nothing is asked before somebody wants it");
+    quiet.click("Look now");
+    quiet.wait_for("the answer", |app| matches!(app.state().updates, Updates::Newer(_)));
+    quiet.frames();
+    assert!(quiet.shows("Sluice 99.0.0 is available.") && quiet.shows("Open its page"));
+    nothing_is_unnamed(&quiet, "a newer release");
+
+    let mut wanting = window_with(&server, folder.path(), |settings| settings.looks_for_updates = true);
+    wanting.wait_for("the notice", |app| app.state().messages.notice.is_some());
+    wanting.frames();
+    assert!(wanting.shows("Sluice 99.0.0 is available"));
+
+    let old = FileServer::start(|_| Answer::text(r#"{"tag_name":"v0.0.1","html_url":"https://a.org"}"#));
+    let old = old.unwrap();
+    let mut newest = window(&old, folder.path());
+    newest.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    newest.frames();
+    newest.fill("Search settings", "update");
+    newest.click("Look now");
+    newest.wait_for("the answer", |app| app.state().updates == Updates::Newest);
+    newest.frames();
+    assert!(newest.shows("This is the latest version."));
+    drop(old);
+    newest.click("Look now");
+    newest.wait_for("the failure", |app| matches!(app.state().updates, Updates::Failed(_)));
+    newest.frames();
+    assert!(newest.shows("There is no connection to 127.0.0.1."));
 }

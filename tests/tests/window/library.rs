@@ -311,7 +311,12 @@ fn the_place_is_used_with_the_keyboard_alone() {
     assert!(window.shows("Nothing matches"));
     window.harness.key_press(Key::Escape);
     window.frames();
-    assert!(state(&window).library.is_open, "the first Escape empties the search");
+    assert!(state(&window).library.is_open && !window.shows("Nothing matches"), "it empties the search");
+    window.harness.get_by_label("Search models").type_text("nothing like this");
+    window.frames();
+    assert!(window.shows("Nothing matches"), "and leaves the cursor in it");
+    window.harness.key_press(Key::Escape);
+    window.frames();
     window.harness.key_press(Key::Escape);
     window.frames();
     assert!(!state(&window).library.is_open);
@@ -398,10 +403,16 @@ fn stars_notes_and_folders_are_kept() {
     assert!(window.shows("Favourites, 1 row"));
     window.click_what_says("flux1-dev-tiny, FLUX.1 denoiser");
     window.fill("Your note", "for posters");
+    for tag in ["night", "skyline"] {
+        window.fill("Your tags", tag);
+        window.harness.key_press(Key::Enter);
+        window.frames();
+    }
+    window.click("Remove the tag night");
     let again = Settings::from_json(&state(&window).settings.to_json());
     assert_eq!(again.library, state(&window).settings.library);
     window = opened_with(SIZE, Theme::Dark, &[], |settings| *settings = again);
-    window.harness.get_by_label("Search models").type_text("posters");
+    window.harness.get_by_label("Search models").type_text("posters skyline");
     window.frames();
     assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser") && !window.shows("z-image-tiny, "));
     window.click("Folders");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sluice_engine::request::ModelSource;
 
 use super::GetAction;
-use crate::window::state::EntryId;
+use crate::window::{state::EntryId, widgets::TagChange};
 
 /// What a person does in the place.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,8 @@ pub enum LibraryAction {
     Favourite(EntryId, bool),
     /// Change a note.
     Note(EntryId, String),
+    /// Add or remove a tag.
+    Tag(EntryId, TagChange),
     /// Keep the current settings for the opened model.
     KeepDefaults,
     /// Forget the kept settings of a model.

@@ -81,6 +81,8 @@ pub enum Action {
     OpenDialog(Dialog),
     /// A step in the window's own file dialog.
     Browse(Browse),
+    /// Look for a newer release.
+    LookForUpdates,
     /// Something in the gallery.
     Gallery(Box<GalleryAction>),
     /// List the adapters next to the model.

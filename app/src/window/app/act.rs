@@ -150,6 +150,7 @@ impl SluiceApp {
                 let report = Report::of(&self.state, tells_all);
                 self.request(Task::Report(Box::new(report)));
             }
+            Action::LookForUpdates => self.look_for_updates(),
             Action::ShowPalette(shown) => self.palette.is_open = shown,
             Action::ToggleFullScreen => {
                 let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));

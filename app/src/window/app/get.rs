@@ -9,12 +9,16 @@ use std::{
 };
 
 use egui::Context;
-use sluice_engine::{request::ModelSource, session::Command};
+use sluice_engine::{
+    request::ModelSource,
+    session::{Command, Failure},
+};
 
 use super::SluiceApp;
 use crate::{
     downloads::{
-        Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Token, catalogue::catalogue,
+        Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Release, Token,
+        catalogue::catalogue,
     },
     language::tr,
     window::{
@@ -22,7 +26,7 @@ use crate::{
         get::{DownloadOptions, GetEvent, GetTask, GetWorker},
         library::LibraryTask,
         settings::DownloadSettings,
-        state::{Asked, NextFit, TokenState},
+        state::{Asked, NextFit, TokenState, Updates},
     },
 };
 
@@ -201,11 +205,47 @@ impl SluiceApp {
         });
     }
 
+    /// Looks for a newer release, if that is wanted at the start.
+    pub(super) fn look_for_updates_at_start(&mut self) {
+        let knows_where = self.getting.as_ref().is_some_and(|getting| getting.options.releases.is_some());
+        if knows_where {
+            self.state.updates = Updates::Unasked;
+        }
+        if self.state.settings.looks_for_updates {
+            self.look_for_updates();
+        }
+    }
+
+    pub(super) fn look_for_updates(&mut self) {
+        let Some(getting) = &self.getting else { return };
+        let Some(address) = getting.options.releases.clone() else { return };
+        if getting.worker.request(GetTask::Release(Box::new(getting.downloads.network()), address)) {
+            self.state.updates = Updates::Asking;
+        }
+    }
+
+    fn take_release(&mut self, newer: Result<Option<Release>, Failure>) {
+        self.state.updates = match newer {
+            Ok(Some(release)) => {
+                if self.settings_page.is_none() {
+                    let details = vec![tr!("app-update-details")];
+                    let version = release.version.as_str();
+                    self.state.messages.say(tr!("app-update", version = version), details);
+                }
+                Updates::Newer(release)
+            }
+            Ok(None) => Updates::Newest,
+            Err(failure) => Updates::Failed(failure),
+        };
+    }
+
     /// Takes what the threads say.
     pub(super) fn follow_downloads(&mut self) {
         let Some(getting) = &mut self.getting else { return };
+        let mut newer = None;
         while let Some(event) = getting.worker.try_recv() {
             match event {
+                GetEvent::Release(answer) => newer = Some(answer),
                 GetEvent::Offer(offer) => match getting.looked_up.take() {
                     Some(name) => {
                         if let (Ok(choice), Some(folder)) =
@@ -261,6 +301,9 @@ impl SluiceApp {
                 }
                 self.search_models();
             }
+        }
+        if let Some(newer) = newer {
+            self.take_release(newer);
         }
         self.prepare_first_start();
     }

@@ -16,6 +16,7 @@ use crate::window::{
     library::{LibraryEvent, LibraryTask, is_due},
     settings::OwnDefaults,
     state::{Comparison, EntryId, NextFit, Search},
+    widgets::TagChange,
 };
 
 /// Maximum number of results handled per frame.
@@ -37,6 +38,13 @@ impl SluiceApp {
             }
             LibraryAction::Favourite(id, on) => self.state.settings.library.set_favourite(&id.key(), on),
             LibraryAction::Note(id, note) => self.state.settings.library.set_note(&id.key(), note),
+            LibraryAction::Tag(id, change) => {
+                let (tag, on) = match &change {
+                    TagChange::Add(tag) => (tag, true),
+                    TagChange::Remove(tag) => (tag, false),
+                };
+                self.state.settings.library.set_tag(&id.key(), tag, on);
+            }
             LibraryAction::KeepDefaults => {
                 let request = &self.state.settings.draft.request;
                 let (model, own) = (request.model.clone(), OwnDefaults::of(request));

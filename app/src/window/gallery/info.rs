@@ -18,14 +18,12 @@ use crate::{
         collection::{Change, Details, Item},
         icons,
         tokens::{Palette, font, size, space},
-        widgets::{self, Weight},
+        widgets::{self, TagChange, Weight},
     },
 };
 
 /// Width of the names of settings.
 const NAMES: f32 = 116.0;
-/// Most letters of a tag.
-const LONGEST_TAG: usize = 40;
 
 /// Draws the panel.
 pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
@@ -165,32 +163,14 @@ fn marks(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut 
 /// The tags that all have, and a field for another one.
 fn tags(ui: &mut Ui, gallery: &mut Gallery, items: &[Arc<Item>], actions: &mut Vec<Action>) {
     ui.add_space(space::XS);
-    let label = widgets::field_label(ui, &tr!("gallery-tags"));
     let common = gallery.shelf.common(items, |mark| &mark.tags);
-    if !common.is_empty() {
-        ui.horizontal_wrapped(|ui| {
-            for tag in common {
-                if widgets::tag(ui, icons::TAG, &tag, &tr!("gallery-tag-remove", tag = tag.as_str())) {
-                    actions.push(GalleryAction::Mark(Change::Untag(tag)).into());
-                }
-            }
-        });
-    }
-    let typed = &mut gallery.tag;
-    let field = egui::TextEdit::singleline(typed)
-        .id_salt("gallery tag")
-        .hint_text(tr!("gallery-tag-add"))
-        .char_limit(LONGEST_TAG)
-        .margin(Margin::symmetric(10, 6))
-        .desired_width(f32::INFINITY);
-    let field = ui.add_sized(vec2(ui.available_width(), size::CONTROL), field).labelled_by(label.id);
-    let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-    if is_entered && !typed.trim().is_empty() {
-        actions.push(GalleryAction::Mark(Change::Tag(typed.trim().to_owned())).into());
-        typed.clear();
-        field.request_focus();
-    }
-    field.on_hover_text(tr!("gallery-tag-add-tip"));
+    let words = [&*tr!("gallery-tags"), &*tr!("gallery-tag-add-tip")];
+    let change = match widgets::tags(ui, "gallery tag", &common, &mut gallery.tag, words) {
+        Some(TagChange::Add(tag)) => Change::Tag(tag),
+        Some(TagChange::Remove(tag)) => Change::Untag(tag),
+        None => return,
+    };
+    actions.push(GalleryAction::Mark(change).into());
 }
 
 fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Details) {

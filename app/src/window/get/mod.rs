@@ -34,6 +34,8 @@ pub struct DownloadOptions {
     pub kept: Option<PathBuf>,
     /// Where models go unless another folder is set in the window.
     pub folder: PathBuf,
+    /// The page that tells the latest release.
+    pub releases: Option<String>,
 }
 
 /// What is listed of the catalogue.

@@ -10,7 +10,8 @@ use sluice_engine::session::Failure;
 
 use crate::{
     downloads::{
-        DownloadError, Found, Link, Network, Offer, Stop, Token, keep_token, kept_token, look_up, search,
+        DownloadError, Found, Link, Network, Offer, Release, Stop, Token, keep_token, kept_token, look_up,
+        newer_release, search,
     },
     window::files::Wake,
 };
@@ -29,6 +30,8 @@ pub enum GetTask {
     HasToken,
     /// Keeps a token, or removes it.
     KeepToken(Option<Token>),
+    /// Looks for a newer release at an address.
+    Release(Box<Network>, String),
 }
 
 /// A result of the worker.
@@ -51,6 +54,8 @@ pub enum GetEvent {
     Free(Option<u64>),
     /// Whether there is a token in the keyring now, or what is wrong.
     Token(Result<bool, String>),
+    /// A newer release, if there is one.
+    Release(Result<Option<Release>, Failure>),
 }
 
 /// The worker and its results.
@@ -111,6 +116,10 @@ fn perform(task: GetTask, stop: &Stop) -> GetEvent {
         GetTask::Free(network, folder) => GetEvent::Free(free(&network, &folder)),
         GetTask::HasToken => GetEvent::Token(Ok(kept_token().is_some())),
         GetTask::KeepToken(token) => GetEvent::Token(keep_token(token.as_ref()).map(|()| token.is_some())),
+        GetTask::Release(network, address) => {
+            let newer = newer_release(&network, stop, &address, env!("CARGO_PKG_VERSION"));
+            GetEvent::Release(newer.map_err(|error| failure(&error)))
+        }
     }
 }
 
@@ -121,10 +130,15 @@ fn ask(network: &Network, what: String, stop: &Stop) -> GetEvent {
         Err(error) if is_link(&what) => Err(DownloadError::Link(error)),
         Err(_) => search(network, stop, &what).map(|found| GetEvent::Found(what.clone(), found)),
     };
-    answer.unwrap_or_else(|error| {
-        let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
-        GetEvent::Failed { what, failure, is_offline: error.is_offline() }
+    answer.unwrap_or_else(|error| GetEvent::Failed {
+        what,
+        failure: failure(&error),
+        is_offline: error.is_offline(),
     })
+}
+
+fn failure(error: &DownloadError) -> Failure {
+    Failure { message: error.to_string(), advice: Some(error.advice()) }
 }
 
 /// Whether words are meant as a link, even if they lead nowhere.

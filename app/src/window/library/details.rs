@@ -10,7 +10,7 @@ use sluice_engine::{
 };
 
 use super::{
-    LibraryPlace,
+    LibraryPlace, Typed,
     lines::title,
     previews::{LARGE, Previews},
 };
@@ -38,7 +38,7 @@ const TAGS: usize = 12;
 /// Draws the panel.
 pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
     let frame = Frame::new().inner_margin(Margin::same(space::L as i8));
-    let LibraryPlace { selected, previews, note, .. } = place;
+    let LibraryPlace { selected, previews, typed, .. } = place;
     let Some(id) = selected.clone() else {
         frame.show(ui, |ui| widgets::hint(ui, tr!("library-nothing-selected")));
         return;
@@ -57,7 +57,9 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut 
                     return;
                 }
             }
-            own_note(ui, state, &id, note, actions);
+            let typed = typed_about(state, &id, typed);
+            own_tags(ui, state, &id, &mut typed.tag, actions);
+            own_note(ui, &id, &mut typed.note, actions);
         });
     });
 }
@@ -416,21 +418,32 @@ fn built_in(ui: &mut Ui, state: &State, id: &EntryId, source: &ModelSource, acti
     ui.scope(|ui| parts(ui, state, source));
 }
 
+fn typed_about<'a>(state: &State, id: &EntryId, typed: &'a mut Option<Typed>) -> &'a mut Typed {
+    if typed.as_ref().is_none_or(|typed| typed.about != *id) {
+        *typed = None;
+    }
+    typed.get_or_insert_with(|| Typed {
+        about: id.clone(),
+        note: state.settings.library.notes.get(&id.key()).cloned().unwrap_or_default(),
+        tag: String::new(),
+    })
+}
+
+/// The person's own tags.
+fn own_tags(ui: &mut Ui, state: &State, id: &EntryId, typed: &mut String, actions: &mut Vec<Action>) {
+    ui.add_space(space::XS);
+    let tags = state.settings.library.tags.get(&id.key());
+    let words = [&*tr!("library-own-tags"), &*tr!("library-own-tags-tip")];
+    let tags: Vec<String> = tags.into_iter().flatten().cloned().collect();
+    if let Some(change) = widgets::tags(ui, "library tag", &tags, typed, words) {
+        actions.push(Action::Library(LibraryAction::Tag(id.clone(), change)));
+    }
+}
+
 /// The person's own note.
-fn own_note(
-    ui: &mut Ui,
-    state: &State,
-    id: &EntryId,
-    note: &mut Option<(EntryId, String)>,
-    actions: &mut Vec<Action>,
-) {
+fn own_note(ui: &mut Ui, id: &EntryId, text: &mut String, actions: &mut Vec<Action>) {
     ui.add_space(space::XS);
     let label = widgets::field_label(ui, &tr!("library-note"));
-    let saved = state.settings.library.notes.get(&id.key());
-    let text = match note {
-        Some((of, text)) if of == id => text,
-        note => &mut note.insert((id.clone(), saved.cloned().unwrap_or_default())).1,
-    };
     let field = widgets::text_area(
         ui,
         Id::unique("library note"),

@@ -25,6 +25,20 @@ pub enum Tab {
     Others,
 }
 
+impl Tab {
+    /// All lists.
+    pub const ALL: [Self; 3] = [Self::Models, Self::Loras, Self::Others];
+
+    /// Its name, and what it lists.
+    pub fn words(self) -> (String, String) {
+        match self {
+            Self::Models => (tr!("library-models"), tr!("library-models-tip")),
+            Self::Loras => (tr!("library-loras"), tr!("library-loras-tip")),
+            Self::Others => (tr!("library-others"), tr!("library-others-tip")),
+        }
+    }
+}
+
 /// What is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -109,6 +123,16 @@ pub fn lines(state: &State, filter: &Filter) -> Vec<Line> {
     lines
 }
 
+/// The other lists in which a filter leaves rows, and how many.
+pub fn elsewhere(state: &State, filter: &Filter) -> Vec<(Tab, usize)> {
+    let count = |tab: Tab| {
+        let lines = lines(state, &Filter { tab, ..filter.clone() });
+        (tab, lines.iter().filter(|line| matches!(line, Line::Row(_))).count())
+    };
+    let others = Tab::ALL.into_iter().filter(|tab| *tab != filter.tab).map(count);
+    others.filter(|(_, count)| *count > 0).collect()
+}
+
 /// How many files each tab has.
 pub fn counts(library: &Library) -> [usize; 3] {
     let mut counts = [0; 3];
@@ -146,8 +170,9 @@ impl<'a> Sought<'a> {
         if self.only_favourites && !self.settings.favourites.contains(&key) {
             return false;
         }
-        let note = self.settings.notes.get(&key).map(String::as_str).unwrap_or_default();
-        let all = texts.iter().copied().chain([note]).collect::<Vec<_>>().join("\n").to_lowercase();
+        let note = self.settings.notes.get(&key).map(String::as_str);
+        let tags = self.settings.tags.get(&key).into_iter().flatten().map(String::as_str);
+        let all = texts.iter().copied().chain(note).chain(tags).collect::<Vec<_>>().join("\n").to_lowercase();
         self.words.iter().all(|word| all.contains(word.as_str()))
     }
 

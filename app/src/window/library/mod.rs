@@ -27,7 +27,7 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::tr;
-use lines::{Filter, Heading, Line, Tab, counts, lines};
+use lines::{Filter, Heading, Line, Tab, counts, elsewhere, lines};
 use previews::Previews;
 use row::{HEADING, ROW, Row};
 pub use worker::{LibraryEvent, LibraryOptions, LibraryTask, LibraryWorker};
@@ -48,15 +48,25 @@ pub struct LibraryPlace {
     previews: Previews,
     get: GetPlace,
     lines: Vec<Line>,
+    /// Rows of the other lists that the filter leaves, where it leaves none of this one.
+    elsewhere: Vec<(Tab, usize)>,
     /// What the lines were made for.
     made_for: Option<([u64; 2], Filter, Option<String>, LibrarySettings)>,
     /// The rows that are drawn.
     visible: Vec<EntryId>,
     is_new: bool,
     scrolls_to_selected: bool,
-    note: Option<(EntryId, String)>,
+    typed: Option<Typed>,
     /// Whether Escape closes the place, as of the last frame.
     escape_closes: bool,
+}
+
+/// What is typed about the selected row.
+#[derive(Debug)]
+struct Typed {
+    about: EntryId,
+    note: String,
+    tag: String,
 }
 
 impl LibraryPlace {
@@ -66,7 +76,7 @@ impl LibraryPlace {
         self.get.is_open = false;
         self.scrolls_to_selected = true;
         self.filter.words.clear();
-        self.note = None;
+        self.typed = None;
         self.selected = Some(EntryId::Source(state.chosen_model().clone()));
     }
 
@@ -130,6 +140,10 @@ impl LibraryPlace {
         });
         if !is_current {
             self.lines = lines(state, &self.filter);
+            self.elsewhere = match self.lines.is_empty() {
+                true => elsewhere(state, &self.filter),
+                false => Vec::new(),
+            };
             self.made_for = Some((versions, self.filter.clone(), family, state.settings.library.clone()));
         }
     }
@@ -237,12 +251,8 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
     }
     search(ui, place);
     let counts = counts(&state.library);
-    for tab in [Tab::Models, Tab::Loras, Tab::Others] {
-        let (name, tip) = match tab {
-            Tab::Models => (tr!("library-models"), tr!("library-models-tip")),
-            Tab::Loras => (tr!("library-loras"), tr!("library-loras-tip")),
-            Tab::Others => (tr!("library-others"), tr!("library-others-tip")),
-        };
+    for tab in Tab::ALL {
+        let (name, tip) = tab.words();
         let count = counts[tab as usize];
         let words = if count == 0 { name } else { format!("{name} {count}") };
         if widgets::toggle_button(ui, &words, place.filter.tab == tab).on_hover_text(tip).clicked() {
@@ -310,7 +320,8 @@ fn search(ui: &mut Ui, place: &mut LibraryPlace) {
         .hint_text(tr!("library-search"))
         .margin(Margin::symmetric(10, 6))
         .desired_width(width);
-    let had_focus = ui.memory(|memory| memory.has_focus(search_id()));
+    // Escape has taken the focus at the start of this frame.
+    let had_focus = ui.memory(|memory| memory.had_focus_last_frame(search_id()));
     let response = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(tr!("library-search"));
     let response = response.on_hover_text(tr!("library-search-tip"));
     if place.is_new {
@@ -339,6 +350,13 @@ fn nothing(ui: &mut Ui, place: &mut LibraryPlace) {
         };
         ui.label(RichText::new(words).color(palette.text_muted));
         ui.add_space(space::S);
+        for (tab, count) in place.elsewhere.clone() {
+            let (name, tip) = tab.words();
+            let words = tr!("library-found-in", name = name, count = count);
+            if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(tip).clicked() {
+                place.filter.tab = tab;
+            }
+        }
         let is_filtered = !place.filter.words.is_empty() || place.filter.only_favourites;
         if is_filtered && widgets::button(ui, None, &tr!("library-show-everything"), Weight::Plain).clicked()
         {

@@ -86,7 +86,7 @@ impl<'a> Row<'a> {
                     true => (tr!("library-clip-starter"), tr!("library-clip-starter-detail")),
                     false => (tr!("library-starter"), tr!("library-starter-detail")),
                 };
-                let is_open = state.chosen_model() == source;
+                let is_open = state.chosen_model() == source && state.summary().is_some();
                 Some(Self { title, detail, fit: Some(state.library.fits.of(id)), is_open, ..base })
             }
         }

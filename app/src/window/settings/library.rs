@@ -18,6 +18,8 @@ pub struct LibrarySettings {
     pub favourites: BTreeSet<String>,
     /// Notes.
     pub notes: BTreeMap<String, String>,
+    /// Tags, in alphabetic order.
+    pub tags: BTreeMap<String, BTreeSet<String>>,
     /// Settings that models start with instead of their own defaults.
     pub defaults: BTreeMap<String, OwnDefaults>,
     /// How models are downloaded.
@@ -50,6 +52,18 @@ impl LibrarySettings {
         match note.trim().is_empty() {
             true => drop(self.notes.remove(name)),
             false => drop(self.notes.insert(name.to_owned(), note)),
+        }
+    }
+
+    /// Gives a model a tag, or takes it away.
+    pub fn set_tag(&mut self, name: &str, tag: &str, on: bool) {
+        let tags = self.tags.entry(name.to_owned()).or_default();
+        match on {
+            true => drop(tags.insert(tag.to_owned())),
+            false => drop(tags.remove(tag)),
+        }
+        if tags.is_empty() {
+            self.tags.remove(name);
         }
     }
 

@@ -5,6 +5,7 @@ mod engines;
 mod language;
 mod licences;
 mod rows;
+mod updates;
 
 use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 

@@ -3,7 +3,7 @@
 use egui::{Label, RichText, TextEdit, Ui};
 use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
-use super::{SettingsPage, about, engines, language};
+use super::{SettingsPage, about, engines, language, updates};
 use crate::language::{text, tr};
 use crate::window::{
     action::{Action, GalleryAction, LibraryAction},
@@ -41,7 +41,7 @@ const ENGINE: &str = "settings-section-engine";
 const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 14] = [
+pub const ROWS: [Row; 15] = [
     Row { section: LOOK, words: "settings-words-language", show: language::show },
     Row { section: LOOK, words: "settings-words-theme", show: theme },
     Row { section: LOOK, words: "settings-words-scale", show: scale },
@@ -56,6 +56,7 @@ pub const ROWS: [Row; 14] = [
     Row { section: FOLDERS, words: "settings-words-folders", show: folders },
     Row { section: ENGINE, words: "settings-words-engine", show: engines::show },
     Row { section: ABOUT, words: "settings-words-about", show: about::show },
+    Row { section: ABOUT, words: "settings-words-updates", show: updates::show },
 ];
 
 fn theme(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {

@@ -21,6 +21,7 @@ mod player;
 mod recent;
 mod sizes;
 mod sound;
+mod updates;
 mod upscaling;
 mod watch;
 
@@ -64,6 +65,7 @@ pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
 pub use player::Player;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
+pub use updates::Updates;
 pub use upscaling::{Estimate, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
 
@@ -145,6 +147,8 @@ pub struct Surroundings {
 pub struct State {
     /// All settings.
     pub settings: Settings,
+    /// Newer releases.
+    pub updates: Updates,
     /// The selected model.
     pub model: Model,
     /// Unfinished jobs.

@@ -7,6 +7,7 @@ mod explained;
 mod fields;
 mod popup;
 mod rows;
+mod tags;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
@@ -22,3 +23,4 @@ pub use fields::{
 };
 pub use popup::popup_frame;
 pub use rows::{choice_row, number_row, optional_row};
+pub use tags::{TagChange, tags};
