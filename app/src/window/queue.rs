@@ -18,14 +18,30 @@ use crate::{groups::Group, language::tr, units};
 /// Height of a row.
 const ROW: f32 = 44.0;
 
+/// View state of the queue; not saved.
+#[derive(Debug, Default)]
+pub struct QueueView {
+    rows: Vec<Row>,
+    /// Whether the list is to be opened.
+    pub opens: bool,
+}
+
 /// Draws the button and, if it is open, the list.
-pub fn show(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
-    let count = state.jobs.queue.len();
-    let title = match state.jobs.paused {
-        true => tr!("queue-title-paused", count = count),
-        false => tr!("queue-title", count = count),
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    QueueView { rows, opens }: &mut QueueView,
+    actions: &mut Vec<Action>,
+) {
+    let title = match (state.jobs.paused, state.jobs.queue.len()) {
+        (true, 0) => tr!("queue-title-empty-paused"),
+        (true, count) => tr!("queue-title-paused", count = count),
+        (false, count) => tr!("queue-title", count = count),
     };
     let button = widgets::button(ui, None, &title, Weight::Plain).on_hover_text(tr!("queue-tip"));
+    if std::mem::take(opens) {
+        Popup::open_id(ui.ctx(), Popup::default_response_id(&button));
+    }
     let shown = Popup::from_toggle_button_response(&button)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name(tr!("queue-name"))

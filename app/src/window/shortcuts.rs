@@ -67,26 +67,27 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
     let is_free =
         (!before.field || before.sheet.is_some()) && !now.open.palette && before.library != Some(false);
     if !before.popup && (is_free || closes_library) && ctx.input(|input| input.key_pressed(Key::Escape)) {
-        actions.push(if closes_library {
-            Action::Library(LibraryAction::Show(false))
+        actions.extend(if closes_library {
+            Some(Action::Library(LibraryAction::Show(false)))
         } else if before.browser {
-            Action::Browse(Browse::Close)
+            Some(Action::Browse(Browse::Close))
         } else if before.upscaling {
-            UpscaleStep::Close.into()
+            Some(UpscaleStep::Close.into())
         } else if before.grid {
-            Making::AskGrid(false).into()
+            Some(Making::AskGrid(false).into())
         } else if before.sheet == Some(Sheet::Help) {
-            Action::ShowHelp(false)
+            Some(Action::ShowHelp(false))
         } else if before.sheet == Some(Sheet::Settings) {
-            Action::ShowSettings(false)
+            Some(Action::ShowSettings(false))
         } else if before.gallery {
-            GalleryAction::Escape.into()
+            Some(GalleryAction::Escape.into())
         } else if !state.messages.failures.is_empty() {
-            Action::Dismiss(Message::Failure)
+            Some(Action::Dismiss(Message::Failure))
         } else if state.images.compared().is_some() {
-            Action::Compare(None)
+            Some(Action::Compare(None))
         } else {
-            Action::CancelRunning
+            // Nothing runs in a paused queue.
+            (!state.jobs.paused).then_some(Action::CancelRunning)
         });
     }
     for command in &COMMANDS {

@@ -50,6 +50,7 @@ pub fn activity(state: &State, now: f64) -> String {
     }
     match &state.model.status {
         _ if state.engine.ended => tr!("status-bar-engine-stopped"),
+        _ if state.jobs.paused => tr!("status-bar-paused"),
         _ if !state.jobs.is_empty() => tr!("status-bar-waiting"),
         ModelStatus::Loading => tr!("status-bar-loading"),
         ModelStatus::Failed => tr!("status-bar-no-model"),

@@ -8,7 +8,8 @@ use sluice_engine::request::ModelSource;
 use super::{
     action::Action,
     commands::{self, Entry, Now},
-    icons, queue,
+    icons,
+    queue::{self, QueueView},
     settings::ThemeChoice,
     state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
@@ -20,7 +21,8 @@ use crate::{language::tr, units};
 #[derive(Debug, Default)]
 pub struct TopBar {
     typed_path: String,
-    rows: Vec<queue::Row>,
+    /// The queue.
+    pub queue: QueueView,
 }
 
 /// Draws the bar.
@@ -53,7 +55,7 @@ pub fn show(ui: &mut Ui, now: &Now<'_>, bar: &mut TopBar, actions: &mut Vec<Acti
             }
             if !state.jobs.is_empty() || state.jobs.paused {
                 ui.add_space(space::XS);
-                queue::show(ui, state, &mut bar.rows, actions);
+                queue::show(ui, state, &mut bar.queue, actions);
             }
         });
     });

@@ -11,6 +11,7 @@ commands-plan = Plan
 commands-timeline = Zeitleiste
 commands-cancel-the-running-image = Laufendes Bild abbrechen
 commands-cancel-all-jobs = Alle Aufträge abbrechen
+commands-queue = Warteschlange zeigen
 commands-pause-the-queue = Warteschlange anhalten
 commands-resume-the-queue = Warteschlange fortsetzen
 commands-randomize-seed = Seed würfeln

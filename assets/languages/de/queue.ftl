@@ -1,6 +1,7 @@
 ### Die Warteschlange in der oberen Leiste: was läuft und was wartet.
 
 queue-title = Warteschlange { $count }
+queue-title-empty-paused = Warteschlange · Pause
 queue-title-paused = Warteschlange { $count } · Pause
 queue-tip = Aufträge, die laufen oder warten.
 queue-name = Warteschlange

@@ -11,6 +11,7 @@ commands-plan = Plan
 commands-timeline = Timeline
 commands-cancel-the-running-image = Cancel the running image
 commands-cancel-all-jobs = Cancel all jobs
+commands-queue = Show the queue
 commands-pause-the-queue = Pause the queue
 commands-resume-the-queue = Resume the queue
 commands-randomize-seed = Randomize seed

@@ -1,6 +1,7 @@
 ### The queue in the top bar: what runs and what waits.
 
 queue-title = Queue { $count }
+queue-title-empty-paused = Queue · paused
 queue-title-paused = Queue { $count } · paused
 queue-tip = Jobs that run or wait.
 queue-name = Queue

@@ -11,6 +11,7 @@ commands-plan = Plan
 commands-timeline = Cronología
 commands-cancel-the-running-image = Cancelar la imagen en curso
 commands-cancel-all-jobs = Cancelar todas las tareas
+commands-queue = Mostrar la cola
 commands-pause-the-queue = Pausar la cola
 commands-resume-the-queue = Reanudar la cola
 commands-randomize-seed = Sortear otra semilla

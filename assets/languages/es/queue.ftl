@@ -1,6 +1,7 @@
 ### La cola en la barra de arriba: lo que se ejecuta y lo que espera.
 
 queue-title = Cola { $count }
+queue-title-empty-paused = Cola · en pausa
 queue-title-paused = Cola { $count } · en pausa
 queue-tip = Tareas en curso o en espera.
 queue-name = Cola

@@ -11,6 +11,7 @@ commands-plan = Plan
 commands-timeline = Chronologie
 commands-cancel-the-running-image = Annuler l'image en cours
 commands-cancel-all-jobs = Annuler toutes les tâches
+commands-queue = Afficher la file d'attente
 commands-pause-the-queue = Mettre la file d'attente en pause
 commands-resume-the-queue = Reprendre la file d'attente
 commands-randomize-seed = Tirer une nouvelle graine

@@ -1,6 +1,7 @@
 ### La file d'attente dans la barre du haut : ce qui s'exécute et ce qui attend.
 
 queue-title = File { $count }
+queue-title-empty-paused = File · en pause
 queue-title-paused = File { $count } · en pause
 queue-tip = Les tâches en cours ou en attente.
 queue-name = File d'attente

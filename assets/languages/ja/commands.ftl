@@ -11,6 +11,7 @@ commands-plan = プラン
 commands-timeline = タイムライン
 commands-cancel-the-running-image = 生成中の画像をキャンセル
 commands-cancel-all-jobs = すべてのジョブをキャンセル
+commands-queue = キューを表示
 commands-pause-the-queue = キューを一時停止
 commands-resume-the-queue = キューを再開
 commands-randomize-seed = シードをランダムにする

@@ -1,6 +1,7 @@
 ### The queue in the top bar: what runs and what waits.
 
 queue-title = キュー { $count }
+queue-title-empty-paused = キュー · 一時停止中
 queue-title-paused = キュー { $count } · 一時停止中
 queue-tip = 実行中または待機中のジョブです。
 queue-name = キュー

@@ -11,6 +11,7 @@ commands-plan = 计划
 commands-timeline = 时间线
 commands-cancel-the-running-image = 取消正在生成的图像
 commands-cancel-all-jobs = 取消所有任务
+commands-queue = 显示队列
 commands-pause-the-queue = 暂停队列
 commands-resume-the-queue = 继续队列
 commands-randomize-seed = 随机种子

@@ -1,6 +1,7 @@
 ### The queue in the top bar: what runs and what waits.
 
 queue-title = 队列 { $count }
+queue-title-empty-paused = 队列 · 已暂停
 queue-title-paused = 队列 { $count } · 已暂停
 queue-tip = 正在运行或等待的任务。
 queue-name = 队列

@@ -1,5 +1,6 @@
 //! The queue: its order, pauses, and what can be done with a job that waits.
 
+use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{settings::Settings, state::Jobs};
 use sluice_engine::{
@@ -137,7 +138,21 @@ fn a_pause_stops_the_running_job_and_resume_goes_on_with_it() {
     };
     assert_eq!((job.request.prompt.as_str(), *moved, *before), ("a", JobId(1), Some(JobId(2))));
     assert!(!window.shows("Cancelled"));
-    assert!(window.shows("Queue 3 · paused"));
+    assert!(window.shows("Queue 3 · paused") && window.shows("Paused"));
+    for what in ["the list closes", "nothing runs that Escape could cancel"] {
+        window.harness.key_press(Key::Escape);
+        window.frames();
+        assert_eq!(window.take_commands(), [], "{what}");
+        assert!(!window.shows("Cancel all"));
+    }
+    // The palette opens the list again.
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    window.harness.get_by_label("Search commands").type_text("queue");
+    window.frames();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    assert!(window.shows("Cancel all"));
     window.click("Resume");
     assert_eq!(window.take_commands(), [Command::Pause { paused: false }]);
     assert!(!window.shows("paused"));

@@ -61,6 +61,8 @@ pub enum Action {
     DuplicateJob(JobId),
     /// Take a waiting job out of the queue and restore its settings.
     EditJob(JobId),
+    /// Open the list of the queue.
+    ShowQueue,
     /// Stop the running job for now and start no other, or go on.
     PauseQueue(bool),
     /// Show the forecasts, the hardware and the timeline of one of several engines.

@@ -47,6 +47,7 @@ impl SluiceApp {
             Action::Make(making) => self.make(making),
             Action::Upscale(step) => self.upscale_step(step),
             Action::Keep(step) => self.keep(step),
+            Action::ShowQueue => self.top_bar.queue.opens = true,
             Action::CancelRunning => {
                 let command = jobs.cancel_running();
                 self.send(command);

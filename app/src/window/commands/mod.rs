@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 50] = [
+pub const COMMANDS: [Entry; 51] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -165,6 +165,10 @@ pub const COMMANDS: [Entry; 50] = [
     }),
     entry("commands-resume-cancelled", icons::RESTORE, |now| {
         now.state.messages.can_resume().then_some(Action::ResumeCancelled)
+    }),
+    entry("commands-queue", icons::LAYERS, |now| {
+        let jobs = &now.state.jobs;
+        (jobs.paused || !jobs.is_empty()).then_some(Action::ShowQueue)
     }),
     PAUSE,
     entry("commands-resume-the-queue", icons::PLAY, |now| {

@@ -48,7 +48,8 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         });
         if is_running {
             ui.add_enabled_ui(!cancelling, |ui| {
-                if widgets::wide_button(ui, &tr!("common-cancel"), "Esc", 96.0, Weight::Plain)
+                let key = if state.jobs.paused { "" } else { "Esc" };
+                if widgets::wide_button(ui, &tr!("common-cancel"), key, 96.0, Weight::Plain)
                     .on_hover_text(commands::CANCEL.sentence())
                     .clicked()
                 {
