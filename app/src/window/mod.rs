@@ -192,7 +192,7 @@ fn create(
 
 /// The page that tells the latest release, as the program was built or as a variable says.
 fn releases() -> Option<String> {
-    let given = std::env::var("SLUICE_RELEASES").ok();
+    let given = env::var("SLUICE_RELEASES").ok();
     let address = given.or_else(|| option_env!("SLUICE_RELEASES").map(str::to_owned));
     address.filter(|address| !address.is_empty())
 }

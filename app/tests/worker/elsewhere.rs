@@ -1,12 +1,6 @@
 //! An engine behind a command, with folders of its own, whose connection breaks.
 
-use std::{
-    ffi::OsString,
-    io::Write as _,
-    net::{TcpListener, TcpStream},
-    process::Stdio,
-    thread,
-};
+use std::{ffi::OsString, thread};
 
 use sluice_engine::{
     output::Output,
@@ -14,7 +8,11 @@ use sluice_engine::{
     session::{Command, Event, Job, JobId, Session, SessionOptions, WorkerProgram},
 };
 
-use super::{Engine, PATIENCE, Program, fs, job, pixels, request, undisturbed};
+use super::{
+    Engine, PATIENCE,
+    connection::{all, connection, relay},
+    fs, job, pixels, request, undisturbed,
+};
 
 /// A command for an engine that keeps its files in `there`.
 pub(super) fn command(there: &std::path::Path) -> WorkerProgram {
@@ -34,7 +32,7 @@ fn behind(command: WorkerProgram) -> Engine {
 }
 
 /// A request with an image in this folder.
-fn with_input(folder: &std::path::Path) -> Request {
+pub(super) fn with_input(folder: &std::path::Path) -> Request {
     let path = folder.join("start.png");
     let start = undisturbed(&Request { steps: 3, ..request() });
     sluice_engine::output::write_png(&path, &start[0].media, &settings()).unwrap();
@@ -71,51 +69,16 @@ fn a_killed_engine_elsewhere_goes_on_where_it_was() {
     assert_eq!(engine.restarts.len(), 3);
 }
 
-/// Passes bytes between a socket and a worker, as a network does.
-fn relay(listener: &TcpListener, there: &std::path::Path) -> TcpStream {
-    let (socket, _) = listener.accept().unwrap();
-    let WorkerProgram { path, arguments, .. } = command(there);
-    let mut worker = Program::new(path)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let (mut input, mut output) = (worker.stdin.take().unwrap(), worker.stdout.take().unwrap());
-    let [mut from, mut to] = [socket.try_clone().unwrap(), socket.try_clone().unwrap()];
-    thread::spawn(move || {
-        // The end of either is the end of the connection.
-        let _ = std::io::copy(&mut from, &mut input);
-        drop(input);
-        let _ = worker.wait();
-    });
-    thread::spawn(move || {
-        let _ = std::io::copy(&mut output, &mut to);
-        let _ = to.flush();
-        let _ = to.shutdown(std::net::Shutdown::Both);
-    });
-    socket
-}
-
 /// The connection breaks while both processes live on: the old worker has to let go before the new one goes on.
 #[test]
 fn a_broken_connection_is_made_again_and_nothing_is_lost() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let request = with_input(here.path());
     let expected = undisturbed(&request);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & cat >&3; kill $!");
-    let bash = WorkerProgram {
-        engine: "there".to_owned(),
-        path: "bash".into(),
-        arguments: vec!["-c".into(), script.into()],
-        variables: Vec::new(),
-    };
+    let (bash, listener) = connection();
     let home = there.path().to_owned();
     let (sockets, connected) = std::sync::mpsc::channel();
-    thread::spawn(move || while sockets.send(relay(&listener, &home)).is_ok() {});
+    thread::spawn(move || while sockets.send(relay(&listener, &home, [all(), all()])).is_ok() {});
     let mut engine = behind(bash);
     let mut socket = connected.recv_timeout(PATIENCE).unwrap();
     engine.generate(&job(1, request));

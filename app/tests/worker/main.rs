@@ -4,11 +4,15 @@
 #![cfg(unix)]
 
 #[cfg(target_os = "linux")]
+mod connection;
+#[cfg(target_os = "linux")]
 mod elsewhere;
 #[cfg(feature = "window")]
 mod grid;
 #[cfg(target_os = "linux")]
 mod lanes;
+#[cfg(target_os = "linux")]
+mod messages;
 mod pipe;
 
 use std::{

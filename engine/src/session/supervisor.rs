@@ -448,15 +448,16 @@ impl Supervisor {
                 false
             }
             Event::Cancelled { job } => {
-                // Jobs that are cancelled because the session ends are kept for the next session.
-                let closes = self.closing.is_some();
-                if !closes || self.jobs.entry(*job).is_some_and(|entry| entry.is_cancelled) {
-                    let job = *job;
+                // A worker that ends, with the session or because its input is broken, cancels what runs. Nobody has asked
+                // for that, so the job is kept for the next session or worker.
+                let job = *job;
+                let is_wanted = self.jobs.entry(job).is_none_or(|entry| entry.is_cancelled);
+                if is_wanted {
                     let gone = self.jobs.cancel(job);
                     self.left(job);
                     self.forget(&gone);
                 }
-                false
+                !is_wanted && self.closing.is_none()
             }
             Event::ModelLoaded(_) | Event::Failed { job: None, .. } => {
                 self.asked.load = None;

@@ -17,7 +17,7 @@ use crate::{
         action::{Action, GalleryAction},
         collection::{Change, Details, Item},
         icons,
-        tokens::{Palette, font, size, space},
+        tokens::{Palette, font, space},
         widgets::{self, TagChange, Weight},
     },
 };
