@@ -61,7 +61,7 @@ enum Projection {
 }
 
 impl Projection {
-    /// The projection in `tensors`, if there is one.
+    /// The projection in `tensors`, if there is one of a known kind.
     fn of(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| tensors.get(&format!("{PREFIX}{name}.weight")).map(|tensor| tensor.shape());
         if let (Some(&[outputs, values]), Some(&[width])) = (shape("proj"), shape("norm")) {
@@ -72,7 +72,7 @@ impl Projection {
             states,
             tokens: *tensors.get(&format!("{PREFIX}latents"))?.shape().get(1)?,
             inside,
-            heads: *shape("layers.0.0.to_q")?.first()?,
+            heads: *shape("layers.0.0.to_q")?.first().filter(|width| width.is_multiple_of(HEAD))?,
             inner: *shape("layers.0.1.1")?.first()?,
             layers: (0..).take_while(|layer| shape(&format!("layers.{layer}.0.to_q")).is_some()).count(),
             width: *shape("norm_out")?.first()?,
@@ -154,7 +154,7 @@ impl ImagePrompter {
         let mut checkpoint = Checkpoint::open(path, &folders)?;
         let own = checkpoint.parts.first().map(|part| part.tensors.clone()).unwrap_or_default();
         let Some(projection) = Projection::of(&own) else {
-            let reason = "it has no projection of images".to_owned();
+            let reason = "it has no projection of images of a known kind".to_owned();
             return Err(CheckpointError::IpAdapter { path: path.to_owned(), reason });
         };
         loop {
@@ -270,7 +270,32 @@ fn stored_name(name: &str) -> StoredName {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
+    use candle_core::{DType, Device, Tensor as Values};
+
     use super::*;
+
+    #[test]
+    fn a_resampler_has_heads_of_the_usual_width() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("plus.safetensors");
+        for (heads, is_known) in [(128, true), (96, false)] {
+            let shapes = [
+                ("latents", vec![1, 2, 8]),
+                ("proj_in.weight", vec![8, 4]),
+                ("layers.0.0.to_q.weight", vec![heads, 8]),
+                ("layers.0.1.1.weight", vec![32, 8]),
+                ("norm_out.weight", vec![16]),
+            ];
+            let zeros = |shape: Vec<usize>| Values::zeros(shape, DType::F32, &Device::Cpu).unwrap();
+            let tensors: HashMap<String, Values> =
+                shapes.map(|(name, shape)| (format!("{PREFIX}{name}"), zeros(shape))).into();
+            candle_core::safetensors::save(&tensors, &file).unwrap();
+            let part = Checkpoint::of_file(&file).unwrap().parts.remove(0);
+            assert_eq!(Projection::of(&part.tensors).is_some(), is_known, "{heads}");
+        }
+    }
 
     #[test]
     fn keys_and_values_are_halves_of_one_matrix() {
