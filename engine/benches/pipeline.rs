@@ -260,6 +260,7 @@ fn step(
         control: 1.0,
         references: &[],
         controls: &[],
+        image_tokens: &[],
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();

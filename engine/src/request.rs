@@ -9,6 +9,7 @@ mod files;
 pub mod grid;
 mod guidance;
 mod hires;
+mod image_prompt;
 mod keyframe;
 mod mask_of;
 mod mode;
@@ -36,6 +37,7 @@ pub use error::RequestError;
 pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use hires::{Enlarger, Hires};
+pub use image_prompt::ImagePrompt;
 pub use keyframe::{Keyframe, NoKeyframe};
 pub use mask_of::{MaskOf, MaskPoint};
 pub use mode::Mode;
@@ -271,6 +273,9 @@ pub struct Request {
     /// ControlNets, whose effects add up, in families that take them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNet>,
+    /// Images that are read beside the prompt through IP-Adapters, in families that take them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub image_prompts: Vec<ImagePrompt>,
     /// Denoises a long clip in windows of frames.
     #[serde(default)]
     pub windows: Option<Windows>,
@@ -331,6 +336,7 @@ impl Default for Request {
             reference_side: None,
             control: None,
             control_nets: Vec::new(),
+            image_prompts: Vec::new(),
             windows: None,
             refiner: None,
             redux: None,

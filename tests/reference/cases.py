@@ -77,6 +77,19 @@ class Steered(Run):
     control_nets: list = field(default_factory=list)
 
 
+@dataclass
+class Prompted(Run):
+    """A run that reads pictures through IP-Adapters: `image_prompts` has what `image_prompt` returns."""
+
+    image_prompts: list = field(default_factory=list)
+
+
+def image_prompt(kind, images, weight=1.0, start=0.0, end=1.0):
+    """An IP-Adapter of a `Prompted`: "plain" or "plus", its pictures, which are those of other runs, its weight, and when it
+    acts."""
+    return {"kind": kind, "images": list(images), "weight": weight, "start": start, "end": end}
+
+
 def control_net(name, picture, weight=1.0, start=0.0, end=1.0, mode=None, **shape):
     """A ControlNet of a `Steered`: its name, the sides of its picture, its weight, when it acts, and the kind of its picture.
     One for a transformer has the shape of that, but for `shape`."""
@@ -412,6 +425,14 @@ CASES = {
                 "steered/guided": Steered(
                     HORSE, "blurry, ugly", 3, 5.0, 64, 48, control_nets=[control_net("lines", [48, 64], 0.9)],
                 ),
+                "prompted/plain": Prompted(
+                    HORSE, "blurry, ugly", 3, 5.0, 48, 32,
+                    image_prompts=[image_prompt("plain", ["../../steered/guided/control-0.png"], 0.6)],
+                ),
+                "prompted/plus": Prompted(
+                    "dance monkey", "", 2, 3.0, 32, 48,
+                    image_prompts=[image_prompt("plus", ["../../steered/guided/control-0.png"])],
+                ),
                 "refined/guided": Run(
                     HORSE, "blurry, ugly", 10, 5.0, 56, 40, refiner="refiner", refiner_switch=0.8,
                 ),
@@ -513,6 +534,25 @@ CASES = {
                     BRIEF, "", 5, 3.0, 48, 32, batch=2,
                     control_nets=[
                         control_net("lines", [32, 48], 0.7, end=0.5), control_net("depths", [50, 60], 1.2, start=0.3),
+                    ],
+                ),
+                "prompted/plain": Prompted(
+                    HORSE, "blurry, ugly", 3, 6.0, 32, 48,
+                    image_prompts=[
+                        image_prompt("plain", ["../../steered/guided/control-0.png", "../../steered/two/control-1.png"], 0.8),
+                    ],
+                ),
+                "prompted/plus": Prompted(
+                    "dance monkey", "blurry", 3, 1.0, 48, 32,
+                    image_prompts=[image_prompt("plus", ["../../steered/two/control-1.png"], 0.7)],
+                ),
+                "prompted/both": Prompted(
+                    BRIEF, "", 5, 3.0, 32, 32, batch=2,
+                    image_prompts=[
+                        image_prompt(
+                            "plus", ["../../steered/two/control-1.png", "../../steered/guided/control-0.png"], 1.2, end=0.5,
+                        ),
+                        image_prompt("plain", ["../../steered/guided/control-0.png"], 0.5, start=0.3),
                     ],
                 ),
             },

@@ -18,6 +18,7 @@ import checkpoints
 import control_nets
 import families
 import hash_weights
+import image_prompts
 import likeness
 import modules
 import prompts
@@ -75,6 +76,8 @@ def write_run(name, tiny, case, run, checkpoint, out):
         for net in request["control_nets"] if is_unet else []:
             control_nets.write(tiny.pipeline.unet, net["name"], f"{out}/../control_nets/{net['name']}")
         recorded = {name: value for name, value in recorded.items() if control_nets.is_kept(name, is_unet)}
+    if "image_prompts" in request:
+        recorded = {name: value for name, value in recorded.items() if image_prompts.is_kept(name)}
     save_tensors(recorded, f"{out}/golden.safetensors")
 
 

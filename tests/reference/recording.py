@@ -16,6 +16,7 @@ from diffusers.pipelines.wan import pipeline_wan, pipeline_wan_i2v, pipeline_wan
 import cascade
 import control_nets
 import hash_weights
+import image_prompts
 import lens
 import modular
 import pictures
@@ -189,6 +190,14 @@ class Recorder:
                 latents = torch.cat([self.kept.expand(len(latents), -1, -1, -1, -1), latents[:, :, 1:]], dim=2)
             self.add(f"step.{self.call('step')}.latents", latents)
         return {}
+
+    def before_each_step(self, prepare):
+        """Keeps the latents after each step, and calls `prepare` with the number of the next."""
+        def after(pipeline, step, timestep, tensors):
+            prepare(step + 1)
+            return self.on_step_end(pipeline, step, timestep, tensors)
+
+        return after
 
     def watch_steps(self, scheduler):
         """Keeps the latents after each step, of pipelines that call nothing after one."""
@@ -592,6 +601,9 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
     steering = {}
     if "control_nets" in request:
         pipeline, steering = control_nets.steered(pipeline, request["control_nets"], files)
+    set_weights = None
+    if "image_prompts" in request:
+        steering, set_weights = image_prompts.load(pipeline, request["image_prompts"], files, wanted.steps)
     recorder = Recorder()
     is_flux2, is_chroma, is_hidream = (kind.startswith(name) for name in ("Flux2", "Chroma", "HiDream"))
     recorder.padding = wanted.max_tokens if is_flux2 or is_hidream else int(is_chroma)
@@ -681,6 +693,8 @@ def run(kind, folder, request, files, prepare=lambda pipeline: None, refiner=Non
             options.update(conditions)
             references = None
         options.update(steering)
+        if set_weights:
+            options["callback_on_step_end"] = recorder.before_each_step(set_weights)
         with pictures.referenced(kind, references, files) if references else contextlib.nullcontext({}) as images:
             output = pipeline(**options, **images)
     is_late = bool(source) and (not makes_clips or bool(source["clip"]))

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, ensure};
 use candle_core::{DType, Device, Tensor};
 use serde::Deserialize;
 use sluice_engine::request::{
-    ComputeDtype, Control, ControlMode, ControlNet, Fit, GuidanceOptions, Keyframe, ModelSource, Redux,
-    Refiner, Request, Sampler, SourceClip, SourceImage, SourceMask,
+    ComputeDtype, Control, ControlMode, ControlNet, Fit, GuidanceOptions, ImagePrompt, Keyframe, ModelSource,
+    Redux, Refiner, Request, Sampler, SourceClip, SourceImage, SourceMask,
 };
 
 use crate::{
     control_nets::{self, NetShape},
-    hash_weights,
+    hash_weights, image_prompts,
     original_names::{self, Tensors, prefixed},
 };
 
@@ -243,6 +243,21 @@ struct RunRequest {
     /// What steers it.
     #[serde(default)]
     control_nets: Vec<RunControlNet>,
+    /// What it reads images through.
+    #[serde(default)]
+    image_prompts: Vec<RunImagePrompt>,
+}
+
+/// An IP-Adapter of a run.
+#[derive(Debug, Clone, Deserialize)]
+struct RunImagePrompt {
+    /// "plain" or "plus".
+    kind: String,
+    /// Images of other runs, from the folder of this one.
+    images: Vec<PathBuf>,
+    weight: f32,
+    start: f64,
+    end: f64,
 }
 
 /// A ControlNet of a run; those of a case are beside its steered runs.
@@ -350,6 +365,7 @@ impl Run {
             reference_side: own.references.as_ref().map(|references| references.side),
             control: own.source.as_ref().and_then(|source| self.control(source.control.as_ref()?)),
             control_nets: self.control_nets(model),
+            image_prompts: self.image_prompts(model),
             refiner: own.refiner_switch.map(|switch| Refiner { path: model.join(REFINER), switch }),
             redux: own
                 .redux
@@ -359,7 +375,7 @@ impl Run {
         }
     }
 
-    /// Writes the checkpoints of the run's refiner, Redux model and ControlNets, if it has any, to where its request has
+    /// Writes the checkpoints of the run's refiner, Redux model, IP-Adapters and ControlNets, if it has any, to where its request has
     /// them.
     pub fn write_refiner(&self, model: &Path) -> Result<()> {
         if let Some(case) = &self.request.refiner {
@@ -384,6 +400,14 @@ impl Run {
             for (file, tensors) in manifest_tensors(&self.folder.join("../control_nets").join(&net.name))? {
                 save(&tensors, &folder.join(file))?;
             }
+        }
+        if !self.request.image_prompts.is_empty() {
+            let files = manifest_tensors(&self.folder.join("../../checkpoint"))?;
+            let unet = files.into_iter().find(|(file, _)| file.starts_with("unet/"));
+            let unet = unet.context("the checkpoint has no UNet")?.1;
+            let kinds: Vec<&str> =
+                self.request.image_prompts.iter().map(|prompt| prompt.kind.as_str()).collect();
+            image_prompts::write(&kinds, &unet, &model.join(IP_ADAPTERS))?;
         }
         if let Some(case) = &self.request.redux {
             let folder = model.join(REDUX).join(case);
@@ -424,6 +448,17 @@ impl Run {
             end: net.end,
             fit: Fit::Stretch,
             ..ControlNet::default()
+        });
+        each.collect()
+    }
+
+    fn image_prompts(&self, model: &Path) -> Vec<ImagePrompt> {
+        let each = self.request.image_prompts.iter().map(|prompt| ImagePrompt {
+            adapter: model.join(IP_ADAPTERS).join(format!("{}.safetensors", prompt.kind)),
+            images: prompt.images.iter().map(|image| self.folder.join(image)).collect(),
+            weight: prompt.weight,
+            start: prompt.start,
+            end: prompt.end,
         });
         each.collect()
     }
@@ -485,6 +520,8 @@ const SHARED_TOKENIZERS: [(&str, &str); 1] = [("qwen_image_21", "krea2")];
 const TOKENIZER: &str = "tokenizer";
 /// Where a run's ControlNets are in the folder of its model.
 const CONTROL_NETS: &str = "control_nets";
+/// Where a run's IP-Adapters are in the folder of its model.
+const IP_ADAPTERS: &str = "ip_adapters";
 /// Where a run's Redux model is in the folder of its model.
 const REDUX: &str = "redux";
 /// Where a run's refiner is in the folder of its model.

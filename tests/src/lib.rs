@@ -11,6 +11,7 @@ pub mod failures;
 pub mod file_server;
 pub mod golden;
 pub mod hash_weights;
+pub mod image_prompts;
 pub mod known;
 pub mod modes;
 pub mod motion;

@@ -17,6 +17,7 @@ use super::{
     engine::{Engine, Heard},
     exit::{self, Explained, Outcome, refuse, stderr_line},
     grid_args::GridArgs,
+    image_prompt_args::ImagePromptArgs,
     jobs::{Jobs, Plan},
     listener::Listener,
     memory_args::MemoryArgs,
@@ -142,6 +143,8 @@ pub(super) struct Args {
     source: SourceArgs,
     #[command(flatten, next_help_heading = "ControlNets")]
     control_nets: ControlNetArgs,
+    #[command(flatten, next_help_heading = "Image prompts")]
+    image_prompts: ImagePromptArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
@@ -311,6 +314,7 @@ impl Args {
         let request = self.source.given_to(request, takes)?;
         let request = Request {
             control_nets: self.control_nets.nets()?,
+            image_prompts: self.image_prompts.prompts()?,
             depth_model: self.control_nets.depth_model(),
             ..request
         };

@@ -18,6 +18,7 @@ mod generate;
 mod grid_args;
 mod guidance_args;
 mod hires_args;
+mod image_prompt_args;
 mod inspect;
 mod jobs;
 mod listener;

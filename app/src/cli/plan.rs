@@ -15,6 +15,7 @@ use super::{
     engine::Engine,
     exit::{Outcome, refuse},
     forecast,
+    image_prompt_args::ImagePromptArgs,
     memory_args::MemoryArgs,
     model_folders::ModelFolderArgs,
     names::nearest,
@@ -68,6 +69,8 @@ pub(super) struct Args {
     source: SourceArgs,
     #[command(flatten, next_help_heading = "ControlNets")]
     control_nets: ControlNetArgs,
+    #[command(flatten, next_help_heading = "Image prompts")]
+    image_prompts: ImagePromptArgs,
     #[command(flatten, next_help_heading = "Memory")]
     memory: MemoryArgs,
 }
@@ -135,6 +138,7 @@ impl Args {
         let request = self.source.given_to(request, takes)?;
         let request = Request {
             control_nets: self.control_nets.nets()?,
+            image_prompts: self.image_prompts.prompts()?,
             depth_model: self.control_nets.depth_model(),
             ..request
         };

@@ -255,7 +255,7 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 9] = [
+const FOLDERS: [&str; 10] = [
     "checkpoints",
     "diffusion_models",
     "text_encoders",
@@ -263,6 +263,7 @@ const FOLDERS: [&str; 9] = [
     "loras",
     "upscale_models",
     "controlnet",
+    "ipadapter",
     "depthanything",
     "sams",
 ];
@@ -311,6 +312,7 @@ fn sorted(path: &Path) -> PathBuf {
         adapters,
         upscalers,
         control_nets,
+        ip_adapters,
         depth,
         segmenters,
     ] = FOLDERS;
@@ -318,6 +320,7 @@ fn sorted(path: &Path) -> PathBuf {
         Ok(content) => match content.kind {
             Kind::Adapter => adapters,
             Kind::ControlNet => control_nets,
+            Kind::IpAdapter => ip_adapters,
             Kind::Model if content.roles.iter().any(|role| *role != Role::Denoiser) => checkpoints,
             Kind::Model => denoisers,
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,

@@ -37,6 +37,7 @@ macro_rules! files {
             file!($tag, "grid"),
             file!($tag, "help"),
             file!($tag, "hires"),
+            file!($tag, "image-prompts"),
             file!($tag, "library"),
             file!($tag, "monitor"),
             file!($tag, "note"),

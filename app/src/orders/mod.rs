@@ -98,6 +98,9 @@ pub struct Order {
     /// ControlNets.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNetOrder>,
+    /// Images that are read through IP-Adapters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub image_prompts: Vec<ImagePromptOrder>,
     /// The name of the depth estimator for ControlNets that follow depths; the first one on the shelf if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_model: Option<String>,
@@ -197,6 +200,25 @@ pub struct ControlNetOrder {
     /// How the image is fitted to the size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
+}
+
+/// An IP-Adapter by name, with the images that are read through it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ImagePromptOrder {
+    /// Its name.
+    pub adapter: String,
+    /// The images.
+    pub images: Vec<Given>,
+    /// How strongly they count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f32>,
+    /// The fraction of the steps before which they are not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// The fraction of the steps after which they are not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
 }
 
 /// A second model by name.

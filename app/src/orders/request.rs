@@ -6,8 +6,8 @@ use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
     request::{
-        AdapterUse, ControlNet, Enlarger, Hires, ModelSource, Outpaint, Preprocessor, Refiner, Request,
-        SourceImage, SourceMask, Style,
+        AdapterUse, ControlNet, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Preprocessor, Refiner,
+        Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
@@ -78,6 +78,7 @@ impl Order {
             adapters,
             hires: self.hires(shelf)?,
             control_nets: self.nets(shelf, inputs)?,
+            image_prompts: self.image_prompts(shelf, inputs)?,
             depth_model: self.depth(shelf)?,
             refiner,
             ..usual
@@ -143,6 +144,21 @@ impl Order {
             })
         };
         self.control_nets.iter().map(net).collect()
+    }
+
+    fn image_prompts(&self, shelf: &Shelf, inputs: &mut Inputs) -> Result<Vec<ImagePrompt>, OrderError> {
+        let usual = ImagePrompt::default();
+        let prompt = |order: &super::ImagePromptOrder| {
+            let images = order.images.iter().map(|image| inputs.file(image, "an image prompt"));
+            Ok(ImagePrompt {
+                adapter: shelf.ip_adapter(&order.adapter)?,
+                images: images.collect::<Result<_, OrderError>>()?,
+                weight: order.weight.unwrap_or(usual.weight),
+                start: order.start.unwrap_or(usual.start),
+                end: order.end.unwrap_or(usual.end),
+            })
+        };
+        self.image_prompts.iter().map(prompt).collect()
     }
 
     /// What makes depth maps, if a ControlNet follows one.

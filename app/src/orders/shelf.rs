@@ -60,6 +60,8 @@ pub struct Shelf {
     pub adapters: Vec<Shelved>,
     /// ControlNets.
     pub control_nets: Vec<Shelved>,
+    /// IP-Adapters.
+    pub ip_adapters: Vec<Shelved>,
     /// Upscalers, beginning with the one that comes with Sluice.
     pub upscalers: Vec<Shelved>,
     /// Depth estimators, which make maps for ControlNets.
@@ -97,6 +99,7 @@ impl Shelf {
                 Kind::Model if item.half_of.is_none() => &mut shelf.models,
                 Kind::Adapter => &mut shelf.adapters,
                 Kind::ControlNet => &mut shelf.control_nets,
+                Kind::IpAdapter => &mut shelf.ip_adapters,
                 Kind::Part if is_depth(&item.path) => &mut shelf.depth_models,
                 Kind::Part if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
                 _ => continue,
@@ -104,8 +107,8 @@ impl Shelf {
             let (what, family) = (content.what.clone(), content.family.clone());
             row.push(Shelved { name: item.name.clone(), source: source_of(&item), what, family });
         }
-        let Self { models, adapters, control_nets, upscalers, depth_models, .. } = &mut shelf;
-        for row in [models, adapters, control_nets, upscalers, depth_models] {
+        let Self { models, adapters, control_nets, ip_adapters, upscalers, depth_models, .. } = &mut shelf;
+        for row in [models, adapters, control_nets, ip_adapters, upscalers, depth_models] {
             tell_apart(row, folders);
         }
         shelf
@@ -139,6 +142,14 @@ impl Shelf {
     /// When there is none of this name.
     pub fn control_net(&self, name: &str) -> Result<PathBuf, OrderError> {
         self.path("ControlNet", &self.control_nets, name)
+    }
+
+    /// The file of an IP-Adapter.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn ip_adapter(&self, name: &str) -> Result<PathBuf, OrderError> {
+        self.path("IP-Adapter", &self.ip_adapters, name)
     }
 
     /// The file or folder of a depth estimator.

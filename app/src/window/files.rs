@@ -307,6 +307,15 @@ pub enum FileEvent {
         /// The image.
         path: PathBuf,
     },
+    /// An IP-Adapter was chosen in a dialog.
+    IpAdapterChosen(PathBuf),
+    /// An image was chosen for an IP-Adapter.
+    PromptImageChosen {
+        /// The index of the IP-Adapter.
+        prompt: usize,
+        /// The image.
+        path: PathBuf,
+    },
     /// A depth estimator was chosen in a dialog.
     DepthModelChosen(PathBuf),
     /// A segmenter was chosen in a dialog.
@@ -415,6 +424,8 @@ impl Files {
                     | FileEvent::ReduxChosen(_)
                     | FileEvent::ControlNetChosen(_)
                     | FileEvent::ControlImageChosen { .. }
+                    | FileEvent::IpAdapterChosen(_)
+                    | FileEvent::PromptImageChosen { .. }
                     | FileEvent::DepthModelChosen(_)
                     | FileEvent::SegmenterChosen(_)
                     | FileEvent::UpscalerChosen(_)

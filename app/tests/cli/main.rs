@@ -17,6 +17,7 @@ mod engines;
 mod files;
 mod grids;
 mod hires;
+mod image_prompts;
 #[cfg(target_os = "linux")]
 mod limits;
 mod mask;

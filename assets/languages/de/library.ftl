@@ -94,6 +94,7 @@ library-model-files =
 library-nothing-selected = Ein ausgewähltes Modell zeigt hier, was über es bekannt ist.
 library-file-gone = Diese Datei ist nicht mehr da.
 library-control-net-tip = Wähle es in der Seitenleiste unter ControlNet, mit einem Modell, für das es gemacht ist.
+library-ip-adapter-tip = Wähle ihn in der Seitenleiste unter Bild-Prompt, mit einem Modell, für das er gemacht ist.
 library-part-tip = Modelle, die diesen Teil brauchen, finden ihn hier von selbst.
 library-not-used-tip = Mit dieser Datei erzeugt Sluice nichts.
 library-preview = Vorschau von { $name }

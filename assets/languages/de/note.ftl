@@ -9,6 +9,7 @@ note-the-schedule-is-not-available-the = Den Schedule „{ $value }“ gibt es n
 note-this-image-was-made-from-an = Dieses Bild entstand aus einem Eingabebild, das nicht enthalten ist.
 note-the-refiner-took-the-last-steps = Der Refiner „{ $refiner }“ machte die letzten Schritte; er wird nicht übernommen.
 note-controlnets-steered-this-image-they-and = ControlNets steuerten dieses Bild; sie und ihre Bilder werden nicht übernommen.
+note-images-were-read-through-ip-adapters = Bilder wurden über IP-Adapter gelesen; beide werden nicht übernommen.
 note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie neben dem Modell.
 note-not-taken-over = Nicht übernommen: { $names }.
 

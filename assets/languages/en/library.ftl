@@ -94,6 +94,7 @@ library-model-files =
 library-nothing-selected = Select a model to see what is known about it.
 library-file-gone = This file is no longer there.
 library-control-net-tip = Choose it under ControlNet in the side panel, with a model that it is for.
+library-ip-adapter-tip = Choose it under Image prompt in the side panel, with a model that it is for.
 library-part-tip = Models that need this part find it here by themselves.
 library-not-used-tip = Sluice does not generate with this file.
 library-preview = Preview of { $name }

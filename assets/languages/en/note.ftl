@@ -10,6 +10,7 @@ note-the-schedule-is-not-available-the = The schedule “{ $value }” is not av
 note-this-image-was-made-from-an = This image was made from an input image, which is not included.
 note-the-refiner-took-the-last-steps = The refiner “{ $refiner }” took the last steps; it is not restored.
 note-controlnets-steered-this-image-they-and = ControlNets steered this image; they and their images are not restored.
+note-images-were-read-through-ip-adapters = Images were read through IP-Adapters; they and the images are not restored.
 note-the-prompt-names-a-lora-which = The prompt names a LoRA, which Sluice looks for next to the model.
 note-not-taken-over = Not taken over: { $names }.
 

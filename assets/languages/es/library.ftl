@@ -94,6 +94,7 @@ library-model-files =
 library-nothing-selected = Seleccione un modelo para ver lo que se sabe de él.
 library-file-gone = Este archivo ya no está.
 library-control-net-tip = Elígelo en ControlNet, en el panel lateral, con un modelo para el que esté hecho.
+library-ip-adapter-tip = Elíjalo en Prompt de imagen, en el panel lateral, con un modelo para el que esté hecho.
 library-part-tip = Los modelos que necesitan esta parte la encuentran aquí por sí mismos.
 library-not-used-tip = Sluice no genera con este archivo.
 library-preview = Vista previa de { $name }

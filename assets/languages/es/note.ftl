@@ -9,6 +9,7 @@ note-the-schedule-is-not-available-the = El planificador «{ $value }» no está
 note-this-image-was-made-from-an = Esta imagen se creó a partir de una imagen de entrada, que no está incluida.
 note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se restaura.
 note-controlnets-steered-this-image-they-and = Unos ControlNets guiaron esta imagen; ni ellos ni sus imágenes se restauran.
+note-images-were-read-through-ip-adapters = Se leyeron imágenes mediante IP-Adapters; ni ellos ni las imágenes se restauran.
 note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca junto al modelo.
 note-not-taken-over = No se ha tomado: { $names }.
 

@@ -94,6 +94,7 @@ library-model-files =
 library-nothing-selected = Sélectionnez un modèle pour voir ce que l'on en sait.
 library-file-gone = Ce fichier n'est plus là.
 library-control-net-tip = À choisir sous ControlNet dans le panneau latéral, avec un modèle auquel il est destiné.
+library-ip-adapter-tip = À choisir sous Prompt en image dans le panneau latéral, avec un modèle auquel il est destiné.
 library-part-tip = Les modèles qui ont besoin de cette partie la trouvent ici d'eux-mêmes.
 library-not-used-tip = Sluice ne génère pas avec ce fichier.
 library-preview = Aperçu de { $name }

@@ -9,6 +9,7 @@ note-the-schedule-is-not-available-the = Le planificateur « { $value } » n�
 note-this-image-was-made-from-an = Cette image a été créée à partir d’une image d’entrée, qui n’est pas incluse.
 note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
 note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
+note-images-were-read-through-ip-adapters = Des images ont été lues par des IP-Adapters ; ni eux ni elles ne sont rétablis.
 note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche à côté du modèle.
 note-not-taken-over = Non repris : { $names }.
 

@@ -82,6 +82,7 @@ library-model-files = { $count } 件のモデルファイル
 library-nothing-selected = モデルを選ぶと、わかっている情報が表示されます。
 library-file-gone = このファイルはもうありません。
 library-control-net-tip = サイドパネルの「ControlNet」で、対応するモデルと一緒に選びます。
+library-ip-adapter-tip = サイドパネルの「画像プロンプト」で、対応するモデルと一緒に選びます。
 library-part-tip = このパーツを必要とするモデルは、自動的にここから見つけます。
 library-not-used-tip = Sluice はこのファイルでは生成しません。
 library-preview = { $name } のプレビュー

@@ -82,6 +82,7 @@ library-model-files = { $count } 个模型文件
 library-nothing-selected = 选择一个模型以查看其信息。
 library-file-gone = 这个文件已不存在。
 library-control-net-tip = 在侧边面板的“ControlNet”中，配合其对应的模型选择它。
+library-ip-adapter-tip = 在侧边面板的“图像提示词”中，配合其对应的模型选择它。
 library-part-tip = 需要该部件的模型会自动在这里找到它。
 library-not-used-tip = Sluice 不使用这个文件进行生成。
 library-preview = { $name } 的预览

@@ -9,6 +9,7 @@ note-the-schedule-is-not-available-the = 调度器“{ $value }”不可用；�
 note-this-image-was-made-from-an = 这张图像由一张输入图像生成，其中不包含该输入图像。
 note-the-refiner-took-the-last-steps = 最后几步由 Refiner“{ $refiner }”完成；它不会恢复。
 note-controlnets-steered-this-image-they-and = 这张图像由 ControlNet 引导；它们及其图像不会恢复。
+note-images-were-read-through-ip-adapters = 图像通过 IP-Adapter 读取；它们和图像不会恢复。
 note-the-prompt-names-a-lora-which = 提示词中指定了 LoRA，Sluice 会在模型旁查找。
 note-not-taken-over = 未采用的设置：{ $names }。
 

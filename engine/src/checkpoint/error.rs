@@ -197,6 +197,22 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that cannot make a model read images.
+    #[error("{} cannot be used as an IP-Adapter: {reason}", .path.display())]
+    IpAdapter {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The encoder that an IP-Adapter was trained with is nowhere.
+    #[error("the image encoder for {} was not found: {wanted}", .adapter.display())]
+    NoImageEncoder {
+        /// The file of the IP-Adapter.
+        adapter: PathBuf,
+        /// Which encoder.
+        wanted: String,
+    },
     /// A file that cannot steer a model.
     #[error("{} cannot be used as a ControlNet: {reason}", .path.display())]
     ControlNet {
@@ -362,6 +378,14 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),
+            Self::IpAdapter { .. } => {
+                "Choose an IP-Adapter made for the model, as .safetensors; those for Stable Diffusion 1.5 and XL are at \
+                 huggingface.co/h94/IP-Adapter."
+                    .to_owned()
+            }
+            Self::NoImageEncoder { .. } => "Download it into image_encoder beside the IP-Adapter, or into clip_vision of a \
+                model folder, and generate again."
+                .to_owned(),
             Self::ControlNet { .. } => {
                 "Choose a ControlNet made for the model, as .safetensors.".to_owned()
             }

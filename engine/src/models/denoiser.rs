@@ -94,6 +94,19 @@ pub struct PrepareInput<'a> {
     pub references: &'a [Tensor],
     /// The image of each ControlNet.
     pub controls: &'a [ControlImage],
+    /// The images of each IP-Adapter.
+    pub image_tokens: &'a [ImageTokens],
+}
+
+/// Images that a network reads through an IP-Adapter.
+#[derive(Debug, Clone)]
+pub struct ImageTokens {
+    /// The tokens `[tokens, width]` of each guidance branch.
+    pub branches: Vec<Tensor>,
+    /// How strongly they count.
+    pub weight: f32,
+    /// The noise levels at which they are read, from above the first up to the second.
+    pub levels: [f32; 2],
 }
 
 /// In which form a ControlNet reads its map.
@@ -151,6 +164,26 @@ pub struct Prepared {
     pub references: Vec<Reference>,
     /// What each ControlNet computes once per stage.
     pub steering: Vec<Steering>,
+    /// What is computed once per stage of the images of each IP-Adapter.
+    pub images: Vec<SeenImages>,
+}
+
+/// What is computed once per stage of images that are read through an IP-Adapter.
+#[derive(Debug, Clone)]
+pub struct SeenImages {
+    /// As [`Prepared::seen`].
+    pub seen: Vec<Vec<[Tensor; 2]>>,
+    /// See [`ImageTokens::weight`].
+    pub weight: f32,
+    /// See [`ImageTokens::levels`].
+    pub levels: [f32; 2],
+}
+
+impl SeenImages {
+    /// Whether they are read at a noise level.
+    pub fn acts_at(&self, sigma: f32) -> bool {
+        acts_at(self.weight, self.levels, sigma)
+    }
 }
 
 /// What a ControlNet computes once per stage.
@@ -167,9 +200,13 @@ pub struct Steering {
 impl Steering {
     /// Whether the ControlNet acts at a noise level.
     pub fn acts_at(&self, sigma: f32) -> bool {
-        let [above, most] = self.levels;
-        self.weight != 0.0 && sigma > above && sigma <= most
+        acts_at(self.weight, self.levels, sigma)
     }
+}
+
+/// Whether what has a weight between noise levels has an effect at one.
+fn acts_at(weight: f32, [above, most]: [f32; 2], sigma: f32) -> bool {
+    weight != 0.0 && sigma > above && sigma <= most
 }
 
 /// A reference image as a network reads it.
@@ -195,6 +232,10 @@ impl Prepared {
     pub fn prompt_alone(&self) -> Self {
         let alone =
             |steering: &Steering| Steering { prepared: steering.prepared.prompt_alone(), ..steering.clone() };
+        let first = |images: &SeenImages| SeenImages {
+            seen: images.seen.iter().take(1).cloned().collect(),
+            ..images.clone()
+        };
         Self {
             branches: self.branches.iter().take(1).cloned().collect(),
             modulations: self.modulations.clone(),
@@ -204,6 +245,7 @@ impl Prepared {
             control: self.control,
             references: self.references.clone(),
             steering: self.steering.iter().map(alone).collect(),
+            images: self.images.iter().map(first).collect(),
         }
     }
 
@@ -325,6 +367,29 @@ pub trait Denoiser: Send + Sync {
         let path = nets.first().map(|part| part.path.clone()).unwrap_or_default();
         let reason = "no ControlNets for this kind of model can be used yet".to_owned();
         Err(CheckpointError::ControlNet { path, reason })
+    }
+
+    /// Whether it can read images through [IP-Adapters](Self::with_ip_adapters).
+    fn takes_ip_adapters(&self) -> bool {
+        false
+    }
+
+    /// Through how many IP-Adapters it reads images.
+    fn ip_adapters(&self) -> usize {
+        0
+    }
+
+    /// The network with the IP-Adapters in parts of checkpoints, whose blocks come before its own.
+    ///
+    /// # Errors
+    /// When one is no IP-Adapter for it, or it takes none.
+    fn with_ip_adapters(
+        &self,
+        adapters: &[&Part],
+    ) -> Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let path = adapters.first().map(|part| part.path.clone()).unwrap_or_default();
+        let reason = "no IP-Adapters for this kind of model can be used yet".to_owned();
+        Err(CheckpointError::IpAdapter { path, reason })
     }
 
     /// The timestep below which the model's next denoiser takes over, in models whose denoisers take turns.

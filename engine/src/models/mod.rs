@@ -14,6 +14,7 @@ pub mod flux;
 pub mod flux2;
 pub mod hidream;
 mod hires;
+mod image_prompts;
 mod inventory;
 mod joint;
 mod known;
@@ -43,8 +44,8 @@ pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
 pub use denoiser::{
-    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, LatentShape, MapForm, Modulation,
-    PrepareInput, Prepared, Reference, SteeredBy, Steering,
+    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, ImageTokens, LatentShape, MapForm,
+    Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,
 };
 pub use depth::{DepthEstimators, open_depth};
 pub use family::{Family, open};

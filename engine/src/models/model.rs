@@ -12,7 +12,7 @@ use crate::{
         Sampler,
     },
     sampling::{OwnLevels, Training},
-    text::{ClipVision, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
+    text::{ClipVision, ImagePrompter, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
     upscale::Upscaler,
     vae::Autoencoder,
 };
@@ -56,6 +56,8 @@ pub enum Network {
     ImageEncoder(Arc<ClipVision>),
     /// Converts images to tokens of a text encoder.
     VisionTower(Arc<dyn VisionTower>),
+    /// Converts images to tokens that a denoiser reads through an IP-Adapter.
+    ImagePrompter(Arc<ImagePrompter>),
     /// Converts noise to latents, step by step.
     Denoiser(Arc<Denoising>),
     /// Converts between latents and pixels.
@@ -166,9 +168,13 @@ impl Model {
     }
 
     /// This model with a vision tower for its text encoder, before it.
-    pub fn with_vision_tower(mut self, (tower, component): (impl VisionTower + 'static, Component)) -> Self {
+    pub fn with_vision_tower(self, (tower, component): (impl VisionTower + 'static, Component)) -> Self {
         let network = Network::VisionTower(Arc::new(tower));
-        let part = ModelPart { name: "vision_tower".to_owned(), component, network, takes_adapters: false };
+        self.after(ModelPart { name: "vision_tower".to_owned(), component, network, takes_adapters: false })
+    }
+
+    /// This model with another part before its own.
+    pub(super) fn after(mut self, part: ModelPart) -> Self {
         let moved = |part: &mut ModelPart| {
             if let Network::Denoiser(denoising) = &part.network {
                 let reads = denoising.reads.iter().map(|read| read + 1).collect();
@@ -234,6 +240,9 @@ impl Model {
             Some(hires) => hires::stages(self, request, hires),
             None => self.family.stages(self, request),
         };
+        if let Some(prompting) = self.prompting(request) {
+            tasks.insert(0, prompting);
+        }
         let count = request.control_nets.iter().filter(|net| net.preprocessor == Preprocessor::Depth).count();
         if let Some(estimator) = self.depth().filter(|_| count > 0) {
             let sizes = vec![[request.width, request.height]; count];

@@ -10,7 +10,7 @@ use std::{
 use super::{Model, open, open_depth, open_segmenter, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
-    request::{ControlNet, ModelSource, Preprocessor, Redux, Refiner, Request},
+    request::{ControlNet, ImagePrompt, ModelSource, Preprocessor, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -28,7 +28,7 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model, the ControlNets, the depth estimator and the upscaler that it is used with.
+    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator and the upscaler that it is used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
@@ -74,6 +74,10 @@ impl OpenedModels {
             }
             (None, None) => (self.open(&path)?, Vec::new()),
         };
+        if !request.image_prompts.is_empty() {
+            beside.extend(request.image_prompts.iter().map(|prompt| &prompt.adapter));
+            model = self.keep(&path, &beside, || self.prompted(&model, &request.image_prompts))?;
+        }
         if !request.control_nets.is_empty() {
             beside.extend(request.control_nets.iter().map(|net| &net.model));
             model = self.keep(&path, &beside, || controlled(&model, &request.control_nets))?;
@@ -87,12 +91,15 @@ impl OpenedModels {
         self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
     }
 
-    /// A model that was opened elsewhere, with the ControlNets of a request, what makes their maps, and the upscaler that it
+    /// A model that was opened elsewhere, with the IP-Adapters and the ControlNets of a request, what makes their maps, and the upscaler that it
     /// has between two passes.
     ///
     /// # Errors
     /// When one of them cannot be opened.
     pub fn completed(&self, mut model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        if !request.image_prompts.is_empty() {
+            model = Arc::new(self.prompted(&model, &request.image_prompts)?.0);
+        }
         if !request.control_nets.is_empty() {
             model = Arc::new(controlled(&model, &request.control_nets)?.0);
         }
@@ -124,6 +131,17 @@ impl OpenedModels {
             let stamps = stamps(&model);
             Ok((model, stamps))
         })
+    }
+
+    /// A model that reads images through IP-Adapters.
+    fn prompted(
+        &self,
+        model: &Model,
+        prompts: &[ImagePrompt],
+    ) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let prompted = model.clone().with_image_prompts(prompts, &self.folders())?;
+        let stamps = stamps(&prompted);
+        Ok((prompted, stamps))
     }
 
     /// A model with a depth estimator before all else.

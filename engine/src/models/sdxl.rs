@@ -81,6 +81,7 @@ impl Family for Sdxl {
             Network::Denoiser(_) => Some(REFINER),
             Network::ImageEncoder(_)
             | Network::VisionTower(_)
+            | Network::ImagePrompter(_)
             | Network::Autoencoder(_)
             | Network::Upscaler(_)
             | Network::Depth(_)

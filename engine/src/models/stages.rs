@@ -8,7 +8,7 @@ use crate::{
     memory::StageKind,
     request::{Canvas, Mode, Request},
     sampling::{self, Guide},
-    text::{ClipVision, TextEncoder, VisionTower},
+    text::{ClipVision, ImagePrompter, TextEncoder, VisionTower},
     upscale::Upscaler,
     vae::Autoencoder,
 };
@@ -24,6 +24,11 @@ pub enum Task {
         images: SourceImages,
         /// The encoder that also embeds them, if the model has one.
         vision: Option<Used<ClipVision>>,
+    },
+    /// Converts images to tokens that a denoiser reads through IP-Adapters.
+    PromptImages {
+        /// One for each IP-Adapter.
+        prompters: Vec<Used<ImagePrompter>>,
     },
     /// Converts prompts to the conditioning of denoisers.
     EncodePrompt {
@@ -248,7 +253,9 @@ impl Task {
     /// The kind of stage.
     pub fn kind(&self) -> StageKind {
         match self {
-            Self::EncodeImage { .. } | Self::EncodeEnlarged { .. } => StageKind::EncodeImage,
+            Self::EncodeImage { .. } | Self::EncodeEnlarged { .. } | Self::PromptImages { .. } => {
+                StageKind::EncodeImage
+            }
             Self::EncodePrompt { .. } => StageKind::EncodePrompt,
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,

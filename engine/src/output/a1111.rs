@@ -11,7 +11,8 @@ use super::{
 use crate::{
     precision::Storage,
     request::{
-        ControlNet, Fit, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Variation, Windows,
+        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule,
+        Variation, Windows,
     },
 };
 
@@ -34,6 +35,10 @@ const NEGATIVE_TEMPLATE: &str = "Negative Template";
 /// As the extension for ControlNets numbers them.
 const CONTROL_NETS: [&str; ControlNet::MOST] =
     ["ControlNet 0", "ControlNet 1", "ControlNet 2", "ControlNet 3"];
+
+/// Numbered like ControlNets.
+const IP_ADAPTERS: [&str; ImagePrompt::MOST] =
+    ["IP-Adapter 0", "IP-Adapter 1", "IP-Adapter 2", "IP-Adapter 3"];
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -114,6 +119,9 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     }
     for (name, net) in CONTROL_NETS.iter().zip(&settings.request.control_nets) {
         pairs.push((name, control_net(net)));
+    }
+    for (name, prompt) in IP_ADAPTERS.iter().zip(&settings.request.image_prompts) {
+        pairs.push((name, image_prompt(prompt)));
     }
     if let Some(source) = &settings.request.source {
         pairs.push(("Init image", file_name(&source.path)));
@@ -198,6 +206,15 @@ fn control_net(net: &ControlNet) -> String {
     )
 }
 
+fn image_prompt(ImagePrompt { adapter, images, weight, start, end }: &ImagePrompt) -> String {
+    let images: Vec<String> = images.iter().map(|image| file_name(image)).collect();
+    format!(
+        "Model: {}, Images: {}, Weight: {weight}, Guidance Start: {start}, Guidance End: {end}",
+        file_stem(adapter),
+        images.join(" ")
+    )
+}
+
 fn file_stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -270,6 +287,7 @@ fn is_read_elsewhere(name: &str) -> bool {
         || name.starts_with("ControlNet")
         || name.starts_with("Refiner")
         || CONTROL_NETS.contains(&name)
+        || IP_ADAPTERS.contains(&name)
         || [hires_text::STRENGTH, "Init image"].contains(&name)
 }
 
@@ -374,6 +392,9 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
     }
     if CONTROL_NETS.iter().any(|name| has(name)) {
         notes.push("ControlNets steered this image; they and their images are not restored.".to_owned());
+    }
+    if IP_ADAPTERS.iter().any(|name| has(name)) {
+        notes.push("Images were read through IP-Adapters; they and the images are not restored.".to_owned());
     }
     if settings.request.prompt.contains("<lora:") {
         notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());

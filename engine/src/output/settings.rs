@@ -250,7 +250,7 @@ fn show_home(path: &Path, home: Option<&Path>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{AdapterUse, Enlarger, Hires, Redux, Refiner, SourceImage, SourceMask};
+    use crate::request::{AdapterUse, Enlarger, Hires, ImagePrompt, Redux, Refiner, SourceImage, SourceMask};
 
     #[test]
     fn the_home_folder_is_hidden_and_found_again() {
@@ -291,12 +291,18 @@ mod tests {
         let home = env::home_dir().unwrap();
         let mask = SourceMask { path: home.join("mask.png"), ..SourceMask::default() };
         let source = SourceImage { path: home.join("fox.jpg"), mask: Some(mask), ..SourceImage::default() };
+        let prompt = ImagePrompt {
+            adapter: home.join("ip.safetensors"),
+            images: vec![home.join("style.png")],
+            ..ImagePrompt::default()
+        };
         let request = Request {
             model: ModelSource::Path(home.join("model")),
             source: Some(source),
             references: vec![home.join("hat.png")],
             refiner: Some(Refiner::new(home.join("refiner.safetensors"))),
             redux: Some(Redux::new(home.join("redux.safetensors"))),
+            image_prompts: vec![prompt],
             hires: Some(Hires {
                 enlarger: Enlarger::Upscaler(ModelSource::Path(home.join("4x.safetensors"))),
                 ..Hires::default()

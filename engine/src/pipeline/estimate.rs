@@ -1,5 +1,7 @@
 //! What a request asks of a model, in the calculator's terms.
 
+mod image_prompts;
+
 use std::collections::BTreeMap;
 
 use super::{
@@ -13,7 +15,7 @@ use crate::{
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
         ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap, FrameWindows,
-        LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
+        ImageTokens, LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
     request::{ControlNet, MaskOf, MaskPoint, Request, SourceImage},
@@ -40,6 +42,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
     let mut image: Option<Tensor> = None;
     let mut references = Vec::new();
     let mut maps = Vec::new();
+    let mut image_prompts = Vec::new();
     let mut stages = Vec::new();
     for (number, task) in resolved.stages.iter().enumerate() {
         let uses = match task {
@@ -54,6 +57,11 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                 }
                 uses
             }
+            Task::PromptImages { prompters } => {
+                let (uses, tokens) = estimate.prompt_images(prompters)?;
+                image_prompts = tokens;
+                uses
+            }
             Task::EncodePrompt { encoders, denoisers, vision } => {
                 let (seeing, seen) = estimate.see(vision.as_ref())?;
                 let (mut uses, results) = estimate.encode_prompt(encoders, denoisers, &seen)?;
@@ -64,7 +72,13 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Denoise(denoise) => {
                 let part = denoise.denoiser.part;
                 let branches = conditionings.get(&part).map_or(&[][..], Vec::as_slice);
-                let inputs = StageInputs { image: image.as_ref(), references: &references, controls: &[] };
+                let image_tokens = estimate.image_tokens(denoise, &image_prompts);
+                let inputs = StageInputs {
+                    image: image.as_ref(),
+                    references: &references,
+                    controls: &[],
+                    image_tokens: &image_tokens,
+                };
                 let ways = estimate.denoise(denoise, branches, inputs, &maps)?;
                 if !resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
@@ -486,7 +500,7 @@ struct CallKind {
     /// The noise level of the first of them.
     sigma: f32,
     is_guided: bool,
-    /// Which ControlNets act.
+    /// Which ControlNets and IP-Adapters act.
     acting: Vec<bool>,
     /// Their number.
     calls: usize,
@@ -497,7 +511,9 @@ fn kinds_of_calls(steps: &Steps, prepared: &Prepared) -> Vec<CallKind> {
     let mut kinds: Vec<CallKind> = Vec::new();
     for &sigma in &steps.called {
         let is_guided = steps.guide.is_guided(sigma);
-        let acting: Vec<bool> = prepared.steering.iter().map(|net| net.acts_at(sigma)).collect();
+        let nets = prepared.steering.iter().map(|net| net.acts_at(sigma));
+        let acting: Vec<bool> =
+            nets.chain(prepared.images.iter().map(|images| images.acts_at(sigma))).collect();
         match kinds.iter_mut().find(|kind| kind.is_guided == is_guided && kind.acting == acting) {
             Some(kind) => kind.calls += 1,
             None => kinds.push(CallKind { sigma, is_guided, acting, calls: 1 }),
@@ -515,6 +531,8 @@ pub struct StageInputs<'a> {
     pub references: &'a [Tensor],
     /// The images of ControlNets.
     pub controls: &'a [ControlImage],
+    /// The images of IP-Adapters.
+    pub image_tokens: &'a [ImageTokens],
 }
 
 /// What a denoiser is given before its first prediction.
@@ -522,7 +540,7 @@ pub fn prepare_input<'a>(
     request: &Request,
     denoise: &'a Denoise,
     branches: &'a [Conditioning],
-    StageInputs { image, references, controls }: StageInputs<'a>,
+    StageInputs { image, references, controls, image_tokens }: StageInputs<'a>,
 ) -> PrepareInput<'a> {
     let denoiser = denoise.denoiser.network.denoiser.as_ref();
     let clip = ClipFrames::new(request, denoiser);
@@ -543,6 +561,7 @@ pub fn prepare_input<'a>(
         control: request.control.as_ref().map_or(1.0, |control| control.strength),
         references,
         controls,
+        image_tokens,
     }
 }
 

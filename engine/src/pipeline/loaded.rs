@@ -33,6 +33,17 @@ const PROMPTS: usize = 32;
 /// The conditioning of a prompt for each denoiser, by the indices of their parts.
 type Conditionings = BTreeMap<usize, Conditioning>;
 
+/// The images of an IP-Adapter.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PromptImages {
+    /// The part that makes tokens of them.
+    pub part: usize,
+    /// Their files.
+    pub files: Vec<FileStamp>,
+    /// Whether there are tokens for the negative branch as well.
+    pub is_guided: bool,
+}
+
 /// A model with stores for its weights. The plan of the last run decides which weights stay between runs.
 pub struct LoadedModel {
     pub(super) model: Model,
@@ -49,6 +60,8 @@ pub struct LoadedModel {
     pub(super) preview: RefCell<Option<Preview>>,
     tiny: OnceCell<Option<Tiny>>,
     prompts: RefCell<VecDeque<(Prompt, Conditionings)>>,
+    /// The tokens of images that were made for IP-Adapters, in RAM.
+    image_tokens: RefCell<VecDeque<(PromptImages, Vec<candle_core::Tensor>)>>,
     /// The image that a segmenter has seen last, and its embedding, in RAM.
     embedded: RefCell<Option<(FileStamp, candle_core::Tensor)>>,
 }
@@ -85,6 +98,7 @@ impl LoadedModel {
             preview: RefCell::new(None),
             tiny: OnceCell::new(),
             prompts: RefCell::default(),
+            image_tokens: RefCell::default(),
             embedded: RefCell::default(),
         }
     }
@@ -196,6 +210,7 @@ impl LoadedModel {
         let mut encoders = plan.parts.iter().filter(|part| part.role == Role::TextEncoder);
         if encoders.all(|part| part.keep == Keep::None) {
             self.prompts.borrow_mut().clear();
+            self.image_tokens.borrow_mut().clear();
         }
     }
 
@@ -232,6 +247,27 @@ impl LoadedModel {
     pub(super) fn keep_embedded(&self, image: FileStamp, embedding: &Tensor) -> nn::Result<()> {
         let copy = unmetered(|| embedding.computed()?.to_device(&Device::Cpu)?.copy())?;
         *self.embedded.borrow_mut() = Some((image, copy));
+        Ok(())
+    }
+
+    /// The tokens of images, if they are known.
+    pub(super) fn image_tokens(&self, images: &PromptImages) -> Option<Vec<candle_core::Tensor>> {
+        let known = self.image_tokens.borrow();
+        known.iter().find(|(known, _)| known == images).map(|(_, tokens)| tokens.clone())
+    }
+
+    /// Keeps copies of the tokens of images in RAM.
+    pub(super) fn keep_image_tokens(
+        &self,
+        images: &PromptImages,
+        tokens: &[candle_core::Tensor],
+    ) -> candle_core::Result<()> {
+        let copies =
+            unmetered(|| tokens.iter().map(candle_core::Tensor::copy).collect::<candle_core::Result<_>>())?;
+        let mut all = self.image_tokens.borrow_mut();
+        all.retain(|(known, _)| known != images);
+        all.truncate(PROMPTS - 1);
+        all.push_front((images.clone(), copies));
         Ok(())
     }
 

@@ -38,8 +38,8 @@ pub struct Resolved {
 /// [looked up](super::spelled_out) before.
 ///
 /// # Errors
-/// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image or that of a ControlNet
-/// cannot be read.
+/// When the model cannot do what is asked for, a prompt cannot be tokenized, or a reference image, that of a ControlNet or an
+/// image prompt cannot be read.
 pub fn resolve(model: &Model, request: &Request, target: &Target) -> Result<Resolved, PipelineError> {
     Resolved::new(model, request, target.dtype(model, request.dtype))
 }
@@ -68,7 +68,9 @@ impl Resolved {
         }
         let (references, seen) = reference_sizes(model, request)?;
         // What cannot be read is said before anything is computed.
-        request.control_nets.iter().try_for_each(|net| size_of(&net.image).map(|_| ()))?;
+        let followed = request.control_nets.iter().map(|net| &net.image);
+        let read = request.image_prompts.iter().flat_map(|prompt| &prompt.images);
+        followed.chain(read).try_for_each(|image| size_of(image).map(|_| ()))?;
         let longest = request.max_sequence_length as usize;
         let mut prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
         if model.vision_tower().is_some_and(|tower| tower.network.is_beside()) {
@@ -87,6 +89,11 @@ impl Resolved {
     /// The stages that denoise, with their numbers.
     pub fn denoises(&self) -> impl Iterator<Item = (usize, &Denoise)> {
         denoises(&self.stages)
+    }
+
+    /// Whether predictions have a branch for the negative prompt.
+    pub fn is_guided(&self) -> bool {
+        self.prompts.len() > 1
     }
 
     /// The maps that ControlNets read as latents, each once in each size that is denoised.

@@ -51,6 +51,9 @@ pub struct ModelSummary {
     /// Whether [`Request::control_nets`](crate::request::Request::control_nets) can be used.
     #[serde(default)]
     pub takes_control_nets: bool,
+    /// Whether [`Request::image_prompts`](crate::request::Request::image_prompts) can be used.
+    #[serde(default)]
+    pub takes_ip_adapters: bool,
     /// The kinds of maps that ControlNets for it can be told.
     #[serde(default)]
     pub control_modes: Vec<ControlMode>,
@@ -189,6 +192,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         takes_refiner: model.family.takes_refiner(),
         takes_redux: model.family.takes_redux(),
         takes_control_nets: model.takes_control_nets(),
+        takes_ip_adapters: model.takes_ip_adapters(),
         control_modes: model.control_modes().to_vec(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),

@@ -1,6 +1,6 @@
 //! ControlNets: networks that steer an image along the edges, depths or poses of another one.
 
-use std::path::PathBuf;
+use std::{ops::Range, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -160,15 +160,20 @@ impl ControlNet {
     /// The noise levels at which it has an effect: those of the steps that lie between its start and its end, from
     /// above the first number up to the second. `sigmas` are those of the steps, and the last step's final one.
     pub fn levels(&self, sigmas: &[f32]) -> [f32; 2] {
-        let steps = sigmas.len().saturating_sub(1);
-        let begins = |step: usize| step as f64 / steps as f64;
-        let acts = |step: &usize| begins(*step) >= self.start && begins(*step + 1) <= self.end;
-        let acting: Vec<usize> = (0..steps).filter(acts).collect();
-        match acting[..] {
-            [first, .., last] => [sigmas[last + 1], sigmas[first]],
-            [only] => [sigmas[only + 1], sigmas[only]],
-            [] => [0.0, 0.0],
-        }
+        levels_between(self.start..self.end, sigmas)
+    }
+}
+
+/// The noise levels of the steps that lie in a range of fractions of all steps, from above the first number up to the second.
+pub(super) fn levels_between(fractions: Range<f64>, sigmas: &[f32]) -> [f32; 2] {
+    let steps = sigmas.len().saturating_sub(1);
+    let begins = |step: usize| step as f64 / steps as f64;
+    let acts = |step: &usize| begins(*step) >= fractions.start && begins(*step + 1) <= fractions.end;
+    let acting: Vec<usize> = (0..steps).filter(acts).collect();
+    match acting[..] {
+        [first, .., last] => [sigmas[last + 1], sigmas[first]],
+        [only] => [sigmas[only + 1], sigmas[only]],
+        [] => [0.0, 0.0],
     }
 }
 

@@ -1,8 +1,8 @@
 //! What is wrong with a request.
 
 use super::{
-    ControlNet, FrameRange, GuidanceError, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT, Mode, Outpaint,
-    REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
+    ControlNet, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT,
+    Mode, Outpaint, REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -349,6 +349,28 @@ pub enum RequestError {
     /// More ControlNets than are taken.
     #[error("{0} ControlNets are given; use at most {most}", most = ControlNet::MOST)]
     TooManyControlNets(usize),
+    /// An IP-Adapter without images.
+    #[error("an IP-Adapter has no image to read; choose one, or remove the IP-Adapter")]
+    ImagePromptWithoutImage,
+    /// More images than are read through an IP-Adapter.
+    #[error("{0} images are given for an IP-Adapter; use at most {most}", most = ImagePrompt::MOST_IMAGES)]
+    TooManyPromptImages(usize),
+    /// More IP-Adapters than are taken.
+    #[error("{0} IP-Adapters are given; use at most {most}", most = ImagePrompt::MOST)]
+    TooManyImagePrompts(usize),
+    /// A weight of image prompts out of range.
+    #[error("the weight {0} of image prompts is invalid; use a value from 0 to {most}", most = ImagePrompt::LARGEST_WEIGHT)]
+    ImagePromptWeight(f32),
+    /// A range of steps that is none.
+    #[error(
+        "image prompts cannot be read from {start} to {end} of the steps; use values from 0 to 1, the first the smaller"
+    )]
+    ImagePromptRange {
+        /// The requested start.
+        start: f64,
+        /// The requested end.
+        end: f64,
+    },
     /// Too much is added to an input image.
     #[error("{0} pixels around the input image are too many; use {most} or fewer", most = Outpaint::MOST)]
     Outpaint(u32),

@@ -44,6 +44,10 @@ impl Request {
             models.push(&mut net.model);
             inputs.push(&mut net.image);
         }
+        for prompt in &mut self.image_prompts {
+            models.push(&mut prompt.adapter);
+            inputs.extend(&mut prompt.images);
+        }
         inputs.extend(&mut self.depth_of);
         inputs.extend(self.mask_of.as_mut().map(|mask| &mut mask.image));
         inputs.extend(self.upscale.as_mut().map(|upscale| &mut upscale.path));
@@ -115,17 +119,20 @@ fn is_allowed(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{AdapterUse, ControlNet, SourceMask};
+    use crate::request::{AdapterUse, ControlNet, ImagePrompt, SourceMask};
 
     #[test]
     fn models_inputs_and_adapters_are_told_apart() {
         let mask = SourceMask { path: "mask.png".into(), ..SourceMask::default() };
         let net = ControlNet { model: "net".into(), image: "pose.png".into(), ..ControlNet::default() };
+        let images = vec!["style.png".into(), "face.png".into()];
+        let prompt = ImagePrompt { adapter: "ip".into(), images, ..ImagePrompt::default() };
         let mut request = Request {
             model: ModelSource::Path("model".into()),
             source: Some(SourceImage { path: "fox.png".into(), mask: Some(mask), ..SourceImage::default() }),
             references: vec!["hat.png".into()],
             control_nets: vec![net],
+            image_prompts: vec![prompt],
             adapters: vec![AdapterUse { path: "ink".into(), weight: 1.0 }],
             ..Request::default()
         };
@@ -134,8 +141,9 @@ mod tests {
             own.map(|(_, path)| path.display().to_string()).collect()
         };
         let files = request.files_mut();
-        assert_eq!(of(&files, FileRole::Model), ["model", "net"]);
-        assert_eq!(of(&files, FileRole::Input), ["fox.png", "mask.png", "hat.png", "pose.png"]);
+        assert_eq!(of(&files, FileRole::Model), ["model", "net", "ip"]);
+        let inputs = ["fox.png", "mask.png", "hat.png", "pose.png", "style.png", "face.png"];
+        assert_eq!(of(&files, FileRole::Input), inputs);
         assert_eq!(of(&files, FileRole::Adapter), ["ink"]);
     }
 

@@ -8,8 +8,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Control, ControlNet, Preprocessor, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError,
-    SourceClip, SourceImage, SourceMask, keyframe,
+    Control, ControlNet, ImagePrompt, Preprocessor, REFERENCE_SIDES, ReferenceSizes, References, Request,
+    RequestError, SourceClip, SourceImage, SourceMask, keyframe,
 };
 
 /// What is generated from what.
@@ -208,6 +208,10 @@ impl Request {
             return Err(RequestError::TooManyControlNets(self.control_nets.len()));
         }
         self.control_nets.iter().try_for_each(ControlNet::validate)?;
+        if self.image_prompts.len() > ImagePrompt::MOST {
+            return Err(RequestError::TooManyImagePrompts(self.image_prompts.len()));
+        }
+        self.image_prompts.iter().try_for_each(ImagePrompt::validate)?;
         let follows_depth = |net: &ControlNet| net.preprocessor == Preprocessor::Depth;
         if self.depth_model.is_none() && self.control_nets.iter().any(follows_depth) {
             return Err(RequestError::NoDepthModel);

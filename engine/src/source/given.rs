@@ -324,6 +324,14 @@ fn square(image: &Image, side: u32) -> Image {
     resize(image, cut(width), cut(height), Kernel::Bicubic)
 }
 
+/// The middle of an image in a file, scaled to a square of this side.
+///
+/// # Errors
+/// When it cannot be read, or is not an image.
+pub(crate) fn middle_square(path: &Path, side: u32) -> Result<Image, SourceError> {
+    Ok(square(&read(path)?, side))
+}
+
 /// Images of the same size as a network sees them that takes this mean and deviation out of the values in 0…1 of each
 /// channel, `[images, 3, height, width]`.
 pub fn normalized(images: &[Image], [means, deviations]: [[f32; 3]; 2]) -> TensorResult<Tensor> {

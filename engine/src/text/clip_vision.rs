@@ -13,8 +13,11 @@ const PREFIX: &str = "vision_model.";
 const CLASS: &str = "embeddings.class_embedding";
 const PATCHES: &str = "embeddings.patch_embedding";
 const PLACES: &str = "embeddings.position_embedding.weight";
+const EMBEDDING: &str = "visual_projection";
 /// Channels of an image.
 const CHANNELS: usize = 3;
+/// Widths of larger encoders, each with that of its heads: OpenCLIP's ViT-H and ViT-bigG.
+const LARGE: [(usize, usize); 2] = [(1280, 80), (1664, 104)];
 /// Means and deviations of the channels of the images that CLIP was trained on, in 0…1.
 pub const CLIP_SPREAD: [[f32; CHANNELS]; 2] =
     [[0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_6, 0.275_777_1]];
@@ -57,8 +60,8 @@ impl Default for ClipVisionConfig {
 }
 
 impl ClipVisionConfig {
-    /// Infers the shape from the tensors, for files without a configuration. They have heads of the widths of OpenCLIP's
-    /// ViT-H (80) or of the smaller encoders (64).
+    /// Infers the shape from the tensors, for files without a configuration. Encoders that are not [`LARGE`] have heads of
+    /// width 64.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
         let shape = |name: &str| stored(tensors, name).map(<[usize]>::to_vec);
         let (patches, places) = (shape(&format!("{PATCHES}.weight"))?, shape(PLACES)?);
@@ -67,15 +70,15 @@ impl ClipVisionConfig {
         let layers = (0..)
             .take_while(|layer| shape(&format!("encoder.layers.{layer}.layer_norm1.weight")).is_some())
             .count();
-        let is_large = width > 1024;
+        let large = LARGE.iter().find(|(own, _)| *own == width);
         Some(Self {
             hidden_size: width,
             intermediate_size: *shape("encoder.layers.0.mlp.fc1.weight")?.first()?,
             num_hidden_layers: layers,
-            num_attention_heads: (width / if is_large { 80 } else { 64 }).max(1),
+            num_attention_heads: (width / large.map_or(64, |(_, head)| *head)).max(1),
             image_size: side * patch_size,
             patch_size,
-            hidden_act: if is_large { "gelu" } else { "quick_gelu" }.to_owned(),
+            hidden_act: if large.is_some() { "gelu" } else { "quick_gelu" }.to_owned(),
             ..Self::default()
         })
     }
@@ -104,18 +107,7 @@ impl ClipVisionConfig {
 
     /// The blocks: embeddings, and the layers but for the last, whose result is not used.
     pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (width, inner) = (self.hidden_size, self.intermediate_size);
-        let layer = |index: usize| {
-            BlockSpec::new(format!("encoder.layers.{index}"))
-                .norm("layer_norm1", width)
-                .linear("self_attn.q_proj", width, width)
-                .linear("self_attn.k_proj", width, width)
-                .linear("self_attn.v_proj", width, width)
-                .linear("self_attn.out_proj", width, width)
-                .norm("layer_norm2", width)
-                .linear("mlp.fc1", inner, width)
-                .linear("mlp.fc2", width, inner)
-        };
+        let width = self.hidden_size;
         let kernel = [width, CHANNELS, self.patch_size, self.patch_size];
         let mut blocks = vec![
             BlockSpec::stem("embeddings")
@@ -124,8 +116,32 @@ impl ClipVisionConfig {
                 .tensor(PLACES, &[self.tokens(), width])
                 .norm("pre_layrnorm", width),
         ];
-        blocks.extend((1..self.num_hidden_layers).map(|number| layer(number - 1)));
+        blocks.extend((1..self.num_hidden_layers).map(|number| self.layer(number - 1)));
         blocks
+    }
+
+    /// The blocks for the embedding of a whole image, which has so many values: all layers, and what projects the class.
+    pub(super) fn blueprint_to_embedding(&self, values: usize) -> Vec<BlockSpec> {
+        let width = self.hidden_size;
+        let mut blocks = self.blueprint();
+        blocks.push(self.layer(self.num_hidden_layers - 1));
+        blocks.push(
+            BlockSpec::stem("embedding").norm("post_layernorm", width).matrix(EMBEDDING, values, width),
+        );
+        blocks
+    }
+
+    fn layer(&self, index: usize) -> BlockSpec {
+        let (width, inner) = (self.hidden_size, self.intermediate_size);
+        BlockSpec::new(format!("encoder.layers.{index}"))
+            .norm("layer_norm1", width)
+            .linear("self_attn.q_proj", width, width)
+            .linear("self_attn.k_proj", width, width)
+            .linear("self_attn.v_proj", width, width)
+            .linear("self_attn.out_proj", width, width)
+            .norm("layer_norm2", width)
+            .linear("mlp.fc1", inner, width)
+            .linear("mlp.fc2", width, inner)
     }
 }
 
@@ -147,17 +163,34 @@ impl ClipVision {
     /// # Errors
     /// When the configuration is wrong or not supported, a tensor is missing, or a tensor has the wrong shape.
     pub fn open(part: &Part) -> std::result::Result<(Self, Component), CheckpointError> {
-        let config = part.config(ClipVisionConfig::from_shapes)?;
-        config.check(part)?;
+        let encoder = Self::of(part)?;
         let component = Component::bind(
             Role::TextEncoder,
             "CLIP vision",
-            &config.blueprint(),
+            &encoder.config.blueprint(),
             &part.tensors,
-            |name| StoredName::whole(format!("{PREFIX}{name}")),
+            Self::published_name,
             &part.path,
         )?;
-        Ok((Self { config }, component))
+        Ok((encoder, component))
+    }
+
+    /// The encoder in `part`, by its configuration.
+    pub(super) fn of(part: &Part) -> std::result::Result<Self, CheckpointError> {
+        let config = part.config(ClipVisionConfig::from_shapes)?;
+        config.check(part)?;
+        Ok(Self { config })
+    }
+
+    /// The name in published files.
+    pub(super) fn published_name(name: &str) -> StoredName {
+        StoredName::whole(format!("{PREFIX}{name}"))
+    }
+
+    /// Values in the embedding of a whole image, if the encoder in `tensors` can make one.
+    pub(super) fn embedding(tensors: &TensorTable) -> Option<usize> {
+        Self::width(tensors)?;
+        tensors.get(&format!("{EMBEDDING}.weight"))?.shape().first().copied()
     }
 
     /// Width of the image encoder in `tensors`, if there is one.
@@ -173,19 +206,23 @@ impl ClipVision {
     /// Encodes normalized images `[images, 3, side, side]` to the states before the last layer, one image after the
     /// other, `[images · tokens, width]`.
     pub fn encode(&self, blocks: Blocks<'_>, images: &Tensor) -> std::result::Result<Tensor, RunError> {
-        let images = images.to_dtype(blocks.dtype())?;
-        let mut x: Option<Tensor> = None;
-        blocks.walk(0..self.config.num_hidden_layers, |_, w| {
-            x = Some(match x.take() {
-                None => self.embed(w, &images)?,
-                Some(x) => self.layer(w, &x)?,
-            });
+        let mut x = images.to_dtype(blocks.dtype())?;
+        blocks.walk(0..self.config.num_hidden_layers, |index, w| {
+            x = self.pass(w, index, &x)?;
             Ok(())
         })?;
-        match x {
-            Some(x) => Ok(x.reshape((x.dim(0)? * x.dim(1)?, x.dim(2)?))?),
-            None => Ok(images),
-        }
+        Ok(x.reshape((x.dim(0)? * x.dim(1)?, x.dim(2)?))?)
+    }
+
+    /// The states `[images, tokens, width]` after one of the blocks, from those before it; before the first they are images.
+    pub(super) fn pass(&self, w: &Weights, index: usize, x: &Tensor) -> Result<Tensor> {
+        if index == 0 { self.embed(w, x) } else { self.layer(w, x) }
+    }
+
+    /// The embeddings `[images, values]` of whole images, from the states after the last layer.
+    pub(super) fn embedded(&self, w: &Weights, x: &Tensor) -> Result<Tensor> {
+        let class = x.narrow(1, 0, 1)?.squeeze(1)?.contiguous()?;
+        w.linear(EMBEDDING, &w.layer_norm("post_layernorm", &class, self.config.layer_norm_eps)?)
     }
 
     /// Tokens of images, before the first layer.

@@ -1,4 +1,4 @@
-//! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
+//! Prompts: tokenizers and text encoders. CLIP also encodes images, also for IP-Adapters, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
 //! states of another encoder.
 
 mod alternatives;
@@ -12,6 +12,7 @@ mod emphasis;
 mod encoder;
 mod gpt_oss;
 mod gpt_oss_tokenizer;
+mod image_prompter;
 mod language_model;
 mod llama3;
 mod llama_tokenizer;
@@ -51,6 +52,7 @@ pub use emphasis::{Piece, parse};
 pub use encoder::{Encoded, Given, Manner, TextEncoder};
 pub use gpt_oss::{GptOss, GptOssConfig};
 pub use gpt_oss_tokenizer::GptOssTokenizer;
+pub use image_prompter::ImagePrompter;
 pub use language_model::{LanguageModelConfig, Layers, LongTexts, RopeParameters, RopeScaling, RopeStretch};
 pub use llama_tokenizer::LlamaTokenizer;
 pub use llama3::Llama3;

@@ -138,6 +138,13 @@ fn request() -> Request {
             path: PathBuf::from("/photos/hill.png"),
             scale: 1.5,
         }),
+        image_prompts: vec![sluice_engine::request::ImagePrompt {
+            adapter: "ip-adapter.safetensors".into(),
+            images: vec!["style.png".into(), "face.png".into()],
+            weight: 0.6,
+            start: 0.1,
+            end: 0.9,
+        }],
         control_nets: vec![sluice_engine::request::ControlNet {
             model: PathBuf::from("kanten.safetensors"),
             weight: 0.7,
@@ -279,6 +286,7 @@ fn summary() -> ModelSummary {
         takes_refiner: true,
         takes_redux: true,
         takes_control_nets: true,
+        takes_ip_adapters: true,
         control_modes: vec![sluice_engine::request::ControlMode::LowQuality],
         frame_multiple: None,
         modes: Vec::new(),

@@ -155,6 +155,7 @@ fn read_all(model: &Model, request: &Request) -> Result<Vec<String>, RunError> {
         control: 1.0,
         references: &references,
         controls: &[],
+        image_tokens: &[],
     };
     let prepared = denoiser.prepare(blocks.blocks(), &input)?;
     let latents = trace.tensor(&shape.dims(1), DType::F32);

@@ -21,6 +21,7 @@ mod flux2;
 mod flux2_dev;
 mod functions;
 mod hidream;
+mod image_prompts;
 mod krea2;
 mod lens;
 mod longcat;

@@ -87,6 +87,7 @@ impl Case {
             control: 1.0,
             references: &[],
             controls: &[],
+            image_tokens: &[],
         };
         let prepared = self.transformer.prepare(blocks, &input).unwrap();
         let input = DenoiserInput { latents: &latents, sigma: self.sigma(run), beside: None, clean: 0 };

@@ -71,7 +71,7 @@ fn a_control_net_is_added_with_its_image_and_removed() {
 }
 
 /// Chooses a file in the window's own dialog.
-fn choose(window: &mut Window, name: &str) {
+pub fn choose(window: &mut Window, name: &str) {
     for _ in 0..500 {
         if window.shows(name) {
             break;

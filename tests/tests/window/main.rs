@@ -16,6 +16,7 @@ mod gallery;
 mod get;
 mod grids;
 mod hires;
+mod image_prompts;
 mod input_image;
 mod library;
 mod memory;

@@ -126,6 +126,7 @@ fn without_bytes(mut order: Order) -> Order {
     order.mask.iter_mut().for_each(|mask| shorten(&mut mask.image));
     order.references.iter_mut().for_each(shorten);
     order.control_nets.iter_mut().for_each(|net| shorten(&mut net.image));
+    order.image_prompts.iter_mut().flat_map(|prompt| &mut prompt.images).for_each(shorten);
     order
 }
 

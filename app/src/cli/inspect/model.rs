@@ -211,6 +211,7 @@ mod tests {
             takes_refiner: false,
             takes_redux: false,
             takes_control_nets: false,
+            takes_ip_adapters: false,
             control_modes: Vec::new(),
             frame_multiple: None,
             modes: Vec::new(),

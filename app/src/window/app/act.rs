@@ -9,7 +9,7 @@ use std::{
 
 use egui::{Context, UserAttentionType, ViewportCommand};
 use sluice_engine::{
-    request::{ControlNet, FrameRange, Mode, ModelSource, Redux, Refiner},
+    request::{ControlNet, FrameRange, ImagePrompt, Mode, ModelSource, Redux, Refiner},
     session::{Command, Failure, JobId, Unsent},
 };
 
@@ -550,6 +550,15 @@ impl SluiceApp {
             FileEvent::ControlImageChosen { net, path } => {
                 if let Some(net) = self.state.settings.draft.request.control_nets.get_mut(net) {
                     net.image = path;
+                }
+            }
+            FileEvent::IpAdapterChosen(adapter) => {
+                let prompt = ImagePrompt { adapter, ..ImagePrompt::default() };
+                self.state.settings.draft.request.image_prompts.push(prompt);
+            }
+            FileEvent::PromptImageChosen { prompt, path } => {
+                if let Some(prompt) = self.state.settings.draft.request.image_prompts.get_mut(prompt) {
+                    prompt.images.push(path);
                 }
             }
             FileEvent::DepthModelChosen(path) => {

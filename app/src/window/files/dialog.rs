@@ -51,6 +51,10 @@ pub enum Dialog {
     ControlNet,
     /// An image for the ControlNet with this index.
     ControlImage(usize),
+    /// One file that holds an IP-Adapter.
+    IpAdapter,
+    /// Another image for the IP-Adapter with this index.
+    PromptImage(usize),
     /// One file that holds a depth estimator.
     DepthModel,
     /// One file that holds a segmenter.
@@ -103,6 +107,8 @@ impl Dialog {
             Self::Redux => tr!("files-redux"),
             Self::ControlNet => tr!("files-control-net"),
             Self::ControlImage(_) => tr!("files-control-image"),
+            Self::IpAdapter => tr!("files-ip-adapter"),
+            Self::PromptImage(_) => tr!("files-prompt-image"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
@@ -119,6 +125,7 @@ impl Dialog {
             | Self::Refiner
             | Self::Redux
             | Self::ControlNet
+            | Self::IpAdapter
             | Self::DepthModel
             | Self::Segmenter
             | Self::Upscaler
@@ -135,6 +142,7 @@ impl Dialog {
             | Self::Keyframe
             | Self::Reference
             | Self::ControlImage(_)
+            | Self::PromptImage(_)
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
@@ -153,6 +161,8 @@ impl Dialog {
             Self::Redux => FileEvent::ReduxChosen(path),
             Self::ControlNet => FileEvent::ControlNetChosen(path),
             Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
+            Self::IpAdapter => FileEvent::IpAdapterChosen(path),
+            Self::PromptImage(prompt) => FileEvent::PromptImageChosen { prompt, path },
             Self::DepthModel => FileEvent::DepthModelChosen(path),
             Self::Segmenter => FileEvent::SegmenterChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),

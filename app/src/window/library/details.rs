@@ -108,6 +108,7 @@ fn item_details(
         }
         Kind::Adapter => adapter(ui, state, item, content, actions),
         Kind::ControlNet => paragraph(ui, &tr!("library-control-net-tip")),
+        Kind::IpAdapter => paragraph(ui, &tr!("library-ip-adapter-tip")),
         Kind::Part => {
             paragraph(ui, &tr!("library-part-tip"));
         }

@@ -317,6 +317,6 @@ fn others(library: &Library, sought: &Sought<'_>) -> Vec<Group> {
         items.sort_by_cached_key(|item| title(item).to_lowercase());
         items.into_iter().map(|item| EntryId::path(&item.path)).collect::<Vec<_>>()
     };
-    let parts = [of(Kind::Part), of(Kind::ControlNet)].concat();
+    let parts = [of(Kind::Part), of(Kind::ControlNet), of(Kind::IpAdapter)].concat();
     vec![(Heading::Parts, parts), (Heading::Unused, of(Kind::Other))]
 }

@@ -144,7 +144,7 @@ impl<'a> Row<'a> {
                     adapters.iter().any(|used| used.path == item.path && state.draft().uses(&used.path));
                 (icons::LAYERS, None, Some(used))
             }
-            Kind::Part | Kind::ControlNet | Kind::Other => (icons::FILE, None, None),
+            Kind::Part | Kind::ControlNet | Kind::IpAdapter | Kind::Other => (icons::FILE, None, None),
         };
         Self { title, detail: parts.join(" · "), icon, preview, fit, used, is_open, is_broken, ..base }
     }

@@ -147,23 +147,33 @@ fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
         is_one && nets.iter().all(|net| net.model != item.path)
     };
     let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_new).collect();
-    if found.is_empty() {
-        return;
+    let spoken = tr!("control-nets-library-spoken");
+    let words = [tr!("control-nets-library"), tr!("control-nets-library-tip"), spoken];
+    if let Some(model) = library_menu(ui, words, &found) {
+        nets.push(ControlNet { model, ..ControlNet::default() });
     }
-    let button = widgets::disclosure(ui, &tr!("control-nets-library"), icons::CHEVRON_DOWN, false)
-        .on_hover_text(tr!("control-nets-library-tip"));
-    Popup::menu(&button).accessible_name(tr!("control-nets-library-spoken")).width(size::POPUP).show(|ui| {
+}
+
+/// A menu of files in the library, if there are any: its button, a tip and how it is spoken. Returns the one that was chosen.
+pub fn library_menu(ui: &mut Ui, [name, tip, spoken]: [String; 3], found: &[&Item]) -> Option<PathBuf> {
+    if found.is_empty() {
+        return None;
+    }
+    let mut chosen = None;
+    let button = widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false).on_hover_text(tip);
+    Popup::menu(&button).accessible_name(spoken).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {
             for item in found {
                 let about = item.content().map_or("", |content| &content.what);
                 let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, false);
                 if row.on_hover_text(item.path.display().to_string()).clicked() {
-                    nets.push(ControlNet { model: item.path.clone(), ..ControlNet::default() });
+                    chosen = Some(item.path.clone());
                     ui.close();
                 }
             }
         });
     });
+    chosen
 }
 
 /// The kind of image that a union of ControlNets follows. Of a file that is not in the library it is not known whether it

@@ -113,6 +113,13 @@ fn list(draft: &Draft) -> Vec<InForce> {
             draft.request.control_nets.retain(|other| other.model != path);
         });
     }
+    for prompt in &request.image_prompts {
+        let (name, path) = (stem(&prompt.adapter), prompt.adapter.clone());
+        let text = format!("{name} {}", units::number(prompt.weight));
+        add(icons::IMAGE, text, tr!("image-prompts-without", name = name), &|draft| {
+            draft.request.image_prompts.retain(|other| other.adapter != path);
+        });
+    }
     if draft.seed_locked {
         let text = tr!("side-panel-in-force-seed", seed = request.seed.to_string());
         add(icons::LOCK, text, tr!("side-panel-without-seed"), &|draft| draft.seed_locked = false);

@@ -12,6 +12,7 @@ mod forecast;
 mod generate;
 mod guidance;
 mod hires;
+mod image_prompts;
 mod in_force;
 mod input_image;
 mod keyframes;
@@ -48,6 +49,7 @@ use super::{
 use adapters::AdapterList;
 use control_nets::ControlNetList;
 pub use forecast::accuracy_of;
+use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
 pub use parts::sentence;
 use parts::{Parts, gap};
@@ -61,6 +63,7 @@ pub struct SidePanel {
     hires: bool,
     adapters: AdapterList,
     control_nets: ControlNetList,
+    image_prompts: ImagePromptList,
     seed_text: String,
     presets: PresetMenu,
 }
@@ -125,6 +128,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     gap(ui);
     adapters::show(ui, parts, &mut panel.adapters);
     control_nets::show(ui, parts, &mut panel.control_nets, textures);
+    image_prompts::show(ui, parts, &mut panel.image_prompts, textures);
     more(ui, parts, panel);
 }
 

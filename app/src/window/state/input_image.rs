@@ -93,7 +93,8 @@ impl InputFiles {
         let size = [request.width, request.height];
         let maps: Vec<(PathBuf, &ControlNet)> =
             request.control_nets.iter().filter_map(|net| Some((map_name(net, size)?, net))).collect();
-        let named = named.chain(keyframes).chain(control).chain(steering);
+        let prompting = request.image_prompts.iter().flat_map(|prompt| &prompt.images);
+        let named = named.chain(keyframes).chain(control).chain(steering).chain(prompting);
         let named = named.chain(maps.iter().map(|(name, _)| name));
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));

@@ -662,6 +662,9 @@ impl State {
         if !summary.takes_control_nets {
             request.control_nets.clear();
         }
+        if !summary.takes_ip_adapters {
+            request.image_prompts.clear();
+        }
         if summary.references.is_none() && request.redux.is_none() {
             request.references.clear();
         }

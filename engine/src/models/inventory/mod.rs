@@ -18,7 +18,7 @@ use super::{
     DepthEstimators, FAMILIES, Family as _, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
-    unet::control_net_for,
+    unet::{control_net_for, ip_adapter_for},
 };
 use crate::{
     aids,
@@ -51,6 +51,8 @@ pub enum Kind {
     Adapter,
     /// A ControlNet.
     ControlNet,
+    /// An IP-Adapter.
+    IpAdapter,
     /// Nothing that Sluice generates with.
     Other,
 }
@@ -218,6 +220,9 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     if parts.is_empty() && ReduxTower::width_of(&last.tensors).is_some() {
         let (what, family) = ("Redux for FLUX.1".to_owned(), Some("FLUX.1".to_owned()));
         return Words { what, kind: Kind::Part, family };
+    }
+    if let Some(models) = ip_adapter_for(&last.tensors).filter(|_| parts.is_empty()) {
+        return Words { what: format!("IP-Adapter for {models}"), kind: Kind::IpAdapter, family: None };
     }
     if let Some((models, family)) = control_net(&last.tensors).filter(|_| parts.is_empty()) {
         let what = format!("ControlNet for {models}");

@@ -91,7 +91,7 @@ impl ControlNet {
         specs.extend(blueprint(&config, &nodes));
         let component =
             Component::bind(Role::Denoiser, "ControlNet", &specs, &tensors, original, &part.path)?;
-        let unet = Unet { config, nodes, control_nets: Vec::new(), ..steered.clone() };
+        let unet = Unet { config, nodes, control_nets: Vec::new(), ip_adapters: 0, ..steered.clone() };
         Ok((Self { unet, hint }, component))
     }
 
@@ -158,7 +158,7 @@ fn prompt_width(tensors: &TensorTable) -> Option<usize> {
 }
 
 /// Which models have prompts of a width.
-fn kind_of(width: Option<usize>) -> String {
+pub(super) fn kind_of(width: Option<usize>) -> String {
     match width {
         Some(768) => "Stable Diffusion 1".to_owned(),
         Some(1024) => "Stable Diffusion 2".to_owned(),

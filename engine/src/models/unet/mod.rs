@@ -8,6 +8,7 @@
 
 mod config;
 mod control_net;
+mod ip_adapter;
 mod nodes;
 mod original_names;
 mod pass;
@@ -20,6 +21,7 @@ use std::{ops::Range, sync::Arc};
 pub use self::{
     config::{Addition, Level, UnetConfig},
     control_net::{control_net_for, what_else},
+    ip_adapter::ip_adapter_for,
     trained::{has_table, trained},
 };
 use self::{
@@ -57,6 +59,8 @@ pub struct Unet {
     has_zeros_for_none: bool,
     /// What steers it.
     control_nets: Vec<ControlNet>,
+    /// Through how many IP-Adapters it reads images.
+    ip_adapters: usize,
 }
 
 /// Finds every tensor of a network, by diffusers' names or the original ones.
@@ -152,6 +156,25 @@ impl Denoiser for Unet {
         Ok((Arc::new(controlled), components))
     }
 
+    fn takes_ip_adapters(&self) -> bool {
+        true
+    }
+
+    fn ip_adapters(&self) -> usize {
+        self.ip_adapters
+    }
+
+    fn with_ip_adapters(
+        &self,
+        adapters: &[&Part],
+    ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
+        let components = adapters
+            .iter()
+            .map(|part| ip_adapter::open(part, self))
+            .collect::<std::result::Result<_, _>>()?;
+        Ok((Arc::new(Self { ip_adapters: adapters.len(), ..self.clone() }), components))
+    }
+
     fn prepare(
         &self,
         blocks: Blocks<'_>,
@@ -161,7 +184,12 @@ impl Denoiser for Unet {
         for ((net, control), first) in self.control_nets.iter().zip(input.controls).zip(self.first_blocks()) {
             steering.push(net.prepare(blocks.from(first), input, control)?);
         }
-        Ok(Prepared { steering, ..self.prepare_own(blocks.from(self.own_blocks()), input)? })
+        let (steered, adapter) = (self.steered_blocks(), ip_adapter::blocks(self));
+        let mut images = Vec::new();
+        for (number, tokens) in input.image_tokens.iter().take(self.ip_adapters).enumerate() {
+            images.push(ip_adapter::prepare(self, blocks.from(steered + number * adapter), tokens)?);
+        }
+        Ok(Prepared { steering, images, ..self.prepare_own(blocks.from(self.own_blocks()), input)? })
     }
 
     fn predict(
@@ -217,7 +245,7 @@ impl Unet {
     /// output for an empty one.
     pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
         let nodes = nodes(&config);
-        Self { config, nodes, training, scale, has_zeros_for_none, control_nets: Vec::new() }
+        Self { config, nodes, training, scale, has_zeros_for_none, control_nets: Vec::new(), ip_adapters: 0 }
     }
 
     /// Index of the block of the first node. All blocks before it are needed once per run.
@@ -272,20 +300,15 @@ impl Unet {
                 }
                 return Ok(());
             }
-            // Each matrix is read once for all branches.
-            let project = |name: &str| -> Result<Vec<Tensor>> {
-                input.branches.iter().map(|branch| w.linear(name, &branch.prompt.unsqueeze(0)?)).collect()
-            };
-            let (keys, values) = (project("to_k")?, project("to_v")?);
-            for (seen, both) in seen.iter_mut().zip(keys.into_iter().zip(values)) {
-                seen.push(both.into());
-            }
+            let prompts = input.branches.iter().map(|branch| &branch.prompt);
+            let both = ip_adapter::keys_and_values(w, ["to_k", "to_v"], prompts)?;
+            seen.iter_mut().zip(both).for_each(|(seen, both)| seen.push(both));
             Ok(())
         })?;
         Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, ..Prepared::default() })
     }
 
-    /// The first block of each ControlNet, whose blocks come before the network's own.
+    /// The first block of each ControlNet, whose blocks come before all others.
     fn first_blocks(&self) -> impl Iterator<Item = usize> + '_ {
         self.control_nets.iter().scan(0, |next, net| {
             let first = *next;
@@ -294,9 +317,14 @@ impl Unet {
         })
     }
 
+    /// The blocks of its ControlNets. Those of its IP-Adapters follow.
+    fn steered_blocks(&self) -> usize {
+        self.control_nets.iter().map(ControlNet::blocks).sum()
+    }
+
     /// The first of the network's own blocks.
     fn own_blocks(&self) -> usize {
-        self.control_nets.iter().map(ControlNet::blocks).sum()
+        self.steered_blocks() + self.ip_adapters * ip_adapter::blocks(self)
     }
 
     /// The embedding that residual blocks project: timestep, pooled prompt and sizes combined, `[noise

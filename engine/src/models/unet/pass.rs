@@ -21,6 +21,8 @@ const EPS: f64 = 1e-5;
 pub struct Pass<'a> {
     unet: &'a Unet,
     prepared: &'a Prepared,
+    /// The noise level.
+    sigma: f32,
     /// What each residual block adds for the timestep.
     times: &'a [Tensor],
     /// Index of the first node's block.
@@ -70,6 +72,7 @@ impl<'a> Pass<'a> {
         Ok(Self {
             unet,
             prepared,
+            sigma,
             times: prepared.modulation(sigma)?,
             first: first + unet.first_node(),
             branches: Vec::new(),
@@ -127,7 +130,7 @@ impl<'a> Pass<'a> {
             }
             return Ok(());
         }
-        let Self { unet, prepared, times, weight, .. } = *self;
+        let Self { unet, prepared, sigma, times, weight, .. } = *self;
         w.branches(&mut self.branches, |w, place, branch| {
             match node.kind {
                 Kind::Resnet { number, kept, .. } => {
@@ -135,7 +138,9 @@ impl<'a> Pass<'a> {
                     unet.resnet(w, branch, kept > 0, &time)?;
                 }
                 Kind::Transformer { number, .. } => {
-                    unet.transformer(w, branch, node, &prepared.seen[place][number])?;
+                    let acting = prepared.images.iter().filter(|images| images.acts_at(sigma));
+                    let images = acting.map(|images| (&images.seen[place][number], images.weight));
+                    unet.transformer(w, branch, node, (&prepared.seen[place][number], images))?;
                 }
                 Kind::Down { .. } => branch.x = w.conv2d("conv", &branch.x, Conv2d::HALVE_3X3)?,
                 Kind::Up { .. } => {
@@ -190,8 +195,15 @@ impl Unet {
         Ok(())
     }
 
-    /// One block of a spatial transformer. `seen` is its keys and values of the prompt.
-    fn transformer(&self, w: &Weights, branch: &mut Branch, node: &Node, seen: &[Tensor; 2]) -> Result<()> {
+    /// One block of a spatial transformer. `seen` is its keys and values of the prompt, `images` are those of images with
+    /// their weights.
+    fn transformer<'a>(
+        &self,
+        w: &Weights,
+        branch: &mut Branch,
+        node: &Node,
+        (seen, images): (&[Tensor; 2], impl Iterator<Item = (&'a [Tensor; 2], f32)>),
+    ) -> Result<()> {
         let Kind::Transformer { heads, is_first, is_last, .. } = node.kind else { return Ok(()) };
         let (_, inner) = transformer_names(node, !is_first && !is_last);
         let name = |layer: &str| format!("{inner}{layer}");
@@ -220,7 +232,12 @@ impl Unet {
             let (_, tokens, heads, width) = x.dims4()?;
             x.broadcast_as((batch, tokens, heads, width))
         };
-        h = attention(&q, &for_all(&seen[0])?, &for_all(&seen[1])?, Mask::None)?.flatten_from(2)?;
+        let attended =
+            |[k, v]: &[Tensor; 2]| attention(&q, &for_all(k)?, &for_all(v)?, Mask::None)?.flatten_from(2);
+        h = attended(seen)?;
+        for (images, weight) in images {
+            h = add(&h, &(attended(images)? * f64::from(weight))?)?;
+        }
         drop(q);
         x = add(&x, &w.linear(&name("attn2.to_out.0"), &h)?)?;
 

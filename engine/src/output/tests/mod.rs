@@ -14,8 +14,8 @@ use proptest::prelude::*;
 use super::{Date, Image, Media, Settings};
 use crate::request::{
     AdapterUse, ComputeDtype, Control, ControlNet, Enlarger, Fit, FrameRange, GuidanceOptions, Hires,
-    Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner, Request,
-    Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
+    ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner,
+    Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -142,6 +142,17 @@ fn any_request() -> impl Strategy<Value = Request> {
                 weight: guiding.0,
                 end: refiner.switch,
                 ..ControlNet::default()
+            })
+            .collect(),
+        image_prompts: source
+            .1
+            .iter()
+            .map(|refiner| ImagePrompt {
+                adapter: refiner.path.clone(),
+                images: vec![refiner.path.clone(); 2],
+                weight: guiding.0,
+                start: refiner.switch / 2.0,
+                end: refiner.switch,
             })
             .collect(),
         depth_model: source.1.as_ref().map(|refiner| refiner.path.clone()),

@@ -205,6 +205,7 @@ proptest! {
             control: None,
             refiner: None,
             control_nets: Vec::new(),
+            image_prompts: Vec::new(),
             depth_model: None,
             redux: None,
             adapters: Vec::new(),

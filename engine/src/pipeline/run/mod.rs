@@ -9,6 +9,7 @@ mod denoise;
 mod depth;
 mod encode;
 mod hires;
+mod image_prompts;
 mod noise;
 mod preview;
 mod references;
@@ -124,6 +125,7 @@ impl LoadedModel {
             reference_latents: RefCell::default(),
             depths: RefCell::default(),
             map_latents: RefCell::default(),
+            image_tokens: RefCell::default(),
             streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
             plan: RefCell::new(plan),
             observer: RefCell::new(observer),
@@ -172,6 +174,8 @@ struct Run<'a> {
     depths: RefCell<Vec<Image>>,
     /// The maps that ControlNets read as latents, f32, in RAM.
     map_latents: RefCell<Vec<(EncodedMap, Tensor)>>,
+    /// For each IP-Adapter, the tokens of its images for each guidance branch, in RAM.
+    image_tokens: RefCell<Vec<Vec<Tensor>>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
     plan: RefCell<ActivePlan>,
@@ -235,6 +239,9 @@ impl Run<'_> {
                         }
                         Ok(original)
                     })?;
+                }
+                Task::PromptImages { prompters } => {
+                    self.stage(number, || self.prompt_images(number, prompters, dump))?;
                 }
                 Task::EncodePrompt { encoders, denoisers, vision } => {
                     let encoders = (encoders.as_slice(), vision.as_ref());
@@ -314,6 +321,7 @@ impl Run<'_> {
                 let first = first.or_else(|| encoders.first().map(|encoder| encoder.part));
                 first.filter(|_| !all_known)
             }
+            Task::PromptImages { prompters } => self.first_prompter(prompters),
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
             Task::Depth { estimator, .. } => Some(estimator.part),

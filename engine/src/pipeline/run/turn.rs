@@ -70,7 +70,13 @@ impl Run<'_> {
         let there = |latents: &Tensor| Ok(nn::Tensor::from(latents.to_device(store.device())?));
         let references = self.reference_latents.borrow().iter().map(there).collect::<nn::Result<Vec<_>>>()?;
         let controls = self.control_images(denoise, store.device())?;
-        let inputs = StageInputs { image: image.as_ref(), references: &references, controls: &controls };
+        let image_tokens = self.seen_images(denoise, store.device())?;
+        let inputs = StageInputs {
+            image: image.as_ref(),
+            references: &references,
+            controls: &controls,
+            image_tokens: &image_tokens,
+        };
         let input = prepare_input(self.request, denoise, branches, inputs);
         let prepared = self.within_memory(stage, || {
             store.announce(0);
