@@ -75,6 +75,7 @@ files-control-net = ControlNet wählen
 files-control-image = Bild für das ControlNet wählen
 files-depth-model = Tiefenschätzer wählen
 files-segmenter = Segmentierer wählen
+files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
 files-folder-tip = Öffnet diesen Ordner.
 files-file-tip = Wählt diese Datei.

@@ -75,6 +75,7 @@ files-control-net = Choose a ControlNet
 files-control-image = Choose an image for the ControlNet
 files-depth-model = Choose a depth estimator
 files-segmenter = Choose a segmenter
+files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
 files-folder-tip = Opens this folder.
 files-file-tip = Chooses this file.

@@ -75,6 +75,7 @@ files-control-net = Elegir un ControlNet
 files-control-image = Elegir una imagen para el ControlNet
 files-depth-model = Elegir un estimador de profundidad
 files-segmenter = Elegir un modelo de segmentación
+files-language-model = Elegir un modelo de lenguaje
 files-upscaler = Elegir un upscaler
 files-file-tip = Elige este archivo.
 files-folder-tip = Abre esta carpeta.

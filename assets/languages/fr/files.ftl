@@ -75,6 +75,7 @@ files-control-net = Choisir un ControlNet
 files-control-image = Choisir une image pour le ControlNet
 files-depth-model = Choisir un estimateur de profondeur
 files-segmenter = Choisir un modèle de segmentation
+files-language-model = Choisir un modèle de langage
 files-upscaler = Choisir un upscaler
 files-file-tip = Choisit ce fichier.
 files-folder-tip = Ouvre ce dossier.

@@ -75,6 +75,7 @@ files-control-net = ControlNetを選ぶ
 files-control-image = ControlNet用の画像を選ぶ
 files-depth-model = 深度推定モデルを選ぶ
 files-segmenter = セグメンテーションモデルを選ぶ
+files-language-model = 言語モデルを選ぶ
 files-upscaler = アップスケーラーを選択
 files-folder-tip = このフォルダーを開きます。
 files-file-tip = このファイルを選びます。

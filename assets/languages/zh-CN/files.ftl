@@ -75,6 +75,7 @@ files-control-net = 选择 ControlNet
 files-control-image = 为 ControlNet 选择图像
 files-depth-model = 选择深度估计模型
 files-segmenter = 选择分割模型
+files-language-model = 选择语言模型
 files-upscaler = 选择放大模型
 files-folder-tip = 打开此文件夹。
 files-file-tip = 选择此文件。

@@ -1,5 +1,5 @@
 //! Prompts: tokenizers and text encoders. CLIP also encodes images, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
-//! states of another encoder.
+//! states of another encoder. A language model writes them anew.
 
 mod alternatives;
 mod anima;
@@ -39,6 +39,7 @@ mod tokens;
 mod umt5_names;
 mod vision_tower;
 mod wildcards;
+mod writer;
 mod yarn;
 
 pub use alternatives::{chosen, leaves_open};
@@ -73,4 +74,5 @@ pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};
 pub use vision_tower::{SeenSize, VisionPatches, VisionTower};
 pub use wildcards::{WildcardError, Wildcards};
+pub use writer::Writer;
 pub use yarn::Yarn;

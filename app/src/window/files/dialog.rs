@@ -55,6 +55,8 @@ pub enum Dialog {
     DepthModel,
     /// One file that holds a segmenter.
     Segmenter,
+    /// One file that holds a language model.
+    LanguageModel,
     /// One file that holds an upscaler.
     Upscaler,
     /// The same for hires fix.
@@ -105,6 +107,7 @@ impl Dialog {
             Self::ControlImage(_) => tr!("files-control-image"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
+            Self::LanguageModel => tr!("files-language-model"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
@@ -121,6 +124,7 @@ impl Dialog {
             | Self::ControlNet
             | Self::DepthModel
             | Self::Segmenter
+            | Self::LanguageModel
             | Self::Upscaler
             | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
@@ -155,6 +159,7 @@ impl Dialog {
             Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
             Self::DepthModel => FileEvent::DepthModelChosen(path),
             Self::Segmenter => FileEvent::SegmenterChosen(path),
+            Self::LanguageModel => FileEvent::LanguageModelChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),

@@ -4,7 +4,7 @@ use egui::{Align, Id, Layout, Popup, Ui};
 use sluice_engine::session::Reading;
 
 use super::{
-    completion,
+    completion, enhance,
     parts::{Parts, gap},
     prompt_counter, prompt_history, snippets, styles, weights,
 };
@@ -35,6 +35,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                     (!state.settings.prompts.is_empty()).then(|| tr!("side-panel-history")),
                     Some(tr!("side-panel-snippets")),
                     Some(tr!("side-panel-styles")),
+                    Some(tr!("enhance-open")),
                 ];
                 let width = ui.available_width() - prompt_counter::width(ui, readings[0]);
                 let gap = ui.spacing().item_spacing.x;
@@ -44,6 +45,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                 let (text, kept) = (&mut parts.draft.request.prompt, &state.settings.snippets);
                 snippets::menu(ui, id, text, kept, room, parts.actions);
                 styles::menu(ui, parts, room);
+                enhance::opener(ui, state, room, parts.actions);
             });
             label
         })
@@ -65,6 +67,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     );
     completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
+    enhance::card(ui, state, parts.actions);
     negative(ui, parts.draft, state, readings);
 }
 
