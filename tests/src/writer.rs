@@ -16,8 +16,11 @@ use crate::{
 
 /// What comes before the names.
 const NAME: &str = "writer.c";
-/// Its width, that of its feed-forward layers, and of its queries and keys.
-const [WIDTH, INNER, QUERIES, KEYS]: [usize; 4] = [64, 96, 128, 64];
+/// Its width, that of its feed-forward layers, of its queries, of its keys, and of a head.
+const WIDTH: usize = 64;
+const INNER: usize = 96;
+const QUERIES: usize = 128;
+const KEYS: usize = 64;
 const HEAD: usize = 32;
 const LAYERS: usize = 3;
 /// The number of its tokens.

@@ -19,6 +19,7 @@ mod grids;
 mod hires;
 #[cfg(target_os = "linux")]
 mod limits;
+mod enhance;
 mod mask;
 mod memory;
 mod presets;

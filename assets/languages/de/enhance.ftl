@@ -1,6 +1,6 @@
 ### Ein besserer Prompt von einem Sprachmodell.
 
-enhance-open = Ausarbeiten…
+enhance-open = Prompt ausarbeiten…
 enhance-open-tip = Ein Sprachmodell auf diesem Computer einen längeren Prompt schreiben lassen
 enhance-close = Schließen
 enhance-model = Sprachmodell

@@ -1,6 +1,6 @@
 ### A better prompt from a language model.
 
-enhance-open = Enhance…
+enhance-open = Enhance prompt…
 enhance-open-tip = Let a language model on this computer write a longer prompt
 enhance-close = Close
 enhance-model = Language model

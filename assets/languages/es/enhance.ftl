@@ -1,6 +1,6 @@
 ### Un prompt mejor de un modelo de lenguaje.
 
-enhance-open = Mejorar…
+enhance-open = Mejorar el prompt…
 enhance-open-tip = Hacer que un modelo de lenguaje de este equipo escriba un prompt más largo
 enhance-close = Cerrar
 enhance-model = Modelo de lenguaje

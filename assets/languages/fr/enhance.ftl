@@ -1,6 +1,6 @@
 ### Un meilleur prompt par un modèle de langage.
 
-enhance-open = Enrichir…
+enhance-open = Enrichir le prompt…
 enhance-open-tip = Faire écrire un prompt plus long par un modèle de langage sur cet ordinateur
 enhance-close = Fermer
 enhance-model = Modèle de langage

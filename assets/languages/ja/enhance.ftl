@@ -1,6 +1,6 @@
 ### 言語モデルによるよりよいプロンプト。
 
-enhance-open = 詳しくする…
+enhance-open = プロンプトを詳しくする…
 enhance-open-tip = このコンピューター上の言語モデルに、より長いプロンプトを書かせます
 enhance-close = 閉じる
 enhance-model = 言語モデル

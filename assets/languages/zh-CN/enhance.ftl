@@ -1,6 +1,6 @@
 ### 由语言模型改写的提示词。
 
-enhance-open = 扩写…
+enhance-open = 扩写提示词…
 enhance-open-tip = 让本机上的语言模型写出更长的提示词
 enhance-close = 关闭
 enhance-model = 语言模型

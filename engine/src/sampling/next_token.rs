@@ -2,6 +2,9 @@
 
 use crate::nn::NoiseStream;
 
+/// Never are more tokens than these considered.
+const MOST: usize = 1000;
+
 /// How tokens are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TokenChoice {
@@ -14,26 +17,27 @@ pub struct TokenChoice {
 }
 
 impl TokenChoice {
-    /// A token by its score; `None` if a score is not a number.
+    /// A token by its score; `None` if a score is not a number, or the highest is infinite.
     pub fn of(&self, scores: &[f32], noise: &mut NoiseStream) -> Option<u32> {
         if scores.iter().any(|score| score.is_nan()) {
             return None;
         }
-        let higher =
-            |one: &(usize, f32), other: &(usize, f32)| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0));
-        let mut all: Vec<(usize, f32)> = scores.iter().copied().enumerate().collect();
-        let count = if self.temperature > 0.0 { self.top_k.clamp(1, all.len().max(1)) } else { 1 };
-        if count < all.len() {
-            all.select_nth_unstable_by(count - 1, higher);
-            all.truncate(count);
+        let count = if self.temperature > 0.0 { self.top_k.clamp(1, MOST) } else { 1 };
+        // The likeliest so far, in their order; of equals the first.
+        let mut best: Vec<(usize, f32)> = Vec::with_capacity(count + 1);
+        for (token, score) in scores.iter().copied().enumerate() {
+            if best.len() == count && best.last().is_some_and(|(_, last)| score <= *last) {
+                continue;
+            }
+            best.insert(best.partition_point(|(_, known)| *known >= score), (token, score));
+            best.truncate(count);
         }
-        all.sort_unstable_by(higher);
-        let (likeliest, best) = all.first().copied()?;
+        let (likeliest, highest) = best.first().copied().filter(|(_, highest)| highest.is_finite())?;
         if count == 1 {
             return u32::try_from(likeliest).ok();
         }
-        let weight = |score: f32| (f64::from(score - best) / f64::from(self.temperature)).exp();
-        let weights: Vec<f64> = all.iter().map(|(_, score)| weight(*score)).collect();
+        let weight = |score: f32| (f64::from(score - highest) / f64::from(self.temperature)).exp();
+        let weights: Vec<f64> = best.iter().map(|(_, score)| weight(*score)).collect();
         let enough = f64::from(self.top_p) * weights.iter().sum::<f64>();
         // The token with which the probability is reached is one of them.
         let mut sum = 0.0;
@@ -47,7 +51,7 @@ impl TokenChoice {
             left -= weight;
             left < 0.0
         });
-        u32::try_from(all[chosen.unwrap_or(weights.len() - 1)].0).ok()
+        u32::try_from(best[chosen.unwrap_or(weights.len() - 1)].0).ok()
     }
 }
 

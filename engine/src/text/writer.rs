@@ -105,11 +105,7 @@ impl Writer {
     /// left out.
     pub fn text(&self, answer: &[u32]) -> String {
         let bytes: Vec<u8> = answer.iter().filter_map(|id| self.tokenizer.bytes_of(*id)).flatten().collect();
-        let whole = match std::str::from_utf8(&bytes) {
-            Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
-            _ => &bytes,
-        };
-        without_thoughts(&String::from_utf8_lossy(whole)).to_owned()
+        without_thoughts(&decoded(&bytes)).to_owned()
     }
 
     /// Answers: calls `next` with the scores of all tokens, again and again, until it returns none or one that ends the
@@ -137,18 +133,19 @@ impl Writer {
         Ok(())
     }
 
-    /// The work of an answer, on shapes: the chat, then one token after the other as if all others were there. Returns the
-    /// bytes that are kept all along.
+    /// The work of an answer, on shapes: the chat, then one token after the other as if all others were there.
     ///
     /// # Errors
     /// When the shapes do not fit together.
     pub fn trace(&self, blocks: Blocks<'_>, chat: &[u32], longest: usize) -> Result<(), RunError> {
         let room = chat.len() + longest;
         let mut seen = self.room(blocks, room)?;
-        self.scores(blocks, &mut seen, chat)?;
+        // On a processor, the values of scores are a copy.
+        self.scores(blocks, &mut seen, chat)?.neg()?;
         blocks.repeat(longest.saturating_sub(1), |_| {
             seen.tokens = room - 2;
-            self.scores(blocks, &mut seen, &[0]).map(|_| ())
+            self.scores(blocks, &mut seen, &[0])?.neg()?;
+            Ok(())
         })
     }
 
@@ -216,6 +213,20 @@ fn with_notes(config: LanguageModelConfig, notes: &ModelNotes) -> LanguageModelC
     }
 }
 
+/// A text from its bytes. What is no text has a sign in its place, unless it may be the beginning of a character.
+fn decoded(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    let mut chunks = bytes.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        text.push_str(chunk.valid());
+        let begins = |bytes| std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
+        if !chunk.invalid().is_empty() && (chunks.peek().is_some() || !begins(chunk.invalid())) {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    text
+}
+
 /// Whether a model thinks before it answers unless it is asked not to, by its chat template or else by its name.
 fn thinks(part: &Part, notes: &ModelNotes) -> bool {
     if !notes.chat_template.is_empty() {
@@ -247,6 +258,15 @@ fn without_thoughts(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_character_is_shown_when_all_of_it_is_there() {
+        let all = "a 狐 🚂".as_bytes();
+        for (count, text) in [(2, "a "), (3, "a "), (4, "a "), (5, "a 狐"), (8, "a 狐 "), (10, "a 狐 🚂")] {
+            assert_eq!(decoded(&all[..count]), text, "{count}");
+        }
+        assert_eq!(decoded(b"\xff a\xe7\x8b b \xe7"), "\u{fffd} a\u{fffd} b ");
+    }
 
     #[test]
     fn thoughts_are_no_part_of_an_answer() {

@@ -9,6 +9,7 @@ mod collections;
 mod compare;
 mod control_nets;
 mod drag_out;
+mod enhance;
 mod engines;
 mod everyday;
 mod focus;

@@ -19,9 +19,9 @@ use crate::{
 /// Height of the text.
 const HEIGHT: f32 = 180.0;
 
-/// Draws the button.
-pub fn opener(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {
-    let button = widgets::opener(ui, &tr!("enhance-open"), icons::SPARKLES, room)
+/// Draws the button, an icon.
+pub fn opener(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let button = widgets::opener(ui, &tr!("enhance-open"), icons::SPARKLES, Room::Icon)
         .on_hover_text(tr!("enhance-open-tip"));
     if button.clicked() {
         actions.push(Action::Enhance(match state.enhancing {

@@ -35,17 +35,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                     (!state.settings.prompts.is_empty()).then(|| tr!("side-panel-history")),
                     Some(tr!("side-panel-snippets")),
                     Some(tr!("side-panel-styles")),
-                    Some(tr!("enhance-open")),
                 ];
-                let width = ui.available_width() - prompt_counter::width(ui, readings[0]);
                 let gap = ui.spacing().item_spacing.x;
+                enhance::opener(ui, state, parts.actions);
+                let width = ui.available_width() - gap - prompt_counter::width(ui, readings[0]);
                 let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
                 examples(ui, state, room, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
                 let (text, kept) = (&mut parts.draft.request.prompt, &state.settings.snippets);
                 snippets::menu(ui, id, text, kept, room, parts.actions);
                 styles::menu(ui, parts, room);
-                enhance::opener(ui, state, room, parts.actions);
             });
             label
         })
@@ -104,7 +103,7 @@ fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]
 
 fn examples(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::SPARKLES, room)
+    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::IMAGE, room)
         .on_hover_text(tr!("side-panel-examples-tip"));
     Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
         for example in &summary.examples {
