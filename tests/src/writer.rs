@@ -52,7 +52,9 @@ pub fn weights() -> Result<Tensors> {
             ("mlp.up_proj", &[INNER, WIDTH]),
             ("mlp.down_proj", &[WIDTH, INNER]),
         ];
-        let own = own.into_iter().map(|(name, shape)| (format!("model.layers.{layer}.{name}.weight"), shape.to_vec()));
+        let own = own
+            .into_iter()
+            .map(|(name, shape)| (format!("model.layers.{layer}.{name}.weight"), shape.to_vec()));
         shapes.extend(own);
     }
     let made = |(name, shape): (String, Vec<usize>)| {
@@ -93,7 +95,8 @@ pub fn write_tensors(
     values: &[(&str, GgufValue)],
     format: Format,
 ) -> Result<()> {
-    let stored = |_: &str, shape: &[usize]| Encoding::from(if shape.len() > 1 { format } else { Format::F32 });
+    let stored =
+        |_: &str, shape: &[usize]| Encoding::from(if shape.len() > 1 { format } else { Format::F32 });
     let names: Vec<_> = LANGUAGE_MODEL_IN_LLAMA.into_iter().chain([("lm_head", "output")]).collect();
     write_gguf_values(file, values, &renamed(&package(tensors, stored)?, &names))
 }

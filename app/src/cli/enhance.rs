@@ -8,8 +8,9 @@ use std::{
 
 use anyhow::Context as _;
 use sluice_engine::{
+    memory::MemoryPreferences,
     models::FAMILIES,
-    request::{Enhance, ModelSource, Request},
+    request::{Enhance, Enhanced, ModelSource, Request},
     session::{Command, Event, Job, JobId},
     units,
 };
@@ -17,6 +18,7 @@ use sluice_engine::{
 use super::{
     engine::{Engine, Heard},
     exit::{self, Explained, Outcome, refuse, stderr_line},
+    listener::Listener,
     stdout as out,
     tool_args::ToolArgs,
 };
@@ -25,13 +27,15 @@ use crate::{
     seed::random_seed,
 };
 
+const NO_INSTRUCTIONS: &str = "no instructions for language models came with Sluice";
+
 const EXAMPLES: &str = "\
 Examples:
   sluice enhance \"a cat\"
       Writes a longer prompt with a language model from the model folders.
   sluice enhance \"a cat\" --language-model Qwen3-0.6B-Q8_0.gguf --for sdxl --seed 7
       The same words for the same seed, as tags for Stable Diffusion XL.
-  sluice generate --model ~/models/z-image --prompt \"$(sluice enhance 'a cat' --for ~/models/z-image)\"
+  sluice generate --model ~/models/z-image --prompt \"a cat\" --enhance
       Generates an image with what was written.
   sluice enhance \"a cat\" --plan
       Predicts memory and time, and writes nothing.";
@@ -63,7 +67,7 @@ pub(super) struct Args {
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct WritingArgs {
     /// A .gguf or .safetensors file of Qwen3, or a folder with one. Without it, one in the model folders is used.
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH")]
     language_model: Option<PathBuf>,
     /// What the language model is told, in place of what Sluice tells it: a text, or the name of a file with it.
     #[arg(long, value_name = "TEXT")]
@@ -111,39 +115,21 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 impl Args {
     /// Writes the prompt.
     fn follow(&self, engine: &Engine, request: Request) -> anyhow::Result<Outcome> {
-        let (grows, id) = (!self.tool.is_json() && stdout().is_terminal(), JobId(1));
+        let grows = !self.tool.is_json() && stdout().is_terminal();
         // A spinner and a text that grows would write over each other.
         let mut listener = self.tool.listener_beside(grows);
-        let job = Job { output: None, ..self.tool.job(id, request, PathBuf::new()) };
-        engine.send(Command::Generate(Box::new(job)))?;
+        let job = Job { output: None, ..self.tool.job(JobId(1), request, PathBuf::new()) };
         let mut shown = String::new();
-        loop {
-            let event = match engine.next()? {
-                Heard::Event(event) => event,
-                Heard::Interrupt => {
-                    engine.send(Command::Cancel { job: id })?;
-                    continue;
-                }
-            };
-            listener.hear(&event)?;
-            match event {
-                Event::Text { text, is_whole, .. } if grows => grow(&mut shown, &text, is_whole)?,
-                Event::Text { text, is_whole: true, .. } if !self.tool.is_json() => out::line(&text)?,
-                Event::Finished { .. } => return Ok(Outcome::Done),
-                Event::Cancelled { .. } => {
-                    if !shown.is_empty() {
-                        out::line("")?;
-                    }
-                    return Ok(Outcome::Cancelled);
-                }
-                Event::Failed { job: Some(_), failure } => {
-                    exit::complain(&failure);
-                    return Ok(Outcome::Failed);
-                }
-                Event::Failed { job: None, failure } => return Err(Explained(failure).into()),
-                _ => {}
+        let written = written(engine, job, &mut listener, |text, is_whole| {
+            if grows {
+                return grow(&mut shown, text, is_whole);
             }
+            if is_whole && !self.tool.is_json() { out::line(text) } else { Ok(()) }
+        })?;
+        if grows && written.is_err() && !shown.is_empty() {
+            out::line("")?;
         }
+        Ok(written.map_or_else(|outcome| outcome, |_| Outcome::Done))
     }
 
     /// What the language model is told for the model that the prompt is for; `None` after Ctrl-C.
@@ -172,8 +158,79 @@ impl Args {
                 ));
             }
         };
-        Ok(Some(instruction_for(&family).context("no instructions came with Sluice")?))
+        Ok(Some(instruction_for(&family).context(NO_INSTRUCTIONS)?))
     }
+}
+
+/// What a language model writes in a job, which `tell` is told as it grows; or why it wrote nothing.
+fn written(
+    engine: &Engine,
+    job: Job,
+    listener: &mut Listener,
+    mut tell: impl FnMut(&str, bool) -> anyhow::Result<()>,
+) -> anyhow::Result<Result<String, Outcome>> {
+    let id = job.id;
+    engine.send(Command::Generate(Box::new(job)))?;
+    let mut written = String::new();
+    loop {
+        let event = match engine.next()? {
+            Heard::Event(event) => event,
+            Heard::Interrupt => {
+                engine.send(Command::Cancel { job: id })?;
+                continue;
+            }
+        };
+        listener.hear(&event)?;
+        match event {
+            Event::Text { text, is_whole, .. } => {
+                tell(&text, is_whole)?;
+                written = text;
+            }
+            Event::Finished { .. } => return Ok(Ok(written)),
+            Event::Cancelled { .. } => return Ok(Err(Outcome::Cancelled)),
+            Event::Failed { job: Some(_), failure } => {
+                exit::complain(&failure);
+                return Ok(Err(Outcome::Failed));
+            }
+            Event::Failed { job: None, failure } => return Err(Explained(failure).into()),
+            _ => {}
+        }
+    }
+}
+
+/// Prompts for a model of a family, as a language model writes them anew; or why it does not.
+pub(super) fn enhanced(
+    engine: &Engine,
+    writing: &WritingArgs,
+    family: &str,
+    prompts: &[String],
+    (seed, memory): (u64, &MemoryPreferences),
+    listener: &mut Listener,
+) -> anyhow::Result<Result<Vec<Enhanced>, Outcome>> {
+    let Some(source) = writing.model(engine)? else { return Ok(Err(Outcome::Cancelled)) };
+    let enhance = writing.enhance(instruction_for(family).context(NO_INSTRUCTIONS)?)?;
+    let model = match &source {
+        ModelSource::Path(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        built_in => built_in.to_string(),
+    };
+    let mut all = Vec::new();
+    for prompt in prompts {
+        let request = Request {
+            model: source.clone(),
+            prompt: prompt.clone(),
+            seed,
+            enhance: Some(enhance.clone()),
+            ..Request::default()
+        };
+        let job = Job { memory: memory.clone(), ..Job::new(JobId(0), request) };
+        let result = match written(engine, job, listener, |_, _| Ok(()))? {
+            Ok(result) => result,
+            Err(outcome) => return Ok(Err(outcome)),
+        };
+        let (prompt, instruction, model) = (prompt.clone(), enhance.instruction.clone(), model.clone());
+        all.push(Enhanced { prompt, instruction, model, seed, result });
+    }
+    Ok(Ok(all))
 }
 
 /// Shows what a text has gained.
@@ -192,6 +249,12 @@ fn grow(shown: &mut String, text: &str, is_whole: bool) -> anyhow::Result<()> {
 }
 
 impl WritingArgs {
+    /// The usual way of writing.
+    pub fn usual(language_model: Option<PathBuf>) -> Self {
+        let Enhance { temperature, top_p, longest: max_tokens, .. } = Enhance::default();
+        Self { language_model, instruction: None, temperature, top_p, max_tokens }
+    }
+
     /// The language model: the one that was given, or one in the model folders; `None` after Ctrl-C.
     pub fn model(&self, engine: &Engine) -> anyhow::Result<Option<ModelSource>> {
         if let Some(path) = &self.language_model {

@@ -14,12 +14,12 @@ mod discreet;
 mod download;
 #[cfg(unix)]
 mod engines;
+mod enhance;
 mod files;
 mod grids;
 mod hires;
 #[cfg(target_os = "linux")]
 mod limits;
-mod enhance;
 mod mask;
 mod memory;
 mod presets;

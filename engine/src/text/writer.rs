@@ -15,6 +15,8 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
+/// What llama.cpp calls such models.
+const ARCHITECTURE: &str = "qwen3";
 /// The layer that makes scores of tokens from states.
 const HEAD: &str = "lm_head";
 /// The table of embeddings, which is that layer as well in models that have none.
@@ -61,16 +63,12 @@ impl Writer {
     pub fn open(checkpoint: &Checkpoint) -> Result<(Self, Component), CheckpointError> {
         let path = &checkpoint.path;
         let notes = read_model_notes(path)?.unwrap_or_default();
+        if !["", ARCHITECTURE].contains(&notes.architecture.as_str()) {
+            let reason = format!("it is a model of the kind {:?}, not {ARCHITECTURE:?}", notes.architecture);
+            return Err(refused(path, reason));
+        }
         let own = checkpoint.parts.iter().find(|part| Qwen3Chat::width_of(&part.tensors).is_some());
-        let Some(part) = own else {
-            return Err(refused(
-                path,
-                match notes.architecture.as_str() {
-                    "" => "it is no Qwen3 language model".to_owned(),
-                    other => format!("it is a model of the kind {other:?}, not Qwen3"),
-                },
-            ));
-        };
+        let part = own.ok_or_else(|| refused(path, "it is no Qwen3 language model"))?;
         if !Self::is_one(&part.tensors) {
             return Err(refused(path, "its last norm is missing: it only encodes prompts"));
         }
@@ -262,7 +260,8 @@ mod tests {
     #[test]
     fn a_character_is_shown_when_all_of_it_is_there() {
         let all = "a 狐 🚂".as_bytes();
-        for (count, text) in [(2, "a "), (3, "a "), (4, "a "), (5, "a 狐"), (8, "a 狐 "), (10, "a 狐 🚂")] {
+        for (count, text) in [(2, "a "), (3, "a "), (4, "a "), (5, "a 狐"), (8, "a 狐 "), (10, "a 狐 🚂")]
+        {
             assert_eq!(decoded(&all[..count]), text, "{count}");
         }
         assert_eq!(decoded(b"\xff a\xe7\x8b b \xe7"), "\u{fffd} a\u{fffd} b ");

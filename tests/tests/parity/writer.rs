@@ -188,7 +188,10 @@ fn what_is_no_language_model_is_said() {
     llama[0].1 = sluice_tests::packed::GgufValue::Text("llama".to_owned());
     write_tensors(&file("llama.gguf"), &tensors, &llama, Format::F16).unwrap();
     let said = refused("llama.gguf");
-    assert!(said.contains("cannot write prompts: it is a model of the kind \"llama\", not Qwen3"), "{said}");
+    assert!(
+        said.contains("cannot write prompts: it is a model of the kind \"llama\", not \"qwen3\""),
+        "{said}"
+    );
 
     let mut encoder = tensors.clone();
     encoder.remove("model.norm.weight");

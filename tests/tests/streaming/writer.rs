@@ -68,8 +68,8 @@ fn every_mode_gives_the_same_words_within_its_budget() {
 fn forecasts_of_the_peak_come_true() {
     let folder = tempfile::tempdir().unwrap();
     let mut request = request(folder.path(), Format::F16);
-    // The whole length is used, so that nothing is left of what was reserved.
-    request.enhance = request.enhance.map(|enhance| Enhance { longest: 300, ..enhance });
+    // What is kept of so many tokens is far more than what is not traced.
+    request.enhance = request.enhance.map(|enhance| Enhance { longest: 4000, ..enhance });
     let mut runner = Runner::of_two_threads().unwrap();
     let plan = forecast(&runner, &request, &card()).plan.unwrap();
     assert_eq!((plan.stages.len(), plan.stages[0].stage.kind), (1, StageKind::Write));
@@ -79,7 +79,7 @@ fn forecasts_of_the_peak_come_true() {
     let ratio = outcome.predicted_activations as f64 / outcome.measured_activations as f64;
     println!("{ratio:.3}, {outcome:?}");
     assert!(outcome.measured_device <= outcome.predicted_device, "{outcome:?}");
-    assert!((0.98..1.3).contains(&ratio), "{ratio:.3}, {outcome:?}");
+    assert!((0.98..1.1).contains(&ratio), "{ratio:.3}, {outcome:?}");
 }
 
 #[test]
@@ -112,7 +112,10 @@ fn a_text_is_told_as_it_grows_and_ends_when_it_is_cancelled() {
     let mut last = String::new();
     while last.len() < 50 {
         if let Event::Text { text, is_whole, .. } = runner.event().unwrap() {
-            assert!(!is_whole && text.starts_with(last.trim_end_matches('\u{fffd}')), "{last:?} became {text:?}");
+            assert!(
+                !is_whole && text.starts_with(last.trim_end_matches('\u{fffd}')),
+                "{last:?} became {text:?}"
+            );
             last = text;
         }
     }

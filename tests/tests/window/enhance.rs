@@ -73,7 +73,10 @@ fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
     window.frames();
     let asked = window.take_plans().into_iter().rev().find(|query| query.request.enhance.is_some());
     let id = asked.unwrap().id;
-    let failure = Failure { message: "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned(), advice: None };
+    let failure = Failure {
+        message: "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned(),
+        advice: None,
+    };
     window.says(Event::NotPlanned { id, failure });
     window.frames();
     assert!(window.shows("it is no Qwen3 language model"));
