@@ -13,8 +13,8 @@ fn what_writes_no_prompt_is_said() {
     std::fs::write(folder.path().join("notes.gguf"), "no model").unwrap();
     let notes = ["--language-model", "notes.gguf"];
     assert_fails(&with(&notes), "notes.gguf", "");
-    let upscaler = ["--language-model", "missing.gguf"];
-    assert_fails(&with(&upscaler), "missing.gguf", "");
+    let missing = ["--language-model", "missing.gguf"];
+    assert_fails(&with(&missing), "there is no file or folder missing.gguf", "Check the path");
     assert_fails(
         &with(&[&notes[..], &["--for", "nothing"]].concat()),
         "nothing is no model here, no family and no kind of prompt",

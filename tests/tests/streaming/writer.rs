@@ -68,8 +68,9 @@ fn every_mode_gives_the_same_words_within_its_budget() {
 fn forecasts_of_the_peak_come_true() {
     let folder = tempfile::tempdir().unwrap();
     let mut request = request(folder.path(), Format::F16);
-    // What is kept of so many tokens is far more than what is not traced.
-    request.enhance = request.enhance.map(|enhance| Enhance { longest: 4000, ..enhance });
+    // So much to read that everything else is little beside it, and an answer that may end early as well.
+    let told = |enhance: Enhance| Enhance { instruction: INSTRUCTION.repeat(100), longest: 20, ..enhance };
+    request.enhance = request.enhance.map(told);
     let mut runner = Runner::of_two_threads().unwrap();
     let plan = forecast(&runner, &request, &card()).plan.unwrap();
     assert_eq!((plan.stages.len(), plan.stages[0].stage.kind), (1, StageKind::Write));
