@@ -4,6 +4,7 @@ pub mod cli;
 #[cfg(feature = "download")]
 pub mod downloads;
 pub mod engines;
+pub mod enhancing;
 pub mod folders;
 pub mod fonts;
 pub mod groups;

@@ -4,6 +4,7 @@ mod canvas;
 mod clip;
 mod control;
 mod control_net;
+mod enhance;
 mod error;
 mod files;
 pub mod grid;
@@ -33,6 +34,7 @@ pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
 pub use control_net::{ControlMode, ControlNet, Preprocessor};
+pub use enhance::{Enhance, Enhanced, LONGEST_ENHANCED};
 pub use error::RequestError;
 pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
@@ -270,6 +272,12 @@ pub struct Request {
     /// of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask_of: Option<MaskOf>,
+    /// Makes a better prompt instead of generating anything; the model is then a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enhance: Option<Enhance>,
+    /// What the prompt was made of, if a language model has written it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub enhanced: Option<Enhanced>,
     /// ControlNets, whose effects add up, in families that take them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control_nets: Vec<ControlNet>,
@@ -345,6 +353,8 @@ impl Default for Request {
             depth_model: None,
             depth_of: None,
             mask_of: None,
+            enhance: None,
+            enhanced: None,
         }
     }
 }

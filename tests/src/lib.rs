@@ -25,3 +25,4 @@ pub mod stores;
 pub mod threads;
 pub mod twins;
 pub mod upscalers;
+pub mod writer;

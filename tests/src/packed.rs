@@ -223,6 +223,8 @@ pub fn widened(packaged: &Packaged) -> Result<Tensors> {
 pub enum GgufValue {
     /// An integer.
     Number(u32),
+    /// A float.
+    Float(f32),
     /// Text.
     Text(String),
     /// A list of texts.
@@ -239,6 +241,10 @@ impl GgufValue {
         };
         match self {
             Self::Number(number) => out.extend([4, *number].map(u32::to_le_bytes).concat()),
+            Self::Float(value) => {
+                out.extend(6u32.to_le_bytes());
+                out.extend(value.to_le_bytes());
+            }
             Self::Text(text) => {
                 out.extend(8u32.to_le_bytes());
                 write_text(out, text);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     output::Codec,
     request::{
-        ModelSource, Request, Schedule, Variation,
+        Enhanced, ModelSource, Request, Schedule, Variation,
         grid::{Grid, GridLabels},
     },
     session::{Command, Event, Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject, Reports},
@@ -15,6 +15,7 @@ use sluice_engine::{
 use super::{
     control_net_args::ControlNetArgs,
     engine::{Engine, Heard},
+    enhance::{WritingArgs, enhanced},
     exit::{self, Explained, Outcome, refuse, stderr_line},
     grid_args::GridArgs,
     image_prompt_args::ImagePromptArgs,
@@ -91,6 +92,12 @@ pub(super) struct Args {
     /// The video codec of a clip. All but h264 need the program ffmpeg.
     #[arg(long, value_name = "NAME", default_value = Codec::default().name(), value_parser = named(&Codec::ALL, Codec::name))]
     codec: Codec,
+    /// Let a language model write longer prompts first, see `sluice enhance`.
+    #[arg(long)]
+    enhance: bool,
+    /// The language model that does: a .gguf or .safetensors file of Qwen3. Without it, one in the model folders is used.
+    #[arg(long, value_name = "PATH", requires = "enhance")]
+    language_model: Option<PathBuf>,
     /// The same seed and settings give the same image. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -149,14 +156,24 @@ pub(super) struct Args {
     memory: MemoryArgs,
 }
 
-pub(super) fn run(args: Args) -> anyhow::Result<Outcome> {
+pub(super) fn run(mut args: Args) -> anyhow::Result<Outcome> {
     let engine = Engine::start(args.threads.map(usize::from), &args.folders, args.request.folders())?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     part_args::check(&args.memory.preferences(), &summary)?;
     let request = args.request(&summary)?;
     let grid =
         args.grid.grid().map_err(|error| refuse(error.to_string(), "Change --x, --y or --z.".to_owned()))?;
-    let Jobs { jobs, titles, groups, notes } = args.jobs(&request, grid.as_ref())?;
+    let enhanced = match args.enhanced(&engine, &summary.family, request.seed)? {
+        Ok(enhanced) => enhanced,
+        Err(outcome) => return Ok(outcome),
+    };
+    if args.enhance {
+        args.prompts = enhanced.iter().map(|enhanced| enhanced.result.clone()).collect();
+    }
+    let Jobs { mut jobs, titles, groups, notes } = args.jobs(&request, grid.as_ref())?;
+    for job in &mut jobs {
+        job.request.enhanced = enhanced.iter().find(|known| known.result == job.request.prompt).cloned();
+    }
     let mut listener = Listener::new(titles, args.json, args.quiet, args.offload_log);
     if !args.quiet && !args.json {
         stderr_line(&introduction(&summary, &request));
@@ -326,6 +343,26 @@ impl Args {
             return Ok(request);
         }
         self.source.with_frames_of_clip(request, summary)
+    }
+
+    /// The prompts as a language model writes them anew, if that is asked for; or why it does not.
+    fn enhanced(
+        &self,
+        engine: &Engine,
+        family: &str,
+        seed: u64,
+    ) -> anyhow::Result<Result<Vec<Enhanced>, Outcome>> {
+        if !self.enhance {
+            return Ok(Ok(Vec::new()));
+        }
+        let writing = WritingArgs::usual(self.language_model.clone());
+        let memory = self.memory.preferences();
+        let mut listener = Listener::new(Vec::new(), self.json, self.quiet, false);
+        let all = enhanced(engine, &writing, family, &self.prompts, (seed, &memory), &mut listener)?;
+        if !self.quiet && !self.json {
+            all.iter().flatten().for_each(|enhanced| stderr_line(&enhanced.result));
+        }
+        Ok(all)
     }
 
     /// The jobs, and what is composed of them.

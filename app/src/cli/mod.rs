@@ -11,6 +11,7 @@ mod depth;
 mod download;
 mod engine;
 mod engine_args;
+mod enhance;
 mod exit;
 mod flags_elsewhere;
 mod forecast;
@@ -68,6 +69,8 @@ Examples:
       Generates an image with a model of your own.
   sluice upscale photo.jpg --scale 2
       Enlarges an image with the upscaler that comes with Sluice.
+  sluice enhance \"a cat\" --for ~/models/z-image
+      Writes a longer prompt with a language model of your own.
   sluice inspect ~/models/z-image
       Shows what a model consists of, or what the files in a folder are.
   sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
@@ -116,6 +119,7 @@ enum Command {
     Upscale(Box<upscale::Args>),
     Depth(Box<depth::Args>),
     Mask(Box<mask::Args>),
+    Enhance(Box<enhance::Args>),
     Inspect(inspect::Args),
     Models(models::Args),
     Convert(convert::Args),
@@ -152,6 +156,7 @@ pub fn run() -> ExitCode {
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
+        Some(Command::Enhance(args)) => enhance::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),

@@ -1,4 +1,5 @@
-//! What the commands have in common that make something of files of images: `upscale`, `depth` and `mask`.
+//! What the commands have in common that make something of files of images: `upscale`, `depth` and `mask`; and
+//! `enhance`, which makes text.
 
 use std::path::{Path, PathBuf};
 
@@ -42,6 +43,16 @@ pub(super) struct ToolArgs {
 impl ToolArgs {
     pub fn engine(&self) -> anyhow::Result<Engine> {
         Engine::start(self.threads.map(usize::from), &self.folders, PromptFolders::default())
+    }
+
+    /// Whether the standard output is for events.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Shows the progress of one job, unless something else shows it.
+    pub fn listener_beside(&self, other: bool) -> Listener {
+        Listener::new(Vec::new(), self.json, self.quiet || other, false)
     }
 
     /// Whether somebody reads what is said before a run.

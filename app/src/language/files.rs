@@ -30,6 +30,7 @@ macro_rules! files {
             file!($tag, "common"),
             file!($tag, "control-nets"),
             file!($tag, "engines"),
+            file!($tag, "enhance"),
             file!($tag, "error"),
             file!($tag, "files"),
             file!($tag, "gallery"),

@@ -2,6 +2,7 @@
 
 mod act;
 mod engines;
+mod enhancing;
 mod gallery;
 mod get;
 mod kept;
@@ -492,6 +493,7 @@ impl SluiceApp {
         self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
         self.ask_about_upscaling(ui.ctx());
+        self.ask_about_enhancing(ui.ctx());
     }
 
     fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {

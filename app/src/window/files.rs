@@ -320,6 +320,8 @@ pub enum FileEvent {
     DepthModelChosen(PathBuf),
     /// A segmenter was chosen in a dialog.
     SegmenterChosen(PathBuf),
+    /// A language model was chosen in a dialog.
+    LanguageModelChosen(PathBuf),
     /// A Redux model was chosen in a dialog.
     ReduxChosen(PathBuf),
     /// The adapters next to a model.
@@ -428,6 +430,7 @@ impl Files {
                     | FileEvent::PromptImageChosen { .. }
                     | FileEvent::DepthModelChosen(_)
                     | FileEvent::SegmenterChosen(_)
+                    | FileEvent::LanguageModelChosen(_)
                     | FileEvent::UpscalerChosen(_)
                     | FileEvent::HiresUpscalerChosen(_)
                     | FileEvent::InputChosen(_)

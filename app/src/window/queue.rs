@@ -160,6 +160,7 @@ impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
         let prompt = match (&request.upscale, &request.depth_of, &request.mask_of) {
+            _ if request.enhance.is_some() => tr!("queue-enhance"),
             (Some(upscale), ..) => tr!("queue-upscale", name = file_name(&upscale.path)),
             (None, Some(image), _) => tr!("queue-depth", name = file_name(image)),
             (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
@@ -168,7 +169,7 @@ impl Row {
         };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
-        let makes_map = request.depth_of.is_some() || request.mask_of.is_some();
+        let makes_map = request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
         let size = match &request.upscale {
             Some(_) => size,
             None if makes_map => String::new(),

@@ -4,6 +4,7 @@
 mod library;
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -141,6 +142,10 @@ pub struct Settings {
     pub style_files: Vec<PathBuf>,
     /// What makes masks of objects; the first in the library if absent.
     pub segmenter: Option<PathBuf>,
+    /// What writes better prompts; one of the library if absent.
+    pub language_model: Option<PathBuf>,
+    /// What it is told for kinds of prompts, where that is not the usual.
+    pub instructions: BTreeMap<String, String>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
     /// Whether the list of collections is open; by the width of the window until it was opened or closed.
@@ -177,6 +182,8 @@ impl Default for Settings {
             muted: false,
             style_files: Vec::new(),
             segmenter: None,
+            language_model: None,
+            instructions: BTreeMap::new(),
             gallery_folders: Vec::new(),
             collections_open: None,
             memory: MemorySettings::default(),

@@ -68,6 +68,7 @@ pub fn stage_words(progress: &Progress) -> String {
         Some(StageKind::Denoise) if steps == 0 => tr!("status-bar-denoising"),
         Some(StageKind::Denoise) => tr!("status-bar-step", step = step, steps = steps),
         Some(StageKind::Decode) => tr!("status-bar-decoding"),
+        Some(StageKind::Write) => tr!("status-bar-writing"),
         Some(StageKind::Preprocess) => tr!("status-bar-preprocessing"),
         Some(StageKind::Upscale) if steps == 0 || is_between => tr!("status-bar-upscaling"),
         Some(StageKind::Upscale) => tr!("status-bar-tile", tile = step, tiles = steps),

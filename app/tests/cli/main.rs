@@ -14,6 +14,7 @@ mod discreet;
 mod download;
 #[cfg(unix)]
 mod engines;
+mod enhance;
 mod files;
 mod grids;
 mod hires;

@@ -77,6 +77,7 @@ files-ip-adapter = IP-Adapter wählen
 files-prompt-image = Bild zum Lesen wählen
 files-depth-model = Tiefenschätzer wählen
 files-segmenter = Segmentierer wählen
+files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
 files-folder-tip = Öffnet diesen Ordner.
 files-file-tip = Wählt diese Datei.

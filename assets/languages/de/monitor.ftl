@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt
+        [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] Block { $number } des Vergrößerers
         [preprocessor] Block { $number } der Vorverarbeitung
         [segmenter] Block { $number } des Segmentierers
+        [language-model] Block { $number } des Sprachmodells
        *[autoencoder] Block { $number } des Autoencoders
     }
 monitor-block-resident = { $memory }, während seiner Phase geladen

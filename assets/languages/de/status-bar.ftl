@@ -34,4 +34,5 @@ status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
 status-bar-upscaling = Vergrößern
 status-bar-preprocessing = Karten erstellen
+status-bar-writing = Schreiben
 status-bar-tile = Kachel { $tile } von { $tiles }

@@ -77,6 +77,7 @@ files-ip-adapter = Choose an IP-Adapter
 files-prompt-image = Choose an image to read
 files-depth-model = Choose a depth estimator
 files-segmenter = Choose a segmenter
+files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
 files-folder-tip = Opens this folder.
 files-file-tip = Chooses this file.

@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed
+        [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed, now { $block }
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed, now { $block }
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed, now { $block }
+        [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed, now { $block }
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed, now { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] Block { $number } of the upscaler
         [preprocessor] Block { $number } of the preprocessor
         [segmenter] Block { $number } of the segmenter
+        [language-model] Block { $number } of the language model
        *[autoencoder] Block { $number } of the autoencoder
     }
 monitor-block-resident = { $memory }, resident during its stage

@@ -34,4 +34,5 @@ status-bar-gpu-tip-degrees = { $name }, { $load } busy, { $degrees } °C
 status-bar-no-gpu = No NVIDIA GPU
 status-bar-upscaling = Upscaling
 status-bar-preprocessing = Making maps
+status-bar-writing = Writing
 status-bar-tile = Tile { $tile } of { $tiles }

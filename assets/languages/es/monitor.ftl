@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming
+        [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming, ahora { $block }
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] Bloque { $number } del upscaler
         [preprocessor] Bloque { $number } del preprocesador
         [segmenter] Bloque { $number } del modelo de segmentación
+        [language-model] Bloque { $number } del modelo de lenguaje
        *[autoencoder] Bloque { $number } del autocodificador
     }
 monitor-block-resident = { $memory }, residente durante su fase

@@ -77,6 +77,7 @@ files-ip-adapter = Choisir un IP-Adapter
 files-prompt-image = Choisir une image à lire
 files-depth-model = Choisir un estimateur de profondeur
 files-segmenter = Choisir un modèle de segmentation
+files-language-model = Choisir un modèle de langage
 files-upscaler = Choisir un upscaler
 files-file-tip = Choisit ce fichier.
 files-folder-tip = Ouvre ce dossier.

@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming
+        [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] Bloc { $number } de l'upscaler
         [preprocessor] Bloc { $number } du préprocesseur
         [segmenter] Bloc { $number } du modèle de segmentation
+        [language-model] Bloc { $number } du modèle de langage
        *[autoencoder] Bloc { $number } de l'auto-encodeur
     }
 monitor-block-resident = { $memory }, résident pendant sa phase

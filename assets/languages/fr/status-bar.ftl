@@ -34,4 +34,5 @@ status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
 status-bar-upscaling = Agrandissement
 status-bar-preprocessing = Création des cartes
+status-bar-writing = Écriture
 status-bar-tile = Tuile { $tile } sur { $tiles }

@@ -77,6 +77,7 @@ files-ip-adapter = IP-Adapterを選ぶ
 files-prompt-image = 読み取る画像を選ぶ
 files-depth-model = 深度推定モデルを選ぶ
 files-segmenter = セグメンテーションモデルを選ぶ
+files-language-model = 言語モデルを選ぶ
 files-upscaler = アップスケーラーを選択
 files-folder-tip = このフォルダーを開きます。
 files-file-tip = このファイルを選びます。

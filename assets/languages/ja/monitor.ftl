@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] アップスケーラーのブロック { $number }
         [preprocessor] 前処理のブロック { $number }
         [segmenter] セグメンテーションモデルのブロック { $number }
+        [language-model] 言語モデルのブロック { $number }
        *[autoencoder] オートエンコーダーのブロック { $number }
     }
 monitor-block-resident = { $memory }、ステージの間は常駐

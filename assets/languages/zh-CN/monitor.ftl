@@ -52,6 +52,7 @@ monitor-layers-summary =
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
     }
 monitor-layers-now =
@@ -61,6 +62,7 @@ monitor-layers-now =
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
     }
 monitor-block =
@@ -70,6 +72,7 @@ monitor-block =
         [upscaler] 放大模型的块 { $number }
         [preprocessor] 预处理器的块 { $number }
         [segmenter] 分割模型的块 { $number }
+        [language-model] 语言模型的块 { $number }
        *[autoencoder] 自编码器的块 { $number }
     }
 monitor-block-resident = { $memory }，在其阶段内常驻

@@ -183,6 +183,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no language model, or one of a kind that is not supported.
+    #[error("{} cannot write prompts: {reason}", .path.display())]
+    LanguageModel {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// An upscaler as a Python pickle.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     PickledUpscaler {
@@ -375,6 +383,11 @@ impl CheckpointError {
             Self::Segmenter { .. } => {
                 "Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one \
                 as transformers saves it."
+                    .to_owned()
+            }
+            Self::LanguageModel { .. } => {
+                "Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text \
+                encoder of Z-Image."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

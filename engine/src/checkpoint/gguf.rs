@@ -24,7 +24,7 @@ const ORIGINAL_SHAPE: &str = "comfy.gguf.orig_shape.";
 
 pub(super) const UINT8: u32 = 0;
 pub(super) const INT8: u32 = 1;
-const UINT32: u32 = 4;
+pub(super) const UINT32: u32 = 4;
 pub(super) const FLOAT32: u32 = 6;
 pub(super) const STRING: u32 = 8;
 pub(super) const ARRAY: u32 = 9;

@@ -20,12 +20,15 @@ pub enum Role {
     Preprocessor,
     /// Makes masks of what points and boxes show.
     Segmenter,
+    /// Writes text.
+    LanguageModel,
 }
 
 impl Role {
-    /// Whether its matrices are always held as they are stored: it is small, and errors in it are seen at once.
+    /// Whether its matrices are always held as they are stored: it is small, errors in it are seen at once, or files of
+    /// every precision are at hand.
     pub fn stays_as_stored(self) -> bool {
-        matches!(self, Self::Autoencoder | Self::Upscaler | Self::Preprocessor | Self::Segmenter)
+        !matches!(self, Self::TextEncoder | Self::Denoiser)
     }
 
     /// The identifier in machine-readable output.
@@ -37,6 +40,7 @@ impl Role {
             Self::Upscaler => "upscaler",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
+            Self::LanguageModel => "language_model",
         }
     }
 }
@@ -50,6 +54,7 @@ impl fmt::Display for Role {
             Self::Upscaler => "upscaler",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
+            Self::LanguageModel => "language model",
         })
     }
 }

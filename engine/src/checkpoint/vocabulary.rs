@@ -1,10 +1,11 @@
-//! The tokenizer embedded in the header of a text encoder's GGUF file.
+//! What the header of a language model's GGUF file says beside its tensors: the tokenizer, the chat template and the numbers of
+//! its shape.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use super::{
     CheckpointError, FileKind,
-    gguf::{ARRAY, Cursor, FLOAT32, INT8, STRING, UINT8},
+    gguf::{ARRAY, Cursor, FLOAT32, INT8, STRING, UINT8, UINT32},
     shards::files_of,
     weight_file::WeightFile,
 };
@@ -22,6 +23,50 @@ pub struct Vocabulary {
     pub merges: Vec<String>,
     /// SentencePiece's compiled table of replacements, applied before splitting.
     pub replacements: Vec<u8>,
+}
+
+/// What a GGUF file says about its language model, without its tokens.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelNotes {
+    /// The architecture, such as `qwen3`.
+    pub architecture: String,
+    /// How a chat is written, as a template in Jinja; empty if there is none.
+    pub chat_template: String,
+    /// Numbers of its architecture, such as `rope.freq_base`, without the name of the architecture.
+    pub numbers: BTreeMap<String, f64>,
+}
+
+/// What a GGUF file says about its language model; `None` for files of other kinds. Of several shards, the first has it.
+///
+/// # Errors
+/// Fails if the file cannot be read or its header is damaged.
+pub fn read_model_notes(path: &Path) -> Result<Option<ModelNotes>, CheckpointError> {
+    let files = files_of(path)?;
+    let file = WeightFile::open(files.first().map_or(path, |first| first))?;
+    if file.kind()? != FileKind::Gguf {
+        return Ok(None);
+    }
+    let (mut cursor, _, values) = Cursor::begin(&file)?;
+    let mut notes = ModelNotes::default();
+    let mut numbers = BTreeMap::new();
+    for _ in 0..values {
+        let key = cursor.string()?;
+        match (key.as_str(), cursor.u32()?) {
+            ("general.architecture", STRING) => notes.architecture = cursor.string()?,
+            ("tokenizer.chat_template", STRING) => notes.chat_template = cursor.string()?,
+            (_, UINT32) => {
+                numbers.insert(key, cursor.u32()?.into());
+            }
+            (_, FLOAT32) => {
+                numbers.insert(key, f32::from_bits(cursor.u32()?).into());
+            }
+            (_, kind) => cursor.pass_over(kind, 0)?,
+        }
+    }
+    let own = format!("{}.", notes.architecture);
+    let numbers =
+        numbers.into_iter().filter_map(|(key, value)| Some((key.strip_prefix(&own)?.to_owned(), value)));
+    Ok(Some(ModelNotes { numbers: numbers.collect(), ..notes }))
 }
 
 /// The tokenizer embedded in a GGUF file, if any. Of several shards, the first has it.

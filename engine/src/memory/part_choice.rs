@@ -25,6 +25,7 @@ fn of_role(role: Role) -> &'static [&'static str] {
         Role::Upscaler => &["upscalers"],
         Role::Preprocessor => &["preprocessors"],
         Role::Segmenter => &["segmenters"],
+        Role::LanguageModel => &["language_models"],
     }
 }
 

@@ -21,7 +21,7 @@ struct ByRole {
 impl ByRole {
     fn of(&self, role: Role) -> Residence {
         match role {
-            Role::TextEncoder => self.text_encoders,
+            Role::TextEncoder | Role::LanguageModel => self.text_encoders,
             Role::Denoiser => self.denoisers,
             Role::Autoencoder | Role::Upscaler | Role::Preprocessor | Role::Segmenter => self.autoencoders,
         }

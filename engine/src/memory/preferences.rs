@@ -189,7 +189,11 @@ impl MemoryPreferences {
         match role {
             Role::TextEncoder => self.text_precision,
             Role::Denoiser => self.denoiser_precision,
-            Role::Autoencoder | Role::Upscaler | Role::Preprocessor | Role::Segmenter => Storage::Stored,
+            Role::Autoencoder
+            | Role::Upscaler
+            | Role::Preprocessor
+            | Role::Segmenter
+            | Role::LanguageModel => Storage::Stored,
         }
     }
 
@@ -209,7 +213,7 @@ impl MemoryPreferences {
             Role::TextEncoder => self.text_encoder,
             Role::Denoiser => self.denoiser,
             Role::Autoencoder => self.autoencoder,
-            Role::Upscaler | Role::Preprocessor | Role::Segmenter => None,
+            Role::Upscaler | Role::Preprocessor | Role::Segmenter | Role::LanguageModel => None,
         };
         part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)
     }

@@ -190,5 +190,6 @@ fn role_name(role: Role) -> &'static str {
         Role::Upscaler => "upscaler",
         Role::Preprocessor => "preprocessor",
         Role::Segmenter => "segmenter",
+        Role::LanguageModel => "language model",
     }
 }

@@ -21,6 +21,8 @@ pub enum StageKind {
     Upscale,
     /// Images to maps for ControlNets.
     Preprocess,
+    /// A prompt to a better one.
+    Write,
 }
 
 impl StageKind {
@@ -33,6 +35,7 @@ impl StageKind {
             Self::Decode => "Decode",
             Self::Upscale => "Upscale",
             Self::Preprocess => "Make maps",
+            Self::Write => "Write",
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod unet;
 mod upscalers;
 pub mod wan;
 mod windows;
+mod writers;
 pub mod wuerstchen;
 pub mod z_image;
 
@@ -66,6 +67,7 @@ pub use segmenters::{Segmenters, open_segmenter};
 pub use stages::{ClipFrames, Denoise, EncodedMap, SourceImages, Start, Steps, Task, around};
 pub use upscalers::{Upscalers, open_upscaler};
 pub use windows::{FrameWindows, Window};
+pub use writers::{LanguageModels, open_language_model};
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[

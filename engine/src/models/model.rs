@@ -12,7 +12,7 @@ use crate::{
         Sampler,
     },
     sampling::{OwnLevels, Training},
-    text::{ClipVision, ImagePrompter, Manner, SeenSize, TextEncoder, Tokens, VisionTower},
+    text::{ClipVision, ImagePrompter, Manner, SeenSize, TextEncoder, Tokens, VisionTower, Writer},
     upscale::Upscaler,
     vae::Autoencoder,
 };
@@ -68,6 +68,8 @@ pub enum Network {
     Depth(Arc<DepthAnything>),
     /// Makes masks of parts of images.
     Segmenter(Arc<Segmenter>),
+    /// Writes text.
+    Writer(Arc<Writer>),
 }
 
 /// A denoiser and its noise levels.
@@ -326,6 +328,14 @@ impl Model {
         })
     }
 
+    /// Its language model, if it is one.
+    pub fn writer(&self) -> Option<Used<Writer>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::Writer(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
     /// This model plus the parts of another for which `name` returns a name. Each denoiser still reads the
     /// text encoders of its own model. LoRAs do not apply to the added parts.
     pub fn joined(&self, other: &Self, name: impl Fn(&ModelPart) -> Option<&'static str>) -> Self {
@@ -395,6 +405,9 @@ impl Model {
     /// # Errors
     /// When no model supports it, or this one does not.
     pub fn validate(&self, request: &Request) -> Result<(), RequestError> {
+        if let (Some(enhance), Some(_)) = (&request.enhance, self.writer()) {
+            return enhance.validate(&request.prompt);
+        }
         let generates = self.denoisers().next().is_some();
         match (&request.depth_of, self.depth()) {
             (Some(_), Some(_)) => return Ok(()),

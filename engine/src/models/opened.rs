@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open, open_depth, open_segmenter, open_upscaler};
+use super::{Model, open, open_depth, open_language_model, open_segmenter, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
     request::{ControlNet, ImagePrompt, ModelSource, Preprocessor, Redux, Refiner, Request},
@@ -64,6 +64,9 @@ impl OpenedModels {
         }
         if request.mask_of.is_some() {
             return self.alone(&path, open_segmenter);
+        }
+        if request.enhance.is_some() {
+            return self.alone(&path, open_language_model);
         }
         let (mut model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {

@@ -85,7 +85,8 @@ impl Family for Sdxl {
             | Network::Autoencoder(_)
             | Network::Upscaler(_)
             | Network::Depth(_)
-            | Network::Segmenter(_) => None,
+            | Network::Segmenter(_)
+            | Network::Writer(_) => None,
         };
         Ok(model.joined(refiner, name))
     }

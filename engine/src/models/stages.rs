@@ -8,7 +8,7 @@ use crate::{
     memory::StageKind,
     request::{Canvas, Mode, Request},
     sampling::{self, Guide},
-    text::{ClipVision, ImagePrompter, TextEncoder, VisionTower},
+    text::{ClipVision, ImagePrompter, TextEncoder, VisionTower, Writer},
     upscale::Upscaler,
     vae::Autoencoder,
 };
@@ -69,6 +69,11 @@ pub enum Task {
     Segment {
         /// The segmenter.
         segmenter: Used<Segmenter>,
+    },
+    /// Writes a better prompt.
+    Write {
+        /// The language model.
+        writer: Used<Writer>,
     },
     /// Enlarges an image or the frames of a clip.
     Upscale {
@@ -261,6 +266,7 @@ impl Task {
             Self::Decode { .. } => StageKind::Decode,
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
             Self::Depth { .. } | Self::Segment { .. } => StageKind::Preprocess,
+            Self::Write { .. } => StageKind::Write,
         }
     }
 

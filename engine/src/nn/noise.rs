@@ -51,6 +51,11 @@ impl NoiseStream {
         values
     }
 
+    /// The next value that is evenly distributed in [0, 1): as `torch.rand(1, dtype=torch.float64, generator=generator)`.
+    pub fn uniform(&mut self) -> f64 {
+        uniform_f64(&mut self.generator)
+    }
+
     fn one(&mut self) -> f32 {
         if let Some(spare) = self.spare.take() {
             return spare as f32;

@@ -360,6 +360,27 @@ impl Tensor {
         }
     }
 
+    /// Writes `part` over its own values, from `start` on along a dimension. Other tensors that share its memory change with it.
+    pub fn overwrite(&self, part: &Self, dim: usize, start: usize) -> Result<()> {
+        match (&self.0, &part.0) {
+            (Kind::Computed(own), Kind::Computed(part)) => own.slice_set(&part.contiguous()?, dim, start),
+            (Kind::Traced(own), Kind::Traced(part)) => {
+                let fits = |(axis, (own, part)): (usize, (&usize, &usize))| match axis == dim {
+                    true => start + part <= *own,
+                    false => own == part,
+                };
+                if own.dims().len() != part.dims().len()
+                    || !own.dims().iter().zip(part.dims()).enumerate().all(fits)
+                {
+                    bail!("{:?} cannot be written over {:?} from {start} on", part.dims(), own.dims());
+                }
+                part.contiguous();
+                Ok(())
+            }
+            _ => bail!("a computed tensor among traced ones"),
+        }
+    }
+
     /// The rows of the first dimension with these indices.
     pub fn index_select(&self, rows: &[u32]) -> Result<Self> {
         match &self.0 {

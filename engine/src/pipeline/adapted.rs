@@ -17,6 +17,10 @@ use crate::{
 /// # Errors
 /// When a name is unknown, or the text in the brackets is not valid.
 pub fn spelled_out(request: &Request, folders: &PromptFolders) -> Result<Request, PipelineError> {
+    if request.enhance.is_some() {
+        // The language model reads the prompt as it is written.
+        return Ok(request.clone());
+    }
     with_named_adapters(&with_words_chosen(request, &folders.wildcards)?, &folders.adapters)
 }
 

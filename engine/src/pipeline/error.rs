@@ -66,6 +66,12 @@ pub enum PipelineError {
         /// All identifiers.
         known: Vec<String>,
     },
+    /// A language model whose answer has no words.
+    #[error("the language model wrote nothing in {tokens} tokens")]
+    NothingWritten {
+        /// The number of tokens.
+        tokens: usize,
+    },
     /// Telemetry about the run cannot be written.
     #[error(transparent)]
     Telemetry(#[from] TelemetryError),
@@ -129,6 +135,11 @@ impl PipelineError {
                     format!("Choose one of {}.", numbered.collect::<Vec<_>>().join(", "))
                 }
             }),
+            Self::NothingWritten { .. } => Some(
+                "Try another seed, allow more tokens, or choose a model that does not think first, such as \
+                 Qwen3-4B-Instruct-2507."
+                    .to_owned(),
+            ),
             Self::Telemetry(error) => error.advice().map(str::to_owned),
             Self::Card(_) => {
                 Some("Install an NVIDIA driver that supports CUDA 13, or run on the CPU.".to_owned())

@@ -53,6 +53,26 @@ pub enum RequestError {
         "this model makes masks and generates no images; use `sluice mask`, or the tools for masks in the window"
     )]
     OnlyMakesMasks,
+    /// A better prompt of nothing.
+    #[error("there is no prompt to enhance; write a few words")]
+    NothingToEnhance,
+    /// A language model without an instruction.
+    #[error("the language model has no instruction; leave it out for the usual one")]
+    NoInstruction,
+    /// A temperature that makes no sense.
+    #[error("the temperature {0} is not between 0 and 2")]
+    Temperature(f32),
+    /// A probability that is none.
+    #[error("top-p {0} is not above 0 and at most 1")]
+    TopP(f32),
+    /// A text without tokens, or a book.
+    #[error("a prompt of {tokens} tokens is not possible; use 1 to {most}")]
+    LongestPrompt {
+        /// The requested value.
+        tokens: u32,
+        /// The largest valid value.
+        most: u32,
+    },
     /// Masks without what makes them.
     #[error("a mask of points needs Segment Anything; choose a .safetensors file of it or of MobileSAM")]
     NoSegmenter,

@@ -1,4 +1,4 @@
-//! From noise to latents: noise generation, noise levels and samplers.
+//! From noise to latents: noise generation, noise levels and samplers. And from the scores of tokens to one of them.
 
 mod aligned;
 mod ancestral;
@@ -13,6 +13,7 @@ mod inpaint;
 mod levels;
 mod mixing;
 mod multistep;
+mod next_token;
 mod schedule;
 mod single_step;
 mod slerp;
@@ -38,6 +39,7 @@ pub use inpaint::{Inpaint, Kept};
 pub use levels::Levels;
 pub use mixing::Mixing;
 pub use multistep::{ipndm, lms, res_multistep};
+pub use next_token::TokenChoice;
 pub use schedule::{FlowShift, LastLevel, OwnLevels, Shift};
 pub use single_step::{between_dpm2, ddim, dpm2, euler, heun, lcm};
 pub use slerp::slerp;

@@ -165,6 +165,15 @@ pub enum Event {
         /// In low resolution, one per image of the batch. Clips have fewer frames per second.
         media: Vec<Media>,
     },
+    /// What a language model has written so far. Can be skipped if the caller reads slowly, but for the whole text.
+    Text {
+        /// The job.
+        job: JobId,
+        /// The text.
+        text: String,
+        /// Whether no more follows.
+        is_whole: bool,
+    },
     /// An image, or a report about the run, could not be written to its path. The job still finishes: with
     /// the path where the image was saved instead, or without a path.
     NotSaved {

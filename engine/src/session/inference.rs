@@ -439,6 +439,15 @@ impl Observer for Reporter<'_> {
         self.emitter.offer(Event::Preview { job: self.job, step, media });
     }
 
+    fn text(&mut self, text: &str, is_whole: bool) {
+        let event = Event::Text { job: self.job, text: text.to_owned(), is_whole };
+        if is_whole {
+            self.emitter.emit(event);
+        } else {
+            self.emitter.offer(event);
+        }
+    }
+
     fn wants_previews(&self) -> bool {
         self.previews
     }

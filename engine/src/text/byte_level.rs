@@ -4,7 +4,7 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use tokenizers::{
@@ -181,6 +181,13 @@ impl ByteLevelTokenizer {
         self.0.tokenizer.token_to_id(token).ok_or_else(missing)
     }
 
+    /// The bytes that a token stands for; `None` if there is no such token. Tokens that are no text are written out.
+    pub fn bytes_of(&self, id: u32) -> Option<Vec<u8>> {
+        let token = self.0.tokenizer.id_to_token(id)?;
+        let bytes: Option<Vec<u8>> = token.chars().map(byte_of_letter).collect();
+        Some(bytes.unwrap_or_else(|| token.into_bytes()))
+    }
+
     /// The token ids of a text, in which special tokens may be written out.
     ///
     /// # Errors
@@ -195,6 +202,20 @@ pub fn letters_of_bytes() -> Vec<char> {
     let mut letters: Vec<char> = ByteLevel::alphabet().into_iter().collect();
     letters.sort_unstable();
     letters
+}
+
+/// The byte that a letter stands for.
+fn byte_of_letter(letter: char) -> Option<u8> {
+    static BYTES: LazyLock<HashMap<char, u8>> = LazyLock::new(|| {
+        let letters = letters_of_bytes();
+        // Letters up to 255 stand for themselves; the bytes that are left have those above, in order.
+        let own: HashMap<char, u8> =
+            letters.iter().filter_map(|letter| Some((*letter, u8::try_from(*letter).ok()?))).collect();
+        let left = (0..=u8::MAX).filter(|byte| !own.contains_key(&char::from(*byte)));
+        let above = letters.iter().filter(|letter| u32::from(**letter) > 255).copied().zip(left);
+        above.chain(own.iter().map(|(letter, byte)| (*letter, *byte))).collect()
+    });
+    BYTES.get(&letter).copied()
 }
 
 /// Every pair that makes a token, in the order of the tokens: some published files have only the tokens, and a pair's

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Index of the block with the embedding table.
-const EMBEDDINGS: usize = 0;
+pub(super) const EMBEDDINGS: usize = 0;
 
 /// The shape of a language model, as in its `config.json`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -401,6 +401,11 @@ impl LanguageModel {
         Self { padding: Some(Padding::Before(token)), ..self }
     }
 
+    /// Its shape.
+    pub(super) fn config(&self) -> &LanguageModelConfig {
+        &self.config
+    }
+
     /// Width of the hidden states.
     pub fn width(&self) -> usize {
         self.config.hidden_size
@@ -461,7 +466,7 @@ impl LanguageModel {
                 *x = if index == norm {
                     rms_norm(x, &weights.get("weight")?, self.config.rms_norm_eps)?
                 } else {
-                    let after = self.layer(weights, x, rope, read)?;
+                    let after = self.layer(weights, x, rope, |q, k, v| attend(&q, &k, v, read))?;
                     with_added(after, added, index - EMBEDDINGS - 1)?
                 };
                 if taken.are_several() {
@@ -491,8 +496,14 @@ impl LanguageModel {
         }
     }
 
-    /// A layer, in which only the tokens in `read` are seen.
-    fn layer(&self, w: &Weights, x: &Tensor, rope: &Rope, read: &Range<usize>) -> Result<Tensor> {
+    /// A layer, in which `attend` decides what the queries see.
+    pub(super) fn layer(
+        &self,
+        w: &Weights,
+        x: &Tensor,
+        rope: &Rope,
+        attend: impl FnOnce(Tensor, Tensor, &Tensor) -> Result<Tensor>,
+    ) -> Result<Tensor> {
         let eps = self.config.rms_norm_eps;
         let (batch, tokens, _) = x.dims3()?;
         let heads = |y: Tensor| y.reshape((batch, tokens, (), self.config.head()));
@@ -506,7 +517,7 @@ impl LanguageModel {
         let k = normed(heads(w.linear(self.layers.keys(), &h)?)?, "self_attn.k_norm")?;
         let v = heads(w.linear("self_attn.v_proj", &h)?)?;
         let rotated = if self.layers.is_interleaved() { rope_interleaved } else { rope_half };
-        let attended = attend(&rotated(&q, rope)?, &rotated(&k, rope)?, &v, read)?;
+        let attended = attend(rotated(&q, rope)?, rotated(&k, rope)?, &v)?;
         drop((h, q, k, v));
         let x = (x + w.linear("self_attn.o_proj", &attended.flatten_from(2)?)?)?;
         drop(attended);

@@ -1,5 +1,5 @@
-//! Prompts: tokenizers and text encoders. CLIP also encodes images, also for IP-Adapters, and Qwen2.5-VL and Qwen3-VL see them. Anima's conditioner reads the
-//! states of another encoder.
+//! Prompts: tokenizers and text encoders. CLIP also encodes images, also for IP-Adapters, and Qwen2.5-VL and Qwen3-VL see them.
+//! Anima's conditioner reads the states of another encoder. A language model writes prompts anew.
 
 mod alternatives;
 mod anima;
@@ -40,6 +40,7 @@ mod tokens;
 mod umt5_names;
 mod vision_tower;
 mod wildcards;
+mod writer;
 mod yarn;
 
 pub use alternatives::{chosen, leaves_open};
@@ -75,4 +76,5 @@ pub use t5_tokenizer::T5Tokenizer;
 pub use tokens::{Extent, Sequence, Tokens, Word};
 pub use vision_tower::{SeenSize, VisionPatches, VisionTower};
 pub use wildcards::{WildcardError, Wildcards};
+pub use writer::Writer;
 pub use yarn::Yarn;

@@ -97,6 +97,11 @@ impl Qwen2Tokenizer {
         self.0.id_of(PADDING)
     }
 
+    /// The bytes that a token stands for; `None` if there is no such token.
+    pub fn bytes_of(&self, id: u32) -> Option<Vec<u8>> {
+        self.0.bytes_of(id)
+    }
+
     /// The token ids of a text, in which special tokens may be written out.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, CheckpointError> {
         self.0.encode(text)

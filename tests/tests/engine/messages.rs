@@ -16,9 +16,9 @@ use sluice_engine::{
     output::{Image, Media, Output, Settings},
     precision::{Format, Storage},
     request::{
-        AdapterUse, ComputeDtype, Control, Enlarger, FrameRange, GuidanceOptions, Hires, Interval, Keyframe,
-        MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Request, Sampler, Schedule, SourceClip,
-        SourceImage, Style, Variation, Windows,
+        AdapterUse, ComputeDtype, Control, Enhance, Enhanced, Enlarger, FrameRange, GuidanceOptions, Hires,
+        Interval, Keyframe, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Request, Sampler,
+        Schedule, SourceClip, SourceImage, Style, Variation, Windows,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -91,6 +91,14 @@ fn request() -> Request {
             area: Some([1, 2, 30, 40]),
         }),
         variation: Some(Variation { seed: u64::MAX, strength: 0.1 }),
+        enhance: Some(Enhance { instruction: "Schreib mehr.\n".to_owned(), ..Enhance::default() }),
+        enhanced: Some(Enhanced {
+            prompt: "狐".to_owned(),
+            instruction: "Schreib mehr.".to_owned(),
+            model: "Qwen3-4B".to_owned(),
+            seed: u64::MAX,
+            result: "雪の中の狐".to_owned(),
+        }),
         prompt: "雪の中の狐 \"quoted\"\nsecond line".to_owned(),
         negative_prompt: "\u{0}\t\\".to_owned(),
         width: 1024,
@@ -383,6 +391,7 @@ fn events_come_back() {
         Event::Failed { job: Some(job), failure },
         Event::Failed { job: None, failure: advised },
         Event::Adapted { job: Some(job), reports: vec![report.clone()] },
+        Event::Text { job, text: "雪の中の狐 \"x\"\n".to_owned(), is_whole: false },
         Event::Adapted { job: None, reports: vec![AdapterReport { ranks: None, ..report }] },
         Event::ShutDown,
     ];
@@ -405,6 +414,7 @@ fn events_come_back() {
             | Event::StageFinished { .. }
             | Event::Step { .. }
             | Event::Preview { .. }
+            | Event::Text { .. }
             | Event::Planned { .. }
             | Event::NotPlanned { .. }
             | Event::Telemetry { .. }

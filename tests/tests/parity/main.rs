@@ -40,5 +40,6 @@ mod tokenizers;
 mod upscalers;
 mod walks;
 mod wan;
+mod writer;
 mod wuerstchen;
 mod z_image;

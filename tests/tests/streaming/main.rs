@@ -22,3 +22,4 @@ mod segment;
 mod support;
 mod traffic;
 mod upscaling;
+mod writer;

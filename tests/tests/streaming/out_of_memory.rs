@@ -38,6 +38,8 @@ impl Observer for Reasons {
 
     fn preview(&mut self, _: u32, _: Vec<Media>) {}
 
+    fn text(&mut self, _: &str, _: bool) {}
+
     fn wants_previews(&self) -> bool {
         false
     }

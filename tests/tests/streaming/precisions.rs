@@ -163,7 +163,11 @@ fn matrices_of_the_repeating_blocks_are_held_smaller_and_nothing_else() {
                     let repeats = match component.role {
                         Role::TextEncoder => full.contains("layers.") || full.contains("block."),
                         Role::Denoiser => blocks.iter().any(|start| full.starts_with(start)),
-                        Role::Autoencoder | Role::Upscaler | Role::Preprocessor | Role::Segmenter => false,
+                        Role::Autoencoder
+                        | Role::Upscaler
+                        | Role::Preprocessor
+                        | Role::Segmenter
+                        | Role::LanguageModel => false,
                     };
                     let linear = tensor.shape().len() == 2 && full.ends_with("weight");
                     let kept = full.contains(modulates) || full.contains("relative_attention_bias");

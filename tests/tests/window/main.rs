@@ -10,6 +10,7 @@ mod compare;
 mod control_nets;
 mod drag_out;
 mod engines;
+mod enhance;
 mod everyday;
 mod focus;
 mod gallery;

@@ -2,6 +2,7 @@
 //! The view state of a panel, such as an open section, is not an action.
 
 mod browse;
+mod enhance;
 mod gallery;
 mod get;
 mod kept;
@@ -19,6 +20,7 @@ use super::{
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
 pub use browse::Browse;
+pub use enhance::EnhanceStep;
 pub use gallery::GalleryAction;
 pub use get::GetAction;
 pub use kept::Keeping;
@@ -43,6 +45,8 @@ pub enum Action {
     Make(Making),
     /// Something with enlarging images and clips.
     Upscale(UpscaleStep),
+    /// Something with making the prompt better.
+    Enhance(EnhanceStep),
     /// Something with presets or styles.
     Keep(Keeping),
     /// Cancel the running job.

@@ -46,6 +46,7 @@ impl SluiceApp {
             }
             Action::Make(making) => self.make(making),
             Action::Upscale(step) => self.upscale_step(step),
+            Action::Enhance(step) => self.enhance_step(step),
             Action::Keep(step) => self.keep(step),
             Action::ShowQueue => self.top_bar.queue.opens = true,
             Action::CancelRunning => {
@@ -565,6 +566,7 @@ impl SluiceApp {
                 self.state.settings.draft.request.depth_model = Some(path);
             }
             FileEvent::SegmenterChosen(path) => self.state.choose_segmenter(path),
+            FileEvent::LanguageModelChosen(path) => self.state.choose_language_model(path),
             FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
             FileEvent::HiresUpscalerChosen(path) => self.state.settings.draft.enlarge_by(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),

@@ -59,6 +59,8 @@ pub enum Dialog {
     DepthModel,
     /// One file that holds a segmenter.
     Segmenter,
+    /// One file that holds a language model.
+    LanguageModel,
     /// One file that holds an upscaler.
     Upscaler,
     /// The same for hires fix.
@@ -111,6 +113,7 @@ impl Dialog {
             Self::PromptImage(_) => tr!("files-prompt-image"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
+            Self::LanguageModel => tr!("files-language-model"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
@@ -128,6 +131,7 @@ impl Dialog {
             | Self::IpAdapter
             | Self::DepthModel
             | Self::Segmenter
+            | Self::LanguageModel
             | Self::Upscaler
             | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
@@ -165,6 +169,7 @@ impl Dialog {
             Self::PromptImage(prompt) => FileEvent::PromptImageChosen { prompt, path },
             Self::DepthModel => FileEvent::DepthModelChosen(path),
             Self::Segmenter => FileEvent::SegmenterChosen(path),
+            Self::LanguageModel => FileEvent::LanguageModelChosen(path),
             Self::Upscaler => FileEvent::UpscalerChosen(path),
             Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
             Self::InputImage => FileEvent::InputChosen(path),

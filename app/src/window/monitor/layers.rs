@@ -155,6 +155,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Upscaler => "upscaler",
         Part::Preprocessor => "preprocessor",
         Part::Segmenter => "segmenter",
+        Part::LanguageModel => "language-model",
     }
 }
 

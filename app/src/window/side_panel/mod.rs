@@ -7,6 +7,7 @@ mod clip_skip;
 mod completion;
 mod control;
 mod control_nets;
+mod enhance;
 mod file_menu;
 mod forecast;
 mod generate;

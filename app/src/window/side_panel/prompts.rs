@@ -4,7 +4,7 @@ use egui::{Align, Id, Layout, Popup, Ui};
 use sluice_engine::session::Reading;
 
 use super::{
-    completion,
+    completion, enhance,
     parts::{Parts, gap},
     prompt_counter, prompt_history, snippets, styles, weights,
 };
@@ -36,8 +36,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                     Some(tr!("side-panel-snippets")),
                     Some(tr!("side-panel-styles")),
                 ];
-                let width = ui.available_width() - prompt_counter::width(ui, readings[0]);
                 let gap = ui.spacing().item_spacing.x;
+                enhance::opener(ui, state, parts.actions);
+                let width = ui.available_width() - gap - prompt_counter::width(ui, readings[0]);
                 let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
                 examples(ui, state, room, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
@@ -65,6 +66,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     );
     completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
+    enhance::card(ui, state, parts.actions);
     negative(ui, parts.draft, state, readings);
 }
 
@@ -101,7 +103,7 @@ fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]
 
 fn examples(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::SPARKLES, room)
+    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::IMAGE, room)
         .on_hover_text(tr!("side-panel-examples-tip"));
     Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
         for example in &summary.examples {

@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     request::{
-        AdapterUse, Control, Enlarger, FrameRange, Keyframe, ModelSource, Request, SourceClip, SourceImage,
-        SourceMask,
+        AdapterUse, Control, Enhanced, Enlarger, FrameRange, Keyframe, ModelSource, Request, SourceClip,
+        SourceImage, SourceMask,
     },
     session::Defaults,
 };
@@ -43,12 +43,15 @@ impl Draft {
         Self { request, seed_locked: true, ..Self::default() }
     }
 
-    /// The request to send: without disabled adapters.
+    /// The request to send: without disabled adapters, and without where the prompt comes from if it was changed since.
     pub fn to_send(&self) -> Cow<'_, Request> {
-        if self.request.adapters.iter().all(|adapter| self.uses(&adapter.path)) {
+        let is_other = |enhanced: &Enhanced| enhanced.result != self.request.prompt;
+        let was_changed = self.request.enhanced.as_ref().is_some_and(is_other);
+        if !was_changed && self.request.adapters.iter().all(|adapter| self.uses(&adapter.path)) {
             return Cow::Borrowed(&self.request);
         }
         let mut request = self.request.clone();
+        request.enhanced.take_if(|_| was_changed);
         request.adapters.retain(|adapter| self.uses(&adapter.path));
         Cow::Owned(request)
     }

@@ -47,7 +47,7 @@ impl Progress {
             Some(_) if self.is_between => 1.0 + self.step as f32,
             Some(StageKind::Preprocess) => 0.1,
             Some(StageKind::EncodeImage) => 0.15,
-            Some(StageKind::EncodePrompt) => 0.3,
+            Some(StageKind::EncodePrompt | StageKind::Write) => 0.3,
             Some(StageKind::Denoise) => 1.0 + self.step as f32,
             Some(StageKind::Decode) => 1.3 + self.steps as f32,
             Some(StageKind::Upscale) => return self.step as f32 / self.steps.max(1) as f32,
@@ -317,7 +317,8 @@ impl Jobs {
 
     /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are enlarged are not.
     pub(super) fn ended_well(&mut self, job: &QueuedJob) {
-        let can = job.job.group.is_none() && job.job.output.is_none() && job.request().upscale.is_none();
+        let generates = job.request().upscale.is_none() && job.request().enhance.is_none();
+        let can = job.job.group.is_none() && job.job.output.is_none() && generates;
         if self.repeats && can && self.queue.is_empty() {
             self.again = Some(job.job.clone());
         }

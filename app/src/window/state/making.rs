@@ -128,7 +128,8 @@ impl State {
         let mut seconds = progress.seconds_left(now)?;
         for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
             let request = job.request();
-            let makes_map = request.depth_of.is_some() || request.mask_of.is_some();
+            let makes_map =
+                request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
             if request.model != base.model || request.upscale.is_some() || makes_map {
                 return None;
             }

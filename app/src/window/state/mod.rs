@@ -4,6 +4,7 @@ mod clip_frames;
 mod depth;
 mod downloads;
 mod draft;
+mod enhancing;
 mod few_steps;
 mod groups;
 mod input_image;
@@ -50,6 +51,7 @@ use crate::{
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
+pub use enhancing::Enhancing;
 pub use groups::{GroupChange, Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
 pub use jobs::{Jobs, Progress, QueuedJob};
@@ -177,6 +179,8 @@ pub struct State {
     pub downloads: GetModels,
     /// The question what to enlarge, while it is asked.
     pub upscaling: Option<Upscaling>,
+    /// The prompt that is being made better, while that is shown.
+    pub enhancing: Option<Enhancing>,
     /// The presets that are kept.
     pub presets: Vec<NamedPreset>,
     /// The styles that were found.
@@ -187,9 +191,9 @@ pub struct State {
     pub surroundings: Surroundings,
 }
 
-/// Whether a job makes a map or a mask, which is no image of the session.
-fn makes_map(request: &Request) -> bool {
-    request.depth_of.is_some() || request.mask_of.is_some()
+/// Whether a job makes a map, a mask or a text, which is no image of the session.
+fn makes_no_image(request: &Request) -> bool {
+    request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some()
 }
 
 impl State {
@@ -477,7 +481,12 @@ impl State {
                 self.planning.ask_again();
                 self.library.fits.renew();
             }
-            Event::Unfinished { jobs } => self.jobs.unfinished = jobs,
+            // Nobody waits for a text any more.
+            Event::Unfinished { mut jobs } => {
+                jobs.retain(|job| job.request.enhance.is_none());
+                self.jobs.unfinished = jobs;
+            }
+            Event::Text { job, text, is_whole } => self.take_text(job, text, is_whole),
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
             Event::Started { job } => self.started(job),
             Event::StageStarted { job, stage } => {
@@ -504,6 +513,7 @@ impl State {
             Event::Cancelled { job } => {
                 if let Some(job) = self.end(job)
                     && self.jobs.is_cancelled(&job)
+                    && job.request().enhance.is_none()
                 {
                     self.messages.cancelled(job);
                 }
@@ -581,8 +591,14 @@ impl State {
 
     fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
         let Some(answer) = self.library.fits.take(id, answer) else { return };
-        if id <= upscaling::FIRST {
+        if id <= enhancing::FIRST {
             return self.planning.take(id, answer, readings);
+        }
+        if id <= upscaling::FIRST {
+            if let Some(enhancing) = &mut self.enhancing {
+                enhancing.take(id, answer);
+            }
+            return;
         }
         if let Some(upscaling) = &mut self.upscaling {
             upscaling.take(id, answer);
@@ -591,8 +607,9 @@ impl State {
 
     fn started(&mut self, job: JobId) {
         self.watches.started(job);
-        let is_map = self.jobs.queue.iter().any(|known| known.id == job && makes_map(known.request()));
-        if self.jobs.start(job) && self.images.follow && !is_map {
+        let is_image =
+            self.jobs.queue.iter().all(|known| known.id != job || !makes_no_image(known.request()));
+        if self.jobs.start(job) && self.images.follow && is_image {
             self.images.shown = Shown::Live;
         }
     }
@@ -602,6 +619,9 @@ impl State {
         let Some(job) = self.end(job) else { return };
         self.jobs.groups.ended(job.id);
         self.jobs.ended_well(&job);
+        if job.request().enhance.is_some() {
+            return self.leave_live();
+        }
         if let Some(image) = &job.request().depth_of {
             self.input.files.take_depth(image, &images);
             return self.leave_live();
@@ -736,6 +756,7 @@ impl State {
 
     fn end(&mut self, id: JobId) -> Option<QueuedJob> {
         self.watches.ended(id);
+        self.ended_writing(id);
         self.jobs.end(id)
     }
 

@@ -34,6 +34,8 @@ const CONFIGURATION: &str = "config.json";
 const LANGUAGE_MODEL: &str = "model.";
 /// Prefix of those of its vision tower, which newer files have after the other one.
 const VISION_TOWER: &str = "visual.";
+/// Prefix of its last layer, which makes words of states.
+const HEAD: &str = "lm_head.";
 
 /// The components of a file. `role` applies if the file itself does not show its role. For tensors of no
 /// component, such as averages kept from training, only the names are kept.
@@ -98,8 +100,8 @@ fn prefix(name: &str) -> Option<Found> {
 /// Renames the tensors of a component to their authors' names.
 pub fn plain(role: Role, tensors: TensorTable) -> TensorTable {
     let strip = |name: &str| {
-        let seeing = Some(name).filter(|name| name.starts_with(VISION_TOWER));
-        name.strip_prefix(LANGUAGE_MODEL).or(seeing).map(str::to_owned)
+        let beside = Some(name).filter(|name| name.starts_with(VISION_TOWER) || name.starts_with(HEAD));
+        name.strip_prefix(LANGUAGE_MODEL).or(beside).map(str::to_owned)
     };
     if role != Role::TextEncoder || !tensors.keys().any(|name| name.starts_with(LANGUAGE_MODEL)) {
         return tensors;

@@ -113,6 +113,7 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
         Role::Upscaler => "upscale_models",
         Role::Preprocessor => "depthanything",
         Role::Segmenter => "sams",
+        Role::LanguageModel => "LLM",
     })
 }
 

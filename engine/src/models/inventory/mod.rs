@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DepthEstimators, FAMILIES, Family as _, Model, Segmenters, Upscalers,
+    DepthEstimators, FAMILIES, Family as _, LanguageModels, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
     unet::{control_net_for, ip_adapter_for},
@@ -194,6 +194,9 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
         Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
+    if kind == Kind::Part && LanguageModels.recognises(&checkpoint) {
+        roles.push(Role::LanguageModel);
+    }
     roles.sort();
     roles.dedup();
     let last = checkpoint.parts.last().filter(|_| kind == Kind::ControlNet);
@@ -320,7 +323,7 @@ fn component(part: &Part) -> Option<String> {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))
             }),
-        Role::Denoiser | Role::Upscaler | Role::Preprocessor | Role::Segmenter => None,
+        Role::Denoiser | Role::Upscaler | Role::Preprocessor | Role::Segmenter | Role::LanguageModel => None,
     }
 }
 

@@ -158,6 +158,8 @@ fn any_request() -> impl Strategy<Value = Request> {
         depth_model: source.1.as_ref().map(|refiner| refiner.path.clone()),
         depth_of: None,
         mask_of: None,
+        enhance: None,
+        enhanced: None,
         redux: source
             .1
             .as_ref()

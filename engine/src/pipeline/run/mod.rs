@@ -17,6 +17,7 @@ mod segment;
 mod source;
 mod turn;
 mod upscale;
+mod write;
 
 use std::{
     cell::{Cell, RefCell},
@@ -67,6 +68,9 @@ pub trait Observer {
 
     /// Whether to make previews.
     fn wants_previews(&self) -> bool;
+
+    /// The text that is being written, so far or whole.
+    fn text(&mut self, text: &str, is_whole: bool);
 
     /// The run continues under another plan. `reason` is shown to the user.
     fn replanned(&mut self, reason: &str);
@@ -279,6 +283,7 @@ impl Run<'_> {
                 Task::Segment { segmenter } => {
                     made.media = self.stage(number, || self.mask(number, segmenter))?;
                 }
+                Task::Write { writer } => self.stage(number, || self.write(number, writer))?,
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
                     made.media = self.stage(number, || match &latents {
@@ -326,6 +331,7 @@ impl Run<'_> {
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
             Task::Depth { estimator, .. } => Some(estimator.part),
             Task::Segment { segmenter } => Some(segmenter.part),
+            Task::Write { writer } => Some(writer.part),
         }
     }
 

@@ -1,0 +1,22 @@
+//! Making a prompt better.
+
+use std::path::PathBuf;
+
+/// A step of it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnhanceStep {
+    /// Show how.
+    Open,
+    /// Hide it, and end what is being written.
+    Close,
+    /// Write, with a new seed.
+    Write,
+    /// End what is being written.
+    Stop,
+    /// Use what was written as the prompt.
+    Keep,
+    /// Let this language model write.
+    UseModel(PathBuf),
+    /// Tell it something of the user's own, or the usual.
+    Instruct(Option<String>),
+}

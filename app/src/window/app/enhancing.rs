@@ -1,0 +1,41 @@
+//! Executes the steps of making a prompt better.
+
+use std::time::Duration;
+
+use egui::Context;
+use sluice_engine::session::Command;
+
+use super::SluiceApp;
+use crate::window::{action::EnhanceStep, state::Ask};
+
+impl SluiceApp {
+    pub(super) fn enhance_step(&mut self, step: EnhanceStep) {
+        match step {
+            EnhanceStep::Open => self.state.ask_enhance(),
+            EnhanceStep::Close => {
+                let command = self.state.close_enhance();
+                self.send(command);
+            }
+            EnhanceStep::Write => {
+                let command = self.state.enhance((self.new_seed)());
+                self.send(command);
+            }
+            EnhanceStep::Stop => {
+                let command = self.state.stop_writing();
+                self.send(command);
+            }
+            EnhanceStep::Keep => self.state.keep_enhanced(),
+            EnhanceStep::UseModel(path) => self.state.choose_language_model(path),
+            EnhanceStep::Instruct(own) => self.state.instruct(own),
+        }
+    }
+
+    /// Queries what writing takes, while that is shown.
+    pub(super) fn ask_about_enhancing(&mut self, ctx: &Context) {
+        match self.state.ask_about_enhancing(ctx.time()) {
+            Ask::Now(query) => self.send([Command::Plan(query)]),
+            Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
+            Ask::Nothing => {}
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A better prompt from a language model: the button beside the prompt, and below it what is being written.
+
+use egui::{Align, Frame, Id, Layout, Margin, ScrollArea, Ui};
+use sluice_engine::units;
+
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, EnhanceStep},
+        files::Dialog,
+        icons,
+        model_menu::{self, Choice},
+        state::{Enhancing, State},
+        tokens::{Palette, radius, space},
+        widgets::{self, Room, Weight},
+    },
+};
+
+/// Height of the text.
+const HEIGHT: f32 = 180.0;
+
+/// Draws the button, an icon.
+pub fn opener(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let button = widgets::opener(ui, &tr!("enhance-open"), icons::SPARKLES, Room::Icon)
+        .on_hover_text(tr!("enhance-open-tip"));
+    if button.clicked() {
+        actions.push(Action::Enhance(match state.enhancing {
+            Some(_) => EnhanceStep::Close,
+            None => EnhanceStep::Open,
+        }));
+    }
+}
+
+/// Draws what is below the prompt, if it is open.
+pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let Some(enhancing) = &state.enhancing else { return };
+    let palette = Palette::of(ui);
+    ui.add_space(space::XS);
+    Frame::new()
+        .fill(palette.accent_soft)
+        .corner_radius(radius::M)
+        .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 8 })
+        .show(ui, |ui| {
+            ui.set_width(ui.available_width());
+            heading(ui, state, actions);
+            forecast(ui, state, enhancing);
+            text(ui, enhancing);
+            buttons(ui, state, enhancing, actions);
+            instruction(ui, state, actions);
+        });
+}
+
+/// The language model, and the button that closes.
+fn heading(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::icon_button(ui, icons::X, &tr!("enhance-close")).clicked() {
+                actions.push(Action::Enhance(EnhanceStep::Close));
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                let found: Vec<_> = state.language_models().collect();
+                let words = (tr!("enhance-model"), tr!("enhance-model-tip"));
+                match model_menu::show(ui, words, state.language_model(), &found, false) {
+                    Some(Choice::Model(path)) => actions.push(Action::Enhance(EnhanceStep::UseModel(path))),
+                    Some(Choice::File) => actions.push(Action::OpenDialog(Dialog::LanguageModel)),
+                    None => {}
+                }
+            });
+        });
+    });
+}
+
+/// What writing takes, or why nothing can be written.
+fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing) {
+    if state.language_model().is_none() {
+        widgets::hint(ui, tr!("enhance-no-model"));
+    } else if state.draft().request.prompt.trim().is_empty() {
+        widgets::hint(ui, tr!("enhance-no-prompt"));
+    } else {
+        match enhancing.estimate() {
+            Some(Ok((seconds, bytes))) => {
+                let (memory, time) = (units::memory_needed(bytes), units::seconds(seconds));
+                widgets::hint(ui, tr!("enhance-takes", memory = memory, time = time));
+            }
+            Some(Err(why)) => widgets::mistake(ui, &why),
+            None => {}
+        }
+    }
+}
+
+/// What was written.
+fn text(ui: &mut Ui, enhancing: &Enhancing) {
+    if enhancing.text.is_empty() {
+        return;
+    }
+    ScrollArea::vertical()
+        .id_salt("sluice enhanced text")
+        .max_height(HEIGHT)
+        .stick_to_bottom(!enhancing.is_whole)
+        .show(ui, |ui| ui.add(egui::Label::new(&enhancing.text).wrap()));
+    ui.add_space(space::XS);
+}
+
+fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        if enhancing.is_writing() {
+            ui.spinner().on_hover_text(tr!("enhance-writing"));
+            if widgets::button(ui, None, &tr!("enhance-stop"), Weight::Plain)
+                .on_hover_text(tr!("enhance-stop-tip"))
+                .clicked()
+            {
+                actions.push(Action::Enhance(EnhanceStep::Stop));
+            }
+            return;
+        }
+        if enhancing.is_whole
+            && widgets::button(ui, None, &tr!("enhance-keep"), Weight::Plain)
+                .on_hover_text(tr!("enhance-keep-tip"))
+                .clicked()
+        {
+            actions.push(Action::Enhance(EnhanceStep::Keep));
+        }
+        ui.add_enabled_ui(state.can_enhance(), |ui| {
+            let (name, tip) = match enhancing.text.is_empty() {
+                true => (tr!("enhance-write"), tr!("enhance-write-tip")),
+                false => (tr!("enhance-again"), tr!("enhance-again-tip")),
+            };
+            if widgets::button(ui, Some(icons::SPARKLES), &name, Weight::Plain).on_hover_text(tip).clicked() {
+                actions.push(Action::Enhance(EnhanceStep::Write));
+            }
+        });
+    });
+}
+
+/// What the language model is told.
+fn instruction(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let Some(usual) = state.usual_instruction() else { return };
+    let id = Id::unique("sluice enhance instruction");
+    let mut open = ui.data(|data| data.get_temp(id)).unwrap_or(false);
+    let words = tr!("enhance-instruction");
+    widgets::fold(ui, (&words, tr!("enhance-instruction-tip")), &mut open, |ui| {
+        let label = widgets::field_label(ui, &tr!("enhance-instruction-for", kind = kind(&usual.id)));
+        let mut own = state.instruction().to_owned();
+        let field = Id::unique("sluice enhance instruction text");
+        widgets::text_area(ui, field, &mut own, (label.id, tr!("enhance-instruction-tip")), "", (3, 8));
+        if own != state.instruction() {
+            actions.push(Action::Enhance(EnhanceStep::Instruct(Some(own))));
+        }
+        ui.add_enabled_ui(state.instruction() != usual.text, |ui| {
+            if widgets::button(ui, Some(icons::RESTORE), &tr!("enhance-instruction-usual"), Weight::Ghost)
+                .on_hover_text(tr!("enhance-instruction-usual-tip"))
+                .clicked()
+            {
+                actions.push(Action::Enhance(EnhanceStep::Instruct(None)));
+            }
+        });
+    });
+    ui.data_mut(|data| data.insert_temp(id, open));
+}
+
+/// What a kind of prompt is called.
+fn kind(id: &str) -> String {
+    match id {
+        "tags" => tr!("enhance-kind-tags"),
+        "motion" => tr!("enhance-kind-motion"),
+        _ => tr!("enhance-kind-sentences"),
+    }
+}

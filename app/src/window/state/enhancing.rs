@@ -1,0 +1,321 @@
+//! A better prompt that a language model writes: what it is made of, the forecast, and the job. No drawing and no I/O.
+
+use std::path::{Path, PathBuf};
+
+use sluice_engine::{
+    models::Item,
+    request::{Enhance, Enhanced, ModelSource, Request},
+    session::{Command, Failure, Job, JobId},
+};
+
+use super::{Answer, Ask, Draft, Planning, State, file_name};
+use crate::{
+    enhancing::{Instruction, instruction_for, language_models, usual_model},
+    language::{said, tr},
+    window::sentences::sentence,
+};
+
+/// The number before the first query about writing, between those of other queries.
+pub(super) const FIRST: u64 = 1 << 46;
+
+/// A prompt that is being made better.
+#[derive(Debug)]
+pub struct Enhancing {
+    /// What was written, so far or whole.
+    pub text: String,
+    /// Whether it is whole.
+    pub is_whole: bool,
+    /// The job that writes, while it waits or runs.
+    job: Option<JobId>,
+    /// The request of the text.
+    written_by: Option<Request>,
+    planning: Planning,
+}
+
+impl Enhancing {
+    fn new() -> Self {
+        Self {
+            text: String::new(),
+            is_whole: false,
+            job: None,
+            written_by: None,
+            planning: Planning::numbered_after(FIRST),
+        }
+    }
+
+    /// Whether its job waits or runs.
+    pub fn is_writing(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// Takes the engine's answer to a query.
+    pub(super) fn take(&mut self, id: u64, answer: Answer) {
+        self.planning.take(id, answer, Vec::new());
+    }
+
+    /// Seconds and bytes that writing takes at most, or why it cannot be done; `None` while the engine is asked.
+    pub fn estimate(&self) -> Option<Result<(f64, u64), String>> {
+        if self.planning.is_asking() {
+            return None;
+        }
+        match self.planning.answer()? {
+            Answer::Failure(Failure { message, advice }) => {
+                let words = [Some(message), advice.as_ref()].into_iter().flatten();
+                Some(Err(words.map(|words| sentence(words)).collect::<Vec<_>>().join(" ")))
+            }
+            Answer::Forecast(forecast) => match &forecast.plan {
+                Ok(plan) => Some(Ok((plan.seconds, plan.peak_device()))),
+                Err(_) => Some(Err(said(&forecast.sentence))),
+            },
+        }
+    }
+}
+
+impl State {
+    /// The language models in the library.
+    pub fn language_models(&self) -> impl Iterator<Item = &Item> {
+        language_models(self.library.inventory.items.iter())
+    }
+
+    /// The one that writes: the chosen one, or the usual one of the library.
+    pub fn language_model(&self) -> Option<&Path> {
+        let usual = || usual_model(self.library.inventory.items.iter()).map(|item| item.path.as_path());
+        self.settings.language_model.as_deref().or_else(usual)
+    }
+
+    /// The instruction for the chosen model as it comes with Sluice.
+    pub fn usual_instruction(&self) -> Option<&'static Instruction> {
+        instruction_for(self.summary().map_or("", |summary| summary.family.as_str()))
+    }
+
+    /// What the language model is told: the user's own words for such models, or else the usual ones.
+    pub fn instruction(&self) -> &str {
+        let Some(usual) = self.usual_instruction() else { return "" };
+        self.settings.instructions.get(&usual.id).map_or(usual.text.as_str(), String::as_str)
+    }
+
+    /// Keeps the user's own instruction for such models as the chosen one; none for the usual one.
+    pub fn instruct(&mut self, own: Option<String>) {
+        let Some(usual) = self.usual_instruction() else { return };
+        match own.filter(|own| *own != usual.text) {
+            Some(own) => self.settings.instructions.insert(usual.id.clone(), own),
+            None => self.settings.instructions.remove(&usual.id),
+        };
+    }
+
+    /// Shows how the prompt can be made better.
+    pub fn ask_enhance(&mut self) {
+        self.enhancing.get_or_insert_with(Enhancing::new);
+    }
+
+    /// Hides it, and ends what is being written.
+    pub fn close_enhance(&mut self) -> Option<Command> {
+        let command = self.stop_writing();
+        self.enhancing = None;
+        command
+    }
+
+    /// Ends what is being written. What was written so far stays.
+    pub fn stop_writing(&mut self) -> Option<Command> {
+        let job = self.enhancing.as_mut()?.job.take()?;
+        self.jobs.cancel(job)
+    }
+
+    fn request_to_enhance(&self, seed: u64) -> Option<Request> {
+        let enhance = Enhance { instruction: self.instruction().to_owned(), ..Enhance::default() };
+        let (model, prompt) = (self.language_model()?.to_owned(), self.draft().request.prompt.clone());
+        enhance.validate(&prompt).ok()?;
+        let model = ModelSource::Path(model);
+        Some(Request { model, prompt, seed, enhance: Some(enhance), ..Request::default() })
+    }
+
+    /// The next query about what writing takes, if any.
+    pub fn ask_about_enhancing(&mut self, now: f64) -> Ask {
+        let request = self.request_to_enhance(0).filter(|_| !self.engine.ended);
+        let Some(enhancing) = &mut self.enhancing else { return Ask::Nothing };
+        enhancing.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
+    }
+
+    /// Whether a language model can write now.
+    pub fn can_enhance(&self) -> bool {
+        let is_writing = self.enhancing.as_ref().is_some_and(Enhancing::is_writing);
+        let is_refused =
+            self.enhancing.as_ref().and_then(Enhancing::estimate).is_some_and(|estimate| estimate.is_err());
+        !self.engine.ended && !is_writing && !is_refused && self.request_to_enhance(0).is_some()
+    }
+
+    /// Queues a job that writes a better prompt.
+    pub fn enhance(&mut self, seed: u64) -> Option<Command> {
+        if !self.can_enhance() {
+            return None;
+        }
+        // What was written is made again from the prompt that it was made of, unless that was changed.
+        let request = self.request_to_enhance(seed)?;
+        let enhancing = self.enhancing.as_mut()?;
+        let memory = self.settings.memory.preferences.clone();
+        let command = self.jobs.add(Job { memory, ..Job::new(JobId(0), request.clone()) });
+        (enhancing.job, enhancing.written_by) = (Some(self.jobs.newest()), Some(request));
+        (enhancing.text, enhancing.is_whole) = (String::new(), false);
+        Some(command)
+    }
+
+    /// A part of the text, or all of it, was written.
+    pub(super) fn take_text(&mut self, job: JobId, text: String, is_whole: bool) {
+        if let Some(enhancing) = self.enhancing.as_mut().filter(|enhancing| enhancing.job == Some(job)) {
+            (enhancing.text, enhancing.is_whole) = (text, is_whole);
+        }
+    }
+
+    /// A job has ended; it may be the one that writes.
+    pub(super) fn ended_writing(&mut self, job: JobId) {
+        if let Some(enhancing) = &mut self.enhancing {
+            enhancing.job.take_if(|own| *own == job);
+        }
+    }
+
+    /// Uses what was written as the prompt, which can be undone.
+    pub fn keep_enhanced(&mut self) {
+        let Some(Enhancing { text, is_whole: true, written_by: Some(request), .. }) = self.enhancing.take()
+        else {
+            return;
+        };
+        let Request { model, prompt, seed, enhance, .. } = request;
+        let model = match &model {
+            ModelSource::Path(path) => file_name(path),
+            built_in => built_in.to_string(),
+        };
+        let instruction = enhance.map(|enhance| enhance.instruction).unwrap_or_default();
+        let mut draft: Draft = self.settings.draft.clone();
+        draft.request.prompt.clone_from(&text);
+        draft.request.enhanced = Some(Enhanced { prompt, instruction, model, seed, result: text });
+        // The model stays, so that nothing is loaded.
+        self.restore(draft, tr!("enhance-kept"), Vec::new());
+    }
+
+    /// A language model was chosen.
+    pub fn choose_language_model(&mut self, path: PathBuf) {
+        self.settings.language_model = Some(path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::session::Event;
+
+    use super::*;
+
+    fn ready() -> State {
+        let mut state = State::default();
+        state.settings.draft.request.prompt = "a fox".to_owned();
+        state.choose_language_model("/models/Qwen3-0.6B-Q8_0.gguf".into());
+        state.ask_enhance();
+        state
+    }
+
+    fn job(command: Option<Command>) -> Job {
+        let Some(Command::Generate(job)) = command else { panic!("no job: {command:?}") };
+        *job
+    }
+
+    fn says(state: &mut State, job: &Job, text: &str, is_whole: bool) {
+        state.apply(Event::Text { job: job.id, text: text.to_owned(), is_whole }, 0.0);
+    }
+
+    #[test]
+    fn a_prompt_is_written_kept_and_undone() {
+        let mut state = ready();
+        let queued = job(state.enhance(7));
+        assert_eq!(
+            (queued.request.prompt.as_str(), queued.request.seed, &queued.output),
+            ("a fox", 7, &None)
+        );
+        assert_eq!(queued.request.enhance.as_ref().unwrap().instruction, state.instruction());
+        assert!(state.enhance(8).is_none(), "it writes already");
+        says(&mut state, &queued, "a red", false);
+        let text = |state: &State| state.enhancing.as_ref().map(|enhancing| enhancing.text.clone());
+        assert_eq!(text(&state).as_deref(), Some("a red"));
+        state.keep_enhanced();
+        assert_eq!(state.draft().request.prompt, "a fox", "half a text is not kept");
+
+        let mut state = ready();
+        let queued = job(state.enhance(7));
+        says(&mut state, &queued, "a red fox in the snow", true);
+        state.apply(Event::Finished { job: queued.id, pictures: Vec::new(), seconds: 1.0 }, 0.0);
+        assert!(state.jobs.is_empty() && state.images.recents.iter().next().is_none());
+        assert!(!state.enhancing.as_ref().unwrap().is_writing());
+        state.keep_enhanced();
+        let request = &state.draft().request;
+        assert_eq!(request.prompt, "a red fox in the snow");
+        let enhanced = request.enhanced.clone().unwrap();
+        assert_eq!((enhanced.prompt.as_str(), enhanced.seed), ("a fox", 7));
+        assert_eq!(
+            (enhanced.model.as_str(), enhanced.result.as_str()),
+            ("Qwen3-0.6B-Q8_0.gguf", "a red fox in the snow")
+        );
+        assert!(state.draft().to_send().enhanced.is_some());
+        let undo = state.messages.notice.take().and_then(|notice| notice.undo).unwrap();
+        assert!(state.undo(undo).is_empty());
+        assert_eq!(
+            (state.draft().request.prompt.as_str(), &state.draft().request.enhanced),
+            ("a fox", &None)
+        );
+    }
+
+    #[test]
+    fn a_prompt_that_was_changed_afterwards_is_no_longer_the_written_one() {
+        let mut state = ready();
+        let queued = job(state.enhance(7));
+        says(&mut state, &queued, "a red fox", true);
+        state.keep_enhanced();
+        state.settings.draft.request.prompt.push_str(", blue sky");
+        assert!(state.draft().to_send().enhanced.is_none());
+    }
+
+    #[test]
+    fn nothing_is_written_of_nothing_or_without_a_model() {
+        let mut state = ready();
+        state.settings.draft.request.prompt = "  ".to_owned();
+        assert!(state.enhance(1).is_none());
+        let mut state = ready();
+        state.settings.language_model = None;
+        assert!(state.enhance(1).is_none());
+        let Some(Command::Cancel { job: cancelled }) = ({
+            let mut state = ready();
+            let queued = job(state.enhance(1));
+            let command = state.close_enhance();
+            assert!(state.enhancing.is_none());
+            says(&mut state, &queued, "late", true);
+            command
+        }) else {
+            panic!("it goes on writing")
+        };
+        assert_eq!(cancelled, JobId(1));
+    }
+
+    #[test]
+    fn own_instructions_are_kept_for_their_kind_of_prompt() {
+        let mut state = ready();
+        let usual = state.instruction().to_owned();
+        state.instruct(Some("Write a poem.".to_owned()));
+        assert_eq!(state.instruction(), "Write a poem.");
+        assert_eq!(job(state.enhance(1)).request.enhance.unwrap().instruction, "Write a poem.");
+        state.instruct(Some(usual.clone()));
+        assert!(state.settings.instructions.is_empty(), "the usual words are none of the user's own");
+        state.instruct(None);
+        assert_eq!(state.instruction(), usual);
+    }
+
+    #[test]
+    fn what_writing_takes_is_asked_while_it_is_shown() {
+        let mut state = State::default();
+        assert_eq!(state.ask_about_enhancing(0.0), Ask::Nothing);
+        let mut state = ready();
+        let Ask::Now(query) = state.ask_about_enhancing(0.0) else { panic!("nothing is asked") };
+        assert!(query.id > FIRST && query.request.enhance.is_some());
+        assert_eq!(state.enhancing.as_ref().unwrap().estimate(), None);
+        let failure = Failure { message: "it is no model".to_owned(), advice: None };
+        state.apply(Event::NotPlanned { id: query.id, failure }, 0.0);
+        assert_eq!(state.enhancing.as_ref().unwrap().estimate(), Some(Err("It is no model.".to_owned())));
+        assert!(state.enhance(1).is_none());
+    }
+}

@@ -1,0 +1,88 @@
+//! A better prompt in the side panel.
+
+use sluice::window::settings::Settings;
+use sluice_engine::{
+    request::ModelSource,
+    session::{Event, Failure},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, starter},
+};
+
+fn opened() -> Window {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let model = Some("/models/Qwen3-0.6B-Q8_0.gguf".into());
+        setup.settings = Some(Settings { language_model: model, ..Settings::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    window
+}
+
+#[test]
+fn a_prompt_is_enhanced_as_one_watches_and_kept_and_undone() {
+    let mut window = opened();
+    window.click("Enhance prompt…");
+    window.frames();
+    assert!(window.shows("Write a few words as the prompt first"));
+    window.fill("Prompt", "a fox");
+    window.frames();
+    nothing_is_unnamed(&window, "enhancing");
+    window.take_commands();
+    window.click("Write");
+    let job = window.take_job();
+    assert_eq!(job.request.model, ModelSource::Path("/models/Qwen3-0.6B-Q8_0.gguf".into()));
+    assert_eq!((job.request.prompt.as_str(), &job.output), ("a fox", &None));
+    window.says(Event::Started { job: job.id });
+    window.says(Event::Text { job: job.id, text: "A red fox".to_owned(), is_whole: false });
+    window.frames();
+    assert!(window.shows("A red fox") && window.shows("Stop") && !window.shows("Use it"));
+    window.says(Event::Text { job: job.id, text: "A red fox in the snow".to_owned(), is_whole: true });
+    window.says(Event::Finished { job: job.id, pictures: Vec::new(), seconds: 2.0 });
+    window.frames();
+    window.click("Try again");
+    let again = window.take_job();
+    assert_ne!(again.id, job.id);
+    window.says(Event::Text { job: again.id, text: "A sly fox at night".to_owned(), is_whole: true });
+    window.says(Event::Finished { job: again.id, pictures: Vec::new(), seconds: 2.0 });
+    window.frames();
+    nothing_is_unnamed(&window, "an enhanced prompt");
+    window.click("Use it");
+    window.frames();
+    let request = window.harness.state().state().draft().request.clone();
+    assert_eq!(request.prompt, "A sly fox at night");
+    assert_eq!(request.enhanced.map(|enhanced| enhanced.prompt).as_deref(), Some("a fox"));
+    assert!(!window.shows("Try again"));
+    window.click("Undo");
+    window.frames();
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a fox");
+}
+
+#[test]
+fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
+    let mut window = opened();
+    window.fill("Prompt", "a fox");
+    window.click("Enhance prompt…");
+    window.frames();
+    window.click("Instruction");
+    window.frames();
+    nothing_is_unnamed(&window, "an instruction");
+    window.replace("For models that read sentences", "Write a poem.");
+    window.frames();
+    let asked = window.take_plans().into_iter().rev().find(|query| query.request.enhance.is_some());
+    let id = asked.unwrap().id;
+    let failure = Failure {
+        message: "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned(),
+        advice: None,
+    };
+    window.says(Event::NotPlanned { id, failure });
+    window.frames();
+    assert!(window.shows("it is no Qwen3 language model"));
+    let state = window.harness.state().state();
+    assert_eq!(state.instruction(), "Write a poem.");
+    window.click("Usual instruction");
+    window.frames();
+    assert!(window.harness.state().state().settings.instructions.is_empty());
+}
