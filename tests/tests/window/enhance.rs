@@ -71,13 +71,15 @@ fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
     nothing_is_unnamed(&window, "an instruction");
     window.replace("For models that read sentences", "Write a poem.");
     window.frames();
-    let asked = window.take_plans().into_iter().rev().find(|query| query.request.enhance.is_some());
-    let id = asked.unwrap().id;
-    let failure = Failure {
-        message: "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned(),
-        advice: None,
-    };
-    window.says(Event::NotPlanned { id, failure });
+    let message = "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned();
+    let failure = Failure { message, advice: None };
+    // A query waits for the answer to the one before, and for the words to stay as they are.
+    for _ in 0..30 {
+        window.frames();
+        for query in window.take_plans().into_iter().filter(|query| query.request.enhance.is_some()) {
+            window.says(Event::NotPlanned { id: query.id, failure: failure.clone() });
+        }
+    }
     window.frames();
     assert!(window.shows("it is no Qwen3 language model"));
     let state = window.harness.state().state();
