@@ -84,7 +84,7 @@ fn of_a_long_queue_only_the_rows_that_are_seen_are_laid_out() {
         let wheel = egui::Event::MouseWheel {
             unit: egui::MouseWheelUnit::Point,
             delta: egui::vec2(0.0, -20_000.0),
-            modifiers: egui::Modifiers::NONE,
+            modifiers: Modifiers::NONE,
             phase: egui::TouchPhase::Move,
             source: egui::MouseWheelSource::Wheel,
         };
