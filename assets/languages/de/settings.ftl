@@ -68,7 +68,7 @@ settings-folders-gallery = Ordner der Galerie…
 
 ## Über Sluice
 
-settings-licence = Lizenz: { $licence }. Sluice öffnet keinen Port und fragt keinen Server nach Aktualisierungen.
+settings-licence = Lizenz: { $licence }. Sluice öffnet keinen Port.
 settings-licences = Lizenzen der Beigaben
 settings-licences-tip = Schriften, Symbole, der Upscaler und Tokenizer, die mit Sluice kommen.
 settings-licences-of = Die Lizenz von { $name }.

@@ -68,7 +68,7 @@ settings-folders-gallery = Carpetas de la galería…
 
 ## Acerca de Sluice
 
-settings-licence = Licencia: { $licence }. Sluice no escucha en ningún puerto ni pide actualizaciones a ningún servidor.
+settings-licence = Licencia: { $licence }. Sluice no escucha en ningún puerto.
 settings-licences = Licencias de lo que incluye
 settings-licences-tip = Fuentes, iconos, el escalador y los tokenizadores que vienen con Sluice.
 settings-licences-of = La licencia de { $name }.

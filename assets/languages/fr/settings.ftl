@@ -68,7 +68,7 @@ settings-folders-gallery = Dossiers de la galerie…
 
 ## À propos de Sluice
 
-settings-licence = Licence : { $licence }. Sluice n'écoute sur aucun port et ne demande de mises à jour à aucun serveur.
+settings-licence = Licence : { $licence }. Sluice n'écoute sur aucun port.
 settings-licences = Licences de ce qui l’accompagne
 settings-licences-tip = Polices, icônes, upscaler et tokenizers fournis avec Sluice.
 settings-licences-of = La licence de { $name }.

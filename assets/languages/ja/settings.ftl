@@ -68,7 +68,7 @@ settings-folders-gallery = ギャラリーのフォルダー…
 
 ## About Sluice
 
-settings-licence = ライセンス: { $licence }。ポートで待ち受けることも、サーバーに更新を問い合わせることもありません。
+settings-licence = ライセンス: { $licence }。ポートで待ち受けることはありません。
 settings-licences = 同梱物のライセンス
 settings-licences-tip = Sluice に同梱されているフォント、アイコン、アップスケーラー、トークナイザー。
 settings-licences-of = { $name } のライセンス。

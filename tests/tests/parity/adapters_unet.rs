@@ -131,6 +131,35 @@ fn both_namings_give_what_merged_weights_give() {
     }
 }
 
+/// Keys and values of images are no layers of the model.
+#[test]
+fn a_lora_goes_with_image_prompts() {
+    let (fixture, folder) = (Fixture::new("stable_diffusion", "one"), tempfile::tempdir().unwrap());
+    let run = fixture.run("prompted/plain").unwrap();
+    let [model, merged] = ["model", "merged"].map(|name| {
+        let model = fixture.write_diffusers(&folder.path().join(name)).unwrap();
+        run.write_refiner(&model).unwrap();
+        model
+    });
+    let mut tensors = load(&merged.join(UNET)).unwrap();
+    let changed = layers(&tensors, |layer| layer.contains("attn2"));
+    merge(&mut tensors, &changed);
+    save(&tensors, &merged.join(UNET)).unwrap();
+    let lora = folder.path().join("lora.safetensors");
+    save(&kohya("lora_unet_", &changed), &lora).unwrap();
+
+    let want = dump(&run, run.request(&merged));
+    let both = with(&run, &model, lora);
+    let own = dump(&run, both.clone());
+    for name in ["unet.0.out.0", "vae.decode.in", "output"] {
+        compare(name, &want, &own, WHOLE_RUN).unwrap();
+    }
+    let alone = Request { image_prompts: Vec::new(), ..both };
+    for one in [run.request(&model), alone] {
+        assert!(compare("output", &want, &dump(&run, one), 0.01).is_err(), "one of them has no effect");
+    }
+}
+
 /// OpenCLIP stores the projection of the pooled output transposed.
 #[test]
 fn a_projection_is_changed_alike_in_every_layout() {
