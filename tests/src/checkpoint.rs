@@ -377,7 +377,7 @@ impl Run {
 
     /// Writes the checkpoints of the run's refiner, Redux model, IP-Adapters and ControlNets, if it has any, to where its request has
     /// them.
-    pub fn write_refiner(&self, model: &Path) -> Result<()> {
+    pub fn write_beside(&self, model: &Path) -> Result<()> {
         if let Some(case) = &self.request.refiner {
             let folder = model.join(REFINER);
             fs::create_dir(&folder)?;

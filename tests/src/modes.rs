@@ -139,7 +139,7 @@ fn check_forecasts_with(
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
-    run.write_refiner(&model)?;
+    run.write_beside(&model)?;
     let own = run.request(&model);
     let mut runner = Runner::of_two_threads()?;
     for (mode, batch, dtype) in [
@@ -193,7 +193,7 @@ pub fn check_every_mode_of(fixture: &Fixture, run: &str, change: impl Fn(Request
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
-    run.write_refiner(&model)?;
+    run.write_beside(&model)?;
     let own = run.request(&model);
     // Some models need multiples of 32.
     let width = if own.width.is_multiple_of(32) && own.height.is_multiple_of(32) { 64 } else { 48 };
@@ -231,7 +231,7 @@ pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
-    run.write_refiner(&model)?;
+    run.write_beside(&model)?;
     let request = Request { batch: 2, width: 64, height: 32, steps: 2, ..run.request(&model) };
     let mut runner = Runner::start()?;
     let plenty = card(OffloadMode::Auto);

@@ -41,7 +41,7 @@ pub fn check_runs(family: &str, case: &str, chosen: impl Fn(&str) -> bool) -> Re
     let model = fixture.write_diffusers(folder.path())?;
     let mut runner = Runner::start()?;
     for run in fixture.runs()?.iter().filter(|run| chosen(&run.name())) {
-        run.write_refiner(&model)?;
+        run.write_beside(&model)?;
         check_run(&mut runner, run, &model)?;
     }
     Ok(())

@@ -117,11 +117,10 @@ struct Jobs {
 }
 
 impl Jobs {
-    /// Lets a message to or from the worker fail in one of the ways, and draws the next image afterwards.
-    fn run(&self, case: usize, to_worker: bool) -> Ended {
+    /// Lets a message to or from the worker fail, and draws the next image afterwards.
+    fn run(&self, number: usize, fault: Fault, to_worker: bool) -> Ended {
         let there = tempfile::tempdir().unwrap();
         let happened = Arc::new(AtomicBool::new(false));
-        let (number, fault) = (case / FAULTS.len(), FAULTS[case % FAULTS.len()]);
         let what = format!("message {number}, {fault:?}, to the worker: {to_worker}");
         let broken = failing(number, fault, Arc::clone(&happened));
         let ways = if to_worker { [broken, all()] } else { [all(), broken] };
@@ -162,7 +161,8 @@ impl Jobs {
     }
 }
 
-/// Each job ends in the same image or in words, and the next one runs.
+/// Each job ends in the same image or in words, and the next one runs. Each message to the worker fails in each way, each of
+/// the many from it in one way.
 #[test]
 fn whichever_message_fails_nothing_is_lost() {
     /// Most of the time goes into waiting for the next worker.
@@ -178,8 +178,10 @@ fn whichever_message_fails_nothing_is_lost() {
             let cases = all.len()..all.len() + AT_ONCE;
             all.extend(thread::scope(|scope| {
                 let run = |case: usize| {
-                    let thread = thread::Builder::new().name(format!("case {case}"));
-                    thread.spawn_scoped(scope, move || jobs.run(case, to_worker)).unwrap()
+                    let number = if to_worker { case / FAULTS.len() } else { case };
+                    let thread = thread::Builder::new().name(format!("message {number}"));
+                    let fault = FAULTS[case % FAULTS.len()];
+                    thread.spawn_scoped(scope, move || jobs.run(number, fault, to_worker)).unwrap()
                 };
                 let runs: Vec<_> = cases.map(run).collect();
                 runs.into_iter().map(|run| run.join().unwrap()).collect::<Vec<_>>()

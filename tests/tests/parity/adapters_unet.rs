@@ -138,7 +138,7 @@ fn a_lora_goes_with_image_prompts() {
     let run = fixture.run("prompted/plain").unwrap();
     let [model, merged] = ["model", "merged"].map(|name| {
         let model = fixture.write_diffusers(&folder.path().join(name)).unwrap();
-        run.write_refiner(&model).unwrap();
+        run.write_beside(&model).unwrap();
         model
     });
     let mut tensors = load(&merged.join(UNET)).unwrap();
@@ -203,7 +203,7 @@ fn beside_a_control_net_a_lora_changes_the_unet_alone() {
         let (fixture, folder) = (Fixture::new(family, case), tempfile::tempdir().unwrap());
         let run = fixture.run("steered/guided").unwrap();
         let model = fixture.write_diffusers(&folder.path().join("model")).unwrap();
-        run.write_refiner(&model).unwrap();
+        run.write_beside(&model).unwrap();
         let merged = fixture.write_diffusers(&folder.path().join("merged")).unwrap();
         let mut unet = load(&merged.join(UNET)).unwrap();
         let changed = layers(&unet, |layer| layer.contains("attn") || layer.contains("resnets"));

@@ -27,7 +27,7 @@ fn written(family: &str, case: &str, run: &str, folder: &Path) -> Request {
     let fixture = Fixture::new(family, case);
     let run = fixture.run(run).unwrap();
     let model = fixture.write_diffusers(folder).unwrap();
-    run.write_refiner(&model).unwrap();
+    run.write_beside(&model).unwrap();
     run.request(&model)
 }
 

@@ -70,7 +70,7 @@ fn redux_is_found_with_its_image_encoder() {
     let run = fixture.run("seen_one").unwrap();
     let hub = folder.path().join("hub");
     std::fs::create_dir(&hub).unwrap();
-    run.write_refiner(&hub).unwrap();
+    run.write_beside(&hub).unwrap();
     let part = |part: &str| load(&hub.join(format!("redux/default/{part}"))).unwrap();
     let file = model.join("style_models/flux1-redux-dev.safetensors");
     save(&part("image_embedder/diffusion_pytorch_model.safetensors"), &file).unwrap();
@@ -100,7 +100,7 @@ fn redux_is_refused_where_it_is_of_no_use() {
     let fixture = Fixture::new("flux", "dev");
     let model = fixture.write_diffusers(folder.path()).unwrap();
     let run = fixture.run("seen_two").unwrap();
-    run.write_refiner(&model).unwrap();
+    run.write_beside(&model).unwrap();
     let own = run.request(&model);
     let redux = own.redux.clone().unwrap();
     let mut runner = Runner::start().unwrap();

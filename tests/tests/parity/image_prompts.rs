@@ -35,7 +35,7 @@ fn written(family: &str, case: &str, run: &str, folder: &Path) -> Request {
     let fixture = Fixture::new(family, case);
     let run = fixture.run(run).unwrap();
     let model = fixture.write_diffusers(folder).unwrap();
-    run.write_refiner(&model).unwrap();
+    run.write_beside(&model).unwrap();
     run.request(&model)
 }
 
@@ -84,7 +84,7 @@ fn image_prompts_go_with_everything_else_in_every_mode() {
     let steered = fixture.run("steered/guided").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let model = fixture.write_diffusers(folder.path()).unwrap();
-    steered.write_refiner(&model).unwrap();
+    steered.write_beside(&model).unwrap();
     let nets = steered.request(&model).control_nets;
     let hires = Some(Hires { scale: 2.0, strength: 0.5, steps: None, enlarger: Enlarger::Latent });
     let image = fixture.run("filled_in").unwrap().request(&model).source;

@@ -16,7 +16,7 @@ use sluice_tests::{
 /// Writes the base model, with the refiner inside its folder.
 fn write(fixture: &Fixture, folder: &Path) {
     fixture.write_diffusers(folder).unwrap();
-    fixture.run("refined/guided").unwrap().write_refiner(folder).unwrap();
+    fixture.run("refined/guided").unwrap().write_beside(folder).unwrap();
 }
 
 /// Text to image, a batch with an early switch, and image to image.

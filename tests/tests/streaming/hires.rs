@@ -137,7 +137,7 @@ fn a_refiner_does_its_share_of_both_passes() {
     let fixture = Fixture::new("sdxl", "base");
     let model = fixture.write_diffusers(folder.path()).unwrap();
     let refined = fixture.run("refined/guided").unwrap();
-    refined.write_refiner(&model).unwrap();
+    refined.write_beside(&model).unwrap();
     let own = refined.request(&model);
     assert!(own.refiner.is_some() && own.source.is_none());
     let mut runner = Runner::start().unwrap();
