@@ -169,10 +169,11 @@ impl Row {
         };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
-        let makes_map = request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
+        let draws_nothing =
+            request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
         let size = match &request.upscale {
             Some(_) => size,
-            None if makes_map => String::new(),
+            None if draws_nothing => String::new(),
             None => tr!("queue-size", size = size, count = request.steps),
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());

@@ -26,10 +26,12 @@ use sluice_tests::{
 use super::{
     behaviour::nothing_is_unnamed,
     runs::Scene,
-    support::{Window, landscape, starter},
+    support::{Window, failure, landscape, starter},
 };
 
 const SIZE: [f32; 2] = [1280.0, 800.0];
+/// At the end of what is said of the row of the opened model.
+const OPENED: &str = ", opened";
 
 fn state(window: &Window) -> &State {
     window.harness.state().state()
@@ -343,6 +345,27 @@ fn a_lora_of_the_library_is_used_once_its_name_is_completed() {
     assert_eq!(request.prompt, "a fox <lora:ink:1>");
     let used: Vec<_> = request.adapters.iter().map(|used| used.path.clone()).collect();
     assert_eq!(used, [models.join("loras/ink.safetensors")], "it is not next to the model");
+}
+
+#[test]
+fn a_search_says_which_other_list_has_what_it_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    window.harness.get_by_label("Search models").type_text("inkwash");
+    window.frames();
+    assert!(window.shows("Nothing matches") && !window.shows("In Other files"));
+    window.click("In LoRAs, 1");
+    assert!(window.shows("Ink wash, inkwash, rice paper"));
+}
+
+#[test]
+fn a_starter_that_cannot_be_opened_is_not_the_opened_one() {
+    assert!(opened(&[]).shows(OPENED));
+    let mut window = Window::open(SIZE, Theme::Dark, |_| ());
+    window.says(Event::Failed { job: None, failure: failure() });
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    assert!(window.shows("Starter, Small images") && !window.shows(OPENED));
 }
 
 #[test]

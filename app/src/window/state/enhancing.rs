@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     models::Item,
     request::{Enhance, Enhanced, ModelSource, Request},
-    session::{Command, Failure, Job, JobId},
+    session::{Command, Job, JobId},
 };
 
 use super::{Answer, Ask, Draft, Planning, State, file_name};
 use crate::{
     enhancing::{Instruction, instruction_for, language_models, usual_model},
-    language::{said, tr},
-    window::sentences::sentence,
+    language::tr,
 };
 
 /// The number before the first query about writing, between those of other queries.
@@ -58,16 +57,7 @@ impl Enhancing {
         if self.planning.is_asking() {
             return None;
         }
-        match self.planning.answer()? {
-            Answer::Failure(Failure { message, advice }) => {
-                let words = [Some(message), advice.as_ref()].into_iter().flatten();
-                Some(Err(words.map(|words| sentence(words)).collect::<Vec<_>>().join(" ")))
-            }
-            Answer::Forecast(forecast) => match &forecast.plan {
-                Ok(plan) => Some(Ok((plan.seconds, plan.peak_device()))),
-                Err(_) => Some(Err(said(&forecast.sentence))),
-            },
-        }
+        Some(self.planning.answer()?.plan().map(|plan| (plan.seconds, plan.peak_device())))
     }
 }
 
@@ -201,6 +191,8 @@ impl State {
 #[cfg(test)]
 mod tests {
     use sluice_engine::session::Event;
+
+    use sluice_engine::session::Failure;
 
     use super::*;
 

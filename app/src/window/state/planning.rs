@@ -6,6 +6,8 @@ use sluice_engine::{
     session::{Failure, PlanQuery, PlanSubject, Reading},
 };
 
+use crate::{language::said, window::sentences::sentence};
+
 /// How long settings must stay unchanged before a query, in seconds.
 pub const REST: f64 = 0.15;
 
@@ -16,6 +18,19 @@ pub enum Answer {
     Forecast(Box<Forecast>),
     /// Why there is none.
     Failure(Failure),
+}
+
+impl Answer {
+    /// The plan, or in words why there is none.
+    pub(super) fn plan(&self) -> Result<&Plan, String> {
+        match self {
+            Self::Failure(Failure { message, advice }) => {
+                let words = [Some(message), advice.as_ref()].into_iter().flatten();
+                Err(words.map(|words| sentence(words)).collect::<Vec<_>>().join(" "))
+            }
+            Self::Forecast(forecast) => forecast.plan.as_ref().map_err(|_| said(&forecast.sentence)),
+        }
+    }
 }
 
 /// What to do about the current settings.

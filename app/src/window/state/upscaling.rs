@@ -7,16 +7,12 @@ use sluice_engine::{
     checkpoint::Role,
     output::{NamedOutput, Output, StillFormat},
     request::{ModelSource, Request, Upscale},
-    session::{Command, Failure, Job, JobId},
+    session::{Command, Job, JobId},
     source::GivenMedia,
 };
 
 use super::{Answer, Ask, Planning, State, file_name};
-use crate::{
-    language::{said, tr},
-    upscaling::name_of_result,
-    window::sentences::sentence,
-};
+use crate::{language::tr, upscaling::name_of_result};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -90,20 +86,11 @@ impl Upscaling {
         if self.planning.is_asking() {
             return None;
         }
-        match self.planning.answer()? {
-            Answer::Failure(Failure { message, advice }) => {
-                let words = [Some(message), advice.as_ref()].into_iter().flatten();
-                Some(Err(words.map(|words| sentence(words)).collect::<Vec<_>>().join(" ")))
-            }
-            Answer::Forecast(forecast) => match &forecast.plan {
-                Ok(plan) => {
-                    let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
-                    let all: f64 = self.files().map(|(_, given)| pixels(given)).sum();
-                    Some(Ok(Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }))
-                }
-                Err(_) => Some(Err(said(&forecast.sentence))),
-            },
-        }
+        Some(self.planning.answer()?.plan().map(|plan| {
+            let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
+            let all: f64 = self.files().map(|(_, given)| pixels(given)).sum();
+            Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }
+        }))
     }
 }
 
@@ -197,6 +184,8 @@ fn beside(input: &Path, scale: f32, is_clip: bool) -> Output {
 
 #[cfg(test)]
 mod tests {
+    use sluice_engine::session::Failure;
+
     use super::*;
 
     fn given(width: u32, height: u32) -> Result<GivenMedia, String> {
