@@ -34,6 +34,8 @@ pub struct Listed {
     pub licence: Option<String>,
     /// Its repository.
     pub repository: String,
+    /// The repository with its other half, in a folder beside it.
+    pub beside: Option<String>,
     /// The well-known model, whose needs can be predicted.
     pub known: Option<&'static KnownModel>,
     /// Ways to download it, that with most bits first.
@@ -143,6 +145,18 @@ impl Catalogue {
         let id = known_model(id).map_or(id, |known| &known.id);
         self.models.iter().find(|listed| listed.id.eq_ignore_ascii_case(id))
     }
+
+    /// The repository with the other half of the model that is in this one.
+    pub fn other_half(&self, repository: &str) -> Option<&str> {
+        self.models.iter().find_map(|listed| {
+            let beside = listed.beside.as_deref()?;
+            match repository {
+                one if one == listed.repository => Some(beside),
+                one if one == beside => Some(listed.repository.as_str()),
+                _ => None,
+            }
+        })
+    }
 }
 
 /// The catalogue that comes with the program.
@@ -191,6 +205,7 @@ struct ModelEntry {
     /// For models that are not well known to the planner.
     name: Option<String>,
     licence: Option<String>,
+    beside: Option<String>,
     versions: Vec<VersionEntry>,
 }
 
@@ -244,7 +259,7 @@ fn read(text: &str) -> Result<Catalogue, String> {
             (None, None) => return Err(format!("{} has no repository", model.id)),
         };
         let versions = model.versions.into_iter().map(version).collect::<Result<_, String>>()?;
-        Ok(Listed { id: model.id, name, licence, repository, known, versions })
+        Ok(Listed { id: model.id, name, licence, repository, beside: model.beside, known, versions })
     };
     Ok(Catalogue { date, models: models.into_iter().map(model).collect::<Result<_, String>>()? })
 }
@@ -260,9 +275,9 @@ mod tests {
     #[test]
     fn every_well_known_model_and_every_family_is_in_it() {
         let catalogue = catalogue();
-        // The names of their files are not known for certain.
-        let left_out = ["lens-base", "wuerstchen"];
-        for known in known_models().iter().filter(|known| !left_out.contains(&known.id.as_str())) {
+        // Its repository was taken down, and ComfyUI's has no such file.
+        let gone = "lens-base";
+        for known in known_models().iter().filter(|known| known.id != gone) {
             let listed = catalogue.find(&known.id).unwrap_or_else(|| panic!("{} is missing", known.id));
             assert_eq!(listed.name, known.name);
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     DownloadError, Link, LinkError, Network, Source, Stop, Wanted,
+    catalogue::catalogue,
     client::{CIVITAI, Client, is_sha256},
     file::safe_path,
     hub::{self, About, HubFile},
@@ -77,8 +78,16 @@ pub fn look_up(network: &Network, stop: &Stop, link: &Link) -> Result<Offer, Dow
                 files.retain(|file| file.path.starts_with(&format!("{folder}/")));
             }
             let mut choices = Vec::new();
-            if folder.is_none() {
-                choices.extend(whole_folder(repository, revision, &files));
+            if folder.is_none()
+                && let Some(mut whole) = whole_folder(repository, revision, &files)
+            {
+                if let Some(other) = catalogue().other_half(repository) {
+                    let files = hub::files(network, stop, other, "main")?;
+                    whole
+                        .files
+                        .extend(whole_folder(other, "main", &files).into_iter().flat_map(|half| half.files));
+                }
+                choices.push(whole);
             }
             let is_folder = !choices.is_empty();
             // Beside a folder, its parts are no models by themselves.

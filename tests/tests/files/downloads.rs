@@ -617,6 +617,33 @@ fn a_list_of_files_may_have_several_pages() {
 }
 
 #[test]
+fn a_model_in_two_repositories_is_one_download() {
+    let server = FileServer::start(|asked| match asked.path.as_str() {
+        path if !path.contains("/tree/") => Answer::text("{}"),
+        path if path.starts_with("/api/models/warp-ai/wuerstchen-prior/") => Answer::text(
+            r#"[{"type":"file","path":"model_index.json","size":3},{"type":"file","path":"prior/a.safetensors","size":9}]"#,
+        ),
+        path if path.starts_with("/api/models/warp-ai/wuerstchen/") => Answer::text(
+            r#"[{"type":"file","path":"model_index.json","size":3},{"type":"file","path":"decoder/a.safetensors","size":5}]"#,
+        ),
+        _ => Answer::status(404),
+    })
+    .unwrap();
+    let network = network(&server);
+    for (asked, opens) in
+        [("warp-ai/wuerstchen", "wuerstchen"), ("warp-ai/wuerstchen-prior", "wuerstchen-prior")]
+    {
+        let link = Link::parse(asked, &server.url()).unwrap();
+        let offer = look_up(&network, &Stop::default(), &link).unwrap();
+        let whole = offer.only().unwrap();
+        assert_eq!(whole.bytes(), Some(20));
+        assert_eq!(whole.folder.as_deref(), Some(&*Path::new("diffusers").join(opens)));
+        let to = |path: &str| whole.files.iter().any(|file| file.to == Path::new("diffusers").join(path));
+        assert!(to("wuerstchen/decoder/a.safetensors") && to("wuerstchen-prior/prior/a.safetensors"));
+    }
+}
+
+#[test]
 fn a_file_goes_where_its_contents_belong() {
     use sluice_tests::checkpoint::{Fixture, Layout, Stored};
     let made = tempfile::tempdir().unwrap();
