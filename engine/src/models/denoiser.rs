@@ -344,19 +344,14 @@ pub trait Denoiser: Send + Sync {
         None
     }
 
-    /// Whether [ControlNets](Self::controlled_by) can steer it.
-    fn takes_control_nets(&self) -> bool {
-        false
-    }
-
     /// The kinds of maps that ControlNets for it can be told.
     fn control_modes(&self) -> &'static [ControlMode] {
         &[]
     }
 
-    /// The ControlNets that steer it.
-    fn control_nets(&self) -> Vec<SteeredBy> {
-        Vec::new()
+    /// The [ControlNets](Self::controlled_by) that steer it; `None` if none can.
+    fn control_nets(&self) -> Option<Vec<SteeredBy>> {
+        None
     }
 
     /// The network steered by the ControlNets in parts of checkpoints, whose blocks come before its own.
@@ -369,14 +364,9 @@ pub trait Denoiser: Send + Sync {
         Err(CheckpointError::ControlNet { path, reason })
     }
 
-    /// Whether it can read images through [IP-Adapters](Self::with_ip_adapters).
-    fn takes_ip_adapters(&self) -> bool {
-        false
-    }
-
-    /// Through how many IP-Adapters it reads images.
-    fn ip_adapters(&self) -> usize {
-        0
+    /// Through how many [IP-Adapters](Self::with_ip_adapters) it reads images; `None` if it cannot.
+    fn ip_adapters(&self) -> Option<usize> {
+        None
     }
 
     /// The network with the IP-Adapters in parts of checkpoints, whose blocks come before its own.

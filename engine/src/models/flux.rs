@@ -486,16 +486,12 @@ impl Denoiser for FluxTransformer {
         (!self.fills_in()).then_some(References { most: 1, edits: self.edits, sizes })
     }
 
-    fn takes_control_nets(&self) -> bool {
-        true
-    }
-
     fn control_modes(&self) -> &'static [ControlMode] {
         &control_net::MODES
     }
 
-    fn control_nets(&self) -> Vec<SteeredBy> {
-        self.nets.about()
+    fn control_nets(&self) -> Option<Vec<SteeredBy>> {
+        Some(self.nets.about())
     }
 
     fn controlled_by(

@@ -67,7 +67,7 @@ impl Model {
 
     /// Whether it can read images through IP-Adapters.
     pub fn takes_ip_adapters(&self) -> bool {
-        self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.takes_ip_adapters())
+        self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.ip_adapters().is_some())
     }
 
     /// The stage that makes tokens of the images of a request, if it has any.

@@ -288,7 +288,7 @@ impl Model {
 
     /// Whether ControlNets can steer it.
     pub fn takes_control_nets(&self) -> bool {
-        self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.takes_control_nets())
+        self.denoisers().next().is_some_and(|denoiser| denoiser.network.denoiser.control_nets().is_some())
     }
 
     /// The kinds of maps that ControlNets for it can be told.
@@ -428,7 +428,7 @@ impl Model {
             (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;
-        let nets = self.denoisers().next().map(|denoiser| denoiser.network.denoiser.control_nets());
+        let nets = self.denoisers().next().and_then(|denoiser| denoiser.network.denoiser.control_nets());
         for (net, about) in request.control_nets.iter().zip(nets.unwrap_or_default()) {
             net.validate_mode(about.modes)?;
         }

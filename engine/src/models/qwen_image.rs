@@ -380,12 +380,8 @@ impl Denoiser for QwenImageTransformer {
         self.references.clone()
     }
 
-    fn takes_control_nets(&self) -> bool {
-        true
-    }
-
-    fn control_nets(&self) -> Vec<SteeredBy> {
-        self.nets.about()
+    fn control_nets(&self) -> Option<Vec<SteeredBy>> {
+        Some(self.nets.about())
     }
 
     fn controlled_by(

@@ -486,12 +486,8 @@ impl Denoiser for Sd3Transformer {
         LatentShape::image(self.config.in_channels, height, width)
     }
 
-    fn takes_control_nets(&self) -> bool {
-        true
-    }
-
-    fn control_nets(&self) -> Vec<SteeredBy> {
-        self.nets.about()
+    fn control_nets(&self) -> Option<Vec<SteeredBy>> {
+        Some(self.nets.about())
     }
 
     fn controlled_by(

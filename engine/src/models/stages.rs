@@ -219,7 +219,8 @@ impl Denoise {
     /// The maps that ControlNets read as latents in this stage.
     pub fn encoded_maps(&self, request: &Request) -> impl Iterator<Item = EncodedMap> + use<> {
         let size = [self.canvas.width, self.canvas.height];
-        let nets = self.denoiser.network.denoiser.control_nets().into_iter().take(request.control_nets.len());
+        let nets = self.denoiser.network.denoiser.control_nets().unwrap_or_default();
+        let nets = nets.into_iter().take(request.control_nets.len());
         nets.enumerate()
             .filter(|(_, about)| about.reads != MapForm::Pixels)
             .map(move |(net, about)| EncodedMap { net, size, form: about.reads })

@@ -463,7 +463,7 @@ impl Estimator<'_> {
 
     /// The maps of the ControlNets that steer a denoiser.
     fn controls(&self, denoise: &Denoise, maps: &[(EncodedMap, Tensor)]) -> Vec<ControlImage> {
-        let nets = denoise.denoiser.network.denoiser.control_nets().len();
+        let nets = denoise.denoiser.network.denoiser.control_nets().map_or(0, |nets| nets.len());
         let dims = [1, 3, denoise.canvas.height as usize, denoise.canvas.width as usize];
         let encoded: Vec<EncodedMap> = denoise.encoded_maps(&self.resolved.request).collect();
         let latents = |number: usize| {

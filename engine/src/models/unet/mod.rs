@@ -134,12 +134,8 @@ impl Denoiser for Unet {
         Ok(Conditioning { pooled, ..Conditioning::new(prompt.zeros_like()?) })
     }
 
-    fn takes_control_nets(&self) -> bool {
-        true
-    }
-
-    fn control_nets(&self) -> Vec<SteeredBy> {
-        vec![SteeredBy::default(); self.control_nets.len()]
+    fn control_nets(&self) -> Option<Vec<SteeredBy>> {
+        Some(vec![SteeredBy::default(); self.control_nets.len()])
     }
 
     fn controlled_by(
@@ -156,12 +152,8 @@ impl Denoiser for Unet {
         Ok((Arc::new(controlled), components))
     }
 
-    fn takes_ip_adapters(&self) -> bool {
-        true
-    }
-
-    fn ip_adapters(&self) -> usize {
-        self.ip_adapters
+    fn ip_adapters(&self) -> Option<usize> {
+        Some(self.ip_adapters)
     }
 
     fn with_ip_adapters(

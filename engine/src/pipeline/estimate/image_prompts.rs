@@ -29,7 +29,7 @@ impl Estimator<'_> {
 
     /// What a denoiser reads of images through its IP-Adapters.
     pub(super) fn image_tokens(&self, denoise: &Denoise, tokens: &[Vec<Tensor>]) -> Vec<ImageTokens> {
-        let adapters = denoise.denoiser.network.denoiser.ip_adapters();
+        let adapters = denoise.denoiser.network.denoiser.ip_adapters().unwrap_or(0);
         let prompts = self.resolved.request.image_prompts.iter().take(adapters);
         let each = prompts.zip(tokens).map(|(prompt, branches)| ImageTokens {
             branches: branches.clone(),

@@ -56,7 +56,7 @@ impl Run<'_> {
         device: &Device,
     ) -> Result<Vec<ControlImage>, PipelineError> {
         let size = [denoise.canvas.width, denoise.canvas.height];
-        let nets = denoise.denoiser.network.denoiser.control_nets().len();
+        let nets = denoise.denoiser.network.denoiser.control_nets().map_or(0, |nets| nets.len());
         let encoded: Vec<EncodedMap> = denoise.encoded_maps(self.request).collect();
         let latents = |number: usize| -> Option<Tensor> {
             let wanted = encoded.iter().find(|map| map.net == number)?;

@@ -82,7 +82,7 @@ impl Run<'_> {
         denoise: &Denoise,
         device: &Device,
     ) -> Result<Vec<ImageTokens>, PipelineError> {
-        let adapters = denoise.denoiser.network.denoiser.ip_adapters();
+        let adapters = denoise.denoiser.network.denoiser.ip_adapters().unwrap_or(0);
         let (tokens, prompts) = (self.image_tokens.borrow(), self.request.image_prompts.iter());
         let each = prompts.take(adapters).zip(tokens.iter()).map(|(prompt, branches)| {
             let there = |tokens: &Tensor| Ok(nn::Tensor::from(tokens.to_device(device)?));
