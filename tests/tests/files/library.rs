@@ -177,12 +177,29 @@ fn folders_of_other_programs_are_found() {
         "cache/hub",
         ".lmstudio/models",
         "elsewhere/models",
+        "disk/comfy loras",
+        "disk/swarm",
+        "disk/swarm too",
+        "disk/invoke",
+        "disk/studio/models",
+        "disk/commented",
     ];
     for folder in folders {
         fs::create_dir_all(at(folder)).unwrap();
     }
-    let extra = format!("a111:\n    base_path: {}\n    checkpoints: models\n", at("elsewhere").display());
+    let disk = at("disk").display().to_string();
+    let extra = format!(
+        "a111:\n    base_path: {}\n    checkpoints: models\n    loras: |\n        models/Lora\n        {disk}/comfy loras\n\
+         #other:\n#    vae: {disk}/commented\n",
+        at("elsewhere").display()
+    );
     fs::write(at("ComfyUI/extra_model_paths.yaml"), extra).unwrap();
+    fs::create_dir_all(at("SwarmUI/Data")).unwrap();
+    let swarm = format!("Paths:\n\tModelRoot: {disk}/swarm;{disk}/swarm too\n\tSDModelFolder: x\n");
+    fs::write(at("SwarmUI/Data/Settings.fds"), swarm).unwrap();
+    fs::write(at("invokeai/invokeai.yaml"), format!("schema_version: 4.0.2\nmodels_dir: '{disk}/invoke'\n"))
+        .unwrap();
+    fs::write(at(".lmstudio-home-pointer"), format!("{disk}/studio\n")).unwrap();
     let variables: HashMap<&str, PathBuf> =
         [("HF_HOME", at("cache")), ("HF_HUB_CACHE", PathBuf::new())].into();
     let variable = |name: &str| variables.get(name).map(|value| OsString::from(value.as_path()));
@@ -203,6 +220,11 @@ fn folders_of_other_programs_are_found() {
         ("invokeai/models", "InvokeAI"),
         ("cache/hub", "Hugging Face"),
         (".lmstudio/models", "LM Studio"),
+        ("disk/comfy loras", "ComfyUI, other folder"),
+        ("disk/swarm", "SwarmUI"),
+        ("disk/swarm too", "SwarmUI"),
+        ("disk/invoke", "InvokeAI"),
+        ("disk/studio/models", "LM Studio"),
     ]
     .map(|(folder, program)| (at(folder), program))
     .into();

@@ -64,6 +64,14 @@ const VARIABLES: [(&str, &str, &str); 5] = [
 ];
 /// ComfyUI's list of other folders, beside its own.
 const EXTRA_PATHS: &str = "extra_model_paths.yaml";
+/// Files in which programs are told where their models are, and the lines that say so.
+const TOLD: [(&str, &str, &str); 3] = [
+    ("SwarmUI", "Data/Settings.fds", "ModelRoot:"),
+    ("InvokeAI", "invokeai.yaml", "models_dir:"),
+    ("Stability Matrix", "settings.json", "\"ModelDirectoryOverride\":"),
+];
+/// The file in the home folder that says where LM Studio's files are.
+const LM_STUDIO: &str = ".lmstudio-home-pointer";
 
 /// The folders of other programs that exist, each once.
 pub fn well_known_places(surroundings: &Surroundings<'_>) -> Vec<Place> {
@@ -76,12 +84,17 @@ pub fn well_known_places(surroundings: &Surroundings<'_>) -> Vec<Place> {
     }
     if let Some(home) = home {
         places.extend(AT_HOME.map(|(program, inside)| Place { program, folder: home.join(inside) }));
+        let pointer = fs::read_to_string(home.join(LM_STUDIO)).unwrap_or_default();
+        if !pointer.trim().is_empty() {
+            places.push(Place { program: "LM Studio", folder: Path::new(pointer.trim()).join("models") });
+        }
     }
     for base in home.iter().chain(bases) {
         for (program, names, inside) in PROGRAMS {
             for name in names {
                 let own = base.join(name);
                 places.extend(extra_paths(&own));
+                places.extend(told(program, &own));
                 places.push(Place { program, folder: own.join(inside) });
             }
         }
@@ -94,16 +107,42 @@ pub fn well_known_places(surroundings: &Surroundings<'_>) -> Vec<Place> {
     places
 }
 
-/// The folders that ComfyUI is told to use besides its own.
+/// The folders that ComfyUI is told to use besides its own: those under which all kinds of models are, and those of one kind
+/// that are elsewhere.
 fn extra_paths(program: &Path) -> Vec<Place> {
     let Ok(text) = fs::read_to_string(program.join(EXTRA_PATHS)) else { return Vec::new() };
-    let bases = text.lines().filter_map(|line| line.trim().strip_prefix("base_path:"));
-    let place = |base: &str| {
-        let base = base.split(" #").next().unwrap_or(base).trim().trim_matches(['"', '\'']);
-        let folder = program.join(base);
+    let mut places = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        // A value after a name, or a line of a value with several.
+        let (name, value) = line.split_once(": ").unwrap_or(("", line));
+        let value = plain(value);
+        let folder = program.join(value);
+        let is_base = name == "base_path";
+        if value.is_empty() || !(is_base || Path::new(value).is_absolute()) {
+            continue;
+        }
         let inside = folder.join("models");
-        let folder = if inside.is_dir() { inside } else { folder };
-        Place { program: "ComfyUI, other folder", folder }
-    };
-    bases.filter(|base| !base.trim().is_empty()).map(place).collect()
+        let folder = if is_base && inside.is_dir() { inside } else { folder };
+        places.push(Place { program: "ComfyUI, other folder", folder });
+    }
+    places
+}
+
+/// The folders that a program is told to use in place of its own.
+fn told(program: &'static str, own: &Path) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (_, file, name) in TOLD.iter().filter(|(known, ..)| *known == program) {
+        let text = fs::read_to_string(own.join(file)).unwrap_or_default();
+        let values = text.lines().filter_map(|line| line.trim().strip_prefix(name));
+        let folders =
+            values.flat_map(|value| value.split(';')).map(plain).filter(|folder| !folder.is_empty());
+        places.extend(folders.map(|folder| Place { program, folder: own.join(folder) }));
+    }
+    places
+}
+
+/// A value without its quotes, its comment and a comma after it.
+fn plain(value: &str) -> &str {
+    let value = value.split(" #").next().unwrap_or(value);
+    value.trim().trim_end_matches(',').trim_matches(['"', '\''])
 }
