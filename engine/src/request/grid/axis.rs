@@ -3,7 +3,9 @@
 use std::{path::Path, str::FromStr};
 
 use super::{GridError, values};
-use crate::request::{AdapterUse, ModelSource, Request, Sampler, Schedule, Variation};
+use crate::request::{
+    AdapterUse, ControlNet, ImagePrompt, ModelSource, Request, Sampler, Schedule, Variation,
+};
 
 /// A setting that can vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,11 +42,23 @@ pub enum GridSetting {
     Variation,
     /// The model.
     Model,
+    /// The number of frames of a clip.
+    Frames,
+    /// Guidance rescale.
+    Rescale,
+    /// The threshold of the step cache.
+    StepCache,
+    /// The scale of hires fix.
+    HiresScale,
+    /// The weight of all ControlNets.
+    ControlWeight,
+    /// The weight of all image prompts.
+    ImagePromptWeight,
 }
 
 impl GridSetting {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 22] = [
         Self::Seed,
         Self::Steps,
         Self::Guidance,
@@ -61,6 +75,12 @@ impl GridSetting {
         Self::TrueCfg,
         Self::Shift,
         Self::ClipSkip,
+        Self::Frames,
+        Self::Rescale,
+        Self::StepCache,
+        Self::HiresScale,
+        Self::ControlWeight,
+        Self::ImagePromptWeight,
     ];
 
     /// The name on the command line.
@@ -82,6 +102,12 @@ impl GridSetting {
             Self::ClipSkip => "clip-skip",
             Self::Variation => "variation",
             Self::Model => "model",
+            Self::Frames => "frames",
+            Self::Rescale => "rescale",
+            Self::StepCache => "step-cache",
+            Self::HiresScale => "hires-scale",
+            Self::ControlWeight => "control-weight",
+            Self::ImagePromptWeight => "image-prompt-weight",
         }
     }
 
@@ -104,6 +130,12 @@ impl GridSetting {
             Self::ClipSkip => "Clip skip",
             Self::Variation => "Variation strength",
             Self::Model => "Model",
+            Self::Frames => "Frames",
+            Self::Rescale => "Guidance rescale",
+            Self::StepCache => "Step cache",
+            Self::HiresScale => "Scale of hires fix",
+            Self::ControlWeight => "ControlNet weight",
+            Self::ImagePromptWeight => "Image prompt weight",
         }
     }
 
@@ -125,6 +157,11 @@ impl GridSetting {
             Self::ClipSkip => "1, 2",
             Self::Variation => "0-0.4 [5]",
             Self::Model => "paths of models, separated by commas",
+            Self::Frames => "33, 49, 81",
+            Self::Rescale => "0-0.7 [3]",
+            Self::StepCache => "0, 0.1, 0.2",
+            Self::HiresScale => "1.5, 2",
+            Self::ControlWeight | Self::ImagePromptWeight => "0.4-1 (+0.2)",
         }
     }
 
@@ -140,6 +177,10 @@ impl GridSetting {
             Self::Variation => &["var.-strength", "var-strength", "variation-strength"],
             Self::Model => &["checkpoint-name", "checkpoint"],
             Self::Shift => &["flow-shift"],
+            Self::Rescale => &["guidance-rescale", "cfg-rescale"],
+            Self::ControlWeight => &["controlnet-weight", "control-net-weight"],
+            Self::ImagePromptWeight => &["ip-adapter-weight"],
+            Self::HiresScale => &["hires-upscale", "scale-of-hires-fix"],
             _ => &[],
         };
         name == self.name() || others.contains(&name.as_str())
@@ -150,7 +191,7 @@ impl GridSetting {
         match self {
             Self::Model => 0,
             Self::Lora => 1,
-            Self::Size | Self::Width | Self::Height => 2,
+            Self::Size | Self::Width | Self::Height | Self::Frames | Self::HiresScale => 2,
             // The text encoders run again.
             Self::Prompt | Self::ClipSkip => 3,
             _ => 4,
@@ -319,7 +360,32 @@ impl Axis {
                 (None, None, None) => return Err(GridError::NoInput),
             },
             GridSetting::Lora => self.weigh(request, number as f32)?,
-            _ => {}
+            GridSetting::Frames => request.frames = number as u32,
+            GridSetting::Rescale => request.guiding.rescale = number as f32,
+            GridSetting::StepCache => request.step_cache = number as f32,
+            GridSetting::HiresScale => match &mut request.hires {
+                Some(hires) => hires.scale = number as f32,
+                None => return Err(GridError::Unused { setting: setting.title(), what: "hires fix" }),
+            },
+            GridSetting::ControlWeight => {
+                let nets = &mut request.control_nets;
+                if nets.is_empty() {
+                    return Err(GridError::Unused { setting: setting.title(), what: "a ControlNet" });
+                }
+                nets.iter_mut().for_each(|net| net.weight = number as f32);
+            }
+            GridSetting::ImagePromptWeight => {
+                let prompts = &mut request.image_prompts;
+                if prompts.is_empty() {
+                    return Err(GridError::Unused { setting: setting.title(), what: "an IP-Adapter" });
+                }
+                prompts.iter_mut().for_each(|prompt| prompt.weight = number as f32);
+            }
+            GridSetting::Sampler
+            | GridSetting::Schedule
+            | GridSetting::Prompt
+            | GridSetting::Size
+            | GridSetting::Model => {}
         }
         Ok(())
     }
@@ -415,6 +481,11 @@ fn allowed(setting: GridSetting) -> (std::ops::RangeInclusive<f64>, bool) {
         GridSetting::TrueCfg => (1.0..=1000.0, false),
         GridSetting::Shift => (0.01..=f64::from(crate::request::LARGEST_SHIFT), false),
         GridSetting::Lora => (-100.0..=100.0, false),
+        GridSetting::Frames => (1.0..=f64::from(u16::MAX), true),
+        GridSetting::StepCache => (0.0..=100.0, false),
+        GridSetting::HiresScale => (1.0..=8.0, false),
+        GridSetting::ControlWeight => (0.0..=f64::from(ControlNet::LARGEST_WEIGHT), false),
+        GridSetting::ImagePromptWeight => (0.0..=f64::from(ImagePrompt::LARGEST_WEIGHT), false),
         _ => (0.0..=1.0, false),
     }
 }

@@ -61,4 +61,12 @@ pub enum GridError {
     /// A denoising strength without an input image.
     #[error("denoising strength varies, but there is no input image and no hires fix; choose one first")]
     NoInput,
+    /// Something that is not used.
+    #[error("{setting} varies, but nothing uses {what}; add it first")]
+    Unused {
+        /// The setting.
+        setting: &'static str,
+        /// What it belongs to.
+        what: &'static str,
+    },
 }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::request::{AdapterUse, ModelSource, Sampler, SourceImage};
+use crate::request::{AdapterUse, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage};
 
 fn axis(text: &str) -> Axis {
     text.parse().unwrap()
@@ -113,6 +113,23 @@ fn every_setting_varies() {
     let sized = second("size: 64, 64x128");
     assert_eq!((sized.width, sized.height), (64, 128));
     assert_eq!((second("width: 64, 96").width, second("height: 64, 96").height), (96, 96));
+    assert_eq!(second("frames: 33, 49").frames, 49);
+    assert_eq!(second("cfg rescale: 0, 0.7").guiding.rescale, 0.7);
+    assert_eq!(second("step-cache: 0, 0.1").step_cache, 0.1);
+    let used = Request {
+        hires: Some(Hires::default()),
+        control_nets: vec![ControlNet::default(), ControlNet::default()],
+        image_prompts: vec![ImagePrompt::default()],
+        ..request.clone()
+    };
+    let second = |text| grid([text, "", ""]).cells(&used).unwrap().swap_remove(1).request;
+    assert_eq!(second("hires scale: 1.5, 3").hires.unwrap().scale, 3.0);
+    let weights: Vec<f32> =
+        second("control-weight: 1, 0.5").control_nets.iter().map(|net| net.weight).collect();
+    assert_eq!(weights, [0.5, 0.5]);
+    assert_eq!(second("image prompt weight: 1, 0.2").image_prompts[0].weight, 0.2);
+    let error = grid(["control-weight: 1", "", ""]).cells(&request).unwrap_err();
+    assert_eq!(error.to_string(), "ControlNet weight varies, but nothing uses a ControlNet; add it first");
     let all: std::collections::HashSet<_> = GridSetting::ALL.iter().map(|setting| setting.name()).collect();
     assert_eq!(all.len(), GridSetting::ALL.len());
 }
