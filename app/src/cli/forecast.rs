@@ -392,6 +392,8 @@ mod tests {
                 time: Some(ErrorSpread { median: 0.04, worst: 0.09 }),
             }),
             seconds_here: None,
+            fitting_size: None,
+            fitting_frames: None,
         }
     }
 

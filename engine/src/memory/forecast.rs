@@ -33,6 +33,12 @@ pub struct Forecast {
     /// For a simulated card, seconds that the run takes on the CPU that computes in its place.
     #[serde(default)]
     pub seconds_here: Option<f64>,
+    /// For what does not fit the device, the most pixels of the same shape that would: width and height.
+    #[serde(default)]
+    pub fitting_size: Option<[u32; 2]>,
+    /// For a clip that does not fit the device, the most frames that would.
+    #[serde(default)]
+    pub fitting_frames: Option<u32>,
 }
 
 /// One strategy and what it would take.

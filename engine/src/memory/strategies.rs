@@ -247,6 +247,8 @@ pub fn forecast(
         attention: workload.attention,
         accuracy,
         seconds_here: None,
+        fitting_size: None,
+        fitting_frames: None,
     }
 }
 

@@ -7,6 +7,7 @@ mod actor;
 mod command;
 mod elsewhere;
 mod event;
+mod fitting;
 mod inference;
 mod kept_list;
 mod options;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     command::{PlanQuery, PlanSubject},
     event::Failure,
+    fitting,
     options::Library,
     outcomes::Outcomes,
     sizes::{KnownSizes, Sizes},
@@ -12,9 +13,10 @@ use super::{
 use crate::{
     adapters::AdapterReport,
     hardware::{MemoryAccount, Probe},
-    memory::{self, DeviceChoice, Forecast, RunIdentity},
+    memory::{self, DeviceChoice, Forecast, PlanError, RunIdentity},
     models::{KnownModel, Model, known_model, known_models},
     pipeline::{self, Pace, PipelineError, Reading, Target},
+    request::Request,
 };
 
 /// What answers are made of.
@@ -49,7 +51,7 @@ pub fn answer(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Fai
 }
 
 fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, PipelineError> {
-    let Knowledge { probe, account, outcomes, library, sizes, compute_threads } = knowledge;
+    let Knowledge { probe, account, outcomes, library, sizes: known, compute_threads } = knowledge;
     let held = account.holdings();
     let held = held.weights + held.activations + held.host;
     let sample = probe.sample();
@@ -59,22 +61,9 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
         )
     };
     let target = choose(Pace::Card)?;
-    let Subject { sizes, readings, run } = match &query.subject {
-        PlanSubject::Model => {
-            let model = library.models.of(&query.request)?;
-            of_model(&model, None, query, &target, library, sizes)?
-        }
-        PlanSubject::Known(id) => {
-            let known = well_known(id)?;
-            let model = library.models.completed(known.open()?, &query.request)?;
-            of_model(&model, Some(&known.name), query, &target, library, sizes)?
-        }
-        PlanSubject::KnownAs(id, stored) => {
-            let known = well_known(id)?;
-            let model = library.models.completed(Arc::new(known.open_as(stored)?), &query.request)?;
-            of_model(&model, Some(&known.name), query, &target, library, sizes)?
-        }
-    };
+    let (model, name) = subject_of(query, library)?;
+    let Subject { sizes, readings, run } =
+        of_model((&model, name), &query.request, query, &target, library, known)?;
     let Sizes { footprint, workload, reports, .. } = &*sizes;
     let target = target.computing_in(footprint.dtype);
     // A run may use weights in 8 bits where that is allowed, and is then recorded with them.
@@ -84,7 +73,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
-        DeviceChoice::Simulated(_) => target.machine,
+        DeviceChoice::Simulated(_) => target.machine.clone(),
         DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => correction.machine,
     };
     let mut forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
@@ -94,7 +83,41 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
         forecast.seconds_here =
             memory::plan(footprint, &workload, &machine, &used).ok().map(|plan| plan.seconds);
     }
+    if let Err(PlanError::Device { .. }) = forecast.plan {
+        let mut fits = |request: &Request| {
+            let smaller = of_model((&model, name), request, query, &target, library, known);
+            smaller.is_ok_and(|Subject { sizes, .. }| {
+                let workload = sizes.workload.clone().scaled(correction.activation_factor);
+                let footprint = &sizes.footprint;
+                let used = memory::with_allowed_precision(footprint, &workload, &machine, &query.memory);
+                memory::plan(footprint, &workload, &machine, &used).is_ok()
+            })
+        };
+        let request = &query.request;
+        forecast.fitting_size = fitting::size(request, model.size_multiple(), &mut fits);
+        forecast.fitting_frames =
+            model.frame_multiple().and_then(|multiple| fitting::frames(request, multiple, &mut fits));
+    }
     Ok(Answer { forecast, readings, reports: reports.clone() })
+}
+
+/// The model that is asked about, with its name if it is a well-known one.
+fn subject_of(
+    query: &PlanQuery,
+    library: &Library,
+) -> Result<(Arc<Model>, Option<&'static str>), PipelineError> {
+    let (known, model) = match &query.subject {
+        PlanSubject::Model => return Ok((library.models.of(&query.request)?, None)),
+        PlanSubject::Known(id) => {
+            let known = well_known(id)?;
+            (known, known.open()?)
+        }
+        PlanSubject::KnownAs(id, stored) => {
+            let known = well_known(id)?;
+            (known, Arc::new(known.open_as(stored)?))
+        }
+    };
+    Ok((library.models.completed(model, &query.request)?, Some(&known.name)))
 }
 
 fn well_known(id: &str) -> Result<&'static KnownModel, PipelineError> {
@@ -113,14 +136,14 @@ struct Subject {
 
 /// A model on this machine, or a well-known one that would compute on the device that is asked about.
 fn of_model(
-    model: &Arc<Model>,
-    name: Option<&str>,
+    (model, name): (&Arc<Model>, Option<&str>),
+    request: &Request,
     query: &PlanQuery,
     target: &Target,
     library: &Library,
     sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
-    let request = &pipeline::spelled_out(&query.request, &library.prompt_folders)?;
+    let request = &pipeline::spelled_out(request, &library.prompt_folders)?;
     let resolved = pipeline::resolve(model, request, target)?.with_tile(query.memory.tile);
     let computes = if name.is_some() { target.computes_if_there() } else { target.computes() };
     let sizes = sizes.of(model, name, &resolved, computes)?;
