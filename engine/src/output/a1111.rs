@@ -397,7 +397,7 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
         notes.push("Images were read through IP-Adapters; they and the images are not restored.".to_owned());
     }
     if settings.request.prompt.contains("<lora:") {
-        notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());
+        notes.push("The prompt names a LoRA, which Sluice looks for by the name of its file.".to_owned());
     }
     notes
 }

@@ -151,7 +151,8 @@ impl Draft {
             }
         }
         if !self.loras.is_empty() {
-            self.notes.push("The prompt names a LoRA, which Sluice looks for next to the model.".to_owned());
+            self.notes
+                .push("The prompt names a LoRA, which Sluice looks for by the name of its file.".to_owned());
         }
         let mut settings = Settings::new(&self.request, &self.model_name, "", 0);
         settings.sluice_version.clear();

@@ -148,7 +148,7 @@ fn adapters_stand_in_the_prompt_as_in_a1111() {
     assert!(text.starts_with("a fox <lora:film:1> <lora:ink wash:-0.5>\nSteps: "), "{text}");
     let read = a1111::parse(&text);
     assert_eq!(read.settings.request.prompt, "a fox <lora:film:1> <lora:ink wash:-0.5>");
-    assert_eq!(read.notes, ["The prompt names a LoRA, which Sluice looks for next to the model."]);
+    assert_eq!(read.notes, ["The prompt names a LoRA, which Sluice looks for by the name of its file."]);
 }
 
 #[test]
