@@ -245,7 +245,8 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     let (prompt, negative_prompt) = split_prompts(prompts);
     let mut settings = Settings {
         version: SETTINGS_VERSION,
-        request: Request { prompt, negative_prompt, ..Request::default() },
+        // A size of 0 is not said.
+        request: Request { prompt, negative_prompt, width: 0, height: 0, ..Request::default() },
         model_name: String::new(),
         family: String::new(),
         sluice_version: String::new(),

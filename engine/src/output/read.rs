@@ -28,14 +28,29 @@ type Texts = Vec<(String, String)>;
 
 /// Reads the settings in an image or a clip: Sluice's own or, if there are none, those of another program. SwarmUI
 /// writes them into a file beside the clip.
+///
+/// # Errors
+/// When the file cannot be read, or has no settings.
 pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
     let inside = read_texts(path).and_then(|texts| restore(path, &texts));
-    match inside {
+    let restored = match inside {
         Err(OutputError::NoSettings { .. } | OutputError::NotMedia { .. }) => {
             sidecar(path).map_or(inside, Ok)
         }
         other => other,
+    };
+    restored.map(|restored| sized(path, restored))
+}
+
+/// Settings that say no size have that of the file.
+fn sized(path: &Path, mut restored: RestoredSettings) -> RestoredSettings {
+    let request = &mut restored.settings.request;
+    if request.width == 0 || request.height == 0 {
+        let usual = Request::default();
+        let size = image::image_dimensions(path).unwrap_or((usual.width, usual.height));
+        (request.width, request.height) = size;
     }
+    restored
 }
 
 fn read_texts(path: &Path) -> Result<Texts, OutputError> {

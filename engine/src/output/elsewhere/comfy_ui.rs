@@ -1,84 +1,45 @@
 //! ComfyUI writes the graph that it ran: nodes by number, each with a type and inputs, which are values or the outputs
 //! of other nodes.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::{Draft, model_name, number, set, small, whole};
-use crate::output::settings::{Origin, RestoredSettings};
+use crate::{
+    output::settings::{Origin, RestoredSettings},
+    request::{Enlarger, Hires},
+};
 
-/// Longest way from a sampler to the text of its prompt.
-const FARTHEST: usize = 12;
+/// Longest way from a sampler to what it uses.
+const FARTHEST: usize = 24;
+/// How many times as large hires fix makes an image.
+const HIRES: std::ops::RangeInclusive<f32> = 1.01..=4.0;
 
 type Nodes = Map<String, Value>;
 
-/// Settings of the first sampler in a graph.
+/// Settings of the first pass in a graph.
 pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
     let nodes = json.as_object()?;
     if !nodes.values().any(|node| node.get("class_type").is_some()) {
         return None;
     }
     let mut draft = Draft::new();
-    let sampler = first_sampler(nodes);
-    if let Some(sampler) = sampler {
-        let input = |name: &str| value(nodes, sampler, name);
-        let prompt = ["positive", "conditioning"].iter().find_map(|name| text_at(nodes, sampler, name));
-        draft.request.prompt = prompt.unwrap_or_default();
-        draft.request.negative_prompt = text_at(nodes, sampler, "negative").unwrap_or_default();
-        set(&mut draft.request.seed, input("seed").or_else(|| input("noise_seed")).and_then(whole));
-        set(&mut draft.request.steps, input("steps").and_then(small));
-        set(&mut draft.request.guidance, input("cfg").and_then(number));
-        if input("denoise").and_then(number).is_some_and(|share| share < 1.0) {
-            draft
-                .notes
-                .push("It was made from an image that was made before, which is not restored.".to_owned());
+    let passes = passes(nodes);
+    match first_pass(nodes, &passes) {
+        Some(sampler) => {
+            let pass = Pass::of(nodes, sampler);
+            pass.give(&mut draft);
+            let (hires, others) = second_pass(nodes, &pass, &passes);
+            draft.request.hires = hires;
+            if others {
+                let note = "The graph has further passes over the image, which are not restored.";
+                draft.notes.push(note.to_owned());
+            }
         }
-        if let Some(name) = input("sampler_name").and_then(Value::as_str) {
-            draft.sampler(name);
-        }
-        if let Some(name) = input("scheduler").and_then(Value::as_str) {
-            draft.schedule(name);
-        }
-    } else {
-        draft.notes.push("The ComfyUI graph has no sampler that Sluice knows.".to_owned());
+        None => draft.notes.push("The ComfyUI graph has no sampler that Sluice knows.".to_owned()),
     }
-    // Custom samplers keep seed, steps and names in nodes of their own.
-    for (kind, node) in typed(nodes) {
-        let input = |name: &str| value(nodes, node, name);
-        match kind {
-            "RandomNoise" => set(&mut draft.request.seed, input("noise_seed").and_then(whole)),
-            "BasicScheduler" => {
-                set(&mut draft.request.steps, input("steps").and_then(small));
-                if let Some(name) = input("scheduler").and_then(Value::as_str) {
-                    draft.schedule(name);
-                }
-            }
-            "FluxGuidance" => set(&mut draft.request.guidance, input("guidance").and_then(number)),
-            "ModelSamplingSD3" | "ModelSamplingAuraFlow" => {
-                draft.request.shift = input("shift").and_then(number).filter(|shift| *shift > 0.0);
-            }
-            "CFGGuider" => set(&mut draft.request.guidance, input("cfg").and_then(number)),
-            "KSamplerSelect" => {
-                if let Some(name) = input("sampler_name").and_then(Value::as_str) {
-                    draft.sampler(name);
-                }
-            }
-            _ if kind.contains("Loader") && draft.model_name.is_empty() => {
-                let name = input("unet_name").or_else(|| input("ckpt_name")).and_then(Value::as_str);
-                draft.model_name = name.map(model_name).unwrap_or_default();
-            }
-            _ => {}
-        }
-        // The node with the size of the latents: EmptyHunyuanLatentVideo, WanImageToVideo and their like.
-        let size = ["width", "height"].map(|name| input(name).and_then(small));
-        if let ([Some(width), Some(height)], true) =
-            (size, kind.contains("Latent") || kind.contains("ToVideo"))
-        {
-            (draft.request.width, draft.request.height) = (width, height);
-            set(&mut draft.request.frames, input("length").and_then(small));
-        }
-        let rate = input("fps").or_else(|| input("frame_rate")).and_then(number);
-        set(&mut draft.request.frame_rate, rate.filter(|rate| *rate >= 1.0));
-    }
+    elsewhere_in(nodes, &mut draft);
     if typed(nodes).any(|(kind, _)| kind == "LoadImage") {
         draft.notes.push("It was made from an input image, which is not included.".to_owned());
     }
@@ -91,27 +52,248 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
     Some(draft.finish(Origin::ComfyUi))
 }
 
+/// A sampler and the nodes that have its settings. Custom samplers keep them in nodes of their own.
+struct Pass<'a> {
+    nodes: &'a Nodes,
+    sampler: &'a Value,
+    /// It and its guider, noise, choice of sampler, and schedule.
+    parts: Vec<&'a Value>,
+}
+
+impl<'a> Pass<'a> {
+    fn of(nodes: &'a Nodes, sampler: &'a Value) -> Self {
+        let mut parts = vec![sampler];
+        parts.extend(["guider", "noise", "sampler"].iter().filter_map(|name| source(nodes, sampler, name)));
+        parts.extend(chain(nodes, sampler, &["sigmas"]).skip(1));
+        Self { nodes, sampler, parts }
+    }
+
+    /// The first of some values that one of its nodes has.
+    fn value(&self, names: &[&str]) -> Option<&'a Value> {
+        let of = |node: &'a Value| names.iter().find_map(|name| value(self.nodes, node, name));
+        self.parts.iter().find_map(|node| of(node))
+    }
+
+    /// The nodes that a prompt comes through.
+    fn conditioning(&self, input: &str) -> Vec<&'a Value> {
+        let names: &[&str] = if input == "negative" { &["negative"] } else { &["positive", "conditioning"] };
+        let of = |node: &&'a Value| names.iter().find_map(|name| source(self.nodes, node, name));
+        let first = self.parts.iter().find_map(of);
+        first.map(|first| chain(self.nodes, first, conditions(input)).collect()).unwrap_or_default()
+    }
+
+    fn denoise(&self) -> Option<f64> {
+        self.value(&["denoise"]).and_then(Value::as_f64)
+    }
+
+    fn give(&self, draft: &mut Draft) {
+        let nodes = self.nodes;
+        let positive = self.conditioning("positive");
+        draft.request.prompt = text_of(nodes, &positive).unwrap_or_default();
+        draft.request.negative_prompt = text_of(nodes, &self.conditioning("negative")).unwrap_or_default();
+        set(&mut draft.request.seed, self.value(&["seed", "noise_seed"]).and_then(whole));
+        set(&mut draft.request.steps, self.value(&["steps"]).and_then(small));
+        let distilled = positive.iter().find_map(|node| value(nodes, node, "guidance"));
+        let guidance = distilled.or_else(|| self.value(&["cfg"]));
+        set(&mut draft.request.guidance, guidance.and_then(number));
+        if self.denoise().is_some_and(|share| share < 1.0) {
+            draft
+                .notes
+                .push("It was made from an image that was made before, which is not restored.".to_owned());
+        }
+        if let Some(name) = self.value(&["sampler_name"]).and_then(Value::as_str) {
+            draft.sampler(name);
+        }
+        if let Some(name) = self.value(&["scheduler"]).and_then(Value::as_str) {
+            draft.schedule(name);
+        }
+        let models = || self.parts.iter().flat_map(|part| chain(nodes, part, &["model", "model1"]));
+        let name = models().find_map(|node| model_of(nodes, node));
+        draft.model_name = name.unwrap_or_default();
+        let mut sampling = models().filter(|node| kind(node).contains("Sampling"));
+        draft.request.shift = sampling.find_map(|node| shift_of(nodes, node));
+        if let Some(sized) = self.latents().into_iter().find_map(|node| size_of(nodes, node)) {
+            (draft.request.width, draft.request.height) = (sized.width, sized.height);
+            set(&mut draft.request.frames, sized.frames);
+        }
+    }
+
+    /// The nodes that its latents come from, the nearest first.
+    fn latents(&self) -> Vec<&'a Value> {
+        let links = ["latent_image", "samples", "latent"];
+        let first = links.iter().find_map(|name| source(self.nodes, self.sampler, name));
+        first.map(|first| above(self.nodes, first)).unwrap_or_default()
+    }
+}
+
+/// Hires fix, if another pass is one over the first, and whether there are others.
+fn second_pass(nodes: &Nodes, first: &Pass<'_>, passes: &[&Value]) -> (Option<Hires>, bool) {
+    let others: Vec<Pass<'_>> = passes
+        .iter()
+        .filter(|other| !std::ptr::eq(**other, first.sampler))
+        .map(|sampler| Pass::of(nodes, sampler))
+        .collect();
+    // Two experts, and a refiner, take turns without anything in between.
+    let goes_on = |pass: &Pass<'_>| {
+        let start = value(nodes, pass.sampler, "start_at_step").and_then(whole);
+        let noise = value(nodes, pass.sampler, "add_noise").and_then(Value::as_str);
+        start.is_some_and(|step| step > 0) || noise == Some("disable")
+    };
+    let own = first.latents().into_iter().find_map(|node| size_of(nodes, node));
+    let hires = |pass: &Pass<'_>| {
+        let latents = pass.latents();
+        let follows = latents.iter().any(|node| std::ptr::eq(*node, first.sampler));
+        let strength = pass.denoise().filter(|share| *share > 0.0 && *share < 1.0 && follows)?;
+        let between = latents.iter().take_while(|node| !std::ptr::eq(**node, first.sampler));
+        let mut scales = between.filter_map(|node| {
+            let by = value(nodes, node, "scale_by").and_then(number);
+            let to = value(nodes, node, "width").and_then(number);
+            by.or_else(|| Some(to? / own.as_ref()?.width as f32))
+        });
+        let scale = scales.find(|scale| HIRES.contains(scale))?;
+        let is_latent = latents.iter().any(|node| kind(node).starts_with("LatentUpscale"));
+        let enlarger = if is_latent { Enlarger::Latent } else { Enlarger::default() };
+        let steps = pass.value(&["steps"]).and_then(small);
+        Some(Hires { scale, strength, steps, enlarger })
+    };
+    let found = others.iter().find_map(hires);
+    let rest = others.iter().filter(|pass| !goes_on(pass)).count() > usize::from(found.is_some());
+    (found, rest)
+}
+
+/// What a graph says without a link to the sampler.
+fn elsewhere_in(nodes: &Nodes, draft: &mut Draft) {
+    for (kind, node) in typed(nodes) {
+        if draft.model_name.is_empty() && kind.contains("Loader") {
+            draft.model_name = model_of(nodes, node).unwrap_or_default();
+        }
+        let rate = value(nodes, node, "fps").or_else(|| value(nodes, node, "frame_rate")).and_then(number);
+        set(&mut draft.request.frame_rate, rate.filter(|rate| *rate >= 1.0));
+    }
+    let is_linked = typed(nodes).any(|(_, node)| source(nodes, node, "latent_image").is_some());
+    if draft.request.width == 0
+        && !is_linked
+        && let Some(sized) = nodes.values().find_map(|node| size_of(nodes, node))
+    {
+        (draft.request.width, draft.request.height) = (sized.width, sized.height);
+        set(&mut draft.request.frames, sized.frames);
+    }
+}
+
+fn kind(node: &Value) -> &str {
+    node.get("class_type").and_then(Value::as_str).unwrap_or_default()
+}
+
 fn typed(nodes: &Nodes) -> impl Iterator<Item = (&str, &Value)> {
     nodes.values().filter_map(|node| Some((node.get("class_type")?.as_str()?, node)))
+}
+
+/// The samplers that have a prompt or a guider; without any, the guiders.
+fn passes(nodes: &Nodes) -> Vec<&Value> {
+    let of = |name: &str, inputs: &[&str]| -> Vec<&Value> {
+        let has = |node: &Value, input: &str| node.get("inputs").is_some_and(|own| own.get(input).is_some());
+        let found = typed(nodes)
+            .filter(|(kind, node)| kind.contains(name) && inputs.iter().any(|input| has(node, input)));
+        found.map(|(_, node)| node).collect()
+    };
+    let samplers = of("Sampler", &["positive", "conditioning", "guider"]);
+    if samplers.is_empty() { of("Guider", &["positive", "conditioning"]) } else { samplers }
+}
+
+/// The pass that no other comes before, one that makes noise if there are several.
+fn first_pass<'a>(nodes: &'a Nodes, passes: &[&'a Value]) -> Option<&'a Value> {
+    let is_first = |node: &&&Value| {
+        let before = above(nodes, node);
+        !before.iter().skip(1).any(|other| passes.iter().any(|pass| std::ptr::eq(*pass, *other)))
+    };
+    let firsts: Vec<&Value> = passes.iter().filter(is_first).copied().collect();
+    let makes_noise =
+        |node: &&&Value| node.pointer("/inputs/add_noise").and_then(Value::as_str) == Some("enable");
+    firsts.iter().find(makes_noise).or(firsts.first()).or(passes.first()).copied()
+}
+
+/// A node and all that its inputs come from, the nearest first.
+fn above<'a>(nodes: &'a Nodes, node: &'a Value) -> Vec<&'a Value> {
+    let mut found = vec![node];
+    let mut seen: HashSet<&str> = HashSet::new();
+    let mut next = 0;
+    while let Some(node) = found.get(next).copied() {
+        next += 1;
+        let inputs = node.get("inputs").and_then(Value::as_object).into_iter().flatten();
+        for (_, link) in inputs {
+            let id = link.as_array().and_then(|link| link.first()?.as_str());
+            if let Some((id, source)) = id.and_then(|id| Some((id, nodes.get(id)?)))
+                && seen.insert(id)
+            {
+                found.push(source);
+            }
+        }
+    }
+    found
+}
+
+/// A node, and the nodes that it gets one of some inputs from, and so on.
+fn chain<'a>(nodes: &'a Nodes, first: &'a Value, inputs: &'a [&'a str]) -> impl Iterator<Item = &'a Value> {
+    let next = move |node: &&'a Value| inputs.iter().find_map(|name| source(nodes, node, name));
+    std::iter::successors(Some(first), next).take(FARTHEST)
+}
+
+/// The inputs through which a prompt comes to nodes that change it.
+fn conditions(input: &str) -> &'static [&'static str] {
+    match input {
+        "negative" => &["negative", "conditioning", "conditioning_1"],
+        _ => &["positive", "conditioning", "conditioning_1", "conditioning_to"],
+    }
+}
+
+/// The text of the first node that has one.
+fn text_of(nodes: &Nodes, conditioning: &[&Value]) -> Option<String> {
+    // What is placed in a part of the image is no prompt.
+    let whole = conditioning.iter().filter(|node| !kind(node).starts_with("GLIGEN"));
+    let mut texts = whole.filter_map(|node| {
+        let names = ["text", "prompt", "positive_prompt", "t5xxl", "text_g", "clip_l", "user_prompt"];
+        names.iter().find_map(|name| value(nodes, node, name)?.as_str())
+    });
+    texts.next().map(str::to_owned)
+}
+
+/// The name of the model that a node loads.
+fn model_of(nodes: &Nodes, node: &Value) -> Option<String> {
+    let name = value(nodes, node, "unet_name").or_else(|| value(nodes, node, "ckpt_name"))?;
+    name.as_str().map(model_name).filter(|name| !name.is_empty())
+}
+
+fn shift_of(nodes: &Nodes, node: &Value) -> Option<f32> {
+    value(nodes, node, "shift").and_then(number).filter(|shift| *shift > 0.0)
+}
+
+/// The size of what a node makes.
+struct Sized {
+    width: u32,
+    height: u32,
+    frames: Option<u32>,
+}
+
+/// That of latents, and of images that are encoded.
+fn size_of(nodes: &Nodes, node: &Value) -> Option<Sized> {
+    let makes = ["Latent", "ToVideo", "img2vid", "Zero123", "CameraEmbedding", "ImageScale", "ImageResize"];
+    let is_one = makes.iter().any(|name| kind(node).contains(name)) && !kind(node).contains("Upscale");
+    let side = |name: &str| value(nodes, node, name).and_then(small).filter(|side| *side > 0);
+    let (width, height) = (side("width").filter(|_| is_one)?, side("height")?);
+    Some(Sized { width, height, frames: value(nodes, node, "length").and_then(small) })
 }
 
 /// The LoRAs that samplers and guiders get their model through, with their weights.
 fn loras(nodes: &Nodes) -> Vec<(String, Option<f32>)> {
     let mut found = Vec::new();
-    for start in nodes.values() {
-        let kind = start.get("class_type").and_then(Value::as_str).unwrap_or_default();
+    for (kind, start) in typed(nodes) {
         if !(kind.contains("Sampler") || kind.contains("Guider")) || kind.contains("Sampling") {
             continue;
         }
-        let mut node = source(nodes, start, "model");
-        for _ in 0..FARTHEST {
-            let Some(at) = node else { break };
-            for lora in loras_of(nodes, at) {
-                if !found.contains(&lora) {
-                    found.push(lora);
-                }
+        for lora in chain(nodes, start, &["model"]).skip(1).flat_map(|node| loras_of(nodes, node)) {
+            if !found.contains(&lora) {
+                found.push(lora);
             }
-            node = source(nodes, at, "model");
         }
     }
     found
@@ -131,22 +313,6 @@ fn loras_of(nodes: &Nodes, node: &Value) -> Vec<(String, Option<f32>)> {
     one.into_iter().chain(listed).collect()
 }
 
-/// The sampler that makes the noise: with two experts there are two samplers.
-fn first_sampler(nodes: &Nodes) -> Option<&Value> {
-    let samplers = || {
-        typed(nodes)
-            .filter(|(kind, _)| kind.contains("Sampler") || kind.contains("Guider"))
-            .map(|(_, node)| node)
-            .filter(|node| {
-                let has = |name| node.get("inputs").is_some_and(|inputs| inputs.get(name).is_some());
-                has("positive") || has("conditioning")
-            })
-    };
-    samplers()
-        .find(|node| node.pointer("/inputs/add_noise").and_then(Value::as_str) == Some("enable"))
-        .or_else(|| samplers().next())
-}
-
 /// The node that an input comes from.
 fn source<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value> {
     let link = node.get("inputs")?.get(input)?.as_array()?;
@@ -160,23 +326,8 @@ fn value<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value
         return Some(own);
     }
     let inputs = source(nodes, node, input)?.get("inputs")?;
-    ["value", "seed", "int", "float", "text", "string"]
+    ["value", "seed", "noise_seed", "int", "float", "text", "string"]
         .iter()
         .find_map(|name| inputs.get(*name))
         .filter(|value| !value.is_array())
-}
-
-/// The text that an input comes from, through nodes that change conditioning.
-fn text_at(nodes: &Nodes, node: &Value, input: &str) -> Option<String> {
-    let mut node = source(nodes, node, input)?;
-    for _ in 0..FARTHEST {
-        let text = ["text", "prompt", "positive_prompt", "t5xxl", "text_g", "clip_l"]
-            .iter()
-            .find_map(|name| value(nodes, node, name).filter(|text| text.is_string()));
-        if let Some(text) = text.and_then(Value::as_str) {
-            return Some(text.to_owned());
-        }
-        node = [input, "conditioning", "conditioning_1"].iter().find_map(|name| source(nodes, node, name))?;
-    }
-    None
 }

@@ -88,7 +88,9 @@ struct Draft {
 
 impl Draft {
     fn new() -> Self {
-        Self { request: Request::default(), model_name: String::new(), loras: Vec::new(), notes: Vec::new() }
+        // A size of 0 is not said.
+        let request = Request { width: 0, height: 0, ..Request::default() };
+        Self { request, model_name: String::new(), loras: Vec::new(), notes: Vec::new() }
     }
 
     fn sampler(&mut self, name: &str) {

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     output::{Origin, OutputError, RestoredSettings, read_settings},
-    request::{Sampler, Schedule},
+    request::{Enlarger, Hires, Sampler, Schedule},
 };
 
 /// A PNG file with these texts, as `tEXt` or, if they are not Latin-1, as `iTXt`.
@@ -386,6 +386,105 @@ fn a_graph_of_comfy_ui_is_read_with_its_loras() {
     assert_eq!((request.prompt.as_str(), request.negative_prompt.as_str()), ("a boat", ""));
     assert_eq!((request.steps, request.guidance, request.seed), (28, 5.5, 42));
     assert_eq!((request.schedule, restored.settings.model_name.as_str()), (Schedule::Simple, "flux1-dev"));
+}
+
+/// The graph with another sampler after its own, whose latents come through a node.
+fn graph_with(node: Value, second: Value) -> Value {
+    let mut graph = graph();
+    graph["20"] = node;
+    graph["21"] = json!({"class_type": "KSampler", "inputs": {"seed": 7, "steps": 12, "cfg": 8,
+        "sampler_name": "euler", "scheduler": "simple", "denoise": 0.5, "model": ["22", 0],
+        "positive": ["6", 0], "negative": ["7", 0], "latent_image": ["20", 0]}});
+    for (name, value) in second.as_object().unwrap() {
+        graph["21"]["inputs"][name] = value.clone();
+    }
+    graph["22"] =
+        json!({"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "refiner.safetensors"}});
+    graph
+}
+
+#[test]
+fn the_first_pass_of_a_graph_counts_and_a_second_one_is_hires_fix() {
+    let read = |graph: Value| {
+        let restored = read_png(&[("prompt", &graph.to_string())]).unwrap();
+        assert_boat(&restored, Origin::ComfyUi);
+        assert_eq!(restored.settings.model_name, "boats_v3");
+        (restored.settings.request.hires, restored.notes)
+    };
+    let lora = "The prompt names a LoRA, which Sluice looks for by the name of its file.".to_owned();
+    let further = "The graph has further passes over the image, which are not restored.".to_owned();
+    let enlarged = |inputs: Value| json!({"class_type": "LatentUpscale", "inputs": inputs});
+    let by_size = enlarged(json!({"width": 1248, "height": 1824, "samples": ["3", 0]}));
+    let (hires, notes) = read(graph_with(by_size, json!({})));
+    let wanted = Hires { scale: 1.5, strength: 0.5, steps: Some(12), enlarger: Enlarger::Latent };
+    assert_eq!((hires, notes), (Some(wanted.clone()), vec![lora.clone()]));
+
+    // Enlarged as an image.
+    let mut decoded = graph_with(
+        json!({"class_type": "VAEEncode", "inputs": {"pixels": ["23", 0]}}),
+        json!({"denoise": 0.3, "steps": 30}),
+    );
+    decoded["23"] = json!({"class_type": "ImageScaleBy", "inputs": {"scale_by": 2, "image": ["24", 0]}});
+    decoded["24"] = json!({"class_type": "VAEDecode", "inputs": {"samples": ["3", 0]}});
+    let (hires, _) = read(decoded);
+    let wanted = Hires { scale: 2.0, strength: 0.3, steps: Some(30), enlarger: Enlarger::default() };
+    assert_eq!(hires, Some(wanted));
+
+    // Of the same size, or with new noise, it is something else.
+    let same = enlarged(json!({"scale_by": 1, "samples": ["3", 0]}));
+    assert_eq!(read(graph_with(same, json!({}))), (None, vec![further.clone(), lora.clone()]));
+    let twice = enlarged(json!({"scale_by": 2, "samples": ["3", 0]}));
+    assert_eq!(read(graph_with(twice, json!({"denoise": 1}))), (None, vec![further, lora.clone()]));
+    // A refiner goes on where the base model ends.
+    let refiner = json!({"start_at_step": 20, "add_noise": "disable", "latent_image": ["3", 0]});
+    assert_eq!(read(graph_with(json!({}), refiner)), (None, vec![lora]));
+}
+
+#[test]
+fn what_is_made_from_an_image_has_the_size_of_the_file() {
+    let mut graph = graph();
+    graph["5"] = json!({"class_type": "VAEEncode", "inputs": {"pixels": ["30", 0]}});
+    graph["30"] = json!({"class_type": "LoadImage", "inputs": {"image": "a.png"}});
+    graph["3"]["inputs"]["denoise"] = json!(0.6);
+    let restored = read_png(&[("prompt", &graph.to_string())]).unwrap();
+    let request = &restored.settings.request;
+    assert_eq!((request.width, request.height), (4, 4));
+    assert!(
+        restored.notes.iter().any(|note| note.contains("made from an input image")),
+        "{:?}",
+        restored.notes
+    );
+    graph["31"] =
+        json!({"class_type": "ImageScale", "inputs": {"width": 640, "height": 384, "image": ["30", 0]}});
+    graph["5"]["inputs"]["pixels"] = json!(["31", 0]);
+    let request = read_png(&[("prompt", &graph.to_string())]).unwrap().settings.request;
+    assert_eq!((request.width, request.height), (640, 384));
+}
+
+#[test]
+fn steps_are_those_of_any_schedule_and_prompts_come_through_any_node() {
+    let graph = json!({
+        "13": {"class_type": "SamplerCustomAdvanced", "inputs": {"noise": ["25", 0], "guider": ["22", 0],
+            "sampler": ["16", 0], "sigmas": ["18", 0], "latent_image": ["27", 0]}},
+        "16": {"class_type": "KSamplerSelect", "inputs": {"sampler_name": "euler"}},
+        "17": {"class_type": "Flux2Scheduler", "inputs": {"steps": 28, "width": 64, "height": 64}},
+        "18": {"class_type": "SplitSigmas", "inputs": {"sigmas": ["17", 0], "step": 3}},
+        "22": {"class_type": "CFGGuider", "inputs": {"model": ["12", 0], "cfg": 5.5, "positive": ["26", 0],
+            "negative": ["26", 1]}},
+        "25": {"class_type": "RandomNoise", "inputs": {"noise_seed": ["40", 0]}},
+        "26": {"class_type": "InstructPixToPixConditioning", "inputs": {"positive": ["28", 0], "negative": ["7", 0]}},
+        "27": {"class_type": "EmptyFlux2LatentImage", "inputs": {"width": 832, "height": 1216}},
+        "28": {"class_type": "GLIGENTextboxApply", "inputs": {"text": "sun", "conditioning_to": ["6", 0]}},
+        "6": {"class_type": "TextEncodeSomething", "inputs": {"user_prompt": "a boat"}},
+        "7": {"class_type": "CLIPTextEncode", "inputs": {"text": "fog"}},
+        "12": {"class_type": "ModelMergeSimple", "inputs": {"model1": ["14", 0], "model2": ["15", 0]}},
+        "14": {"class_type": "UNETLoader", "inputs": {"unet_name": "boats_v3.safetensors"}},
+        "15": {"class_type": "UNETLoader", "inputs": {"unet_name": "other.safetensors"}},
+        "40": {"class_type": "PrimitiveInt", "inputs": {"value": 42}},
+    });
+    let restored = read_png(&[("prompt", &graph.to_string())]).unwrap();
+    assert_boat(&restored, Origin::ComfyUi);
+    assert_eq!(restored.settings.model_name, "boats_v3");
 }
 
 #[test]
