@@ -69,22 +69,25 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
     egui::ScrollArea::vertical().max_height(360.0).show_viewport(ui, |ui, seen| {
         let (corner, width, gap) = (ui.max_rect().min, ui.available_width(), ui.spacing().item_spacing.y);
         let mut top = 0.0;
-        for row in rows.iter_mut() {
+        follow_drag(ui);
+        let firsts: Vec<JobId> = rows.iter().map(|row| row.id).collect();
+        for (place, row) in rows.iter_mut().enumerate() {
             let height = row.height;
+            let next = firsts.get(place + 1).copied();
             // Rows that are not seen take their room only: the queue may be long.
             if top + height >= seen.top() && top <= seen.bottom() {
-                let place = Rect::from_min_size(corner + vec2(0.0, top), vec2(width, height));
-                let drawn =
-                    ui.scope_builder(UiBuilder::new().id_salt(row.id).max_rect(place), |ui| {
-                        match row.jobs.as_slice() {
-                            [_] => {
-                                let job = jobs.get(&row.id).copied();
-                                let lane = job.and_then(|job| state.lane_of(job));
-                                queue_row(ui, job, lane, row, actions);
-                            }
-                            _ => group_row(ui, row, (state, &jobs), actions),
-                        }
-                    });
+                let room = Rect::from_min_size(corner + vec2(0.0, top), vec2(width, height));
+                let drawn = ui.scope_builder(UiBuilder::new().id_salt(row.id).max_rect(room), |ui| match row
+                    .jobs
+                    .as_slice()
+                {
+                    [_] => {
+                        let job = jobs.get(&row.id).copied();
+                        let lane = job.and_then(|job| state.lane_of(job));
+                        queue_row(ui, job, lane, (row, next), actions);
+                    }
+                    _ => group_row(ui, (row, next), (state, &jobs), actions),
+                });
                 row.height = drawn.response.rect.height();
                 if row.height != height {
                     ui.ctx().request_repaint();
@@ -185,7 +188,7 @@ fn queue_row(
     ui: &mut Ui,
     job: Option<&QueuedJob>,
     lane: Option<String>,
-    Row { id, prompt, size, is_open, .. }: &mut Row,
+    (Row { id, prompt, size, is_open, .. }, next): (&mut Row, Option<JobId>),
     actions: &mut Vec<Action>,
 ) {
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
@@ -210,7 +213,7 @@ fn queue_row(
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
         if waits {
-            drag(ui, &row, *id, actions);
+            drag(ui, &row, (*id, next), actions);
             *is_open ^= row.clicked();
             row.context_menu(|ui| {
                 ui.set_width(size::MENU);
@@ -238,7 +241,12 @@ fn queue_row(
 }
 
 /// The jobs of a grid, in one row.
-fn group_row(ui: &mut Ui, row: &Row, (state, jobs): (&State, &Jobs<'_>), actions: &mut Vec<Action>) {
+fn group_row(
+    ui: &mut Ui,
+    (row, next): (&Row, Option<JobId>),
+    (state, jobs): (&State, &Jobs<'_>),
+    actions: &mut Vec<Action>,
+) {
     let left: Vec<&QueuedJob> = row.jobs.iter().filter_map(|job| jobs.get(job).copied()).collect();
     let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
     let phase = match group.map(Group::progress) {
@@ -249,11 +257,21 @@ fn group_row(ui: &mut Ui, row: &Row, (state, jobs): (&State, &Jobs<'_>), actions
     let detail = format!("{phase} · {}", row.size);
     ui.horizontal(|ui| {
         let width = ui.available_width() - size::CONTROL - space::S;
-        let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), Sense::hover());
+        let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling);
+        let sense = if waiting.is_some() { Sense::click_and_drag() } else { Sense::hover() };
+        let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), sense);
         let words = format!("{}, {detail}", row.prompt);
-        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &words));
+        let role = if waiting.is_some() { egui::Role::Button } else { egui::Role::Label };
+        response.widget_info(|| egui::WidgetInfo::labeled(role, true, &words));
         let middle = egui::pos2(rect.left() + space::S, rect.center().y);
         widgets::two_lines(ui, middle, rect.width() - space::S, &row.prompt, &detail);
+        if let Some(job) = waiting {
+            drag(ui, &response, (job.id, next), actions);
+            response.context_menu(|ui| {
+                ui.set_width(size::MENU);
+                moves(ui, job.id, actions);
+            });
+        }
         response.on_hover_text(tr!("queue-grid-tip"));
         let can = left.iter().any(|job| !job.cancelling);
         let cancel =
@@ -264,22 +282,56 @@ fn group_row(ui: &mut Ui, row: &Row, (state, jobs): (&State, &Jobs<'_>), actions
     });
 }
 
-/// Lets a waiting job be dragged onto another one, which it then runs before.
-fn drag(ui: &Ui, row: &Response, id: JobId, actions: &mut Vec<Action>) {
+/// Lets a waiting job be dragged onto another one: it then runs before that one or, from its lower half on, after it.
+fn drag(ui: &Ui, row: &Response, (id, next): (JobId, Option<JobId>), actions: &mut Vec<Action>) {
     row.dnd_set_drag_payload(id);
+    let pointer = ui.input(|input| input.pointer.latest_pos());
+    let is_after = pointer.is_some_and(|pointer| pointer.y > row.rect.center().y);
     if row.dnd_hover_payload::<JobId>().is_some_and(|dragged| *dragged != id) {
         let line = Stroke::new(2.0, Palette::of(ui).accent);
-        ui.painter().hline(row.rect.x_range(), row.rect.top() - space::XS / 2.0, line);
+        let gap = space::XS / 2.0;
+        let place = if is_after { row.rect.bottom() + gap } else { row.rect.top() - gap };
+        ui.painter().hline(row.rect.x_range(), place, line);
     }
     if let Some(dragged) = row.dnd_release_payload::<JobId>().filter(|dragged| **dragged != id) {
-        actions.push(Action::MoveJob(*dragged, Some(id)));
+        let before = if is_after { next } else { Some(id) };
+        actions.push(Action::MoveJob(*dragged, before));
+    }
+}
+
+/// Scrolls while a job is dragged along an edge of the list.
+fn follow_drag(ui: &Ui) {
+    const EDGE: f32 = 24.0;
+    const SPEED: f32 = 8.0;
+    let seen = ui.clip_rect();
+    let pointer = ui.input(|input| input.pointer.latest_pos()).filter(|pointer| seen.contains(*pointer));
+    let (Some(pointer), true) = (pointer, egui::DragAndDrop::has_payload_of_type::<JobId>(ui.ctx())) else {
+        return;
+    };
+    let speed = match pointer.y {
+        y if y < seen.top() + EDGE => SPEED,
+        y if y > seen.bottom() - EDGE => -SPEED,
+        _ => return,
+    };
+    ui.scroll_with_delta(vec2(0.0, speed));
+    ui.ctx().request_repaint();
+}
+
+/// Where a waiting job or group can go.
+fn moves(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
+    for (icon, name, action) in [
+        (icons::STEP_FORWARD, tr!("queue-run-next"), Action::RunNext(id)),
+        (icons::ARROW_RIGHT_TO_LINE, tr!("queue-run-last"), Action::MoveJob(id, None)),
+    ] {
+        if widgets::row_button(ui, icon, &name, "", false).clicked() {
+            actions.push(action);
+        }
     }
 }
 
 fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
+    moves(ui, id, actions);
     for (icon, name, action) in [
-        (icons::STEP_FORWARD, tr!("queue-run-next"), Action::RunNext(id)),
-        (icons::ARROW_RIGHT_TO_LINE, tr!("queue-run-last"), Action::MoveJob(id, None)),
         (icons::COPY, tr!("queue-duplicate"), Action::DuplicateJob(id)),
         (icons::RESTORE, tr!("queue-edit"), Action::EditJob(id)),
     ] {

@@ -250,6 +250,36 @@ fn finished_steps_are_not_computed_again() {
     engine.pictures(JobId(1));
 }
 
+/// With the commands that the window sends.
+#[test]
+fn a_paused_run_goes_on_to_the_same_bytes_after_its_weights_were_given_back() {
+    let expected = undisturbed(&request());
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request()));
+    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
+    for command in [Command::Pause { paused: true }, Command::Cancel { job: JobId(1) }, Command::Unload] {
+        engine.send(command);
+    }
+    let (mut last, mut is_cancelled) = (12, false);
+    loop {
+        match engine.next() {
+            Event::Step { step, .. } => last = step,
+            Event::Cancelled { job } => is_cancelled = job == JobId(1),
+            Event::Unloaded => break,
+            _ => {}
+        }
+    }
+    assert!(is_cancelled && last < 30, "stopped after {last} steps");
+    engine.generate(&job(1, request()));
+    engine.send(Command::Pause { paused: false });
+    let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+        panic!()
+    };
+    assert_eq!(step, last + 1, "finished steps are kept");
+    assert_eq!(pixels(&engine.pictures(JobId(1))), pixels(&expected));
+}
+
 #[test]
 fn a_job_that_kills_every_engine_is_given_up_and_the_next_is_drawn() {
     let folder = tempfile::tempdir().unwrap();

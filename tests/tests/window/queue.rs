@@ -246,3 +246,60 @@ fn the_desktop_says_that_the_queue_is_done_while_another_window_is_in_front() {
     draw(&mut window, false);
     assert_eq!(*said.borrow(), ["All jobs are done."]);
 }
+
+#[test]
+fn a_job_that_is_dragged_onto_the_lower_half_of_another_one_runs_after_it() {
+    let mut window = with_jobs(4);
+    let rect = |window: &Window, job: &str| window.harness.get_by_label_contains(job).rect();
+    let from = rect(&window, "b, Waiting").center();
+    let last = rect(&window, "d, Waiting");
+    window.harness.drag_at(from);
+    window.frames();
+    for to in [last.center(), last.center() + egui::vec2(0.0, last.height() / 3.0)] {
+        window.harness.hover_at(to);
+        window.frames();
+    }
+    window.harness.drop_at(last.center() + egui::vec2(0.0, last.height() / 3.0));
+    window.frames();
+    assert_eq!(order(&window), [1, 3, 4, 2]);
+    assert_eq!(window.take_commands(), [Command::Move { job: JobId(2), before: None }]);
+}
+
+#[test]
+fn an_edited_job_takes_its_place_again_with_other_settings() {
+    let mut window = with_jobs(4);
+    choose(&mut window, 2, "Edit");
+    window.take_commands();
+    window.says(Event::Cancelled { job: JobId(2) });
+    assert!(window.shows("Generate puts it back in its place"));
+    window.fill("Prompt", " boat");
+    window.click("Generate");
+    let commands = window.take_commands();
+    let [Command::Generate(job), moved] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!((job.id, job.request.prompt.as_str()), (JobId(5), "ab boat"));
+    assert_eq!(*moved, Command::Move { job: JobId(5), before: Some(JobId(3)) });
+    assert_eq!(order(&window), [1, 5, 3, 4]);
+    window.click("Generate");
+    assert_eq!(order(&window), [1, 5, 3, 4, 6], "the next one is a new one");
+}
+
+#[test]
+fn a_job_that_is_edited_is_never_lost() {
+    let mut window = with_jobs(4);
+    let before = window.harness.state().state().draft().clone();
+    choose(&mut window, 2, "Edit");
+    window.says(Event::Cancelled { job: JobId(2) });
+    window.click("Undo");
+    assert_eq!(window.harness.state().state().draft(), &before);
+    assert_eq!(order(&window), [1, 5, 3, 4], "it is back");
+
+    window.click("Queue 4");
+    choose(&mut window, 5, "Edit");
+    window.says(Event::Cancelled { job: JobId(5) });
+    window.says(Event::Started { job: JobId(3) });
+    choose(&mut window, 4, "Edit");
+    window.says(Event::Cancelled { job: JobId(4) });
+    assert_eq!(order(&window), [1, 3, 6], "the first one is back where the next to run is");
+    let first = window.harness.state().state().jobs.queue[2].request().prompt.clone();
+    assert_eq!(first, "ab");
+}

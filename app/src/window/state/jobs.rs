@@ -8,7 +8,7 @@ use sluice_engine::{
     session::{Command, Job, JobId, StageKind},
 };
 
-use super::groups::Groups;
+use super::{editing::Edited, groups::Groups, queue_time::Expected};
 use crate::language::tr;
 
 /// The progress of the running job.
@@ -74,6 +74,8 @@ pub struct QueuedJob {
     pub cancelling: bool,
     /// The place of the engine that has it, if there are several.
     pub lane: Option<usize>,
+    /// What it takes, as far as that was known when it was queued.
+    pub expected: Option<Expected>,
 }
 
 impl QueuedJob {
@@ -103,7 +105,9 @@ pub struct Jobs {
     /// The jobs that a pause has stopped and that go on after it, in order; those that are in the queue again come first.
     stopped: Vec<Stopped>,
     /// The job that leaves the queue because its settings are changed.
-    withdrawn: Option<JobId>,
+    pub(super) withdrawn: Option<JobId>,
+    /// What it was, and where, until it is queued again.
+    pub(super) edited: Option<Edited>,
     following: Vec<Command>,
     last: u64,
 }
@@ -159,6 +163,7 @@ impl Jobs {
             progress: None,
             cancelling: false,
             lane: None,
+            expected: None,
         });
         Command::Generate(Box::new(job))
     }
@@ -224,22 +229,6 @@ impl Jobs {
         ids.into_iter().filter_map(|id| self.cancel(id)).collect()
     }
 
-    /// Moves a waiting job in front of another one that waits, or to the end.
-    pub fn reorder(&mut self, id: JobId, before: Option<JobId>) -> Option<Command> {
-        let waits = |job: &QueuedJob| job.progress.is_none();
-        let place = |queue: &VecDeque<QueuedJob>, id| queue.iter().position(|job| job.id == id && waits(job));
-        let job = place(&self.queue, id).and_then(|from| self.queue.remove(from))?;
-        let to = before.and_then(|before| place(&self.queue, before));
-        self.queue.insert(to.unwrap_or(self.queue.len()), job);
-        Some(Command::Move { job: id, before: before.filter(|_| to.is_some()) })
-    }
-
-    /// Moves a waiting job to the front of those that wait.
-    pub fn run_next(&mut self, id: JobId) -> Option<Command> {
-        let first = self.queue.iter().find(|job| job.progress.is_none() && job.id != id)?.id;
-        self.reorder(id, Some(first))
-    }
-
     /// Queues the same again.
     pub fn duplicate(&mut self, id: JobId, seed: Option<u64>) -> Option<Command> {
         let mut job = self.queue.iter().find(|job| job.id == id)?.job.clone();
@@ -271,13 +260,6 @@ impl Jobs {
         vec![Command::Pause { paused: false }]
     }
 
-    /// Takes a waiting job out of the queue, so that its settings can be changed.
-    pub fn withdraw(&mut self, id: JobId) -> Option<Command> {
-        let command = self.cancel(id)?;
-        self.withdrawn = Some(id);
-        Some(command)
-    }
-
     /// Whether somebody wanted a cancelled job to end, and not only to stop for a pause or for a change of its settings. A
     /// job that was stopped by a pause goes back to the front of the queue.
     pub(super) fn is_cancelled(&mut self, job: &QueuedJob) -> bool {
@@ -297,7 +279,7 @@ impl Jobs {
         let earlier = |id: JobId| self.stopped[..place].iter().any(|stopped| stopped.id == id);
         let waits = |known: &&QueuedJob| known.progress.is_none() && known.id != job.id && !earlier(known.id);
         let before = self.queue.iter().find(waits).map(|first| first.id);
-        let first = before.and_then(|before| self.reorder(job.id, Some(before)));
+        let first = before.map(|before| self.reorder(job.id, Some(before))).unwrap_or_default();
         self.following.extend(std::iter::once(Command::Generate(Box::new(job.job.clone()))).chain(first));
         false
     }

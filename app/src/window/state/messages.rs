@@ -30,6 +30,8 @@ pub struct Notice {
 pub enum Undo {
     /// With the settings before the change.
     Settings(Box<Draft>),
+    /// With the settings before the change, and the job that was taken out of the queue.
+    Edited(Box<Draft>),
     /// By queueing the cancelled jobs again. The engine continues where they were.
     Cancelled(Vec<Job>),
     /// By keeping a snippet again.

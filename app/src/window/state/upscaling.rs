@@ -11,7 +11,7 @@ use sluice_engine::{
     source::GivenMedia,
 };
 
-use super::{Answer, Ask, Planning, State, file_name};
+use super::{Answer, Ask, Expected, Planning, State, file_name};
 use crate::{language::tr, upscaling::name_of_result};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
@@ -79,6 +79,13 @@ impl Upscaling {
     /// The largest file decides about the memory.
     fn largest(&self) -> Option<(&Path, &GivenMedia)> {
         self.files().max_by_key(|(_, given)| given.size.map(u64::from).iter().product::<u64>())
+    }
+
+    /// What enlarging one file takes, if that is known.
+    fn seconds_of(&self, given: &GivenMedia) -> Option<f64> {
+        let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
+        let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
+        Some(plan.seconds * pixels(given) / largest)
     }
 
     /// What enlarging all takes, or why it cannot be done; `None` while the engine is asked.
@@ -153,15 +160,18 @@ impl State {
     pub fn upscale(&mut self) -> Vec<Command> {
         let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
         let UpscaleChoice { model, scale } = self.settings.upscale.clone();
-        let jobs: Vec<Job> = upscaling
-            .files()
-            .map(|(path, given)| Job {
+        let memory = &self.settings.memory.preferences;
+        let mut commands = Vec::new();
+        for (path, given) in upscaling.files() {
+            commands.push(self.jobs.add(Job {
                 output: Some(beside(path, scale, given.clip.is_some())),
-                memory: self.settings.memory.preferences.clone(),
+                memory: memory.clone(),
                 ..Job::new(JobId(0), request_of(path, given, &model, scale))
-            })
-            .collect();
-        let commands = jobs.into_iter().map(|job| self.jobs.add(job)).collect();
+            }));
+            self.jobs.expect(
+                upscaling.seconds_of(given).map(|seconds| Expected { first: seconds, next: seconds }),
+            );
+        }
         self.follow_jobs();
         commands
     }

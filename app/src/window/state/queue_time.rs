@@ -1,0 +1,76 @@
+//! How long the queue takes.
+
+use sluice_engine::{memory::Plan, request::Request};
+
+use super::{
+    State,
+    jobs::{Jobs, QueuedJob},
+};
+use crate::groups::seconds_of_another;
+
+/// What a job takes, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// After a job with another model.
+    pub first: f64,
+    /// After one with the same model.
+    pub next: f64,
+}
+
+impl Expected {
+    /// What a plan says of its own request.
+    pub fn of(plan: &Plan, steps: u32) -> Self {
+        Self { first: plan.seconds, next: seconds_of_another(plan, steps, 1.0).min(plan.seconds) }
+    }
+}
+
+impl Jobs {
+    /// Keeps what the job takes that was added last.
+    pub(super) fn expect(&mut self, expected: Option<Expected>) {
+        let newest = self.newest();
+        if let Some(job) = self.queue.iter_mut().find(|job| job.id == newest) {
+            job.expected = expected;
+        }
+    }
+}
+
+impl State {
+    /// What the next image takes, if the forecast beside Generate is about it.
+    pub(super) fn expected(&self) -> Option<Expected> {
+        let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
+        Some(Expected::of(plan, self.draft().request.steps))
+    }
+
+    /// About how many seconds the queue takes: what is left of the running job, and the others as was predicted when they were
+    /// queued or, without that, by the forecast for the panel's settings. Nothing is known about other models without either.
+    pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
+        let (running, progress) = self.jobs.running()?;
+        let mut seconds = progress.seconds_left(now)?;
+        let mut model = &running.request().model;
+        for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
+            let is_next = std::mem::replace(&mut model, &job.request().model) == model;
+            seconds += match job.expected {
+                Some(expected) if is_next => expected.next,
+                Some(expected) => expected.first,
+                None => self.seconds_by_panel(job)?,
+            };
+        }
+        Some(seconds / self.lanes.serving() as f64)
+    }
+
+    fn seconds_by_panel(&self, job: &QueuedJob) -> Option<f64> {
+        let (request, base) = (job.request(), self.draft().to_send());
+        let generates = request.upscale.is_none()
+            && request.depth_of.is_none()
+            && request.mask_of.is_none()
+            && request.enhance.is_none();
+        if request.model != base.model || !generates {
+            return None;
+        }
+        let pixels = |request: &Request| {
+            let frames = f64::from(request.frames.max(1)) * f64::from(request.batch.max(1));
+            f64::from(request.width) * f64::from(request.height) * frames
+        };
+        Some(seconds_of_another(self.planning.plan()?, request.steps, pixels(request) / pixels(&base)))
+    }
+}
