@@ -1,4 +1,4 @@
-//! A folder of input images: each becomes an image of the same name.
+//! A folder of input images: each becomes an image or a clip of the same name.
 
 use std::{
     fs, io,
@@ -20,11 +20,11 @@ pub struct InputFolder {
 }
 
 impl InputFolder {
-    /// The images of a folder, and what they become in another one.
+    /// The images of a folder, and what they become in another one: files with this extension.
     ///
     /// # Errors
     /// When the folder cannot be read, or both are the same.
-    pub fn of(folder: &Path, results: &Path) -> io::Result<Self> {
+    pub fn of(folder: &Path, results: &Path, extension: &str) -> io::Result<Self> {
         let is_same = fs::canonicalize(folder)? == fs::canonicalize(results).unwrap_or_default();
         if is_same {
             return Err(io::Error::other("the results would replace the input images"));
@@ -40,7 +40,8 @@ impl InputFolder {
             // Two images that differ only in their extension would become the same file.
             let named = |name: &std::ffi::OsStr| {
                 let mut name = name.to_owned();
-                name.push(".png");
+                name.push(".");
+                name.push(extension);
                 results.join(name)
             };
             let mut result = named(path.file_stem().unwrap_or_default());
@@ -84,12 +85,14 @@ mod tests {
             let names = found.images.iter().map(|(_, result)| result.file_name().unwrap().to_str().unwrap());
             names.map(str::to_owned).collect()
         };
-        let all = InputFolder::of(&inputs, &results).unwrap();
+        let all = InputFolder::of(&inputs, &results, "png").unwrap();
         assert_eq!(names(&all), ["a.png", "a.png.png", "b.png"]);
+        let jpegs = InputFolder::of(&inputs, &results, "jpg").unwrap();
+        assert_eq!(names(&jpegs), ["a.jpg", "a.png.jpg", "b.jpg"]);
         fs::write(results.join("b.png"), "done").unwrap();
-        let rest = InputFolder::of(&inputs, &results).unwrap();
+        let rest = InputFolder::of(&inputs, &results, "png").unwrap();
         assert_eq!((names(&rest).len(), rest.done), (2, 1));
-        assert!(InputFolder::of(&inputs, &inputs).is_err());
-        assert!(InputFolder::of(&folder.path().join("missing"), &results).is_err());
+        assert!(InputFolder::of(&inputs, &inputs, "png").is_err());
+        assert!(InputFolder::of(&folder.path().join("missing"), &results, "png").is_err());
     }
 }

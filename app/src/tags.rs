@@ -1,6 +1,9 @@
 //! Tags that prompts of some models are made of, from the files of a1111-tagcomplete.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// The most bytes of a file.
 const LARGEST: u64 = 64 << 20;
@@ -16,16 +19,17 @@ pub struct Tag {
     pub count: u64,
 }
 
-/// The tags of the CSV files in a folder: name, category, count and other names, without a line of titles. The most used come
-/// first. A missing folder has none.
-pub fn tags_in(folder: &Path) -> Vec<Tag> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_table = |path: &std::path::PathBuf| {
-        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-        is_csv && path.metadata().is_ok_and(|file| file.len() <= LARGEST)
-    };
-    let mut files: Vec<_> = entries.filter(is_table).collect();
+/// The tags of the CSV files in a folder, and of other files: name, category, count and other names, without a line of titles.
+/// The most used come first. A missing folder has none.
+pub fn tags_in(folder: Option<&Path>, others: &[PathBuf]) -> Vec<Tag> {
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok());
+    let entries = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_csv =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let is_small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() <= LARGEST);
+    let mut files: Vec<_> = entries.filter(is_csv).chain(others.iter().cloned()).filter(is_small).collect();
     files.sort();
+    files.dedup();
     let mut tags: Vec<Tag> = files
         .iter()
         .filter_map(|path| fs::read_to_string(path).ok())
@@ -82,8 +86,11 @@ mod tests {
         let table = "1girl,0,500,\"1girls,sole_female\"\nlong_hair,0,400,\"/lh,longhair\"\nhair_ornament,0,90,\n\
                      holding_hands,0,80\nhair,0,10,\n\n";
         fs::write(folder.path().join("danbooru.csv"), table).unwrap();
-        let tags = tags_in(folder.path());
+        let tags = tags_in(Some(folder.path()), &[]);
         assert_eq!(tags.len(), 5);
+        let file = folder.path().join("danbooru.csv");
+        assert_eq!(tags_in(None, std::slice::from_ref(&file)), tags);
+        assert_eq!(tags_in(Some(folder.path()), &[file, "gone.csv".into()]), tags, "nothing twice");
         let found = |typed: &str| -> Vec<&str> {
             completions(&tags, typed, 3).into_iter().map(|place| tags[place].name.as_str()).collect()
         };
@@ -91,6 +98,6 @@ mod tests {
         assert_eq!(found("sole"), ["1girl"]);
         assert_eq!(found("long_h"), ["long hair"]);
         assert_eq!(found("x"), [""; 0]);
-        assert_eq!(tags_in(&folder.path().join("missing")), []);
+        assert_eq!(tags_in(Some(&folder.path().join("missing")), &[]), []);
     }
 }

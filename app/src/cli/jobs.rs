@@ -125,8 +125,9 @@ impl Plan<'_> {
             },
             Path::to_owned,
         );
+        let extension = if request.frames == 1 { "png" } else { "mp4" };
         let advice = || "Give a folder with images, and another folder as --output.".to_owned();
-        let InputFolder { images, done } = InputFolder::of(&source.path, &results)
+        let InputFolder { images, done } = InputFolder::of(&source.path, &results, extension)
             .map_err(|error| refuse(format!("{}: {error}", source.path.display()), advice()))?;
         if images.is_empty() && done == 0 {
             return Err(refuse(format!("{} contains no images", source.path.display()), advice()));

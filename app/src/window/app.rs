@@ -1,6 +1,7 @@
 //! The window as a whole: handles events, lays out the panels and executes actions.
 
 mod act;
+mod chosen;
 mod engines;
 mod enhancing;
 mod gallery;

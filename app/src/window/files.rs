@@ -9,7 +9,10 @@ mod write;
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -25,6 +28,7 @@ use sluice_engine::{
 };
 
 use super::{
+    action::InputUse,
     image_settings::ImageSettings,
     report::Report,
     settings::StartupSettings,
@@ -67,6 +71,8 @@ const SAVED_EXTENSIONS: [&str; 5] = ["png", "jpg", "mp4", "webp", "gif"];
 const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
 /// Extensions of files of styles.
 const STYLE_EXTENSIONS: [&str; 2] = ["csv", "json"];
+/// Extensions of files of tags.
+const TAG_EXTENSIONS: [&str; 1] = ["csv"];
 /// Extensions of adapters.
 const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 
@@ -117,6 +123,10 @@ pub enum Task {
         folder: PathBuf,
         /// The results.
         results: PathBuf,
+        /// The extension of their files.
+        extension: &'static str,
+        /// What each is used as.
+        used_as: InputUse,
     },
     /// Reads the headers of images and clips that are to be enlarged.
     Measure(Vec<PathBuf>),
@@ -129,8 +139,8 @@ pub enum Task {
         /// Files and folders.
         chosen: Vec<PathBuf>,
     },
-    /// Reads the tags of the files in a folder.
-    Tags(PathBuf),
+    /// Reads the tags of the files in a folder, and of other files.
+    Tags(Option<PathBuf>, Vec<PathBuf>),
     /// Copies files to the clipboard.
     CopyFiles(Vec<PathBuf>),
     /// Lists a folder for the window's own dialog.
@@ -212,16 +222,14 @@ pub enum FileEvent {
     },
     /// The tags with which prompts are completed.
     Tags(Vec<Tag>),
-    /// A file of styles was chosen in a dialog.
-    StylesChosen(PathBuf),
-    /// A folder of input images was chosen in a dialog.
-    InputFolderChosen(PathBuf),
     /// The input images of a folder.
     Inputs {
         /// The folder.
         folder: PathBuf,
         /// The folder of the results.
         results: PathBuf,
+        /// What each is used as.
+        used_as: InputUse,
         /// What is in it.
         found: InputFolder,
     },
@@ -254,22 +262,6 @@ pub enum FileEvent {
         /// The length of a clip, if its header has it.
         seconds: Option<f64>,
     },
-    /// The end image of a clip was chosen in a dialog, or was saved.
-    LastImageChosen(PathBuf),
-    /// An image at a frame of a clip was chosen.
-    KeyframeChosen(PathBuf),
-    /// A clip that controls was chosen.
-    ControlChosen(PathBuf),
-    /// A mask for it was chosen.
-    ControlMaskChosen(PathBuf),
-    /// A reference image was chosen.
-    ReferenceChosen(PathBuf),
-    /// An input clip was chosen in a dialog.
-    ClipChosen(PathBuf),
-    /// An input image was chosen in a dialog.
-    InputChosen(PathBuf),
-    /// A mask was chosen in a dialog, or was saved.
-    MaskChosen(PathBuf),
     /// A listed image can no longer be read.
     Gone {
         /// Its file.
@@ -284,58 +276,12 @@ pub enum FileEvent {
         /// What happened and what to do.
         failure: Failure,
     },
-    /// A model was chosen in a dialog or dropped.
-    ModelChosen(PathBuf),
-    /// A folder of models was chosen in a dialog.
-    LibraryFolderChosen(PathBuf),
-    /// An adapter was chosen in a dialog or dropped.
-    AdapterChosen(PathBuf),
-    /// A refiner was chosen in a dialog.
-    RefinerChosen(PathBuf),
-    /// A file was chosen as the upscaler.
-    UpscalerChosen(PathBuf),
-    /// A file was chosen as the upscaler of hires fix.
-    HiresUpscalerChosen(PathBuf),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
-    /// A ControlNet was chosen in a dialog.
-    ControlNetChosen(PathBuf),
-    /// An image was chosen for a ControlNet.
-    ControlImageChosen {
-        /// The index of the ControlNet.
-        net: usize,
-        /// The image.
-        path: PathBuf,
-    },
-    /// An IP-Adapter was chosen in a dialog.
-    IpAdapterChosen(PathBuf),
-    /// An image was chosen for an IP-Adapter.
-    PromptImageChosen {
-        /// The index of the IP-Adapter.
-        prompt: usize,
-        /// The image.
-        path: PathBuf,
-    },
-    /// A depth estimator was chosen in a dialog.
-    DepthModelChosen(PathBuf),
-    /// A segmenter was chosen in a dialog.
-    SegmenterChosen(PathBuf),
-    /// A language model was chosen in a dialog.
-    LanguageModelChosen(PathBuf),
-    /// A Redux model was chosen in a dialog.
-    ReduxChosen(PathBuf),
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
-    /// Another folder for the gallery was chosen in a dialog.
-    GalleryFolderChosen(PathBuf),
-    /// A folder for exported images was chosen in a dialog.
-    ExportFolderChosen(PathBuf),
-    /// The folder for new images and clips was chosen in a dialog.
-    OutputFolderChosen(PathBuf),
     /// A report of a problem.
     Report(String),
-    /// A folder for downloaded models was chosen.
-    DownloadFolderChosen(PathBuf),
     /// An image or a clip of the gallery, to be shown in the viewer.
     Recalled {
         /// Its file.
@@ -349,6 +295,8 @@ pub enum FileEvent {
         /// Whether it is compared with the one that is shown.
         is_compared: bool,
     },
+    /// A file or folder was chosen in a dialog, dropped, or saved for a place that has such a dialog.
+    Chosen(Dialog, PathBuf),
     /// A dialog was closed.
     DialogClosed,
     /// The system has no dialog.
@@ -373,7 +321,7 @@ pub struct Files {
     results: Receiver<FileEvent>,
     report: Sender<FileEvent>,
     wake: Wake,
-    dialog_open: bool,
+    has_dialog: Arc<AtomicBool>,
     has_native_dialogs: bool,
 }
 
@@ -394,7 +342,7 @@ impl Files {
                 }
             }
         })?;
-        Ok(Self { tasks, results, report, wake, dialog_open: false, has_native_dialogs: true })
+        Ok(Self { tasks, results, report, wake, has_dialog: Arc::default(), has_native_dialogs: true })
     }
 
     /// The same with the window's own dialogs instead of the system's.
@@ -414,64 +362,31 @@ impl Files {
     }
 
     /// The next result, if there is one.
-    pub fn try_recv(&mut self) -> Option<FileEvent> {
-        let event = self.results.try_recv().ok()?;
-        let from_dialog = |event: &FileEvent| {
-            matches!(
-                event,
-                FileEvent::ModelChosen(_)
-                    | FileEvent::LibraryFolderChosen(_)
-                    | FileEvent::AdapterChosen(_)
-                    | FileEvent::RefinerChosen(_)
-                    | FileEvent::ReduxChosen(_)
-                    | FileEvent::ControlNetChosen(_)
-                    | FileEvent::ControlImageChosen { .. }
-                    | FileEvent::IpAdapterChosen(_)
-                    | FileEvent::PromptImageChosen { .. }
-                    | FileEvent::DepthModelChosen(_)
-                    | FileEvent::SegmenterChosen(_)
-                    | FileEvent::LanguageModelChosen(_)
-                    | FileEvent::UpscalerChosen(_)
-                    | FileEvent::HiresUpscalerChosen(_)
-                    | FileEvent::InputChosen(_)
-                    | FileEvent::InputFolderChosen(_)
-                    | FileEvent::StylesChosen(_)
-                    | FileEvent::LastImageChosen(_)
-                    | FileEvent::KeyframeChosen(_)
-                    | FileEvent::ReferenceChosen(_)
-                    | FileEvent::ControlChosen(_)
-                    | FileEvent::ControlMaskChosen(_)
-                    | FileEvent::ClipChosen(_)
-                    | FileEvent::MaskChosen(_)
-                    | FileEvent::GalleryFolderChosen(_)
-                    | FileEvent::ExportFolderChosen(_)
-                    | FileEvent::OutputFolderChosen(_)
-                    | FileEvent::DialogClosed
-                    | FileEvent::NoDialog { .. }
-            )
-        };
-        if from_dialog(&event) {
-            self.dialog_open = false;
-        }
-        Some(event)
+    pub fn try_recv(&self) -> Option<FileEvent> {
+        self.results.try_recv().ok()
     }
 
     /// Opens a dialog unless one is already open.
-    pub fn open_dialog(&mut self, dialog: Dialog, folder: Option<PathBuf>) -> io::Result<()> {
-        if self.dialog_open {
+    pub fn open_dialog(&self, dialog: Dialog, folder: Option<PathBuf>) -> io::Result<()> {
+        if self.has_dialog.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
         let reporter = Reporter { report: self.report.clone(), wake: self.wake.clone() };
         let is_native = self.has_native_dialogs;
-        thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
-            // Fails only if the window is closed.
-            let _gone = reporter.say(match is_native {
+        let is_open = self.has_dialog.clone();
+        let started = thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
+            let answer = match is_native {
                 true => dialog.ask(folder),
                 false => FileEvent::NoDialog { dialog, folder },
-            });
-        })?;
-        self.dialog_open = true;
-        Ok(())
+            };
+            is_open.store(false, Ordering::Relaxed);
+            // Fails only if the window is closed.
+            let _gone = reporter.say(answer);
+        });
+        if started.is_err() {
+            self.has_dialog.store(false, Ordering::Relaxed);
+        }
+        started.map(drop)
     }
 }
 
@@ -507,9 +422,11 @@ impl Reporter {
             Task::CopyFiles(files) => self.say(clipboard.put(files)),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
-            Task::Take(path) if AdapterFile::open(&path).is_ok() => self.say(FileEvent::AdapterChosen(path)),
+            Task::Take(path) if AdapterFile::open(&path).is_ok() => {
+                self.say(FileEvent::Chosen(Dialog::Adapter, path))
+            }
             Task::Take(path) if path.is_dir() || has_extension(&path, &MODEL_EXTENSIONS) => {
-                self.say(FileEvent::ModelChosen(path))
+                self.say(FileEvent::Chosen(Dialog::ModelFile, path))
             }
             Task::Take(path) if has_extension(&path, &CLIP_EXTENSIONS) => self.say(dropped_clip(path)),
             Task::Take(path) if has_extension(&path, &ANIMATION_EXTENSIONS) && is_animation(&path) => {
@@ -531,7 +448,7 @@ impl Reporter {
                 map_name(&net, size).and_then(made).map_or(Ok(()), |event| self.say(event))
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
-                Ok(path) => FileEvent::MaskChosen(path),
+                Ok(path) => FileEvent::Chosen(Dialog::Mask, path),
                 Err(error) => not_saved(tr!("files-mask-not-saved"), &folder, &error),
             }),
             Task::SavePasted { folder, image } => self.say(match save_pasted(&folder, &image) {
@@ -542,8 +459,8 @@ impl Reporter {
             }),
             Task::SaveFrame(saved) => self.say(match save_frame(&saved) {
                 Ok((path, image)) => match saved.well {
-                    Some(Well::First) => FileEvent::InputChosen(path),
-                    Some(Well::Last) => FileEvent::LastImageChosen(path),
+                    Some(Well::First) => FileEvent::Chosen(Dialog::InputImage, path),
+                    Some(Well::Last) => FileEvent::Chosen(Dialog::LastImage, path),
                     None => FileEvent::FrameSaved { path, image },
                 },
                 Err(error) => not_saved(tr!("files-frame-not-saved"), &saved.folder, &error),
@@ -561,23 +478,25 @@ impl Reporter {
                 };
                 self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
             }
-            Task::Tags(folder) => self.say(FileEvent::Tags(tags_in(&folder))),
+            Task::Tags(folder, files) => self.say(FileEvent::Tags(tags_in(folder.as_deref(), &files))),
             Task::Presets(folder, task) => self.presets(&folder, task),
             Task::Styles { model, chosen } => {
                 // A missing model is reported when it is opened.
                 let (styles, errors) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
                 self.say(FileEvent::Styles { styles, errors })
             }
-            Task::ListInputs { folder, results } => self.say(match InputFolder::of(&folder, &results) {
-                Ok(found) => FileEvent::Inputs { folder, results, found },
-                Err(error) => FileEvent::Failed {
-                    title: tr!("files-folder-unusable"),
-                    failure: Failure {
-                        message: format!("{}: {error}", folder.display()),
-                        advice: Some(tr!("files-folder-unusable-advice")),
+            Task::ListInputs { folder, results, extension, used_as } => {
+                self.say(match InputFolder::of(&folder, &results, extension) {
+                    Ok(found) => FileEvent::Inputs { folder, results, used_as, found },
+                    Err(error) => FileEvent::Failed {
+                        title: tr!("files-folder-unusable"),
+                        failure: Failure {
+                            message: format!("{}: {error}", folder.display()),
+                            advice: Some(tr!("files-folder-unusable-advice")),
+                        },
                     },
-                },
-            }),
+                })
+            }
             Task::List(folder, dialog) => {
                 let entries = dialog::entries(&folder, dialog).map_err(|error| error.to_string());
                 self.say(FileEvent::Folder { folder, entries })

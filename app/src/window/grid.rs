@@ -117,7 +117,7 @@ impl GridDialog {
 
     /// Reads what is typed, if anything has changed.
     fn check(&mut self, state: &State) {
-        let request = state.draft().to_send();
+        let request = state.to_send();
         let one = state.planning.plan().map(|plan| plan.seconds);
         let is_known = self.checked.as_ref().is_some_and(|checked| {
             checked.axes == self.axes && checked.request == *request && checked.one == one
@@ -164,9 +164,7 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
                 widgets::field_label(ui, name)
             })
             .inner;
-        let title = |setting: Option<GridSetting>| {
-            setting.map_or_else(|| tr!("grid-nothing"), |setting| setting.title().to_owned())
-        };
+        let title = |setting: Option<GridSetting>| setting.map_or_else(|| tr!("grid-nothing"), title_of);
         let choice = ComboBox::from_id_salt(name)
             .selected_text(title(typed.setting))
             .width(CHOICE)
@@ -197,6 +195,34 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             typed.values = all;
         }
     });
+}
+
+/// The name of a setting, as in the side panel.
+fn title_of(setting: GridSetting) -> String {
+    match setting {
+        GridSetting::Seed => tr!("side-panel-seed"),
+        GridSetting::Steps => tr!("side-panel-steps"),
+        GridSetting::Guidance => tr!("side-panel-guidance"),
+        GridSetting::TrueCfg => tr!("side-panel-true-cfg"),
+        GridSetting::Sampler => tr!("side-panel-sampler"),
+        GridSetting::Schedule => tr!("side-panel-schedule"),
+        GridSetting::Shift => tr!("side-panel-shift"),
+        GridSetting::Strength => tr!("side-panel-denoising-strength"),
+        GridSetting::Lora => tr!("grid-lora-weight"),
+        GridSetting::Prompt => tr!("grid-words"),
+        GridSetting::Size => tr!("side-panel-size"),
+        GridSetting::Width => tr!("side-panel-width"),
+        GridSetting::Height => tr!("side-panel-height"),
+        GridSetting::ClipSkip => tr!("side-panel-clip-skip"),
+        GridSetting::Variation => tr!("side-panel-variation-strength"),
+        GridSetting::Model => tr!("grid-model"),
+        GridSetting::Frames => tr!("grid-frames"),
+        GridSetting::Rescale => tr!("side-panel-guidance-rescale"),
+        GridSetting::StepCache => tr!("side-panel-step-cache"),
+        GridSetting::HiresScale => tr!("grid-hires-scale"),
+        GridSetting::ControlWeight => tr!("grid-control-weight"),
+        GridSetting::ImagePromptWeight => tr!("grid-image-prompt-weight"),
+    }
 }
 
 fn advice(setting: GridSetting) -> String {

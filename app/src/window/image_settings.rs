@@ -17,18 +17,35 @@ pub struct ImageSettings {
     pub request: Request,
     /// Name of the model.
     pub model_name: String,
-    /// Whether `request.model` identifies the model.
-    pub model_known: bool,
+    /// What is known of the model.
+    pub model: NamedModel,
     /// What could not be restored exactly, one sentence each.
     pub notes: Vec<String>,
 }
 
+/// What is known of the model of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedModel {
+    /// It is where the request says.
+    Here,
+    /// It is not where the request says, at least not on this computer.
+    Elsewhere,
+    /// Only its name.
+    Unplaced,
+}
+
 impl From<RestoredSettings> for ImageSettings {
     fn from(restored: RestoredSettings) -> Self {
+        let request = restored.settings.picture_request();
+        let model = match restored.origin {
+            Origin::Sluice if request.model.resolve().is_ok_and(|path| path.exists()) => NamedModel::Here,
+            Origin::Sluice => NamedModel::Elsewhere,
+            _ => NamedModel::Unplaced,
+        };
         Self {
-            request: restored.settings.picture_request(),
+            request,
             model_name: restored.settings.model_name,
-            model_known: restored.origin == Origin::Sluice,
+            model,
             notes: restored.notes.iter().map(|note| said(note)).collect(),
         }
     }

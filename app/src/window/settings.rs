@@ -20,7 +20,7 @@ use sluice_engine::{
 
 use super::state::{Draft, UpscaleChoice};
 use crate::engines::EngineList;
-pub use library::{DownloadSettings, LibrarySettings, OwnDefaults};
+pub use library::{DownloadSettings, LibrarySettings};
 
 const KEY: &str = "sluice";
 
@@ -140,6 +140,8 @@ pub struct Settings {
     pub muted: bool,
     /// Files of styles that were opened.
     pub style_files: Vec<PathBuf>,
+    /// Files of tags with which prompts are completed.
+    pub tag_files: Vec<PathBuf>,
     /// What makes masks of objects; the first in the library if absent.
     pub segmenter: Option<PathBuf>,
     /// What writes better prompts; one of the library if absent.
@@ -181,6 +183,7 @@ impl Default for Settings {
             batch_grid: false,
             muted: false,
             style_files: Vec::new(),
+            tag_files: Vec::new(),
             segmenter: None,
             language_model: None,
             instructions: BTreeMap::new(),

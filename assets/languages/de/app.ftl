@@ -6,7 +6,6 @@ app-files-copied = { $count } Dateien kopiert
 app-dialog-failed-advice = Die Datei auf das Fenster ziehen oder ihren Pfad eintippen.
 app-dialog-failed = Der Dateidialog konnte nicht geöffnet werden
 app-settings-of = Einstellungen von { $name }
-app-settings-of-job = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
 app-reference = Referenz: { $name }
 app-input-image = Eingabebild: { $name }
 app-extending = { $name } wird verlängert

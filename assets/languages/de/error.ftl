@@ -222,6 +222,7 @@ error-grid-too-many = { $count } Bilder sind zu viele für ein Raster; höchsten
 error-grid-not-in-prompt = weder der Prompt noch der negative Prompt enthält { $value }, die Wörter, die ersetzt werden
 error-grid-which-lora = mehrere LoRAs werden verwendet; eine davon nennen, zum Beispiel `lora { $value }: 0.5, 1`
 error-grid-no-input = die Stärke des Entrauschens ändert sich, aber es gibt weder Eingabebild noch Hires-Fix; zuerst eines davon wählen
+error-grid-unused = { $setting } ändert sich, aber { $what } wird nicht verwendet; zuerst hinzufügen
 
 error-guidance = zwei Zahlen von 0 bis 1 werden erwartet, zum Beispiel 0.2..0.8
 error-guidance-rescale = Guidance-Ausgleich { $value } ist ungültig; 0 bis 1 verwenden

@@ -17,6 +17,7 @@ files-model-folder = Modellordner öffnen
 files-library-folder = Ordner mit Modellen hinzufügen
 files-input-image = Eingabebild wählen
 files-styles = Datei mit Stilen öffnen
+files-tags = Datei mit Tags öffnen
 files-input-folder = Ordner mit Eingabebildern wählen
 files-last-image = Endbild wählen
 files-keyframe = Keyframe hinzufügen
@@ -40,6 +41,7 @@ files-kind-videos = Videos
 files-kind-videos-and-images = Videos und Bilder
 files-kind-loras = LoRAs
 files-kind-styles = Stile
+files-kind-tags = Tags
 files-kind-all = Alle Dateien
 
 ## Was nicht ging

@@ -31,3 +31,10 @@ grid-summary-time =
         [one] { $count } Bild · { $sides } · etwa { $time }
        *[other] { $count } Bilder · { $sides } · etwa { $time }
     }
+grid-lora-weight = LoRA-Gewicht
+grid-words = Wörter im Prompt
+grid-model = Modell
+grid-frames = Bilder eines Clips
+grid-hires-scale = Faktor von Hires-Fix
+grid-control-weight = ControlNet-Gewicht
+grid-image-prompt-weight = Gewicht des Bild-Prompts

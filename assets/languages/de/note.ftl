@@ -10,7 +10,8 @@ note-this-image-was-made-from-an = Dieses Bild entstand aus einem Eingabebild, d
 note-the-refiner-took-the-last-steps = Der Refiner „{ $refiner }“ machte die letzten Schritte; er wird nicht übernommen.
 note-controlnets-steered-this-image-they-and = ControlNets steuerten dieses Bild; sie und ihre Bilder werden nicht übernommen.
 note-images-were-read-through-ip-adapters = Bilder wurden über IP-Adapter gelesen; beide werden nicht übernommen.
-note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie neben dem Modell.
+note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie nach dem Namen ihrer Datei.
+note-the-graph-has-further-passes = Der Graph hat weitere Durchgänge über das Bild, die nicht wiederhergestellt werden.
 note-not-taken-over = Nicht übernommen: { $names }.
 
 note-it-was-made-from-an-image = Es entstand aus einem zuvor erzeugten Bild, das nicht übernommen wird.

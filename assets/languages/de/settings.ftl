@@ -9,6 +9,7 @@ settings-nothing-found = Keine Einstellung passt zu „{ $search }“.
 settings-section-look = Aussehen
 settings-section-saving = Speichern
 settings-section-folders = Ordner
+settings-section-prompts = Prompts
 settings-section-engine = Engine
 settings-section-about = Über Sluice
 
@@ -25,6 +26,9 @@ settings-words-output = ausgabeordner ordner bilder clips wohin
 settings-words-format = bildformat png jpeg webp
 settings-words-names = dateinamen vorlage datum seed prompt
 settings-words-folders = modelle loras checkpoints galerie
+settings-words-connection = spiegel mirror proxy token hugging face downloads verbindung
+settings-words-styles = stile csv json prompts
+settings-words-tags = tags tag-datei csv danbooru vervollständigen autovervollständigung
 settings-words-engine = computer ssh befehl entfernt cluster slurm docker
 settings-words-about = version lizenz engine daten protokolle bericht problem hilfe datenschutz aktualisierung
 settings-words-language = sprache übersetzung language
@@ -41,7 +45,7 @@ settings-theme-light = Hell
 settings-scale = Größe der Inhalte
 settings-scale-tip = Skaliert Text und Bedienelemente. Tasten: Strg+Plus und Strg+Minus
 settings-motion = Weniger Bewegung
-settings-motion-tip = Leisten und Menüs erscheinen sofort, ohne Überblendung.
+settings-motion-tip = Leisten und Menüs erscheinen sofort, ohne Überblendung, und Clips spielen erst, wenn sie gestartet werden.
 settings-notifications = Benachrichtigen, wenn die Warteschlange fertig ist
 settings-notifications-tip = Der Desktop sagt es, solange ein anderes Fenster vorn ist.
 settings-previews = Live-Vorschau
@@ -123,3 +127,11 @@ settings-updates-newer = Sluice { $version } ist verfügbar.
 settings-updates-nowhere = Diese Programmfassung weiß nicht, wo neue Versionen angekündigt werden.
 settings-libraries = Bibliotheken
 settings-libraries-tip = Die Bibliotheken in diesem Programm und ihre Lizenzen.
+settings-tags = Tags
+settings-tags-open = Datei mit Tags hinzufügen…
+settings-tags-open-tip = Eine CSV-Datei von a1111-tagcomplete, mit der Prompts beim Tippen vervollständigt werden.
+settings-tags-count = { $count ->
+    [one] { $count } Tag wird beim Tippen angeboten.
+   *[other] { $count } Tags werden beim Tippen angeboten.
+}
+settings-file-remove = { $name } entfernen

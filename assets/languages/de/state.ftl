@@ -56,3 +56,5 @@ state-generation-failed = Das Erzeugen ist fehlgeschlagen
 state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
 state-went-wrong = Etwas ist schiefgegangen
 state-snippet-deleted = Textbaustein gelöscht: { $words }
+state-job-edited = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
+state-job-goes-back = Erzeugen stellt ihn mit diesen Einstellungen an seinen Platz zurück.

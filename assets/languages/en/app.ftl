@@ -6,7 +6,6 @@ app-files-copied = Copied { $count } files
 app-dialog-failed-advice = Drop the file on the window, or type its path.
 app-dialog-failed = The file dialog could not be opened
 app-settings-of = Settings of { $name }
-app-settings-of-job = Settings of a job, which left the queue
 app-reference = Reference: { $name }
 app-input-image = Input image: { $name }
 app-extending = Extending { $name }

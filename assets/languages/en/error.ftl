@@ -202,6 +202,7 @@ error-grid-too-many = { $count } images are too many for a grid; use { $most } o
 error-grid-not-in-prompt = neither the prompt nor the negative prompt contains { $value }, the words to replace
 error-grid-which-lora = several LoRAs are used; say which one, such as `lora { $value }: 0.5, 1`
 error-grid-no-input = denoising strength varies, but there is no input image and no hires fix; choose one first
+error-grid-unused = { $setting } varies, but nothing uses { $what }; add it first
 
 error-guidance = expected two numbers from 0 to 1, such as 0.2..0.8
 error-guidance-rescale = guidance rescale { $value } is invalid; use 0 to 1

@@ -17,6 +17,7 @@ files-model-folder = Open a model folder
 files-library-folder = Add a folder of models
 files-input-image = Choose an input image
 files-styles = Open a file of styles
+files-tags = Open a file of tags
 files-input-folder = Choose a folder of input images
 files-last-image = Choose an end image
 files-keyframe = Add a keyframe
@@ -40,6 +41,7 @@ files-kind-videos = Videos
 files-kind-videos-and-images = Videos and images
 files-kind-loras = LoRAs
 files-kind-styles = Styles
+files-kind-tags = Tags
 files-kind-all = All files
 
 ## What fails

@@ -31,3 +31,10 @@ grid-summary-time =
         [one] { $count } image · { $sides } · about { $time }
        *[other] { $count } images · { $sides } · about { $time }
     }
+grid-lora-weight = LoRA weight
+grid-words = Words in the prompt
+grid-model = Model
+grid-frames = Frames
+grid-hires-scale = Scale of hires fix
+grid-control-weight = ControlNet weight
+grid-image-prompt-weight = Image prompt weight

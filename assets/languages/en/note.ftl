@@ -11,7 +11,8 @@ note-this-image-was-made-from-an = This image was made from an input image, whic
 note-the-refiner-took-the-last-steps = The refiner “{ $refiner }” took the last steps; it is not restored.
 note-controlnets-steered-this-image-they-and = ControlNets steered this image; they and their images are not restored.
 note-images-were-read-through-ip-adapters = Images were read through IP-Adapters; they and the images are not restored.
-note-the-prompt-names-a-lora-which = The prompt names a LoRA, which Sluice looks for next to the model.
+note-the-prompt-names-a-lora-which = The prompt names a LoRA, which Sluice looks for by the name of its file.
+note-the-graph-has-further-passes = The graph has further passes over the image, which are not restored.
 note-not-taken-over = Not taken over: { $names }.
 
 note-it-was-made-from-an-image = It was made from an image that was made before, which is not restored.

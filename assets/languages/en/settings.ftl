@@ -9,6 +9,7 @@ settings-nothing-found = No setting is about “{ $search }”.
 settings-section-look = Look
 settings-section-saving = Saving
 settings-section-folders = Folders
+settings-section-prompts = Prompts
 settings-section-engine = Engine
 settings-section-about = About
 
@@ -25,6 +26,9 @@ settings-words-output = output folder images clips where
 settings-words-format = image format png jpeg webp
 settings-words-names = file names template date seed prompt
 settings-words-folders = models loras checkpoints gallery
+settings-words-connection = mirror proxy token hugging face downloads connection
+settings-words-styles = styles csv json prompts
+settings-words-tags = tags tag file csv danbooru autocomplete completion
 settings-words-engine = computer ssh command remote cluster slurm docker
 settings-words-about = version licence license engine data logs report problem support privacy update
 settings-words-language = language translation locale
@@ -41,7 +45,7 @@ settings-theme-light = Light
 settings-scale = Size of the contents
 settings-scale-tip = Scales text and controls. Keys: Ctrl+Plus and Ctrl+Minus
 settings-motion = Reduced motion
-settings-motion-tip = Panels and popups appear at once instead of fading.
+settings-motion-tip = Panels and popups appear at once instead of fading, and clips play only when you start them.
 settings-notifications = Notify when the queue is done
 settings-notifications-tip = The desktop says so while another window is in front.
 settings-previews = Live preview
@@ -123,3 +127,11 @@ settings-updates-newer = Sluice { $version } is available.
 settings-updates-nowhere = This build does not know where new versions are announced.
 settings-libraries = Libraries
 settings-libraries-tip = The libraries inside this program, and their licences.
+settings-tags = Tags
+settings-tags-open = Add a file of tags…
+settings-tags-open-tip = A CSV file of a1111-tagcomplete, with which prompts are completed as you type.
+settings-tags-count = { $count ->
+    [one] { $count } tag is offered while you type.
+   *[other] { $count } tags are offered while you type.
+}
+settings-file-remove = Remove { $name }

@@ -6,7 +6,6 @@ app-files-copied = { $count } archivos copiados
 app-dialog-failed-advice = Suelte el archivo en la ventana o escriba su ruta.
 app-dialog-failed = No se pudo abrir el diálogo de archivos
 app-settings-of = Ajustes de { $name }
-app-settings-of-job = Ajustes de una tarea, que salió de la cola
 app-reference = Referencia: { $name }
 app-input-image = Imagen de entrada: { $name }
 app-extending = Prolongación de { $name }

@@ -218,6 +218,7 @@ error-grid-too-many = { $count } imágenes son demasiadas para una cuadrícula; 
 error-grid-not-in-prompt = ni el prompt ni el prompt negativo contienen { $value }, las palabras que se sustituyen
 error-grid-which-lora = se usan varios LoRA; indique cuál, por ejemplo `lora { $value }: 0.5, 1`
 error-grid-no-input = la fuerza de denoising varía, pero no hay imagen de entrada ni hires fix; elija primero uno de los dos
+error-grid-unused = { $setting } varía, pero nada usa { $what }; añádalo antes
 
 error-guidance = se esperan dos números de 0 a 1, por ejemplo 0.2..0.8
 error-guidance-rescale = el reescalado de la guía { $value } no es válido; use de 0 a 1

@@ -17,6 +17,7 @@ files-model-folder = Abrir una carpeta de modelo
 files-library-folder = Añadir una carpeta de modelos
 files-input-image = Elegir una imagen de entrada
 files-styles = Abrir un archivo de estilos
+files-tags = Abrir un archivo de etiquetas
 files-input-folder = Elegir una carpeta de imágenes de entrada
 files-last-image = Elegir una imagen final
 files-keyframe = Añadir un fotograma clave
@@ -40,6 +41,7 @@ files-kind-videos = Vídeos
 files-kind-videos-and-images = Vídeos e imágenes
 files-kind-loras = LoRA
 files-kind-styles = Estilos
+files-kind-tags = Etiquetas
 files-kind-all = Todos los archivos
 
 ## Lo que falla

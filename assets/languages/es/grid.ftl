@@ -31,3 +31,10 @@ grid-summary-time =
         [one] { $count } imagen · { $sides } · unos { $time }
        *[other] { $count } imágenes · { $sides } · unos { $time }
     }
+grid-lora-weight = Peso del LoRA
+grid-words = Palabras del prompt
+grid-model = Modelo
+grid-frames = Fotogramas
+grid-hires-scale = Escala de hires fix
+grid-control-weight = Peso de ControlNet
+grid-image-prompt-weight = Peso del prompt de imagen

@@ -10,7 +10,8 @@ note-this-image-was-made-from-an = Esta imagen se creó a partir de una imagen d
 note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se restaura.
 note-controlnets-steered-this-image-they-and = Unos ControlNets guiaron esta imagen; ni ellos ni sus imágenes se restauran.
 note-images-were-read-through-ip-adapters = Se leyeron imágenes mediante IP-Adapters; ni ellos ni las imágenes se restauran.
-note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca junto al modelo.
+note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca por el nombre de su archivo.
+note-the-graph-has-further-passes = El grafo tiene más pasadas sobre la imagen, que no se restauran.
 note-not-taken-over = No se ha tomado: { $names }.
 
 note-it-was-made-from-an-image = Se creó a partir de una imagen generada antes, que no se restaura.

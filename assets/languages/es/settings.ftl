@@ -9,6 +9,7 @@ settings-nothing-found = Ningún ajuste trata de «{ $search }».
 settings-section-look = Aspecto
 settings-section-saving = Guardado
 settings-section-folders = Carpetas
+settings-section-prompts = Prompts
 settings-section-engine = Motor
 settings-section-about = Acerca de
 
@@ -25,6 +26,9 @@ settings-words-output = carpeta de salida imágenes imagenes clips dónde donde
 settings-words-format = formato de imagen png jpeg webp
 settings-words-names = nombres de archivo plantilla fecha semilla seed prompt
 settings-words-folders = modelos loras checkpoints galería galeria
+settings-words-connection = espejo proxy token hugging face descargas conexión
+settings-words-styles = estilos csv json prompts
+settings-words-tags = etiquetas tags archivo csv danbooru autocompletar
 settings-words-engine = equipo ssh comando remoto clúster cluster slurm docker
 settings-words-about = versión version licencia motor datos registros informe problema ayuda privacidad actualización actualizacion
 settings-words-language = idioma lengua traducción traduccion language
@@ -41,7 +45,7 @@ settings-theme-light = Claro
 settings-scale = Tamaño del contenido
 settings-scale-tip = Escala el texto y los controles. Teclas: Ctrl+Más y Ctrl+Menos
 settings-motion = Menos movimiento
-settings-motion-tip = Los paneles y menús aparecen de golpe, sin fundido.
+settings-motion-tip = Los paneles y menús aparecen de golpe, sin fundido, y los clips solo se reproducen cuando usted los inicia.
 settings-notifications = Avisar cuando termine la cola
 settings-notifications-tip = El escritorio lo indica mientras otra ventana está delante.
 settings-previews = Vista previa en vivo
@@ -123,3 +127,11 @@ settings-updates-newer = Sluice { $version } está disponible.
 settings-updates-nowhere = Esta compilación no sabe dónde se anuncian las versiones nuevas.
 settings-libraries = Bibliotecas
 settings-libraries-tip = Las bibliotecas de este programa y sus licencias.
+settings-tags = Etiquetas
+settings-tags-open = Añadir un archivo de etiquetas…
+settings-tags-open-tip = Un archivo CSV de a1111-tagcomplete, con el que los prompts se completan al escribir.
+settings-tags-count = { $count ->
+    [one] Se ofrece { $count } etiqueta al escribir.
+   *[other] Se ofrecen { $count } etiquetas al escribir.
+}
+settings-file-remove = Quitar { $name }

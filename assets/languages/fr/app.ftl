@@ -6,7 +6,6 @@ app-files-copied = { $count } fichiers copiés
 app-dialog-failed-advice = Déposez le fichier sur la fenêtre ou saisissez son chemin.
 app-dialog-failed = Impossible d'ouvrir la boîte de dialogue de fichiers
 app-settings-of = Paramètres de { $name }
-app-settings-of-job = Paramètres d'une tâche, retirée de la file d'attente
 app-reference = Référence : { $name }
 app-input-image = Image d'entrée : { $name }
 app-extending = Prolongement de { $name }

@@ -218,6 +218,7 @@ error-grid-too-many = { $count } images, c’est trop pour une grille ; utilise
 error-grid-not-in-prompt = ni le prompt ni le prompt négatif ne contient { $value }, les mots à remplacer
 error-grid-which-lora = plusieurs LoRA sont utilisés ; précisez lequel, par exemple `lora { $value }: 0.5, 1`
 error-grid-no-input = la force de débruitage varie, mais il n’y a ni image d’entrée ni hires fix ; choisissez d’abord l’un des deux
+error-grid-unused = { $setting } varie, mais rien n'utilise { $what } ; l'ajouter d'abord
 
 error-guidance = deux nombres de 0 à 1 sont attendus, par exemple 0.2..0.8
 error-guidance-rescale = le rééchelonnage du guidage { $value } n’est pas valide ; utilisez 0 à 1

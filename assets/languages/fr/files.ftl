@@ -17,6 +17,7 @@ files-model-folder = Ouvrir un dossier de modèle
 files-library-folder = Ajouter un dossier de modèles
 files-input-image = Choisir une image d'entrée
 files-styles = Ouvrir un fichier de styles
+files-tags = Ouvrir un fichier de tags
 files-input-folder = Choisir un dossier d'images d'entrée
 files-last-image = Choisir une image de fin
 files-keyframe = Ajouter une keyframe
@@ -40,6 +41,7 @@ files-kind-videos = Vidéos
 files-kind-videos-and-images = Vidéos et images
 files-kind-loras = LoRA
 files-kind-styles = Styles
+files-kind-tags = Tags
 files-kind-all = Tous les fichiers
 
 ## Ce qui échoue

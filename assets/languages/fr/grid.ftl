@@ -31,3 +31,10 @@ grid-summary-time =
         [one] { $count } image · { $sides } · environ { $time }
        *[other] { $count } images · { $sides } · environ { $time }
     }
+grid-lora-weight = Poids du LoRA
+grid-words = Mots dans le prompt
+grid-model = Modèle
+grid-frames = Images du clip
+grid-hires-scale = Échelle de hires fix
+grid-control-weight = Poids du ControlNet
+grid-image-prompt-weight = Poids du prompt par image

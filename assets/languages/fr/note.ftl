@@ -10,7 +10,8 @@ note-this-image-was-made-from-an = Cette image a été créée à partir d’une
 note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
 note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
 note-images-were-read-through-ip-adapters = Des images ont été lues par des IP-Adapters ; ni eux ni elles ne sont rétablis.
-note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche à côté du modèle.
+note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche par le nom de son fichier.
+note-the-graph-has-further-passes = Le graphe a d'autres passes sur l'image, qui ne sont pas rétablies.
 note-not-taken-over = Non repris : { $names }.
 
 note-it-was-made-from-an-image = Une image générée auparavant a servi de départ ; elle n’est pas rétablie.

@@ -9,6 +9,7 @@ settings-nothing-found = Aucun paramètre ne concerne « { $search } ».
 settings-section-look = Apparence
 settings-section-saving = Enregistrement
 settings-section-folders = Dossiers
+settings-section-prompts = Prompts
 settings-section-engine = Moteur
 settings-section-about = À propos
 
@@ -25,6 +26,9 @@ settings-words-output = sortie dossier images clips où ou
 settings-words-format = format image png jpeg webp
 settings-words-names = noms fichiers modèle modele date graine seed prompt
 settings-words-folders = modèles modeles loras checkpoints galerie
+settings-words-connection = miroir proxy jeton token hugging face téléchargements connexion
+settings-words-styles = styles csv json prompts
+settings-words-tags = tags fichier de tags csv danbooru complétion
 settings-words-engine = ordinateur ssh commande distant grappe slurm docker
 settings-words-about = version licence moteur données donnees journaux rapport problème probleme aide confidentialité confidentialite mise à jour
 settings-words-language = langue traduction language
@@ -41,7 +45,7 @@ settings-theme-light = Clair
 settings-scale = Taille du contenu
 settings-scale-tip = Met à l'échelle le texte et les commandes. Touches : Ctrl+Plus et Ctrl+Moins
 settings-motion = Moins de mouvement
-settings-motion-tip = Les panneaux et les menus apparaissent d'un coup, sans fondu.
+settings-motion-tip = Les panneaux et les menus apparaissent d'un coup, sans fondu, et les clips ne démarrent que sur demande.
 settings-notifications = Notifier quand la file est terminée
 settings-notifications-tip = Le bureau le signale quand une autre fenêtre est au premier plan.
 settings-previews = Aperçu en direct
@@ -123,3 +127,11 @@ settings-updates-newer = Sluice { $version } est disponible.
 settings-updates-nowhere = Cette copie du programme ne sait pas où les nouvelles versions sont annoncées.
 settings-libraries = Bibliothèques
 settings-libraries-tip = Les bibliothèques de ce programme et leurs licences.
+settings-tags = Tags
+settings-tags-open = Ajouter un fichier de tags…
+settings-tags-open-tip = Un fichier CSV de a1111-tagcomplete, qui complète les prompts pendant la saisie.
+settings-tags-count = { $count ->
+    [one] { $count } tag est proposé pendant la saisie.
+   *[other] { $count } tags sont proposés pendant la saisie.
+}
+settings-file-remove = Retirer { $name }

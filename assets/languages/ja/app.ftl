@@ -6,7 +6,6 @@ app-files-copied = { $count } 個のファイルをコピーしました
 app-dialog-failed-advice = ファイルをウィンドウにドロップするか、パスを入力してください。
 app-dialog-failed = ファイルダイアログを開けませんでした
 app-settings-of = { $name } の設定
-app-settings-of-job = キューから外したジョブの設定
 app-reference = 参照画像: { $name }
 app-input-image = 入力画像: { $name }
 app-extending = { $name } を延長

@@ -218,6 +218,7 @@ error-grid-too-many = { $count } 枚の画像はグリッドには多すぎま�
 error-grid-not-in-prompt = 置き換える語 { $value } が、プロンプトにもネガティブプロンプトにもありません
 error-grid-which-lora = LoRA が複数使われています。どれか 1 つを指定してください。例: `lora { $value }: 0.5, 1`
 error-grid-no-input = ノイズ除去強度を変えますが、入力画像も Hires fix もありません。先にどちらかを選んでください
+error-grid-unused = { $setting } が変わりますが、{ $what } は使われていません。先に追加してください
 
 error-guidance = 0 から 1 の 2 つの数が必要です。例: 0.2..0.8
 error-guidance-rescale = ガイダンスの再スケール { $value } は無効です。0 から 1 にしてください

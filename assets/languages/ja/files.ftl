@@ -17,6 +17,7 @@ files-model-folder = モデルフォルダーを開く
 files-library-folder = モデルのフォルダーを追加
 files-input-image = 入力画像を選択
 files-styles = スタイルのファイルを開く
+files-tags = タグのファイルを開く
 files-input-folder = 入力画像のフォルダーを選択
 files-last-image = 終了画像を選択
 files-keyframe = キーフレームを追加
@@ -40,6 +41,7 @@ files-kind-videos = 動画
 files-kind-videos-and-images = 動画と画像
 files-kind-loras = LoRA
 files-kind-styles = スタイル
+files-kind-tags = タグ
 files-kind-all = すべてのファイル
 
 ## What fails

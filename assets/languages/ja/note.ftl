@@ -10,7 +10,8 @@ note-this-image-was-made-from-an = この画像は入力画像から作られま
 note-the-refiner-took-the-last-steps = 最後のステップはリファイナー「{ $refiner }」が担当しました。リファイナーは復元されません。
 note-controlnets-steered-this-image-they-and = この画像には ControlNet が使われました。ControlNet とその画像は復元されません。
 note-images-were-read-through-ip-adapters = 画像が IP-Adapter を通して読み取られました。IP-Adapter と画像は復元されません。
-note-the-prompt-names-a-lora-which = プロンプトに LoRA の指定があります。Sluice はモデルの隣から探します。
+note-the-prompt-names-a-lora-which = プロンプトに LoRA の指定があります。Sluice はファイル名で探します。
+note-the-graph-has-further-passes = グラフには画像への追加のパスがありますが、復元されません。
 note-not-taken-over = 引き継がれない設定: { $names }
 
 note-it-was-made-from-an-image = 先に作られた画像から作られましたが、その画像は復元されません。

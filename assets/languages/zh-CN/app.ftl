@@ -6,7 +6,6 @@ app-files-copied = 已复制 { $count } 个文件
 app-dialog-failed-advice = 将文件拖放到窗口中，或输入其路径。
 app-dialog-failed = 无法打开文件对话框
 app-settings-of = { $name } 的设置
-app-settings-of-job = 已移出队列的任务的设置
 app-reference = 参考图像：{ $name }
 app-input-image = 输入图像：{ $name }
 app-extending = 正在续写 { $name }

@@ -218,6 +218,7 @@ error-grid-too-many = { $count } 张图像对网格来说太多；请使用不�
 error-grid-not-in-prompt = 提示词和反向提示词都不包含要替换的词 { $value }
 error-grid-which-lora = 使用了多个 LoRA；请指明其中一个，例如 `lora { $value }: 0.5, 1`
 error-grid-no-input = 要改变重绘幅度，但没有输入图像，也没有高清修复；请先选择其一
+error-grid-unused = { $setting } 在变化，但没有使用 { $what }；请先添加
 
 error-guidance = 需要两个 0 到 1 的数，例如 0.2..0.8
 error-guidance-rescale = 引导重缩放 { $value } 无效；请使用 0 到 1

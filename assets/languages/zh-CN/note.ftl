@@ -10,7 +10,8 @@ note-this-image-was-made-from-an = 这张图像由一张输入图像生成，其
 note-the-refiner-took-the-last-steps = 最后几步由 Refiner“{ $refiner }”完成；它不会恢复。
 note-controlnets-steered-this-image-they-and = 这张图像由 ControlNet 引导；它们及其图像不会恢复。
 note-images-were-read-through-ip-adapters = 图像通过 IP-Adapter 读取；它们和图像不会恢复。
-note-the-prompt-names-a-lora-which = 提示词中指定了 LoRA，Sluice 会在模型旁查找。
+note-the-prompt-names-a-lora-which = 提示词中指定了 LoRA，Sluice 会按文件名查找。
+note-the-graph-has-further-passes = 节点图中还有对图像的其他处理步骤，未恢复。
 note-not-taken-over = 未采用的设置：{ $names }。
 
 note-it-was-made-from-an-image = 它由先前生成的图像得到，该图像不会恢复。

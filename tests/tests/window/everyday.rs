@@ -64,7 +64,7 @@ fn a_model_that_cannot_be_opened_changes_nothing() {
 fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
-    let model = ModelSource::Path("/nowhere/other".into());
+    let model = ModelSource::Path(folder.path().to_owned());
     let request = Request { model, steps: 30, ..Request::default() };
     write_png(&path, &Media::Image(landscape(64, 64, 9, 1.0)), &Settings::new(&request, "Other", "sdxl", 0))
         .unwrap();
@@ -179,6 +179,11 @@ fn a_size_far_from_the_trained_one_is_said_and_mended() {
     let request = &state(&window).draft().request;
     assert_eq!((request.width, request.height), (176, 96));
     assert!(!window.shows("The model was trained for"));
+
+    edit(&mut window, |request| (request.width, request.height) = (256, 64));
+    assert!(window.shows("made for images between 9:16 and 16:9"));
+    window.click("Use 176 × 96");
+    assert!(!window.shows("made for images"));
 }
 
 #[test]

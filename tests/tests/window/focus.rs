@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use egui::{Key, Modifiers, Rect, accesskit::Role, pos2};
 use egui_kittest::kittest::NodeT;
 
-use super::support::Window;
+use sluice_engine::session::Event;
+
+use super::{
+    input_image::photo,
+    support::{Window, starter},
+};
 
 /// More than any place has controls.
 const MOST: usize = 400;
@@ -57,7 +62,7 @@ fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
 }
 
 /// Tab reaches all controls of a place but those behind it, and Shift+Tab goes back the same way.
-fn check(window: &mut Window, what: &str, behind: &[Place]) {
+pub fn check(window: &mut Window, what: &str, behind: &[Place]) {
     let (order, upwards) = walked(window, Modifiers::NONE);
     let names = |places: &[Place]| {
         let mut counts = BTreeMap::new();
@@ -91,4 +96,37 @@ fn tab_reaches_everything_and_comes_back() {
     window.frames();
     assert!(window.shows("Search models"));
     check(&mut window, "the models", &[]);
+}
+
+/// The gallery, and what opens over the window, in a small one.
+#[test]
+fn tab_reaches_everything_in_a_small_window_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.png", "b.png"] {
+        photo(folder.path(), name);
+    }
+    let output = folder.path().to_owned();
+    let mut window = Window::open([900.0, 600.0], egui::Theme::Dark, |setup| setup.folder = Some(output));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    check(&mut window, "the window", &[]);
+    window.click("Generate");
+    let behind = all(&window);
+    for (key, shown, what) in
+        [(Key::K, "Search commands", "the palette"), (Key::Comma, "Search settings", "the settings")]
+    {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, key);
+        window.frames();
+        assert!(window.shows(shown), "{what}");
+        check(&mut window, what, &behind);
+        window.harness.key_press(Key::Escape);
+        window.frames();
+        window.harness.key_press(Key::Escape);
+        window.frames();
+        assert!(!window.shows(shown), "{what}");
+    }
+    window.harness.key_press(Key::G);
+    window.frames();
+    window.wait_for_words("a.png");
+    check(&mut window, "the gallery", &[]);
 }

@@ -24,6 +24,7 @@ use sluice_tests::{
 
 use super::{
     behaviour::nothing_is_unnamed,
+    focus::check,
     runs::Scene,
     support::{Window, machine, starter},
 };
@@ -219,6 +220,31 @@ fn without_a_connection_it_says_so_and_a_mirror_helps() {
     window.click("Use");
     window.click("Try again");
     window.wait_for("the offer", |app| matches!(app.state().downloads.asked, Asked::Offer(_)));
+}
+
+#[test]
+fn tab_reaches_everything_where_models_are_downloaded() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.click("Connection");
+    check(&mut window, "get models", &[]);
+}
+
+#[test]
+fn a_mirror_is_found_among_the_settings() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    window.fill("Search settings", "proxy");
+    window.frames();
+    window.click("Connection");
+    window.replace("Mirror", "https://mirror.example");
+    window.click("Use");
+    assert_eq!(state(&window).settings.library.downloads.endpoint, "https://mirror.example");
 }
 
 #[test]

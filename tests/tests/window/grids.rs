@@ -1,18 +1,26 @@
 //! Grids, variations and folders of input images.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::Key;
 use egui_kittest::kittest::Queryable;
-use sluice::window::state::{Shown, State};
+use sluice::window::{
+    action::Action,
+    files::Dialog,
+    settings::{OutputSettings, Setting},
+    state::{Shown, State},
+};
 use sluice_engine::{
-    output::{Media, Settings, read_settings, write_png},
-    request::Request,
-    session::{Command, Event, Job, JobId, Picture},
+    output::{Media, Output, Settings, StillFormat, read_settings, write_png},
+    request::{ReferenceSizes, References, Request},
+    session::{Command, Event, Job, JobId, ModelSummary, Picture},
 };
 use tempfile::TempDir;
 
-use super::support::{Window, landscape, starter};
+use super::{
+    input_image::photo,
+    support::{Window, landscape, starter},
+};
 
 fn state(window: &Window) -> &State {
     window.harness.state().state()
@@ -325,32 +333,78 @@ fn variations_have_other_seeds_or_noise_near_that_of_the_image() {
     }
 }
 
-#[test]
-fn each_image_of_a_folder_becomes_one() {
-    let (mut window, folder) = with_folder();
-    let photos = folder.path().join("photos");
+/// A folder with two images, `a.png` and `b.png`.
+fn photos(folder: &Path) -> PathBuf {
+    let photos = folder.join("photos");
     std::fs::create_dir(&photos).unwrap();
-    for name in ["a", "b"] {
-        let media = Media::Image(landscape(32, 32, 1, 1.0));
-        write_png(
-            &photos.join(name).with_extension("png"),
-            &media,
-            &Settings::new(&Request::default(), "", "", 0),
-        )
-        .unwrap();
+    for name in ["a.png", "b.png"] {
+        photo(&photos, name);
     }
-    // Results never replace the input images.
-    let results = folder.path().join("photos new");
-    window.click("Folder…");
-    window.wait_for_words("photos");
+    photos
+}
+
+/// Chooses the folder `photos` in the dialog.
+fn use_photos(window: &mut Window) {
+    for _ in 0..500 {
+        if window.harness.query_by_label("photos").is_some() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        window.frames();
+    }
     window.click("photos");
     window.wait_for_words("Nothing to choose here.");
     window.click("Use this folder");
+}
+
+/// Chooses the folder `photos` with a button, and returns the jobs with the files that they become.
+fn from_photos(window: &mut Window, button: &str) -> Vec<(Job, PathBuf)> {
+    window.click(button);
+    use_photos(window);
     window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 2);
-    let all = jobs(&window);
-    let outputs: Vec<_> = all.iter().map(|job| job.output.clone().unwrap()).collect();
-    let expected = ["a.png", "b.png"].map(|name| sluice_engine::output::Output::File(results.join(name)));
-    assert_eq!(outputs, expected);
-    assert_eq!(all[1].request.source.as_ref().unwrap().path, photos.join("b.png"));
+    let with_file = |job: Job| match job.output.clone() {
+        Some(Output::File(path)) => (job, path),
+        other => panic!("{other:?}"),
+    };
+    jobs(window).into_iter().map(with_file).collect()
+}
+
+#[test]
+fn each_image_of_a_folder_becomes_one() {
+    let (mut window, folder) = with_folder();
+    let photos = photos(folder.path());
+    let all = from_photos(&mut window, "Folder…");
+    // Results never replace the input images.
+    let results = folder.path().join("photos new");
+    let files: Vec<_> = all.iter().map(|(_, file)| file.clone()).collect();
+    assert_eq!(files, ["a.png", "b.png"].map(|name| results.join(name)));
+    assert_eq!(all[1].0.request.source.as_ref().unwrap().path, photos.join("b.png"));
     assert!(window.shows("2 images of photos queued"));
+}
+
+#[test]
+fn images_of_a_folder_are_edited_and_saved_in_the_chosen_format() {
+    let (mut window, folder) = with_folder();
+    let photos = photos(folder.path());
+    let hat = photo(folder.path(), "hat.png");
+    let sizes = ReferenceSizes::Area { side: 128, multiple: 32, up: false };
+    let references = Some(References { most: 2, edits: true, sizes });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { references, ..starter() })));
+    let output = OutputSettings { format: StillFormat::Jpeg, ..OutputSettings::default() };
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Set(Setting::Output(Box::new(output))));
+    window.frames();
+    let all = from_photos(&mut window, "Folder of reference images…");
+    assert_eq!(all[0].1, folder.path().join("photos new/a.jpg"));
+    assert_eq!(all[1].0.request.references, [photos.join("b.png")]);
+    assert!(all.iter().all(|(job, _)| job.request.source.is_none()));
+
+    let mut draft = window.harness.state().state().draft().clone();
+    draft.request.references = vec![hat.clone(), hat.clone()];
+    window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+    window.harness.state_mut().act(&context, Action::OpenDialog(Dialog::ReferenceFolder));
+    window.frames();
+    use_photos(&mut window);
+    window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 4);
+    assert_eq!(jobs(&window)[0].request.references, [photos.join("a.png"), hat], "in the first place");
 }

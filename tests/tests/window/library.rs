@@ -8,6 +8,7 @@ use std::{
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
+    action::Action,
     library::LibraryOptions,
     settings::Settings,
     state::{EntryId, Fit, Search, State, Way},
@@ -15,7 +16,7 @@ use sluice::window::{
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences},
     models::Kind,
-    request::{ModelSource, Request},
+    request::{Hires, ModelSource, Request},
     session::{Command, Event, ModelSummary, PlanQuery, PlanSubject},
 };
 use sluice_tests::{
@@ -50,7 +51,7 @@ fn lora(path: &Path, rank: usize) {
 }
 
 /// A folder as ComfyUI has it: two models, LoRAs with descriptions, an upscaler, and a damaged file.
-fn models(folder: &Path) -> PathBuf {
+pub fn models(folder: &Path) -> PathBuf {
     let models = folder.join("models");
     Fixture::new("flux", "dev").write(&models, Layout::Split, Stored::F32).unwrap();
     let denoiser = models.join("diffusion_models/tiny_flux.safetensors");
@@ -75,7 +76,7 @@ fn models(folder: &Path) -> PathBuf {
 }
 
 /// A window that knows these folders, with the place open and everything listed.
-fn opened(folders: &[PathBuf]) -> Window {
+pub fn opened(folders: &[PathBuf]) -> Window {
     opened_with([1280.0, 800.0], Theme::Dark, folders, |_| ())
 }
 
@@ -447,14 +448,24 @@ fn stars_notes_and_folders_are_kept() {
 #[test]
 fn a_model_starts_with_the_settings_that_were_kept_for_it() {
     let mut window = Window::with_starter();
-    let request =
-        Request { steps: 33, guidance: 3.5, negative_prompt: "fog".to_owned(), ..Request::default() };
+    let request = Request {
+        steps: 33,
+        guidance: 3.5,
+        negative_prompt: "fog".to_owned(),
+        clip_skip: 2,
+        hires: Some(Hires::default()),
+        ..Request::default()
+    };
     let mut settings = state(&window).settings.clone();
     settings.draft.request = Request { model: ModelSource::Starter, ..request };
     window = opened_with(SIZE, Theme::Dark, &[], |own| *own = settings);
     window.click_what_says("Starter, Small images");
     window.click("Use current settings as defaults");
     window.click("Close models");
+    let mut draft = state(&window).draft().clone();
+    (draft.request.clip_skip, draft.request.hires) = (0, None);
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
 
     // Another model, and back.
     window.click("Model");
@@ -466,11 +477,13 @@ fn a_model_starts_with_the_settings_that_were_kept_for_it() {
     window.says(Event::ModelLoaded(Box::new(starter())));
     let request = &state(&window).draft().request;
     assert_eq!((request.steps, request.guidance, request.negative_prompt.as_str()), (33, 3.5, "fog"));
+    assert_eq!((request.clip_skip, &request.hires), (2, &Some(Hires::default())));
 
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     window.click("Reset defaults");
-    assert_eq!(state(&window).draft().request.steps, 12);
+    let request = &state(&window).draft().request;
+    assert_eq!((request.steps, request.negative_prompt.as_str(), &request.hires), (12, "", &None));
     assert!(state(&window).settings.library.defaults.is_empty());
 }
 

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod adapters;
 mod behaviour;
 mod clip_inputs;
 mod clip_length;
@@ -12,7 +13,9 @@ mod drag_out;
 mod engines;
 mod enhance;
 mod everyday;
+mod file_menu;
 mod focus;
+mod from_elsewhere;
 mod gallery;
 mod get;
 mod grids;

@@ -355,3 +355,28 @@ fn the_last_clip_is_shown_at_the_start_and_waits() {
     let recents = &window.harness.state().state().images.recents;
     assert_eq!(recents.iter().next().unwrap().clip().unwrap().frames, made.frames);
 }
+
+#[test]
+fn with_reduced_motion_clips_play_only_when_they_are_started() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings =
+            Some(sluice::window::settings::Settings { reduced_motion: true, ..Default::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(super::support::starter())));
+    window.frames();
+    finish(&mut window, JobId(1));
+    assert!(!playback(&window).is_playing());
+    press(&mut window, Key::Space);
+    assert!(playback(&window).is_playing());
+    window.frames();
+    assert!(playback(&window).is_playing(), "it goes on");
+
+    window.click("Generate");
+    window.says(Event::Started { job: JobId(2) });
+    window.says(Event::Finished { job: JobId(2), pictures: vec![picture(128, 128, 1)], seconds: 1.0 });
+    let tile = window.harness.get_by_label("Clip with seed 7").rect().center();
+    window.harness.hover_at(tile);
+    window.frames();
+    window.harness.run_steps(12);
+    assert_eq!(repaints_after(&window), Duration::MAX, "nor under the pointer");
+}

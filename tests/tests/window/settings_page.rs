@@ -2,10 +2,11 @@
 
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use sluice::window::settings::ThemeChoice;
+use sluice::window::settings::{Settings, ThemeChoice};
 use sluice_engine::output::{NamedOutput, Output, StillFormat};
 
 use super::behaviour::nothing_is_unnamed;
+use super::control_nets::choose;
 use super::snapshots::look;
 use super::support::Window;
 
@@ -108,4 +109,41 @@ fn a_report_goes_to_the_clipboard() {
     });
     let text = text.expect("nothing was copied");
     assert!(text.starts_with("Sluice ") && text.contains("\nLog\n"), "{text}");
+}
+
+#[test]
+fn tags_of_a_file_are_offered_until_it_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("danbooru.csv"), "long_hair,0,400,longhair\nhair_ornament,0,90,\n")
+        .unwrap();
+    let recent_models = vec![folder.path().join("model.safetensors")];
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings = Some(Settings { recent_models, ..Settings::default() });
+    });
+    window.says(sluice_engine::session::Event::ModelLoaded(Box::new(super::support::starter())));
+    let search = |window: &mut Window| {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+        window.frames();
+        window.fill("Search settings", "tags");
+        window.frames();
+    };
+    search(&mut window);
+    window.click("Add a file of tags…");
+    choose(&mut window, "danbooru.csv");
+    window.wait_for("the tags", |app| app.state().tags.len() == 2);
+    window.frames();
+    assert!(window.shows("2 tags are offered while you type."));
+    nothing_is_unnamed(&window, "files of tags");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.fill("Prompt", "a fox, longh");
+    window.frames();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    assert_eq!(window.harness.state().state().draft().request.prompt, "a fox, long hair, ");
+
+    search(&mut window);
+    window.click("Remove danbooru.csv");
+    window.wait_for("no tags", |app| app.state().tags.is_empty());
+    assert!(window.harness.state().state().settings.tag_files.is_empty());
 }

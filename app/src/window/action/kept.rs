@@ -1,5 +1,7 @@
 //! What is kept under names: presets and styles.
 
+use std::path::PathBuf;
+
 /// A step with presets or styles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keeping {
@@ -28,4 +30,8 @@ pub enum Keeping {
     ListStyles,
     /// Apply a style to the prompts, or no longer.
     ToggleStyle(String),
+    /// No longer read styles from a file.
+    ForgetStyles(PathBuf),
+    /// No longer read tags from a file.
+    ForgetTags(PathBuf),
 }

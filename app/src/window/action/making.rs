@@ -19,6 +19,15 @@ pub enum Making {
     Vary(RecentId, Option<f32>),
     /// Queue a depth map of this image, to see what a ControlNet will.
     DepthMap(PathBuf),
-    /// Queue image to image for each image of a folder.
-    Folder(PathBuf),
+    /// Queue a job for each image of a folder.
+    Folder(PathBuf, InputUse),
+}
+
+/// What each image of a folder is used as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputUse {
+    /// The input image, or the start image of a clip.
+    Source,
+    /// The first reference image.
+    Reference,
 }

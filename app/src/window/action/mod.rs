@@ -25,7 +25,7 @@ pub use gallery::GalleryAction;
 pub use get::GetAction;
 pub use kept::Keeping;
 pub use library::LibraryAction;
-pub use making::Making;
+pub use making::{InputUse, Making};
 pub use upscale::UpscaleStep;
 
 /// One user action.

@@ -9,15 +9,15 @@ use std::{
 
 use egui::{Context, UserAttentionType, ViewportCommand};
 use sluice_engine::{
-    request::{ControlNet, FrameRange, ImagePrompt, Mode, ModelSource, Redux, Refiner},
-    session::{Command, Failure, JobId, Unsent},
+    request::{FrameRange, ModelSource},
+    session::{Command, Failure, Unsent},
 };
 
 use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{Action, Browse, GetAction, Making, Message},
+        action::{Action, Browse, Message},
         browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
         report::Report,
@@ -77,7 +77,10 @@ impl SluiceApp {
                 let command = jobs.duplicate(job, Some((self.new_seed)()));
                 self.send(command);
             }
-            Action::EditJob(job) => self.edit_job(job),
+            Action::EditJob(job) => {
+                let commands = self.state.edit_job(job);
+                self.send(commands);
+            }
             Action::RepeatQueue(true) => jobs.repeats = true,
             Action::RepeatQueue(false) => jobs.stop_repeating(),
             Action::ShowLane(lane) => {
@@ -178,7 +181,7 @@ impl SluiceApp {
     }
 
     /// Saves new images and clips into a folder.
-    fn save_into(&mut self, folder: PathBuf) {
+    pub(super) fn save_into(&mut self, folder: PathBuf) {
         self.state.settings.output.folder = Some(folder.clone());
         self.state.surroundings.output_folder = Some(folder.clone());
         self.request(Task::Scan(folder));
@@ -206,7 +209,9 @@ impl SluiceApp {
     fn open_dialog(&mut self, dialog: Dialog) {
         let model = self.state.settings.recent_models.first();
         let folder = match dialog {
-            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder => self.gallery_folder(),
+            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder | Dialog::ReferenceFolder => {
+                self.gallery_folder()
+            }
             _ => model.and_then(|path| path.parent()).map(Path::to_owned),
         };
         if let Err(error) = self.files.open_dialog(dialog, folder) {
@@ -220,7 +225,7 @@ impl SluiceApp {
         let Some(Browser { dialog, .. }) = self.browser.take() else { return };
         match step {
             Browse::Enter(folder) => self.list_folder(dialog, folder),
-            Browse::Choose(path) => self.take_file_event(dialog.chosen(path)),
+            Browse::Choose(path) => self.take_chosen(dialog, path),
             Browse::Close => {}
         }
     }
@@ -241,61 +246,6 @@ impl SluiceApp {
         let Some(recent) = self.state.images.recents.get(id) else { return };
         let Some(request) = &recent.request else { return };
         let (draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
-        let load = self.state.restore(draft, text, Vec::new());
-        self.send(load);
-    }
-
-    fn edit_job(&mut self, id: JobId) {
-        let job = self.state.jobs.queue.iter().find(|job| job.id == id && job.progress.is_none());
-        let Some(draft) = job.map(|job| Draft::from_request(job.request())) else { return };
-        let withdraw = self.state.jobs.withdraw(id);
-        self.send(withdraw);
-        let load = self.state.restore(draft, tr!("app-settings-of-job"), Vec::new());
-        self.send(load);
-    }
-
-    fn use_as_input(&mut self, path: PathBuf) {
-        self.state.input.dropped = None;
-        if self.state.edits() || self.state.reads_through_redux() {
-            return self.add_reference(path);
-        }
-        self.use_start_image(path);
-    }
-
-    /// Adds a reference image, in place of the last one if the model takes no more. Of the first one, the new image gets
-    /// its size.
-    fn add_reference(&mut self, path: PathBuf) {
-        let most = self.state.takes_references().map_or(1, |takes| takes.most.max(1));
-        let mut draft = self.state.draft().clone();
-        let text = tr!("app-reference", name = file_name(&path));
-        let references = &mut draft.request.references;
-        references.truncate(most - 1);
-        if references.is_empty() {
-            self.state.input.gives_size = Some(path.clone());
-        }
-        references.push(path);
-        let load = self.state.restore(draft, text, Vec::new());
-        self.send(load);
-    }
-
-    fn use_start_image(&mut self, path: PathBuf) {
-        let mut draft = self.state.draft().clone();
-        let text = tr!("app-input-image", name = file_name(&path));
-        draft.use_start_image(path);
-        let load = self.state.restore(draft, text, Vec::new());
-        self.send(load);
-    }
-
-    pub(super) fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
-        self.state.input.dropped = None;
-        let mut draft = self.state.draft().clone();
-        let name = file_name(&path);
-        let text = match extends {
-            true => tr!("app-extending", name = name),
-            false => tr!("app-input-clip", name = name),
-        };
-        let extends = extends || !self.state.can(Mode::VideoToVideo);
-        draft.use_clip(path, range, extends);
         let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
     }
@@ -489,9 +439,9 @@ impl SluiceApp {
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
-            FileEvent::StylesChosen(path) => self.add_style_file(path),
-            FileEvent::InputFolderChosen(folder) => self.make(Making::Folder(folder)),
-            FileEvent::Inputs { folder, results, found } => self.take_inputs(&folder, results, found),
+            FileEvent::Inputs { folder, results, used_as, found } => {
+                self.take_inputs(&folder, results, used_as, found);
+            }
             FileEvent::Composed { path, thumbnail, settings } => {
                 self.take_composed(path, thumbnail, settings);
             }
@@ -513,13 +463,6 @@ impl SluiceApp {
                 }
             }
             FileEvent::Dropped { path, settings: None, .. } => self.use_as_input(path),
-            FileEvent::InputChosen(path) => self.use_start_image(path),
-            FileEvent::ReferenceChosen(path) => self.add_reference(path),
-            FileEvent::LastImageChosen(path) => self.state.settings.draft.use_last_image(path),
-            FileEvent::KeyframeChosen(path) => self.state.settings.draft.add_keyframe(path),
-            FileEvent::ControlChosen(path) => self.state.settings.draft.use_control(path),
-            FileEvent::ControlMaskChosen(path) => self.state.settings.draft.use_control_mask(path),
-            FileEvent::ClipChosen(path) => self.use_as_clip(path, FrameRange::default(), false),
             FileEvent::Input { path, read, seconds } => {
                 let read = read.map_err(|failure| failure.message);
                 if let Ok(image) = &read {
@@ -527,7 +470,6 @@ impl SluiceApp {
                 }
                 self.state.input.files.take(&path, read, seconds);
             }
-            FileEvent::MaskChosen(path) => self.state.settings.draft.use_mask(path),
             FileEvent::Gone { path, failure } => {
                 self.reading = None;
                 if self.state.images.lost(&path) {
@@ -535,51 +477,14 @@ impl SluiceApp {
                 }
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
-            FileEvent::ModelChosen(path) => self.choose_model(ModelSource::Path(path)),
-            FileEvent::LibraryFolderChosen(path) => self.add_library_folder(path),
-            FileEvent::AdapterChosen(path) => self.state.add_adapter(path),
-            FileEvent::RefinerChosen(path) => {
-                self.state.settings.draft.request.refiner = Some(Refiner::new(path));
-            }
-            FileEvent::ReduxChosen(path) => {
-                self.state.settings.draft.request.redux = Some(Redux::new(path));
-            }
-            FileEvent::ControlNetChosen(model) => {
-                let net = ControlNet { model, ..ControlNet::default() };
-                self.state.settings.draft.request.control_nets.push(net);
-            }
-            FileEvent::ControlImageChosen { net, path } => {
-                if let Some(net) = self.state.settings.draft.request.control_nets.get_mut(net) {
-                    net.image = path;
-                }
-            }
-            FileEvent::IpAdapterChosen(adapter) => {
-                let prompt = ImagePrompt { adapter, ..ImagePrompt::default() };
-                self.state.settings.draft.request.image_prompts.push(prompt);
-            }
-            FileEvent::PromptImageChosen { prompt, path } => {
-                if let Some(prompt) = self.state.settings.draft.request.image_prompts.get_mut(prompt) {
-                    prompt.images.push(path);
-                }
-            }
-            FileEvent::DepthModelChosen(path) => {
-                self.state.settings.draft.request.depth_model = Some(path);
-            }
-            FileEvent::SegmenterChosen(path) => self.state.choose_segmenter(path),
-            FileEvent::LanguageModelChosen(path) => self.state.choose_language_model(path),
-            FileEvent::UpscalerChosen(path) => self.use_upscaler(path),
-            FileEvent::HiresUpscalerChosen(path) => self.state.settings.draft.enlarge_by(path),
             FileEvent::Measured(measured) => self.state.take_measured(measured),
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
-            FileEvent::GalleryFolderChosen(folder) => self.add_gallery_folder(folder),
-            FileEvent::ExportFolderChosen(folder) => self.export_to(folder),
-            FileEvent::OutputFolderChosen(folder) => self.save_into(folder),
             FileEvent::Report(text) => {
                 self.copied = Some(text);
                 self.state.messages.say(tr!("app-report-copied"), Vec::new());
             }
-            FileEvent::DownloadFolderChosen(folder) => self.act_in_get(GetAction::Folder(Some(folder))),
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
+            FileEvent::Chosen(dialog, path) => self.take_chosen(dialog, path),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, folder } => {
                 let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));

@@ -7,7 +7,10 @@ use std::{
 };
 
 use egui::Context;
-use sluice_engine::{output::StillFormat, request::FrameRange};
+use sluice_engine::{
+    output::StillFormat,
+    request::{FrameRange, ModelSource},
+};
 
 use super::SluiceApp;
 use crate::language::tr;
@@ -19,7 +22,7 @@ use crate::window::{
     },
     files::{FileEvent, Task, is_video},
     gallery::ExportDialog,
-    image_settings::ImageSettings,
+    image_settings::{ImageSettings, NamedModel},
     state::{Draft, Shown, State, file_name},
 };
 
@@ -290,11 +293,26 @@ impl SluiceApp {
         let text = tr!("app-settings-of", name = file_name(path));
         let mut draft = Draft::from_request(&settings.request);
         let mut notes = settings.notes;
-        if !settings.model_known {
-            draft.request.model = self.state.chosen_model().clone();
-            if !settings.model_name.is_empty() {
-                notes.push(tr!("app-model-kept", model = &settings.model_name));
-            }
+        let is_certain = match settings.model {
+            NamedModel::Here => true,
+            // The engine has its own folders.
+            NamedModel::Elsewhere => self.library_options.elsewhere,
+            NamedModel::Unplaced => false,
+        };
+        if !is_certain {
+            let current = self.state.chosen_model();
+            let file = match (&draft.request.model, settings.model) {
+                (ModelSource::Path(path), NamedModel::Elsewhere) => Some(file_name(path)),
+                _ => None,
+            };
+            let names = file.iter().chain([&settings.model_name]);
+            let found = names.into_iter().find_map(|name| self.state.library.model_named(name, current));
+            draft.request.model = found.unwrap_or_else(|| {
+                if !settings.model_name.is_empty() {
+                    notes.push(tr!("app-model-kept", model = &settings.model_name));
+                }
+                current.clone()
+            });
         }
         let load = self.state.restore(draft, text, notes);
         self.send(load);

@@ -34,11 +34,22 @@ impl SluiceApp {
             Keeping::Rename(name, new) => self.with_presets(PresetTask::Rename(name, new)),
             Keeping::Delete(name) => self.with_presets(PresetTask::Delete(name)),
             Keeping::Apply(name) => self.apply_preset(&name),
-            Keeping::Reset => self.reset(),
+            Keeping::Reset => {
+                let negative_prompt = self.state.draft().request.negative_prompt.clone();
+                self.reset(negative_prompt, tr!("app-model-defaults"));
+            }
             Keeping::Snippet(words) => self.state.settings.keep_snippet(words),
             Keeping::DeleteSnippet(words) => self.state.delete_snippet(words),
             Keeping::ListStyles => self.list_styles(),
             Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
+            Keeping::ForgetStyles(file) => {
+                self.state.settings.style_files.retain(|known| *known != file);
+                self.list_styles();
+            }
+            Keeping::ForgetTags(file) => {
+                self.state.settings.tag_files.retain(|known| *known != file);
+                self.list_tags();
+            }
         }
     }
 
@@ -46,9 +57,7 @@ impl SluiceApp {
     pub(super) fn list_kept(&mut self) {
         self.with_presets(PresetTask::List);
         self.list_styles();
-        if let Some(data) = &self.places.data {
-            self.request(Task::Tags(data.join(TAGS)));
-        }
+        self.list_tags();
     }
 
     fn with_presets(&mut self, task: PresetTask) {
@@ -85,8 +94,8 @@ impl SluiceApp {
         self.send(load);
     }
 
-    /// Everything but prompts, seed, inputs and the model is as the model starts with it.
-    fn reset(&mut self) {
+    /// Everything but the prompt, seed, inputs and the model is as the model starts with it.
+    pub(super) fn reset(&mut self, negative_prompt: String, text: String) {
         let Some(summary) = self.state.summary() else { return };
         let before = self.state.draft().clone();
         let plain = Request::default();
@@ -101,6 +110,7 @@ impl SluiceApp {
             dtype: None,
             adapters: Vec::new(),
             styles: Vec::new(),
+            negative_prompt,
             ..before.request.clone()
         };
         let mut draft = Draft { request, switched_off: Default::default(), ..before };
@@ -108,8 +118,21 @@ impl SluiceApp {
         if let Some(own) = self.state.settings.library.defaults_of(&summary.source) {
             draft.request = own.given_to(std::mem::take(&mut draft.request));
         }
-        let load = self.state.restore(draft, tr!("app-model-defaults"), Vec::new());
+        let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
+    }
+
+    fn list_tags(&mut self) {
+        let folder = self.places.data.as_ref().map(|data| data.join(TAGS));
+        self.request(Task::Tags(folder, self.state.settings.tag_files.clone()));
+    }
+
+    pub(super) fn add_tag_file(&mut self, path: PathBuf) {
+        let files = &mut self.state.settings.tag_files;
+        if !files.contains(&path) {
+            files.push(path);
+        }
+        self.list_tags();
     }
 
     pub(super) fn list_styles(&mut self) {

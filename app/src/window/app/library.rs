@@ -1,23 +1,21 @@
 //! Executes the actions of the place of models, and handles what its worker says.
 
-use std::{path::PathBuf, time::Duration};
-
-use egui::Context;
-use sluice_engine::{
-    models::Kind,
-    request::{ModelSource, Request},
-    session::Command,
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
+use egui::Context;
+use sluice_engine::{models::Kind, request::ModelSource, session::Command};
+
 use super::SluiceApp;
-use crate::language::tr;
 use crate::window::{
     action::LibraryAction,
     library::{LibraryEvent, LibraryTask, is_due},
-    settings::OwnDefaults,
-    state::{Comparison, EntryId, NextFit, Search},
+    state::{Comparison, EntryId, NextFit, Search, State},
     widgets::TagChange,
 };
+use crate::{language::tr, presets::Preset};
 
 /// Maximum number of results handled per frame.
 const EVENTS_A_FRAME: usize = 32;
@@ -46,8 +44,8 @@ impl SluiceApp {
                 self.state.settings.library.set_tag(&id.key(), tag, on);
             }
             LibraryAction::KeepDefaults => {
-                let request = &self.state.settings.draft.request;
-                let (model, own) = (request.model.clone(), OwnDefaults::of(request));
+                let request = self.state.draft().to_send();
+                let (model, own) = (request.model.clone(), Preset::of(&request, false));
                 self.state.settings.library.defaults.insert(model.to_string(), own);
                 self.state.library.fits.renew();
             }
@@ -134,13 +132,8 @@ impl SluiceApp {
     fn reset_defaults(&mut self, model: &ModelSource) {
         self.state.settings.library.defaults.remove(&model.to_string());
         self.state.library.fits.renew();
-        if let Some(summary) = self.state.summary().filter(|summary| summary.source == *model) {
-            let defaults = summary.defaults.clone();
-            let mut draft = self.state.draft().clone();
-            draft.adopt(&defaults);
-            draft.request = Request { negative_prompt: String::new(), ..draft.request };
-            let load = self.state.restore(draft, tr!("app-model-settings"), Vec::new());
-            self.send(load);
+        if self.state.summary().is_some_and(|summary| summary.source == *model) {
+            self.reset(String::new(), tr!("app-model-settings"));
         }
     }
 
@@ -208,7 +201,7 @@ impl SluiceApp {
     }
 
     fn take_library_event(&mut self, ctx: &Context, event: LibraryEvent) {
-        let library = &mut self.state.library;
+        let State { library, settings, .. } = &mut self.state;
         match event {
             LibraryEvent::Folders(folders) => library.folders = folders,
             LibraryEvent::Progress(read, of) => library.search = Search::Running(Some((read, of))),
@@ -216,6 +209,9 @@ impl SluiceApp {
                 let is_new = inventory.is_some();
                 library.list(inventory, ctx.time());
                 if is_new {
+                    let files: Vec<&Path> =
+                        library.inventory.items.iter().map(|item| item.path.as_path()).collect();
+                    settings.library.follow(&files);
                     self.library_place.previews().clear();
                     let folders = self.part_folders();
                     self.send([Command::SearchIn { folders }]);

@@ -7,7 +7,7 @@ use crate::{
     input_folder::InputFolder,
     language::tr,
     window::{
-        action::Making,
+        action::{InputUse, Making},
         files::Task,
         state::{Notice, Shown, file_name},
     },
@@ -42,11 +42,15 @@ impl SluiceApp {
                 let command = self.state.show_depth(image);
                 self.send(command);
             }
-            Making::Folder(folder) => {
+            Making::Folder(folder, used_as) => {
                 let (output, name) = (self.output_folder(), file_name(&folder));
                 let results = output.join(&name);
                 let results = if results == folder { output.join(format!("{name} new")) } else { results };
-                self.request(Task::ListInputs { folder, results });
+                let extension = match self.state.draft().request.frames {
+                    1 => self.state.settings.output.format.extension(),
+                    _ => "mp4",
+                };
+                self.request(Task::ListInputs { folder, results, extension, used_as });
             }
         }
     }
@@ -73,7 +77,13 @@ impl SluiceApp {
     }
 
     /// Queues a job for each input image of a folder.
-    pub(super) fn take_inputs(&mut self, folder: &Path, results: PathBuf, found: InputFolder) {
+    pub(super) fn take_inputs(
+        &mut self,
+        folder: &Path,
+        results: PathBuf,
+        used_as: InputUse,
+        found: InputFolder,
+    ) {
         let name = file_name(folder);
         let InputFolder { images, done } = found;
         if images.is_empty() {
@@ -84,7 +94,7 @@ impl SluiceApp {
             return self.fail(&tr!("app-nothing-to-generate"), message, None);
         }
         let count = images.len();
-        let commands = self.state.generate_from_folder(images, self.new_seed);
+        let commands = self.state.generate_from_folder(images, used_as, self.new_seed);
         if commands.is_empty() {
             return self.fail(&tr!("app-cannot-generate"), tr!("app-check-settings"), None);
         }

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
-    STYLE_EXTENSIONS, has_extension,
+    STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
 };
 use crate::language::{text, tr};
 
@@ -25,14 +25,22 @@ pub enum Dialog {
     InputImage,
     /// Open a file of styles.
     Styles,
+    /// Open a file of tags.
+    Tags,
     /// Choose a folder of input images.
     InputFolder,
+    /// Choose a folder of reference images, one for each job.
+    ReferenceFolder,
     /// Open the end image of a clip.
     LastImage,
     /// Open an image at a frame of a clip.
     Keyframe,
+    /// Another image in place of the keyframe with this index.
+    OtherKeyframe(usize),
     /// Open a reference image.
     Reference,
+    /// Another image in place of the reference with this index.
+    OtherReference(usize),
     /// Open a clip that controls another.
     ControlClip,
     /// Open a mask for it.
@@ -43,6 +51,8 @@ pub enum Dialog {
     Mask,
     /// Open an adapter file.
     Adapter,
+    /// Another file in place of the adapter with this index.
+    OtherAdapter(usize),
     /// One file that holds a refiner.
     Refiner,
     /// One file that holds a Redux model.
@@ -55,6 +65,13 @@ pub enum Dialog {
     IpAdapter,
     /// Another image for the IP-Adapter with this index.
     PromptImage(usize),
+    /// Another image in place of one.
+    OtherPromptImage {
+        /// The index of the IP-Adapter.
+        prompt: usize,
+        /// The index of its image.
+        image: usize,
+    },
     /// One file that holds a depth estimator.
     DepthModel,
     /// One file that holds a segmenter.
@@ -96,21 +113,22 @@ impl Dialog {
             Self::LibraryFolder => tr!("files-library-folder"),
             Self::InputImage => tr!("files-input-image"),
             Self::Styles => tr!("files-styles"),
-            Self::InputFolder => tr!("files-input-folder"),
+            Self::Tags => tr!("files-tags"),
+            Self::InputFolder | Self::ReferenceFolder => tr!("files-input-folder"),
             Self::LastImage => tr!("files-last-image"),
-            Self::Keyframe => tr!("files-keyframe"),
-            Self::Reference => tr!("files-reference"),
+            Self::Keyframe | Self::OtherKeyframe(_) => tr!("files-keyframe"),
+            Self::Reference | Self::OtherReference(_) => tr!("files-reference"),
             Self::ControlClip => tr!("files-control-clip"),
             Self::ControlMask => tr!("files-control-mask"),
             Self::InputClip => tr!("files-input-clip"),
             Self::Mask => tr!("files-mask"),
-            Self::Adapter => tr!("files-adapter"),
+            Self::Adapter | Self::OtherAdapter(_) => tr!("files-adapter"),
             Self::Refiner => tr!("files-refiner"),
             Self::Redux => tr!("files-redux"),
             Self::ControlNet => tr!("files-control-net"),
             Self::ControlImage(_) => tr!("files-control-image"),
             Self::IpAdapter => tr!("files-ip-adapter"),
-            Self::PromptImage(_) => tr!("files-prompt-image"),
+            Self::PromptImage(_) | Self::OtherPromptImage { .. } => tr!("files-prompt-image"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
             Self::LanguageModel => tr!("files-language-model"),
@@ -140,52 +158,23 @@ impl Dialog {
             | Self::ExportFolder
             | Self::OutputFolder
             | Self::DownloadFolder
-            | Self::InputFolder => None,
+            | Self::InputFolder
+            | Self::ReferenceFolder => None,
             Self::InputImage
             | Self::LastImage
             | Self::Keyframe
+            | Self::OtherKeyframe(_)
             | Self::Reference
+            | Self::OtherReference(_)
             | Self::ControlImage(_)
             | Self::PromptImage(_)
+            | Self::OtherPromptImage { .. }
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
-            Self::Adapter => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
+            Self::Adapter | Self::OtherAdapter(_) => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
             Self::Styles => Some(("files-kind-styles", &STYLE_EXTENSIONS)),
-        }
-    }
-
-    /// The result of choosing a path.
-    pub fn chosen(self, path: PathBuf) -> FileEvent {
-        match self {
-            Self::ModelFile | Self::ModelFolder => FileEvent::ModelChosen(path),
-            Self::LibraryFolder => FileEvent::LibraryFolderChosen(path),
-            Self::Adapter => FileEvent::AdapterChosen(path),
-            Self::Refiner => FileEvent::RefinerChosen(path),
-            Self::Redux => FileEvent::ReduxChosen(path),
-            Self::ControlNet => FileEvent::ControlNetChosen(path),
-            Self::ControlImage(net) => FileEvent::ControlImageChosen { net, path },
-            Self::IpAdapter => FileEvent::IpAdapterChosen(path),
-            Self::PromptImage(prompt) => FileEvent::PromptImageChosen { prompt, path },
-            Self::DepthModel => FileEvent::DepthModelChosen(path),
-            Self::Segmenter => FileEvent::SegmenterChosen(path),
-            Self::LanguageModel => FileEvent::LanguageModelChosen(path),
-            Self::Upscaler => FileEvent::UpscalerChosen(path),
-            Self::HiresUpscaler => FileEvent::HiresUpscalerChosen(path),
-            Self::InputImage => FileEvent::InputChosen(path),
-            Self::Styles => FileEvent::StylesChosen(path),
-            Self::InputFolder => FileEvent::InputFolderChosen(path),
-            Self::LastImage => FileEvent::LastImageChosen(path),
-            Self::Keyframe => FileEvent::KeyframeChosen(path),
-            Self::Reference => FileEvent::ReferenceChosen(path),
-            Self::ControlClip => FileEvent::ControlChosen(path),
-            Self::ControlMask => FileEvent::ControlMaskChosen(path),
-            Self::InputClip => FileEvent::ClipChosen(path),
-            Self::Mask => FileEvent::MaskChosen(path),
-            Self::GalleryFolder => FileEvent::GalleryFolderChosen(path),
-            Self::ExportFolder => FileEvent::ExportFolderChosen(path),
-            Self::OutputFolder => FileEvent::OutputFolderChosen(path),
-            Self::DownloadFolder => FileEvent::DownloadFolderChosen(path),
+            Self::Tags => Some(("files-kind-tags", &TAG_EXTENSIONS)),
         }
     }
 
@@ -204,7 +193,7 @@ impl Dialog {
             None => native.pick_folder(),
         };
         match answer {
-            Some(path) => self.chosen(path),
+            Some(path) => FileEvent::Chosen(self, path),
             None if cfg!(target_os = "linux") && started.elapsed() < SOON => {
                 FileEvent::NoDialog { dialog: self, folder }
             }

@@ -12,7 +12,7 @@ use crate::window::{
 };
 
 /// View state; not saved.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Connection {
     is_open: bool,
     /// What is typed, until it is used.

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{downloads::Network, language::tr};
 pub use catalogue::{fit_badge, fit_line, start_button};
-use connection::Connection;
+pub use connection::{Connection, show as connection};
 pub use worker::{GetEvent, GetTask, GetWorker};
 
 /// Width of the panel with downloads.
@@ -85,7 +85,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
                 ui.spacing_mut().item_spacing.y = space::S;
                 running::show(ui, state, actions);
                 ui.add_space(space::M);
-                connection::show(ui, state, &mut place.connection, actions);
+                connection(ui, state, &mut place.connection, actions);
             });
         });
     });

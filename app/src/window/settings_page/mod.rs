@@ -11,6 +11,7 @@ use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui
 
 use super::{
     action::Action,
+    get::Connection,
     state::State,
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
@@ -34,6 +35,8 @@ pub struct SettingsPage {
     names: Option<String>,
     /// The engines.
     engines: engines::EnginesView,
+    /// How servers are reached.
+    connection: Connection,
     /// Whether the search has had the focus.
     was_shown: bool,
 }

@@ -1,17 +1,19 @@
 //! The settings, in the order in which they are listed.
 
+use std::path::PathBuf;
+
 use egui::{Label, RichText, TextEdit, Ui};
 use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
 use super::{SettingsPage, about, engines, language, updates};
 use crate::language::{text, tr};
 use crate::window::{
-    action::{Action, GalleryAction, LibraryAction},
+    action::{Action, GalleryAction, Keeping, LibraryAction},
     commands,
     files::Dialog,
-    icons,
+    get, icons,
     settings::{OutputSettings, RenderGpu, SCALES, Setting, ThemeChoice},
-    state::State,
+    state::{State, file_name},
     tokens::space,
     widgets::{self, Weight},
 };
@@ -37,11 +39,12 @@ impl Row {
 const LOOK: &str = "settings-section-look";
 const SAVING: &str = "settings-section-saving";
 const FOLDERS: &str = "settings-section-folders";
+const PROMPTS: &str = "settings-section-prompts";
 const ENGINE: &str = "settings-section-engine";
 const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 15] = [
+pub const ROWS: [Row; 18] = [
     Row { section: LOOK, words: "settings-words-language", show: language::show },
     Row { section: LOOK, words: "settings-words-theme", show: theme },
     Row { section: LOOK, words: "settings-words-scale", show: scale },
@@ -54,6 +57,9 @@ pub const ROWS: [Row; 15] = [
     Row { section: SAVING, words: "settings-words-format", show: format },
     Row { section: SAVING, words: "settings-words-names", show: names },
     Row { section: FOLDERS, words: "settings-words-folders", show: folders },
+    Row { section: FOLDERS, words: "settings-words-connection", show: connection },
+    Row { section: PROMPTS, words: "settings-words-styles", show: styles },
+    Row { section: PROMPTS, words: "settings-words-tags", show: tags },
     Row { section: ENGINE, words: "settings-words-engine", show: engines::show },
     Row { section: ABOUT, words: "settings-words-about", show: about::show },
     Row { section: ABOUT, words: "settings-words-updates", show: updates::show },
@@ -256,6 +262,55 @@ fn folders(ui: &mut Ui, _: &State, _: &mut SettingsPage, actions: &mut Vec<Actio
     });
 }
 
+fn connection(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
+    get::connection(ui, state, &mut page.connection, actions);
+}
+
+fn styles(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
+    widgets::field_label(ui, &tr!("side-panel-styles"));
+    if let Some(file) = listed(ui, &state.settings.style_files) {
+        actions.push(Keeping::ForgetStyles(file).into());
+    }
+    if widgets::button(ui, Some(icons::FILE), &tr!("side-panel-styles-open"), Weight::Plain)
+        .on_hover_text(tr!("side-panel-styles-open-tip"))
+        .clicked()
+    {
+        actions.push(Action::OpenDialog(Dialog::Styles));
+    }
+}
+
+fn tags(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
+    widgets::field_label(ui, &tr!("settings-tags"));
+    if let Some(file) = listed(ui, &state.settings.tag_files) {
+        actions.push(Keeping::ForgetTags(file).into());
+    }
+    if widgets::button(ui, Some(icons::FILE), &tr!("settings-tags-open"), Weight::Plain)
+        .on_hover_text(tr!("settings-tags-open-tip"))
+        .clicked()
+    {
+        actions.push(Action::OpenDialog(Dialog::Tags));
+    }
+    if !state.tags.is_empty() {
+        widgets::hint(ui, tr!("settings-tags-count", count = state.tags.len()));
+    }
+}
+
+/// Files, each with a button to remove it from the list. Returns one that is to be removed.
+fn listed(ui: &mut Ui, files: &[PathBuf]) -> Option<PathBuf> {
+    let mut removed = None;
+    for file in files {
+        ui.horizontal(|ui| {
+            let remove = tr!("settings-file-remove", name = file_name(file));
+            if widgets::icon_button(ui, icons::X, &remove).clicked() {
+                removed = Some(file.clone());
+            }
+            let path = file.display().to_string();
+            ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
+        });
+    }
+    removed
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +321,7 @@ mod tests {
         assert_eq!(found(""), ROWS.len());
         assert_eq!(found("  "), ROWS.len());
         assert_eq!((found("JPEG"), found("output folder"), found("look gpu")), (1, 1, 1));
+        assert_eq!((found("proxy"), found("token"), found("tags csv")), (1, 1, 1));
         assert_eq!(found("cheese"), 0);
     }
 }

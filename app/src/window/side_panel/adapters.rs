@@ -38,10 +38,10 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut AdapterList) {
 fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
     let Parts { state, draft, actions, .. } = parts;
     let paths: Vec<PathBuf> = draft.request.adapters.iter().map(|adapter| adapter.path.clone()).collect();
-    for path in paths {
-        let report = state.adapters.reports.iter().find(|report| report.path == path);
-        let half = state.adapters.reports.iter().find(|report| report.half_of.as_ref() == Some(&path));
-        row(ui, draft, &path, [report, half], actions);
+    for (index, path) in paths.iter().enumerate() {
+        let report = state.adapters.reports.iter().find(|report| report.path == *path);
+        let half = state.adapters.reports.iter().find(|report| report.half_of.as_ref() == Some(path));
+        row(ui, draft, (index, path), [report, half], actions);
     }
     ui.horizontal(|ui| {
         if widgets::button(ui, Some(icons::FILE_UP), &tr!("side-panel-lora-add"), Weight::Plain)
@@ -57,7 +57,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
 fn row(
     ui: &mut Ui,
     draft: &mut Draft,
-    path: &Path,
+    (index, path): (usize, &Path),
     [report, half]: [Option<&AdapterReport>; 2],
     actions: &mut Vec<Action>,
 ) {
@@ -70,7 +70,8 @@ fn row(
             actions.push(if on { Action::AddAdapter(path) } else { Action::SwitchAdapterOff(path) });
         }
         let remove = tr!("side-panel-lora-remove", name = name.as_str());
-        let by_menu = FileMenu { path, replace: None, remove: &remove }.show(&switch, actions);
+        let replace = Dialog::OtherAdapter(index);
+        let by_menu = FileMenu { path, replace, remove: &remove }.show(&switch, actions);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::icon_button(ui, icons::X, &remove).clicked() || by_menu {
                 actions.push(Action::RemoveAdapter(path.to_owned()));

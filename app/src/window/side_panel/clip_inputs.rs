@@ -97,6 +97,32 @@ pub(super) fn empty_well(
     });
 }
 
+/// The same for an image, with another button for a folder of them.
+pub(super) fn image_or_folder(ui: &mut Ui, label: &str, tip: &str, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        widgets::field_label(ui, label);
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::button(ui, Some(icons::IMAGE), &tr!("side-panel-choose"), Weight::Ghost)
+                .on_hover_text(tip)
+                .clicked()
+            {
+                actions.push(Action::OpenDialog(Dialog::InputImage));
+            }
+            folder(ui, &tr!("side-panel-input-folder"), Dialog::InputFolder, actions);
+        });
+    });
+}
+
+/// A button for a folder of images, for each of which a job is queued.
+pub(super) fn folder(ui: &mut Ui, name: &str, dialog: Dialog, actions: &mut Vec<Action>) {
+    if widgets::icon_button(ui, icons::FOLDER, name)
+        .on_hover_text(tr!("side-panel-input-folder-tip"))
+        .clicked()
+    {
+        actions.push(Action::OpenDialog(dialog));
+    }
+}
+
 fn start_image(
     ui: &mut Ui,
     request: &mut Request,
@@ -106,20 +132,13 @@ fn start_image(
 ) {
     let Some(source) = &mut request.source else {
         let tip = tr!("side-panel-start-image-tip");
-        return empty_well(
-            ui,
-            &tr!("side-panel-start-image"),
-            icons::IMAGE,
-            &tip,
-            Dialog::InputImage,
-            actions,
-        );
+        return image_or_folder(ui, &tr!("side-panel-start-image"), &tip, actions);
     };
     widgets::field_label(ui, &tr!("side-panel-start-image"));
     let mut is_removed = false;
     let menu = FileMenu {
         path: &source.path,
-        replace: Some(Dialog::InputImage),
+        replace: Dialog::InputImage,
         remove: &tr!("side-panel-start-image-remove"),
     };
     file_row(ui, files, textures, &menu, actions, || is_removed = true);
@@ -145,7 +164,7 @@ fn end_image(
     widgets::field_label(ui, &tr!("side-panel-end-image"));
     let mut is_removed = false;
     let remove = tr!("side-panel-end-image-remove");
-    let menu = FileMenu { path, replace: Some(Dialog::LastImage), remove: &remove };
+    let menu = FileMenu { path, replace: Dialog::LastImage, remove: &remove };
     file_row(ui, files, textures, &menu, actions, || is_removed = true);
     if is_removed {
         *last = None;
@@ -170,7 +189,7 @@ fn input_clip(
     let mut is_removed = false;
     let menu = FileMenu {
         path: &clip.path,
-        replace: Some(Dialog::InputClip),
+        replace: Dialog::InputClip,
         remove: &tr!("side-panel-input-clip-remove"),
     };
     file_row(ui, files, textures, &menu, actions, || is_removed = true);

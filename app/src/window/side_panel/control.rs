@@ -40,7 +40,7 @@ pub fn show(
         Some(video) => {
             widgets::field_label(ui, &tr!("side-panel-control-clip"));
             let remove = tr!("side-panel-control-clip-remove");
-            let menu = FileMenu { path: video, replace: Some(Dialog::ControlClip), remove: &remove };
+            let menu = FileMenu { path: video, replace: Dialog::ControlClip, remove: &remove };
             file_row(ui, files, textures, &menu, actions, || is_removed = true);
             mask(ui, control, files, textures, actions);
         }
@@ -84,7 +84,7 @@ fn mask(
     widgets::field_label(ui, &tr!("side-panel-control-mask"));
     let mut is_removed = false;
     let remove = tr!("side-panel-control-mask-remove");
-    let menu = FileMenu { path, replace: Some(Dialog::ControlMask), remove: &remove };
+    let menu = FileMenu { path, replace: Dialog::ControlMask, remove: &remove };
     file_row(ui, files, textures, &menu, actions, || is_removed = true);
     if is_removed {
         control.mask = None;

@@ -235,7 +235,7 @@ fn row(
     let mut has_none = false;
     let menu = FileMenu {
         path: &net.image,
-        replace: Some(Dialog::ControlImage(index)),
+        replace: Dialog::ControlImage(index),
         remove: &tr!("control-nets-image-remove"),
     };
     file_row(ui, files, textures, &menu, actions, || has_none = true);

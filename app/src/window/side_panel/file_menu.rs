@@ -13,8 +13,8 @@ use crate::{
 pub struct FileMenu<'a> {
     /// The file.
     pub path: &'a Path,
-    /// The dialog that chooses another file in its place, if there is one.
-    pub replace: Option<Dialog>,
+    /// The dialog that chooses another file in its place.
+    pub replace: Dialog,
     /// What removing it is called.
     pub remove: &'a str,
 }
@@ -33,10 +33,8 @@ impl FileMenu<'_> {
                 }
                 is_chosen
             };
-            if let Some(dialog) = self.replace
-                && row(icons::FILE_UP, &tr!("side-panel-replace"), tr!("side-panel-replace-tip"))
-            {
-                actions.push(Action::OpenDialog(dialog));
+            if row(icons::FILE_UP, &tr!("side-panel-replace"), tr!("side-panel-replace-tip")) {
+                actions.push(Action::OpenDialog(self.replace));
             }
             is_removed = row(icons::X, self.remove, tr!("side-panel-file-remove-tip"));
             let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,8 +1,9 @@
 //! The prediction for the next image, below Generate.
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
-use sluice_engine::memory::{
-    Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError, Quality,
+use sluice_engine::{
+    memory::{Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError, Quality},
+    request::Request,
 };
 
 use crate::{
@@ -12,7 +13,7 @@ use crate::{
         action::Action,
         icons,
         settings::Setting,
-        state::{Answer, Aspect, State},
+        state::{Answer, State, clip_words},
         strategy_names::name_of,
         tokens::{Palette, font, space},
         widgets::{self, Weight},
@@ -142,27 +143,30 @@ fn does_not_fit(
             }
         }
         if !ways.iter().any(|(alternative, _)| alternative.quality == Quality::Exact) {
-            smaller(ui, state, actions);
+            smaller(ui, state, forecast, actions);
         }
     });
 }
 
-/// Offers a size with half as many pixels.
-fn smaller(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let request = &state.draft().request;
-    let aspect = Aspect { width: request.width.max(1), height: request.height.max(1) };
-    let area = u64::from(request.width) * u64::from(request.height) / 2;
-    let (width, height) = aspect.size(area, state.size_multiple());
-    if (width, height) == (request.width, request.height) {
-        return;
+/// Offers the largest size and the longest clip that fit.
+fn smaller(ui: &mut Ui, state: &State, forecast: &Forecast, actions: &mut Vec<Action>) {
+    let mut offer = |words: String, tip: String, change: &dyn Fn(&mut Request)| {
+        if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(tip).clicked() {
+            let mut draft = state.draft().clone();
+            change(&mut draft.request);
+            actions.push(Action::Edit(Box::new(draft)));
+        }
+    };
+    if let Some([width, height]) = forecast.fitting_size {
+        let words = tr!("side-panel-use-size", width = width, height = height);
+        offer(words, tr!("side-panel-use-size-smaller-tip"), &|request| {
+            (request.width, request.height) = (width, height);
+        });
     }
-    if widgets::button(ui, None, &tr!("side-panel-use-size", width = width, height = height), Weight::Plain)
-        .on_hover_text(tr!("side-panel-use-size-smaller-tip"))
-        .clicked()
-    {
-        let mut draft = state.draft().clone();
-        (draft.request.width, draft.request.height) = (width, height);
-        actions.push(Action::Edit(Box::new(draft)));
+    if let Some(frames) = forecast.fitting_frames {
+        let length = clip_words(frames, state.draft().request.frame_rate);
+        let words = tr!("side-panel-use-length", length = length.as_str());
+        offer(words, tr!("side-panel-use-fewer-frames-tip"), &|request| request.frames = frames);
     }
 }
 

@@ -111,7 +111,8 @@ fn row(
     for (number, image) in prompt.images.iter().enumerate() {
         ui.push_id(number, |ui| {
             let remove = tr!("image-prompts-image-remove", name = file_name(image));
-            let menu = FileMenu { path: image, replace: None, remove: &remove };
+            let replace = Dialog::OtherPromptImage { prompt: index, image: number };
+            let menu = FileMenu { path: image, replace, remove: &remove };
             file_row(ui, &state.input.files, textures, &menu, actions, || unread = Some(number));
         });
     }

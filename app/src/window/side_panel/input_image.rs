@@ -5,7 +5,7 @@ use std::path::Path;
 use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
 use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
-use super::{file_menu::FileMenu, outpaint, parts::Parts};
+use super::{clip_inputs::image_or_folder, file_menu::FileMenu, outpaint, parts::Parts};
 use crate::{
     language::tr,
     window::{
@@ -89,23 +89,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     let request = &mut draft.request;
     let wanted = [u64::from(request.width), u64::from(request.height)];
     let Some(source) = &mut request.source else {
-        ui.horizontal(|ui| {
-            widgets::field_label(ui, &tr!("side-panel-image-to-image"));
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if widgets::button(ui, Some(icons::IMAGE), &tr!("side-panel-choose"), Weight::Ghost)
-                    .on_hover_text(tr!("side-panel-input-image-tip"))
-                    .clicked()
-                {
-                    actions.push(Action::OpenDialog(Dialog::InputImage));
-                }
-                if widgets::icon_button(ui, icons::FOLDER, &tr!("side-panel-input-folder"))
-                    .on_hover_text(tr!("side-panel-input-folder-tip"))
-                    .clicked()
-                {
-                    actions.push(Action::OpenDialog(Dialog::InputFolder));
-                }
-            });
-        });
+        let tip = tr!("side-panel-input-image-tip");
+        image_or_folder(ui, &tr!("side-panel-image-to-image"), &tip, actions);
         return;
     };
     widgets::field_label(ui, &tr!("side-panel-image-to-image"));
@@ -116,7 +101,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         textures,
         &FileMenu {
             path: &source.path,
-            replace: Some(Dialog::InputImage),
+            replace: Dialog::InputImage,
             remove: &tr!("side-panel-input-image-remove"),
         },
         actions,
@@ -185,8 +170,7 @@ fn mask(
     });
     let Some(mask) = &mut source.mask else { return };
     let mut is_removed = false;
-    let menu =
-        FileMenu { path: &mask.path, replace: Some(Dialog::Mask), remove: &tr!("side-panel-mask-remove") };
+    let menu = FileMenu { path: &mask.path, replace: Dialog::Mask, remove: &tr!("side-panel-mask-remove") };
     file_row(ui, files, textures, &menu, actions, || is_removed = true);
     ui.checkbox(&mut mask.keeps_the_rest, RichText::new(tr!("side-panel-mask-keep")).small())
         .on_hover_text(tr!("side-panel-mask-keep-tip"));

@@ -41,7 +41,8 @@ pub fn show(
         ui.push_id(("keyframe", index), |ui| {
             let name = file_name(&keyframe.path);
             let remove = tr!("side-panel-keyframe-remove", name = name);
-            let menu = FileMenu { path: &keyframe.path, replace: None, remove: &remove };
+            let replace = Dialog::OtherKeyframe(index);
+            let menu = FileMenu { path: &keyframe.path, replace, remove: &remove };
             file_row(ui, files, textures, &menu, actions, || removed = Some(index));
             let mut number = keyframe.frame + 1;
             widgets::slider_row(ui, &tr!("side-panel-frame"), &mut number, 2..=last, 2..=last, 1.0)

@@ -4,6 +4,7 @@ use egui::{Align, Layout, Sense, Ui};
 use sluice_engine::request::{ReferenceSizes, References, Request, RequestError};
 
 use super::{
+    clip_inputs::folder,
     file_menu::FileMenu,
     input_image::thumbnail,
     parts::{Parts, gap, sentence},
@@ -73,6 +74,9 @@ fn heading(ui: &mut Ui, takes: Option<&References>, given: usize, actions: &mut 
             {
                 actions.push(Action::OpenDialog(Dialog::Reference));
             }
+            if given == 0 && takes.is_some_and(|takes| takes.edits) {
+                folder(ui, &tr!("side-panel-reference-folder"), Dialog::ReferenceFolder, actions);
+            }
         });
     });
 }
@@ -102,7 +106,8 @@ fn row(
                     Some(FileState::Reading) | None => tr!("side-panel-reading"),
                 };
                 let remove = tr!("side-panel-reference-remove", number = number);
-                if (FileMenu { path, replace: None, remove: &remove }).show(&response, actions) {
+                let replace = Dialog::OtherReference(index);
+                if (FileMenu { path, replace, remove: &remove }).show(&response, actions) {
                     change = Some(Change::Remove(index));
                 }
                 response.on_hover_text(format!("{number}: {name}\n{about}"));

@@ -78,9 +78,7 @@ fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multi
     let defaults = &summary.defaults;
     let area = u64::from(defaults.width) * u64::from(defaults.height);
     let Some(is_larger) = outside(defaults, request) else {
-        if summary.frame_multiple.is_some() {
-            usual_aspect(ui, request, area, multiple);
-        }
+        usual_aspect(ui, request, area, multiple, summary.frame_multiple.is_some());
         return;
     };
     let Defaults { width, height, .. } = *defaults;
@@ -103,11 +101,19 @@ fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multi
     }
 }
 
-/// Says when a clip is much wider or taller than those that models are made for, and offers the nearest aspect ratio.
-fn usual_aspect(ui: &mut Ui, request: &mut Request, area: u64, multiple: u32) {
+/// Says when an image or a clip is much wider or taller than those that models are made for, and offers the nearest aspect
+/// ratio.
+fn usual_aspect(ui: &mut Ui, request: &mut Request, area: u64, multiple: u32, makes_clips: bool) {
     let Some(nearest) = Aspect::instead_of(request.width, request.height) else { return };
     let Some([tallest, widest]) = Aspect::extremes() else { return };
-    widgets::hint(ui, tr!("side-panel-aspect-far", tallest = tallest.name(), widest = widest.name()));
+    let (tallest, widest) = (tallest.name(), widest.name());
+    widgets::hint(
+        ui,
+        match makes_clips {
+            true => tr!("side-panel-aspect-far", tallest = tallest, widest = widest),
+            false => tr!("side-panel-aspect-far-image", tallest = tallest, widest = widest),
+        },
+    );
     let (width, height) = nearest.size(area, multiple);
     if widgets::button(ui, None, &tr!("side-panel-use-size", width = width, height = height), Weight::Plain)
         .on_hover_text(tr!("side-panel-use-size-trained-tip"))

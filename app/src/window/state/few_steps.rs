@@ -26,6 +26,23 @@ impl State {
         self.adopt(draft, few.in_words(), vec![tr!("state-lora-made-for", name = name_of(&path))]);
     }
 
+    /// Uses another adapter in the place of one, with its weight, unless one of them brings settings of its own.
+    pub fn replace_adapter(&mut self, index: usize, path: PathBuf) {
+        let adapters = &mut self.settings.draft.request.adapters;
+        let is_listed = adapters.iter().any(|adapter| adapter.path == path);
+        let Some(adapter) = adapters.get_mut(index).filter(|_| !is_listed) else { return };
+        if FewSteps::of(&adapter.path).is_none() && FewSteps::of(&path).is_none() {
+            let old = std::mem::replace(&mut adapter.path, path.clone());
+            let is_on = self.settings.draft.uses(&old);
+            self.settings.draft.switch(&old, true);
+            self.settings.draft.switch(&path, is_on);
+            return;
+        }
+        let old = adapter.path.clone();
+        self.drop_adapter(&old, true);
+        self.add_adapter(path);
+    }
+
     /// Switches an adapter off or removes it. The model's own settings come back if it brought the current ones.
     pub fn drop_adapter(&mut self, path: &Path, removed: bool) {
         let mut draft = self.settings.draft.clone();

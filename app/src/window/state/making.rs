@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
+    memory::Plan,
     output::Output,
     request::{
         Request, SourceImage, Variation,
@@ -11,8 +12,17 @@ use sluice_engine::{
     session::{Command, Job, JobId},
 };
 
-use super::{NamedGroup, RecentId, Shown, State};
-use crate::groups::{Group, seconds_of_another};
+use super::{Expected, NamedGroup, RecentId, Shown, State};
+use crate::{
+    groups::{Group, seconds_of_another},
+    window::action::InputUse,
+};
+
+/// Seconds of an image of a grid over the settings of `base`, which has this plan, after another one.
+fn seconds_of_cell(plan: &Plan, cell: &Request, base: &Request) -> f64 {
+    let area = |request: &Request| request.result_size(1).map(f64::from).iter().product::<f64>();
+    seconds_of_another(plan, cell.steps, area(cell) / area(base) / f64::from(base.batch.max(1)))
+}
 
 /// Variations that are generated at once.
 const VARIATIONS: u32 = 4;
@@ -69,15 +79,17 @@ impl State {
             return Ok(Vec::new());
         };
         self.take_seed(new_seed);
-        let request = self.settings.draft.to_send().into_owned();
+        let request = self.to_send().into_owned();
         let cells = grid.cells(&request)?;
         self.settings.remember_prompt(&request.prompt);
         let mut group = Group::of_grid(grid, &request, &cells, Output::Folder(folder));
         let mut commands = Vec::with_capacity(cells.len());
         for cell in cells {
             let place = group.place(cell.at);
+            let expected = self.expected_of(&cell.request, &request);
             let job = Job { group: Some(place.clone()), ..self.job_of(cell.request) };
             commands.push(self.jobs.add(job));
+            self.jobs.expect(expected);
             group.add(self.jobs.newest(), place.place);
         }
         let group = self.group(group);
@@ -100,42 +112,22 @@ impl State {
 
     /// About how many seconds the cells take: from the forecast for the panel's settings. Nothing is known about other models.
     pub fn seconds_of(&self, grid: &Grid) -> Option<f64> {
-        let request = self.draft().to_send();
+        let request = self.to_send();
         let (plan, cells) = (self.planning.plan()?, grid.cells(&request).ok()?);
         if cells.iter().any(|cell| cell.request.model != request.model) {
             return None;
         }
-        let area = |request: &Request| request.result_size(1).map(f64::from).iter().product::<f64>();
-        let one = |request: &Request, base: &Request| {
-            let pixels = area(request) / area(base) / f64::from(base.batch.max(1));
-            seconds_of_another(plan, request.steps, pixels)
-        };
-        let all: f64 = cells.iter().map(|cell| one(&cell.request, &request)).sum();
+        let all: f64 = cells.iter().map(|cell| seconds_of_cell(plan, &cell.request, &request)).sum();
         // The first one loads the model.
-        Some(all + (plan.seconds - one(&request, &request)).max(0.0))
+        Some(all + (plan.seconds - seconds_of_cell(plan, &request, &request)).max(0.0))
     }
 
-    /// About how many seconds the queue takes: what is left of the running job, and the others by the forecast for the panel's
-    /// settings. Nothing is known about other models, and about what is enlarged.
-    pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
-        let (running, progress) = self.jobs.running()?;
-        let base = self.draft().to_send();
-        let plan = self.planning.plan()?;
-        let area = |request: &Request| {
-            let frames = f64::from(request.frames.max(1)) * f64::from(request.batch.max(1));
-            f64::from(request.width) * f64::from(request.height) * frames
-        };
-        let mut seconds = progress.seconds_left(now)?;
-        for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
-            let request = job.request();
-            let makes_map =
-                request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
-            if request.model != base.model || request.upscale.is_some() || makes_map {
-                return None;
-            }
-            seconds += seconds_of_another(plan, request.steps, area(request) / area(&base));
-        }
-        Some(seconds / self.lanes.serving() as f64)
+    /// What a cell takes of a grid over the panel's settings, if that is known.
+    fn expected_of(&self, cell: &Request, base: &Request) -> Option<Expected> {
+        let plan = self.planning.plan().filter(|_| cell.model == base.model)?;
+        let next = seconds_of_cell(plan, cell, base);
+        let loading = (plan.seconds - seconds_of_cell(plan, base, base)).max(0.0);
+        Some(Expected { first: next + loading, next })
     }
 
     /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.
@@ -168,24 +160,36 @@ impl State {
         commands
     }
 
-    /// Queues image to image for each of these input images, each with the file that it becomes.
+    /// Queues a job for each of these input images, each with the file that it becomes: image to image, an edit of it, or a
+    /// clip that starts with it.
     pub fn generate_from_folder(
         &mut self,
         images: Vec<(PathBuf, PathBuf)>,
+        used_as: InputUse,
         new_seed: impl FnOnce() -> u64,
     ) -> Vec<Command> {
         if !self.can_generate() || images.is_empty() {
             return Vec::new();
         }
         self.take_seed(new_seed);
-        let base = Request { batch: 1, ..self.settings.draft.to_send().into_owned() };
+        let base = Request { batch: 1, ..self.to_send().into_owned() };
         self.settings.remember_prompt(&base.prompt);
         let before = base.source.clone().unwrap_or_default();
         let mut commands = Vec::new();
         for (input, result) in images {
-            let source = Some(SourceImage { path: input, mask: None, ..before.clone() });
-            let job = self.job_of(Request { source, ..base.clone() });
+            let request = match used_as {
+                InputUse::Reference => {
+                    let others = base.references.iter().skip(1).cloned();
+                    Request { references: std::iter::once(input).chain(others).collect(), ..base.clone() }
+                }
+                InputUse::Source => {
+                    let source = Some(SourceImage { path: input, mask: None, ..before.clone() });
+                    Request { source, ..base.clone() }
+                }
+            };
+            let job = self.job_of(request);
             commands.push(self.jobs.add(Job { output: Some(Output::File(result)), ..job }));
+            self.jobs.expect(self.expected());
         }
         self.follow_jobs();
         commands

@@ -4,6 +4,7 @@ mod clip_frames;
 mod depth;
 mod downloads;
 mod draft;
+mod editing;
 mod enhancing;
 mod few_steps;
 mod groups;
@@ -19,6 +20,8 @@ mod pixels;
 mod planning;
 mod playback;
 mod player;
+mod queue_order;
+mod queue_time;
 mod recent;
 mod sizes;
 mod sound;
@@ -35,7 +38,7 @@ use sluice_engine::{
     hardware::HardwareSample,
     output::Clip,
     request::{LONGEST_SIDE, Mode, ModelSource, References, Request, RequestError, Style},
-    session::{Command, Event, Failure, JobId, ModelSummary, Picture, Reading, Serving},
+    session::{Command, Event, Failure, Job, JobId, ModelSummary, Picture, Reading, Serving},
 };
 
 use super::{
@@ -65,6 +68,7 @@ pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, sh
 pub use planning::{Answer, Ask, Planning};
 pub use playback::{Control, HeardPart, Playback, SPEEDS, same_moment};
 pub use player::Player;
+pub use queue_time::Expected;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use updates::Updates;
@@ -322,8 +326,11 @@ impl State {
 
     /// The next query for a prediction, if any.
     pub fn ask(&mut self, now: f64) -> Ask {
-        let request = self.can_generate().then(|| self.settings.draft.to_send());
-        self.planning.look(request.as_deref(), &self.settings.memory.preferences, now)
+        let mut planning = std::mem::take(&mut self.planning);
+        let request = self.can_generate().then(|| self.to_send());
+        let ask = planning.look(request.as_deref(), &self.settings.memory.preferences, now);
+        self.planning = planning;
+        ask
     }
 
     /// Selects another model.
@@ -342,18 +349,23 @@ impl State {
     }
 
     /// Queues a job with the panel's settings. Randomizes the seed unless it is locked.
-    pub fn generate(&mut self, new_seed: impl FnOnce() -> u64) -> Option<Command> {
+    pub fn generate(&mut self, new_seed: impl FnOnce() -> u64) -> Vec<Command> {
         if !self.can_generate() {
-            return None;
+            return Vec::new();
         }
         self.take_seed(new_seed);
-        let job = self.job_of(self.settings.draft.to_send().into_owned());
+        let job = self.job_of(self.to_send().into_owned());
+        let job = Job { output: self.jobs.output_of_edited().or(job.output), ..job };
         self.settings.remember_prompt(&job.request.prompt);
         self.follow_jobs();
-        if self.settings.batch_grid && job.request.batch > 1 {
-            return Some(self.compose_batch(job));
-        }
-        Some(self.jobs.add(job))
+        let add = match self.settings.batch_grid && job.request.batch > 1 {
+            true => self.compose_batch(job),
+            false => self.jobs.add(job),
+        };
+        self.jobs.expect(self.expected());
+        let mut commands = vec![add];
+        commands.extend(self.jobs.take_edited_place());
+        commands
     }
 
     /// Randomizes the seed; the next job uses it whether it is locked or not.
@@ -380,6 +392,7 @@ impl State {
     pub fn undo(&mut self, undo: Undo) -> Vec<Command> {
         match undo {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
+            Undo::Edited(before) => self.edit_no_longer(*before),
             Undo::Cancelled(jobs) => {
                 self.images.follow = true;
                 self.messages.resumed(&jobs);
@@ -545,11 +558,11 @@ impl State {
         let shown = self.images.shown_recent();
         let clip = shown.and_then(|recent| Some((recent.id, recent.clip()?)));
         let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
-        let waits =
-            clip.is_some_and(|(id, ..)| self.images.is_of_start(id) && self.player.playback(id).is_none());
+        let is_asked_for = |id| !self.images.is_of_start(id) && !self.settings.reduced_motion;
+        let waits = clip.is_some_and(|(id, ..)| !is_asked_for(id) && self.player.playback(id).is_none());
         self.player.follow(clip, now);
         if waits {
-            // Nobody has asked for it, and it may have sound.
+            // It moves, and may have sound.
             self.player.control(Control::Go(0), now);
         }
         self.player.keep(|id| self.images.recents.get(id).is_some());

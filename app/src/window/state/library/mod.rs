@@ -1,6 +1,7 @@
 //! The models on disk and well-known ones, and how they fit. No drawing and no I/O.
 
 mod fit;
+mod named;
 
 use std::{
     collections::{HashMap, HashSet},

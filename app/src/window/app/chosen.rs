@@ -1,0 +1,138 @@
+//! Files that were chosen or dropped, and what they become.
+
+use std::path::PathBuf;
+
+use sluice_engine::request::{ControlNet, FrameRange, ImagePrompt, Mode, ModelSource, Redux, Refiner};
+
+use super::SluiceApp;
+use crate::{
+    language::tr,
+    window::{
+        action::{GetAction, InputUse, Making},
+        files::Dialog,
+        state::file_name,
+    },
+};
+
+impl SluiceApp {
+    /// Uses a file or folder for what a dialog asks for.
+    pub(super) fn take_chosen(&mut self, dialog: Dialog, path: PathBuf) {
+        let draft = &mut self.state.settings.draft;
+        let request = &mut draft.request;
+        match dialog {
+            Dialog::ModelFile | Dialog::ModelFolder => self.choose_model(ModelSource::Path(path)),
+            Dialog::LibraryFolder => self.add_library_folder(path),
+            Dialog::InputImage => self.use_start_image(path),
+            Dialog::InputFolder => self.make(Making::Folder(path, InputUse::Source)),
+            Dialog::ReferenceFolder => self.make(Making::Folder(path, InputUse::Reference)),
+            Dialog::InputClip => self.use_as_clip(path, FrameRange::default(), false),
+            Dialog::Mask => draft.use_mask(path),
+            Dialog::LastImage => draft.use_last_image(path),
+            Dialog::Keyframe => draft.add_keyframe(path),
+            Dialog::OtherKeyframe(index) => {
+                if let Some(keyframe) = request.keyframes.get_mut(index) {
+                    keyframe.path = path;
+                }
+            }
+            Dialog::Reference => self.add_reference(path),
+            Dialog::OtherReference(index) => self.replace_reference(index, path),
+            Dialog::ControlClip => draft.use_control(path),
+            Dialog::ControlMask => draft.use_control_mask(path),
+            Dialog::ControlNet => {
+                request.control_nets.push(ControlNet { model: path, ..ControlNet::default() });
+            }
+            Dialog::ControlImage(index) => {
+                if let Some(net) = request.control_nets.get_mut(index) {
+                    net.image = path;
+                }
+            }
+            Dialog::IpAdapter => {
+                request.image_prompts.push(ImagePrompt { adapter: path, ..ImagePrompt::default() });
+            }
+            Dialog::PromptImage(index) => {
+                if let Some(prompt) = request.image_prompts.get_mut(index) {
+                    prompt.images.push(path);
+                }
+            }
+            Dialog::OtherPromptImage { prompt, image } => {
+                let prompt = request.image_prompts.get_mut(prompt);
+                if let Some(image) = prompt.and_then(|prompt| prompt.images.get_mut(image)) {
+                    *image = path;
+                }
+            }
+            Dialog::Adapter => self.state.add_adapter(path),
+            Dialog::OtherAdapter(index) => self.state.replace_adapter(index, path),
+            Dialog::Refiner => request.refiner = Some(Refiner::new(path)),
+            Dialog::Redux => request.redux = Some(Redux::new(path)),
+            Dialog::HiresUpscaler => draft.enlarge_by(path),
+            Dialog::DepthModel => request.depth_model = Some(path),
+            Dialog::Segmenter => self.state.choose_segmenter(path),
+            Dialog::LanguageModel => self.state.choose_language_model(path),
+            Dialog::Upscaler => self.use_upscaler(path),
+            Dialog::Styles => self.add_style_file(path),
+            Dialog::Tags => self.add_tag_file(path),
+            Dialog::GalleryFolder => self.add_gallery_folder(path),
+            Dialog::ExportFolder => self.export_to(path),
+            Dialog::OutputFolder => self.save_into(path),
+            Dialog::DownloadFolder => self.act_in_get(GetAction::Folder(Some(path))),
+        }
+    }
+
+    pub(super) fn use_as_input(&mut self, path: PathBuf) {
+        self.state.input.dropped = None;
+        if self.state.edits() || self.state.reads_through_redux() {
+            return self.add_reference(path);
+        }
+        self.use_start_image(path);
+    }
+
+    /// Adds a reference image, in place of the last one if the model takes no more. Of the first one, the new image gets
+    /// its size.
+    fn add_reference(&mut self, path: PathBuf) {
+        let most = self.state.takes_references().map_or(1, |takes| takes.most.max(1));
+        let mut draft = self.state.draft().clone();
+        let text = tr!("app-reference", name = file_name(&path));
+        let references = &mut draft.request.references;
+        references.truncate(most - 1);
+        if references.is_empty() {
+            self.state.input.gives_size = Some(path.clone());
+        }
+        references.push(path);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    fn replace_reference(&mut self, index: usize, path: PathBuf) {
+        let mut draft = self.state.draft().clone();
+        let Some(reference) = draft.request.references.get_mut(index) else { return };
+        if index == 0 {
+            self.state.input.gives_size = Some(path.clone());
+        }
+        let text = tr!("app-reference", name = file_name(&path));
+        *reference = path;
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    fn use_start_image(&mut self, path: PathBuf) {
+        let mut draft = self.state.draft().clone();
+        let text = tr!("app-input-image", name = file_name(&path));
+        draft.use_start_image(path);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+
+    pub(super) fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
+        self.state.input.dropped = None;
+        let mut draft = self.state.draft().clone();
+        let name = file_name(&path);
+        let text = match extends {
+            true => tr!("app-extending", name = name),
+            false => tr!("app-input-clip", name = name),
+        };
+        let extends = extends || !self.state.can(Mode::VideoToVideo);
+        draft.use_clip(path, range, extends);
+        let load = self.state.restore(draft, text, Vec::new());
+        self.send(load);
+    }
+}
