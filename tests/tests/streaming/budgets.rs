@@ -54,6 +54,26 @@ fn the_smallest_budget_works_and_five_percent_less_is_refused_before_the_run() {
 }
 
 #[test]
+fn the_size_that_is_offered_for_what_does_not_fit_is_the_largest_that_does() {
+    let mut runner = Runner::start().unwrap();
+    let large = starter(768, 1);
+    let middle = Request { width: 576, height: 576, ..large.clone() };
+    let least = forecast(&runner, &middle, &card()).least_device.unwrap();
+    let memory = MemoryPreferences { vram_budget: Some(least), ..card() };
+    let refused = forecast(&runner, &large, &memory);
+    assert!(refused.plan.is_err(), "{}", refused.sentence);
+    let [width, height] = refused.fitting_size.expect("a size that fits");
+    assert_eq!((width, height), (576, 576), "of the sizes that are looked at");
+    assert_eq!(refused.fitting_frames, None, "it is no clip");
+    let offered = Request { width, height, ..large.clone() };
+    let ran = run(&mut runner, &offered, &memory);
+    assert!(ran.outcome.measured_device <= least && ran.replanned().is_empty());
+    let larger = Request { width: 608, height: 608, ..large };
+    assert!(forecast(&runner, &larger, &memory).plan.is_err());
+    assert_eq!(forecast(&runner, &offered, &memory).fitting_size, None, "it fits");
+}
+
+#[test]
 fn forecasts_of_the_peak_come_true() {
     let mut runner = Runner::of_two_threads().unwrap();
     let sizes = [(384, 384), (512, 384), (640, 512)];

@@ -187,12 +187,18 @@ fn what_only_another_image_makes_possible_is_offered_by_what_changes() {
     rows.push(of_quality(Quality::EightBit, fitting.preferences.clone().unwrap()));
     rows.push(of_quality(Quality::Blended, tiled.clone()));
     rows.push(of_quality(Quality::FourBit, fitting.preferences.clone().unwrap()));
+    (scene.forecast.fitting_size, scene.forecast.fitting_frames) = (Some([896, 640]), Some(33));
     let mut window = planned(&scene);
     assert!(window.shows("8-bit weights") && !window.shows("4-bit weights"));
-    assert!(
-        window.shows("Use ") && !window.shows("Use recommended settings"),
-        "a smaller size, and no advice in red"
-    );
+    assert!(!window.shows("Use recommended settings"), "no advice in red");
+    let size = |window: &Window| {
+        let request = &window.harness.state().state().draft().request;
+        (request.width, request.height, request.frames)
+    };
+    window.click("Use 896 × 640");
+    assert_eq!(size(&window), (896, 640, 1));
+    window.click("Use 2.0 s, 33 frames");
+    assert_eq!(size(&window), (896, 640, 33));
     window.click("Tile the decode");
     assert_eq!(preferences(&window), tiled);
 }
