@@ -13,6 +13,7 @@ use super::{
     settings::{JsonError, Origin, SETTINGS_VERSION},
     stealth, webp,
 };
+use crate::request::Request;
 
 /// Most bytes of the box with the texts: cover images are in it too.
 const LARGEST_MOOV: u64 = 256 << 20;

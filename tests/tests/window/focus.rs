@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use egui::{Key, Modifiers, Rect, accesskit::Role, pos2};
 use egui_kittest::kittest::NodeT;
 
+use sluice::window::state::Search;
 use sluice_engine::session::Event;
 
 use super::{
@@ -95,6 +96,11 @@ fn tab_reaches_everything_and_comes_back() {
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     assert!(window.shows("Search models"));
+    window.wait_for("the list", |app| {
+        let library = &app.state().library;
+        matches!(library.search, Search::Ended(_)) && !library.known.is_empty()
+    });
+    window.frames();
     check(&mut window, "the models", &[]);
 }
 

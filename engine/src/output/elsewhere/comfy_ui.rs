@@ -76,7 +76,8 @@ impl<'a> Pass<'a> {
 
     /// The nodes that a prompt comes through.
     fn conditioning(&self, input: &str) -> Vec<&'a Value> {
-        let names: &[&str] = if input == "negative" { &["negative"] } else { &["positive", "conditioning"] };
+        let names: &[&str] =
+            if input == "negative" { &["negative"] } else { &["positive", "conditioning", "cond1"] };
         let of = |node: &&'a Value| names.iter().find_map(|name| source(self.nodes, node, name));
         let first = self.parts.iter().find_map(of);
         first.map(|first| chain(self.nodes, first, conditions(input)).collect()).unwrap_or_default()
@@ -94,7 +95,7 @@ impl<'a> Pass<'a> {
         set(&mut draft.request.seed, self.value(&["seed", "noise_seed"]).and_then(whole));
         set(&mut draft.request.steps, self.value(&["steps"]).and_then(small));
         let distilled = positive.iter().find_map(|node| value(nodes, node, "guidance"));
-        let guidance = distilled.or_else(|| self.value(&["cfg"]));
+        let guidance = distilled.or_else(|| self.value(&["cfg", "cfg_conds"]));
         set(&mut draft.request.guidance, guidance.and_then(number));
         if self.denoise().is_some_and(|share| share < 1.0) {
             draft
@@ -197,7 +198,7 @@ fn passes(nodes: &Nodes) -> Vec<&Value> {
         found.map(|(_, node)| node).collect()
     };
     let samplers = of("Sampler", &["positive", "conditioning", "guider"]);
-    if samplers.is_empty() { of("Guider", &["positive", "conditioning"]) } else { samplers }
+    if samplers.is_empty() { of("Guider", &["positive", "conditioning", "cond1"]) } else { samplers }
 }
 
 /// The pass that no other comes before, one that makes noise if there are several.

@@ -106,7 +106,8 @@ fn unknown_samplers_and_schedules_are_said() {
 fn what_is_not_understood_has_its_default_and_a_note() {
     let read =
         a1111::parse("x\nSteps: many, CFG scale: NaN, Seed: -1, Size: 5, Sampler: Euler, Clip skip: 13");
-    assert_eq!(read.settings.request, Request { prompt: "x".to_owned(), ..Request::default() });
+    let without_size = Request { width: 0, height: 0, ..Request::default() };
+    assert_eq!(read.settings.request, Request { prompt: "x".to_owned(), ..without_size });
     assert_eq!(read.notes.len(), 5);
 
     let read = a1111::parse("only, words: here");

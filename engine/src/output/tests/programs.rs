@@ -485,6 +485,10 @@ fn steps_are_those_of_any_schedule_and_prompts_come_through_any_node() {
     let restored = read_png(&[("prompt", &graph.to_string())]).unwrap();
     assert_boat(&restored, Origin::ComfyUi);
     assert_eq!(restored.settings.model_name, "boats_v3");
+    let mut dual = graph;
+    dual["22"] = json!({"class_type": "DualCFGGuider", "inputs": {"model": ["12", 0], "cfg_conds": 5.5,
+        "cfg_cond2_negative": 1.5, "cond1": ["26", 0], "cond2": ["7", 0], "negative": ["26", 1]}});
+    assert_boat(&read_png(&[("prompt", &dual.to_string())]).unwrap(), Origin::ComfyUi);
 }
 
 #[test]
