@@ -15,6 +15,7 @@ pub mod language;
 pub mod lean;
 pub mod logs;
 pub mod orders;
+pub mod own_styles;
 pub mod presets;
 pub mod seed;
 #[cfg(feature = "serve")]

@@ -40,6 +40,7 @@ use super::{
 use crate::{
     input_folder::InputFolder,
     language::tr,
+    own_styles,
     presets::{self, NamedPreset, Preset},
     tags::{Tag, tags_in},
 };
@@ -132,10 +133,14 @@ pub enum Task {
     Measure(Vec<PathBuf>),
     /// Changes the presets in a folder, and reads them.
     Presets(PathBuf, PresetTask),
+    /// Changes the styles that were saved in a folder.
+    ChangeStyles(PathBuf, StyleTask),
     /// Reads the styles of files and folders, and those above a model.
     Styles {
         /// The model.
         model: ModelSource,
+        /// The folder with those that were saved.
+        own: Option<PathBuf>,
         /// Files and folders.
         chosen: Vec<PathBuf>,
     },
@@ -151,6 +156,15 @@ pub enum Task {
     Report(Box<Report>),
     /// Saves the settings that are needed before the window opens.
     SaveStartupSettings(PathBuf, StartupSettings),
+}
+
+/// What is done with saved styles.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StyleTask {
+    /// One is saved.
+    Save(Style),
+    /// That of this name is deleted.
+    Delete(String),
 }
 
 /// What is done with the presets in a folder before they are read.
@@ -217,6 +231,8 @@ pub enum FileEvent {
     Styles {
         /// By name.
         styles: Vec<Style>,
+        /// Those that were saved in the window.
+        own: Vec<Style>,
         /// What could not be read.
         errors: Vec<StyleError>,
     },
@@ -480,10 +496,14 @@ impl Reporter {
             }
             Task::Tags(folder, files) => self.say(FileEvent::Tags(tags_in(folder.as_deref(), &files))),
             Task::Presets(folder, task) => self.presets(&folder, task),
-            Task::Styles { model, chosen } => {
+            Task::ChangeStyles(folder, task) => self.change_styles(&folder, task),
+            Task::Styles { model, own, chosen } => {
                 // A missing model is reported when it is opened.
-                let (styles, errors) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
-                self.say(FileEvent::Styles { styles, errors })
+                let model = model.resolve().unwrap_or_default();
+                let saved = own.as_deref().and_then(|folder| own_styles::saved(folder).ok());
+                let all: Vec<PathBuf> = own.into_iter().chain(chosen).collect();
+                let (styles, errors) = styles_around(&model, &all);
+                self.say(FileEvent::Styles { styles, own: saved.unwrap_or_default(), errors })
             }
             Task::ListInputs { folder, results, extension, used_as } => {
                 self.say(match InputFolder::of(&folder, &results, extension) {
@@ -536,6 +556,17 @@ impl Reporter {
             tracing::warn!(folder = %folder.display(), %error, "a grid is not kept for the next start");
         }
         Ok(())
+    }
+
+    fn change_styles(&self, folder: &Path, task: StyleTask) -> Result<(), Gone> {
+        let done = match task {
+            StyleTask::Save(style) => own_styles::save(folder, style),
+            StyleTask::Delete(name) => own_styles::delete(folder, &name),
+        };
+        done.or_else(|error| {
+            let failure = Failure { message: error.to_string(), advice: None };
+            self.say(FileEvent::Failed { title: tr!("app-style-not-saved"), failure })
+        })
     }
 
     fn presets(&self, folder: &Path, task: PresetTask) -> Result<(), Gone> {

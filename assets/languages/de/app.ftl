@@ -65,3 +65,4 @@ app-preset-deleted = Preset { $name } gelöscht
 app-queue-done = Alle Aufträge sind fertig.
 app-update = Sluice { $version } ist verfügbar
 app-update-details = Einstellungen, Über führt zu ihrer Seite.
+app-style-not-saved = Der Stil wurde nicht gespeichert

@@ -58,3 +58,4 @@ state-went-wrong = Etwas ist schiefgegangen
 state-snippet-deleted = Textbaustein gelöscht: { $words }
 state-job-edited = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
 state-job-goes-back = Erzeugen stellt ihn mit diesen Einstellungen an seinen Platz zurück.
+state-style-deleted = Stil { $name } gelöscht

@@ -65,3 +65,4 @@ app-preset-deleted = Preset { $name } deleted
 app-queue-done = All jobs are done.
 app-update = Sluice { $version } is available
 app-update-details = Settings, About leads to its page.
+app-style-not-saved = The style was not saved

@@ -58,3 +58,4 @@ state-went-wrong = Something went wrong
 state-snippet-deleted = Snippet deleted: { $words }
 state-job-edited = Settings of a job, which left the queue
 state-job-goes-back = Generate puts it back in its place, with these settings.
+state-style-deleted = Deleted the style { $name }

@@ -65,3 +65,4 @@ app-preset-deleted = Preajuste { $name } eliminado
 app-queue-done = Todas las tareas han terminado.
 app-update = Sluice { $version } está disponible
 app-update-details = Ajustes, Acerca de lleva a su página.
+app-style-not-saved = No se guardó el estilo

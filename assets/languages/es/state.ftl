@@ -58,3 +58,4 @@ state-went-wrong = Algo salió mal
 state-snippet-deleted = Fragmento eliminado: { $words }
 state-job-edited = Ajustes de una tarea, que salió de la cola
 state-job-goes-back = Generar la devuelve a su lugar, con estos ajustes.
+state-style-deleted = Estilo { $name } eliminado

@@ -65,3 +65,4 @@ app-preset-deleted = Préréglage { $name } supprimé
 app-queue-done = Toutes les tâches sont terminées.
 app-update = Sluice { $version } est disponible
 app-update-details = Paramètres, À propos mène à sa page.
+app-style-not-saved = Le style n'a pas été enregistré

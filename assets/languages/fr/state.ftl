@@ -58,3 +58,4 @@ state-went-wrong = Une erreur s'est produite
 state-snippet-deleted = Extrait supprimé : { $words }
 state-job-edited = Paramètres d'une tâche, retirée de la file d'attente
 state-job-goes-back = Générer la remet à sa place, avec ces paramètres.
+state-style-deleted = Style { $name } supprimé

@@ -53,3 +53,4 @@ app-preset-deleted = プリセット { $name } を削除しました
 app-queue-done = すべてのジョブが完了しました。
 app-update = Sluice { $version } があります
 app-update-details = 「設定」の「Sluice について」からページを開けます。
+app-style-not-saved = スタイルを保存できませんでした

@@ -53,3 +53,4 @@ app-preset-deleted = 已删除预设 { $name }
 app-queue-done = 所有任务已完成。
 app-update = Sluice { $version } 已发布
 app-update-details = 可在“设置”的“关于”中打开其页面。
+app-style-not-saved = 风格未保存

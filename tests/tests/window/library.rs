@@ -488,6 +488,23 @@ fn a_model_starts_with_the_settings_that_were_kept_for_it() {
 }
 
 #[test]
+fn new_files_are_found_when_the_window_is_in_front_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    lora(&models.join("loras/late.safetensors"), 4);
+    let is_listed = |state: &State| {
+        state.library.inventory.items.iter().any(|item| item.path.ends_with("loras/late.safetensors"))
+    };
+    window.harness.run_steps(30);
+    assert!(!is_listed(state(&window)), "the place is closed");
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("the new file", |app| is_listed(app.state()));
+}
+
+#[test]
 fn new_files_appear_when_the_folders_are_searched_again() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());

@@ -1,6 +1,6 @@
 //! Presets and styles.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use egui_kittest::kittest::Queryable;
 use sluice::{presets, window::state::State};
@@ -10,7 +10,10 @@ use sluice_engine::{
 };
 use tempfile::TempDir;
 
-use super::support::{Window, starter};
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, starter},
+};
 
 fn state(window: &Window) -> &State {
     window.harness.state().state()
@@ -19,16 +22,20 @@ fn state(window: &Window) -> &State {
 /// A window with a folder for data.
 fn with_data(change: impl FnOnce(&mut Request)) -> (Window, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().to_owned();
+    (opened(folder.path(), change), folder)
+}
+
+/// A window with this folder for data.
+fn opened(folder: &Path, change: impl FnOnce(&mut Request)) -> Window {
     let mut settings = sluice::window::settings::Settings::default();
     change(&mut settings.draft.request);
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
-        setup.places.data = Some(data);
+        setup.places.data = Some(folder.to_owned());
         setup.settings = Some(settings);
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
     window.take_commands();
-    (window, folder)
+    window
 }
 
 fn request(window: &Window) -> Request {
@@ -142,4 +149,33 @@ fn several_styles_are_applied_and_can_be_removed() {
     assert_eq!(names, ["Film", "Fog"]);
     window.click("Do not use the style Film");
     assert_eq!(request(&window).styles.len(), 1);
+}
+
+#[test]
+fn prompts_are_saved_as_a_style_which_can_be_deleted_and_brought_back() {
+    let (mut window, folder) = with_data(|_| ());
+    window.fill("Prompt", "ink wash of {prompt}");
+    window.fill("Negative prompt", "fog");
+    window.click("Styles");
+    window.fill("Name of a new style", " Ink ");
+    window.click("Save style");
+    window.wait_for("the style", |app| app.state().styles.len() == 1);
+    window.frames();
+    nothing_is_unnamed(&window, "a saved style");
+    let style = window.harness.state().state().styles[0].clone();
+    assert_eq!(
+        (style.name.as_str(), style.prompt.as_str(), style.negative_prompt.as_str()),
+        ("Ink", "ink wash of {prompt}", "fog")
+    );
+    window.click("Ink");
+    assert_eq!(request(&window).styles, [style.clone()]);
+
+    // The next start reads it, and does not take it for one that it cannot delete.
+    let mut window = opened(folder.path(), |_| ());
+    window.wait_for("the style", |app| app.state().own_styles.len() == 1);
+    window.click("Styles");
+    window.click("Delete the style Ink");
+    window.wait_for("no style", |app| app.state().styles.is_empty());
+    window.click("Undo");
+    window.wait_for("the style", |app| app.state().styles == [style.clone()]);
 }

@@ -30,6 +30,10 @@ pub enum Keeping {
     ListStyles,
     /// Apply a style to the prompts, or no longer.
     ToggleStyle(String),
+    /// Save the prompts as a style of this name.
+    SaveStyle(String),
+    /// Delete a saved style.
+    DeleteStyle(String),
     /// No longer read styles from a file.
     ForgetStyles(PathBuf),
     /// No longer read tags from a file.

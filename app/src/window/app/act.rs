@@ -19,7 +19,7 @@ use crate::{
     window::{
         action::{Action, Browse, Message},
         browser::Browser,
-        files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, Task, Well},
+        files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, StyleTask, Task, Well},
         report::Report,
         settings::Setting,
         settings_page::SettingsPage,
@@ -381,6 +381,7 @@ impl SluiceApp {
     fn undo(&mut self) {
         match self.state.messages.notice.take().and_then(|notice| notice.undo) {
             Some(Undo::Preset(deleted)) => self.put_preset_back(deleted),
+            Some(Undo::Style(style)) => self.change_styles(StyleTask::Save(*style)),
             Some(undo) => {
                 let commands = self.state.undo(undo);
                 self.send(commands);
@@ -438,7 +439,7 @@ impl SluiceApp {
             FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
-            FileEvent::Styles { styles, errors } => self.take_styles(styles, errors),
+            FileEvent::Styles { styles, own, errors } => self.take_styles(styles, own, errors),
             FileEvent::Inputs { folder, results, used_as, found } => {
                 self.take_inputs(&folder, results, used_as, found);
             }

@@ -13,7 +13,7 @@ use crate::{
     presets::{NamedPreset, Preset},
     window::{
         action::Keeping,
-        files::{PresetTask, Task},
+        files::{PresetTask, StyleTask, Task},
         state::{DeletedPreset, Draft, Notice, Undo},
     },
 };
@@ -42,6 +42,8 @@ impl SluiceApp {
             Keeping::DeleteSnippet(words) => self.state.delete_snippet(words),
             Keeping::ListStyles => self.list_styles(),
             Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
+            Keeping::SaveStyle(name) => self.save_style(name),
+            Keeping::DeleteStyle(name) => self.delete_style(&name),
             Keeping::ForgetStyles(file) => {
                 self.state.settings.style_files.retain(|known| *known != file);
                 self.list_styles();
@@ -137,8 +139,34 @@ impl SluiceApp {
 
     pub(super) fn list_styles(&mut self) {
         let own = self.places.data.as_ref().map(|data| data.join(STYLES));
-        let chosen = own.into_iter().chain(self.state.settings.style_files.iter().cloned()).collect();
-        self.request(Task::Styles { model: self.state.chosen_model().clone(), chosen });
+        let chosen = self.state.settings.style_files.clone();
+        self.request(Task::Styles { model: self.state.chosen_model().clone(), own, chosen });
+    }
+
+    fn save_style(&mut self, name: String) {
+        let request = &self.state.draft().request;
+        let [prompt, negative_prompt] =
+            [&request.prompt, &request.negative_prompt].map(|prompt| prompt.trim().to_owned());
+        self.change_styles(StyleTask::Save(Style { name, prompt, negative_prompt }));
+    }
+
+    fn delete_style(&mut self, name: &str) {
+        let Some(style) = self.state.own_styles.iter().find(|style| style.name == name).cloned() else {
+            return;
+        };
+        self.change_styles(StyleTask::Delete(style.name.clone()));
+        let text = tr!("state-style-deleted", name = style.name.as_str());
+        let undo = Some(Undo::Style(Box::new(style)));
+        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo });
+    }
+
+    /// Changes the saved styles, and reads all again.
+    pub(super) fn change_styles(&mut self, task: StyleTask) {
+        let Some(folder) = self.places.data.as_ref().map(|data| data.join(STYLES)) else {
+            return self.fail(&tr!("app-style-not-saved"), tr!("app-no-data-folder"), None);
+        };
+        self.request(Task::ChangeStyles(folder, task));
+        self.list_styles();
     }
 
     pub(super) fn add_style_file(&mut self, path: PathBuf) {
@@ -148,8 +176,8 @@ impl SluiceApp {
         self.list_styles();
     }
 
-    pub(super) fn take_styles(&mut self, styles: Vec<Style>, errors: Vec<StyleError>) {
-        self.state.styles = styles;
+    pub(super) fn take_styles(&mut self, styles: Vec<Style>, own: Vec<Style>, errors: Vec<StyleError>) {
+        (self.state.styles, self.state.own_styles) = (styles, own);
         if let Some(error) = errors.into_iter().next() {
             self.fail(&tr!("app-styles-unreadable"), error.to_string(), None);
         }

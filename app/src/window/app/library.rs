@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use egui::Context;
+use egui::{Context, Event};
 use sluice_engine::{models::Kind, request::ModelSource, session::Command};
 
 use super::SluiceApp;
@@ -143,11 +143,15 @@ impl SluiceApp {
             let Some(event) = self.library.try_recv() else { break };
             self.take_library_event(ctx, event);
         }
-        if !self.state.library.is_open {
-            return;
-        }
-        if !self.library_options.elsewhere && is_due(ctx, self.state.library.search, ctx.time()) {
+        let (is_open, search) = (self.state.library.is_open, self.state.library.search);
+        // Files come and go while another program is in front. What was never searched waits for the place.
+        let is_back =
+            search != Search::Never && ctx.input(|input| input.events.contains(&Event::WindowFocused(true)));
+        if (is_open || is_back) && !self.library_options.elsewhere && is_due(ctx, search, ctx.time()) {
             self.search_models();
+        }
+        if !is_open {
+            return;
         }
         ctx.request_repaint_after(AGAIN);
         for (path, side) in self.library_place.previews().next() {

@@ -38,6 +38,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                         Some(Undo::Snippet(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-snippet-undo-tip")))
                         }
+                        Some(Undo::Style(_)) => {
+                            Some((tr!("side-panel-undo"), tr!("side-panel-style-undo-tip")))
+                        }
                         Some(Undo::Preset(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-preset-undo-tip")))
                         }

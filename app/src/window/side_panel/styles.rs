@@ -1,6 +1,7 @@
 //! Styles: named parts of prompts, several at once.
 
-use egui::{Id, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
+use egui::{Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
+use sluice_engine::request::Request;
 
 use super::parts::Parts;
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
         files::Dialog,
         icons,
         tokens::{size, space},
-        widgets::{self, Room},
+        widgets::{self, Room, Weight},
     },
 };
 
@@ -70,15 +71,27 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
                     format!("{}\n{}", style.prompt, tr!("side-panel-style-negative", prompt = negative))
                 }
             };
-            if widgets::row_button(ui, icons::TAG, &style.name, "", is_used).on_hover_text(tip).clicked() {
-                match is_used {
-                    true => chosen.retain(|used| used.name != style.name),
-                    false => chosen.push(style),
-                }
-            }
+            ui.horizontal(|ui| {
+                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                    if state.own_styles.iter().any(|own| own.name == style.name) {
+                        let delete = tr!("side-panel-style-delete", name = style.name.as_str());
+                        if widgets::icon_button(ui, icons::TRASH, &delete).clicked() {
+                            actions.push(Keeping::DeleteStyle(style.name.clone()).into());
+                        }
+                    }
+                    let row = widgets::row_button(ui, icons::TAG, &style.name, "", is_used);
+                    if row.on_hover_text(tip).clicked() {
+                        match is_used {
+                            true => chosen.retain(|used| used.name != style.name),
+                            false => chosen.push(style),
+                        }
+                    }
+                });
+            });
         }
     });
     ui.separator();
+    save(ui, &draft.request, actions);
     if widgets::row_button(ui, icons::FILE, &tr!("side-panel-styles-open"), "", false)
         .on_hover_text(tr!("side-panel-styles-open-tip"))
         .clicked()
@@ -87,4 +100,31 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
         ui.close();
     }
     ui.data_mut(|data| data.insert_temp(id, search));
+}
+
+/// A name, and a button that saves the prompts under it.
+fn save(ui: &mut Ui, request: &Request, actions: &mut Vec<Action>) {
+    let id = Id::unique("sluice style name");
+    let mut name = ui.data_mut(|data| data.get_temp::<String>(id)).unwrap_or_default();
+    let has_prompt =
+        [&request.prompt, &request.negative_prompt].iter().any(|prompt| !prompt.trim().is_empty());
+    ui.add_enabled_ui(has_prompt, |ui| {
+        ui.horizontal(|ui| {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                let can = !name.trim().is_empty();
+                let button = ui.add_enabled_ui(can, |ui| {
+                    widgets::button(ui, None, &tr!("side-panel-style-save"), Weight::Plain)
+                });
+                if button.inner.on_hover_text(tr!("side-panel-style-save-tip")).clicked() {
+                    actions.push(Keeping::SaveStyle(name.trim().to_owned()).into());
+                    name.clear();
+                }
+                let words = tr!("side-panel-style-name");
+                let field =
+                    TextEdit::singleline(&mut name).id(id).hint_text(&words).desired_width(f32::INFINITY);
+                ui.add(field).on_hover_text(tr!("side-panel-style-name-tip")).accessible_name(words);
+            });
+        });
+    });
+    ui.data_mut(|data| data.insert_temp(id, name));
 }

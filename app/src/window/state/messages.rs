@@ -1,7 +1,10 @@
 //! Messages for the user.
 
 use crate::language::tr;
-use sluice_engine::session::{Failure, Job};
+use sluice_engine::{
+    request::Style,
+    session::{Failure, Job},
+};
 
 use super::{draft::Draft, jobs::QueuedJob};
 
@@ -38,6 +41,8 @@ pub enum Undo {
     Snippet(String),
     /// By writing the file of a preset again.
     Preset(Box<DeletedPreset>),
+    /// By saving a style again.
+    Style(Box<Style>),
 }
 
 /// A preset that was deleted.

@@ -189,6 +189,8 @@ pub struct State {
     pub presets: Vec<NamedPreset>,
     /// The styles that were found.
     pub styles: Vec<Style>,
+    /// Those that were saved in the window.
+    pub own_styles: Vec<Style>,
     /// The tags with which prompts are completed.
     pub tags: Vec<Tag>,
     /// The environment of the window.
@@ -402,8 +404,8 @@ impl State {
                 self.settings.keep_snippet(words);
                 Vec::new()
             }
-            // It is a file.
-            Undo::Preset(_) => Vec::new(),
+            // They are in files.
+            Undo::Preset(_) | Undo::Style(_) => Vec::new(),
         }
     }
 
