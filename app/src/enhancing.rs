@@ -1,4 +1,4 @@
-//! Better prompts: what a language model is told for which models, and which language model is asked.
+//! Better prompts, and descriptions of images: what a language model is told for which models, and which language model is asked.
 
 use std::sync::LazyLock;
 
@@ -17,30 +17,39 @@ pub struct Instruction {
     pub text: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct File {
     instruction: Vec<Instruction>,
+    description: Vec<Instruction>,
 }
 
 /// In the names of models that were made to follow instructions.
 const FOLLOWS: &str = "instruct";
 
-/// All instructions that come with Sluice.
+static ALL: LazyLock<File> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../presets/instructions.toml")).unwrap_or_else(|error| {
+        tracing::error!(%error, "presets/instructions.toml cannot be read");
+        File::default()
+    })
+});
+
+/// All instructions for better prompts that come with Sluice.
 pub fn instructions() -> &'static [Instruction] {
-    static ALL: LazyLock<Vec<Instruction>> = LazyLock::new(|| {
-        toml::from_str::<File>(include_str!("../../presets/instructions.toml"))
-            .map(|file| file.instruction)
-            .unwrap_or_else(|error| {
-                tracing::error!(%error, "presets/instructions.toml cannot be read");
-                Vec::new()
-            })
-    });
-    &ALL
+    &ALL.instruction
 }
 
-/// The instruction for models of a family.
+/// All instructions for descriptions of images. The first is the usual one.
+pub fn descriptions() -> &'static [Instruction] {
+    &ALL.description
+}
+
+/// The instruction for a better prompt for models of a family.
 pub fn instruction_for(family: &str) -> Option<&'static Instruction> {
-    let all = instructions();
+    for_family(instructions(), family)
+}
+
+/// The one of these that is for models of a family.
+pub fn for_family<'a>(all: &'a [Instruction], family: &str) -> Option<&'a Instruction> {
     let own = all.iter().find(|instruction| instruction.families.iter().any(|known| known == family));
     own.or_else(|| all.iter().find(|instruction| instruction.families.is_empty()))
 }
@@ -53,12 +62,30 @@ pub fn language_models<'a>(items: impl Iterator<Item = &'a Item>) -> impl Iterat
     })
 }
 
-/// The one that is asked if none was chosen: the smallest of those that were made to follow instructions, or else of all.
+/// Those of them that see images.
+pub fn describers<'a>(items: impl Iterator<Item = &'a Item>) -> impl Iterator<Item = &'a Item> {
+    language_models(items).filter(|item| sees_images(item))
+}
+
+/// The one that is asked for a better prompt if none was chosen: the smallest of those that were made to follow instructions, or
+/// else of all; one that sees images only if there is no other.
 pub fn usual_model<'a>(items: impl Iterator<Item = &'a Item>) -> Option<&'a Item> {
-    language_models(items).min_by_key(|item| {
-        let follows = item.name.to_lowercase().contains(FOLLOWS);
-        (!follows, item.content().map_or(u64::MAX, |content| content.bytes))
-    })
+    language_models(items).min_by_key(|item| (sees_images(item), preference(item)))
+}
+
+/// The one that is asked about images if none was chosen.
+pub fn usual_describer<'a>(items: impl Iterator<Item = &'a Item>) -> Option<&'a Item> {
+    describers(items).min_by_key(|item| preference(item))
+}
+
+fn sees_images(item: &Item) -> bool {
+    item.content().is_some_and(|content| content.sees_images)
+}
+
+/// Less for what is asked rather: what was made to follow instructions, and what is small.
+fn preference(item: &Item) -> (bool, u64) {
+    let follows = item.name.to_lowercase().contains(FOLLOWS);
+    (!follows, item.content().map_or(u64::MAX, |content| content.bytes))
 }
 
 #[cfg(test)]
@@ -76,7 +103,12 @@ mod tests {
             let instruction = instruction_for(family.id()).unwrap();
             assert!(instruction.text.len() > 200 && !instruction.text.contains('\n'), "{instruction:?}");
         }
-        for name in instructions().iter().flat_map(|instruction| &instruction.families) {
+        assert!(descriptions().len() >= 4 && descriptions()[0].families.is_empty());
+        for description in descriptions() {
+            assert!(description.text.len() > 100 && !description.text.contains('\n'), "{description:?}");
+        }
+        let all = instructions().iter().chain(descriptions());
+        for name in all.flat_map(|instruction| &instruction.families) {
             assert!(FAMILIES.iter().any(|family| family.id() == name), "{name}");
         }
         let id = |family: &str| instruction_for(family).unwrap().id.as_str();
@@ -84,6 +116,8 @@ mod tests {
             [id("sdxl"), id("wan"), id("z_image"), id("new")],
             ["tags", "motion", "sentences", "sentences"]
         );
+        let id = |family: &str| for_family(descriptions(), family).unwrap().id.as_str();
+        assert_eq!([id("sdxl"), id("wan"), id("z_image"), id("new")], ["tags", "motion", "prompt", "prompt"]);
     }
 
     #[test]
@@ -96,6 +130,7 @@ mod tests {
                 kind: Kind::Part,
                 family: None,
                 roles: roles.to_vec(),
+                sees_images: false,
                 modes: Vec::new(),
                 format: String::new(),
                 parameters: 0,
@@ -115,5 +150,17 @@ mod tests {
         assert_eq!(asked(&items).as_deref(), Some("Qwen3-0.6B-Q8_0"));
         items.push(item("Qwen3-4B-Instruct-2507-Q4_K_M", 5, &both));
         assert_eq!(asked(&items).as_deref(), Some("Qwen3-4B-Instruct-2507-Q4_K_M"));
+        let about_images = |items: &[Item]| usual_describer(items.iter()).map(|item| item.name.clone());
+        assert_eq!(about_images(&items), None);
+        for (name, bytes) in [("qwen_2.5_vl_7b", 9), ("Qwen2.5-VL-3B-Instruct", 4)] {
+            let mut seeing = item(name, bytes, &both);
+            if let Finding::Content(content) = &mut seeing.content {
+                content.sees_images = true;
+            }
+            items.push(seeing);
+        }
+        assert_eq!(about_images(&items).as_deref(), Some("Qwen2.5-VL-3B-Instruct"));
+        assert_eq!(asked(&items).as_deref(), Some("Qwen3-4B-Instruct-2507-Q4_K_M"));
+        assert_eq!(asked(&items[4..]).as_deref(), Some("Qwen2.5-VL-3B-Instruct"), "it writes, too");
     }
 }

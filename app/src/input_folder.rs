@@ -29,12 +29,7 @@ impl InputFolder {
         if is_same {
             return Err(io::Error::other("the results would replace the input images"));
         }
-        let mut found: Vec<PathBuf> = fs::read_dir(folder)?
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| is_image(path))
-            .collect();
-        found.sort();
+        let found = images_in(folder)?;
         let mut all = Self::default();
         for path in found {
             // Two images that differ only in their extension would become the same file.
@@ -55,6 +50,17 @@ impl InputFolder {
         }
         Ok(all)
     }
+}
+
+/// The images of a folder that can be read, in the order of their names.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn images_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| is_image(path)).collect();
+    found.sort();
+    Ok(found)
 }
 
 /// Whether a file is an image that can be read, by its name and its header.

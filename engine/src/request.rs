@@ -4,6 +4,7 @@ mod canvas;
 mod clip;
 mod control;
 mod control_net;
+mod describe;
 mod enhance;
 mod error;
 mod files;
@@ -34,7 +35,8 @@ pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
 pub use control_net::{ControlMode, ControlNet, Preprocessor};
-pub use enhance::{Enhance, Enhanced, LONGEST_ENHANCED};
+pub use describe::{Describe, MOST_SEEN, SEEN};
+pub use enhance::{Enhanced, LONGEST_ENHANCED, Writing};
 pub use error::RequestError;
 pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
@@ -274,7 +276,10 @@ pub struct Request {
     pub mask_of: Option<MaskOf>,
     /// Makes a better prompt instead of generating anything; the model is then a language model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub enhance: Option<Enhance>,
+    pub enhance: Option<Writing>,
+    /// Describes images instead of generating anything; the model is then a language model that sees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub describe: Option<Describe>,
     /// What the prompt was made of, if a language model has written it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enhanced: Option<Enhanced>,
@@ -354,6 +359,7 @@ impl Default for Request {
             depth_of: None,
             mask_of: None,
             enhance: None,
+            describe: None,
             enhanced: None,
         }
     }
@@ -378,6 +384,11 @@ impl Request {
             references: self.references.len(),
             later_images: self.keyframes.len() + usize::from(self.last_image.is_some()),
         }
+    }
+
+    /// Whether it makes a text and no image.
+    pub fn writes(&self) -> bool {
+        self.enhance.is_some() || self.describe.is_some()
     }
 
     /// Checks the number of frames for a model of which the frames after the first are a multiple of `multiple`.

@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod clips;
 pub mod control_nets;
 pub mod depth;
+pub mod describe;
 pub mod emulation;
 pub mod failures;
 pub mod file_server;

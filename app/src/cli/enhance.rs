@@ -10,7 +10,7 @@ use anyhow::Context as _;
 use sluice_engine::{
     memory::MemoryPreferences,
     models::FAMILIES,
-    request::{Enhance, Enhanced, ModelSource, Request},
+    request::{Enhanced, ModelSource, Request, Writing},
     session::{Command, Event, Job, JobId},
     units,
 };
@@ -23,7 +23,7 @@ use super::{
     tool_args::ToolArgs,
 };
 use crate::{
-    enhancing::{Instruction, instruction_for, instructions, usual_model},
+    enhancing::{Instruction, for_family, instruction_for, instructions, usual_model},
     seed::random_seed,
 };
 
@@ -68,24 +68,26 @@ pub(super) struct Args {
 pub(super) struct WritingArgs {
     /// A .gguf or .safetensors file of Qwen3, or a folder with one. Without it, one in the model folders is used.
     #[arg(long, value_name = "PATH")]
-    language_model: Option<PathBuf>,
+    pub language_model: Option<PathBuf>,
     /// What the language model is told, in place of what Sluice tells it: a text, or the name of a file with it.
     #[arg(long, value_name = "TEXT")]
-    instruction: Option<String>,
+    pub instruction: Option<String>,
     /// How freely words are chosen: 0 always takes the likeliest, 2 is wild.
-    #[arg(long, value_name = "NUMBER", default_value_t = Enhance::default().temperature)]
-    temperature: f32,
+    #[arg(long, value_name = "NUMBER", default_value_t = Writing::default().temperature)]
+    pub temperature: f32,
     /// Words are chosen among the likeliest that together have this probability.
-    #[arg(long, value_name = "NUMBER", default_value_t = Enhance::default().top_p)]
-    top_p: f32,
+    #[arg(long, value_name = "NUMBER", default_value_t = Writing::default().top_p)]
+    pub top_p: f32,
     /// The most tokens of the new prompt.
-    #[arg(long, value_name = "COUNT", default_value_t = Enhance::default().longest)]
-    max_tokens: u32,
+    #[arg(long, value_name = "COUNT", default_value_t = Writing::default().longest)]
+    pub max_tokens: u32,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let engine = args.tool.engine()?;
-    let Some(usual) = args.instruction(&engine)? else { return Ok(Outcome::Cancelled) };
+    let Some(usual) = instruction_named(&engine, instructions(), &args.made_for)? else {
+        return Ok(Outcome::Cancelled);
+    };
     let Some(model) = args.writing.model(&engine)? else { return Ok(Outcome::Cancelled) };
     let request = Request {
         model,
@@ -131,39 +133,43 @@ impl Args {
         }
         Ok(written.map_or_else(|outcome| outcome, |_| Outcome::Done))
     }
+}
 
-    /// What the language model is told for the model that the prompt is for; `None` after Ctrl-C.
-    fn instruction(&self, engine: &Engine) -> anyhow::Result<Option<&'static Instruction>> {
-        let name = self.made_for.as_str();
-        if let Some(kind) = instructions().iter().find(|instruction| instruction.id == name) {
-            return Ok(Some(kind));
-        }
-        let family = FAMILIES.iter().find(|family| {
-            family.id().eq_ignore_ascii_case(name) || family.name().eq_ignore_ascii_case(name)
-        });
-        let family = match family {
-            Some(family) => family.id().to_owned(),
-            None if Path::new(name).exists() || matches!(name, "starter" | "starter-clip") => {
-                let Ok(source) = name.parse::<ModelSource>();
-                match engine.load(source)? {
-                    Some(summary) => summary.family,
-                    None => return Ok(None),
-                }
-            }
-            None => {
-                let ids = FAMILIES.iter().map(|family| family.id()).collect::<Vec<_>>().join(", ");
-                return Err(refuse(
-                    format!("{name} is no model here, no family and no kind of prompt"),
-                    format!("Give the path of a model, one of {ids}, or tags, sentences or motion."),
-                ));
-            }
-        };
-        Ok(Some(instruction_for(&family).context(NO_INSTRUCTIONS)?))
+/// The one of these with a name, or for what has it: a family, or a model at this path; `None` after Ctrl-C.
+pub(super) fn instruction_named(
+    engine: &Engine,
+    all: &'static [Instruction],
+    name: &str,
+) -> anyhow::Result<Option<&'static Instruction>> {
+    if let Some(kind) = all.iter().find(|instruction| instruction.id == name) {
+        return Ok(Some(kind));
     }
+    let family = FAMILIES
+        .iter()
+        .find(|family| family.id().eq_ignore_ascii_case(name) || family.name().eq_ignore_ascii_case(name));
+    let family = match family {
+        Some(family) => family.id().to_owned(),
+        None if Path::new(name).exists() || matches!(name, "starter" | "starter-clip") => {
+            let Ok(source) = name.parse::<ModelSource>();
+            match engine.load(source)? {
+                Some(summary) => summary.family,
+                None => return Ok(None),
+            }
+        }
+        None => {
+            let ids = FAMILIES.iter().map(|family| family.id()).collect::<Vec<_>>().join(", ");
+            let kinds = all.iter().map(|kind| kind.id.as_str()).collect::<Vec<_>>().join(", ");
+            return Err(refuse(
+                format!("{name} is no model here, no family and no kind of prompt"),
+                format!("Give the path of a model, one of {ids}, or one of the kinds {kinds}."),
+            ));
+        }
+    };
+    Ok(Some(for_family(all, &family).context(NO_INSTRUCTIONS)?))
 }
 
 /// What a language model writes in a job, which `tell` is told as it grows; or why it wrote nothing.
-fn written(
+pub(super) fn written(
     engine: &Engine,
     job: Job,
     listener: &mut Listener,
@@ -228,13 +234,13 @@ pub(super) fn enhanced(
             Err(outcome) => return Ok(Err(outcome)),
         };
         let (prompt, instruction, model) = (prompt.clone(), enhance.instruction.clone(), model.clone());
-        all.push(Enhanced { prompt, instruction, model, seed, result });
+        all.push(Enhanced { prompt, images: Vec::new(), instruction, model, seed, result });
     }
     Ok(Ok(all))
 }
 
 /// Shows what a text has gained.
-fn grow(shown: &mut String, text: &str, is_whole: bool) -> anyhow::Result<()> {
+pub(super) fn grow(shown: &mut String, text: &str, is_whole: bool) -> anyhow::Result<()> {
     match text.strip_prefix(shown.as_str()) {
         Some(more) => out::piece(more)?,
         // What was at its beginning is no part of it after all.
@@ -251,7 +257,7 @@ fn grow(shown: &mut String, text: &str, is_whole: bool) -> anyhow::Result<()> {
 impl WritingArgs {
     /// The usual way of writing.
     pub fn usual(language_model: Option<PathBuf>) -> Self {
-        let Enhance { temperature, top_p, longest: max_tokens, .. } = Enhance::default();
+        let Writing { temperature, top_p, longest: max_tokens, .. } = Writing::default();
         Self { language_model, instruction: None, temperature, top_p, max_tokens }
     }
 
@@ -274,7 +280,7 @@ impl WritingArgs {
     }
 
     /// How it writes, with what it is usually told.
-    pub fn enhance(&self, usual: &Instruction) -> anyhow::Result<Enhance> {
+    pub fn enhance(&self, usual: &Instruction) -> anyhow::Result<Writing> {
         let instruction = match self.instruction.as_deref() {
             None => usual.text.clone(),
             Some(file) if Path::new(file).is_file() => {
@@ -283,6 +289,6 @@ impl WritingArgs {
             Some(text) => text.to_owned(),
         };
         let (temperature, top_p, longest) = (self.temperature, self.top_p, self.max_tokens);
-        Ok(Enhance { instruction, temperature, top_p, longest, ..Enhance::default() })
+        Ok(Writing { instruction, temperature, top_p, longest, ..Writing::default() })
     }
 }

@@ -7,6 +7,7 @@ mod control_net_args;
 mod convert;
 mod deploy;
 mod depth;
+mod describe;
 #[cfg(feature = "download")]
 mod download;
 mod engine;
@@ -71,6 +72,8 @@ Examples:
       Enlarges an image with the upscaler that comes with Sluice.
   sluice enhance \"a cat\" --for ~/models/z-image
       Writes a longer prompt with a language model of your own.
+  sluice describe photo.jpg --model ~/models/Qwen2.5-VL-3B-Instruct
+      Writes a prompt for an image like this one.
   sluice inspect ~/models/z-image
       Shows what a model consists of, or what the files in a folder are.
   sluice convert z_image.safetensors z_image-Q8_0.gguf --type q8_0
@@ -120,6 +123,7 @@ enum Command {
     Depth(Box<depth::Args>),
     Mask(Box<mask::Args>),
     Enhance(Box<enhance::Args>),
+    Describe(Box<describe::Args>),
     Inspect(inspect::Args),
     Models(models::Args),
     Convert(convert::Args),
@@ -157,6 +161,7 @@ pub fn run() -> ExitCode {
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Enhance(args)) => enhance::run(&args),
+        Some(Command::Describe(args)) => describe::run(&args),
         Some(Command::Inspect(args)) => inspect::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Convert(args)) => convert::run(&args),

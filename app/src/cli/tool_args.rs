@@ -1,5 +1,5 @@
 //! What the commands have in common that make something of files of images: `upscale`, `depth` and `mask`; and
-//! `enhance`, which makes text.
+//! `enhance` and `describe`, which make text.
 
 use std::path::{Path, PathBuf};
 

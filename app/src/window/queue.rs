@@ -164,6 +164,11 @@ impl Row {
         let request = job.request();
         let prompt = match (&request.upscale, &request.depth_of, &request.mask_of) {
             _ if request.enhance.is_some() => tr!("queue-enhance"),
+            _ if request.describe.is_some() => {
+                let images = request.describe.iter().flat_map(|describe| &describe.images);
+                let names: Vec<String> = images.map(|path| file_name(path)).collect();
+                tr!("queue-describe", names = names.join(", "))
+            }
             (Some(upscale), ..) => tr!("queue-upscale", name = file_name(&upscale.path)),
             (None, Some(image), _) => tr!("queue-depth", name = file_name(image)),
             (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
@@ -172,8 +177,7 @@ impl Row {
         };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
-        let draws_nothing =
-            request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some();
+        let draws_nothing = request.depth_of.is_some() || request.mask_of.is_some() || request.writes();
         let size = match &request.upscale {
             Some(_) => size,
             None if draws_nothing => String::new(),

@@ -146,7 +146,11 @@ pub struct Settings {
     pub segmenter: Option<PathBuf>,
     /// What writes better prompts; one of the library if absent.
     pub language_model: Option<PathBuf>,
-    /// What it is told for kinds of prompts, where that is not the usual.
+    /// What describes images; one of the library if absent.
+    pub describer: Option<PathBuf>,
+    /// The kind of descriptions; that for the chosen model if absent.
+    pub description: Option<String>,
+    /// What they are told for kinds of prompts and descriptions, where that is not the usual.
     pub instructions: BTreeMap<String, String>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
@@ -186,6 +190,8 @@ impl Default for Settings {
             tag_files: Vec::new(),
             segmenter: None,
             language_model: None,
+            describer: None,
+            description: None,
             instructions: BTreeMap::new(),
             gallery_folders: Vec::new(),
             collections_open: None,

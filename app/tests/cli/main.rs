@@ -10,6 +10,7 @@ mod convert;
 #[cfg(unix)]
 mod deploy;
 mod depth;
+mod describe;
 mod discreet;
 mod download;
 #[cfg(unix)]

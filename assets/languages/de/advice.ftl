@@ -142,5 +142,5 @@ advice-remove-the-name-of-the-file = Den Namen der Datei aus ihren eigenen Zeile
 advice-add-more-pixels-around-the-image = Mehr Pixel um das Bild hinzufügen.
 advice-choose-a-safetensors-file-of-depth = Eine .safetensors-Datei von Depth Anything V2 Small, Base oder Large wählen, oder einen Ordner davon, wie transformers ihn speichert.
 advice-choose-a-safetensors-file-of-segment = Eine .safetensors-Datei von Segment Anything (ViT-B, L oder H) oder von MobileSAM wählen, oder einen Ordner davon, wie transformers ihn speichert.
-advice-choose-a-gguf-or-safetensors-file = Eine .gguf- oder .safetensors-Datei von Qwen3 wählen, etwa Qwen3-4B-Instruct-2507-Q4_K_M.gguf, oder den Text-Encoder von Z-Image.
+advice-choose-a-gguf-or-safetensors-file = Eine .gguf- oder .safetensors-Datei von Qwen3 wählen, etwa Qwen3-4B-Instruct-2507-Q4_K_M.gguf, oder den Text-Encoder von Z-Image; zum Beschreiben von Bildern Qwen2.5-VL oder Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Einen anderen Seed versuchen, mehr Tokens erlauben oder ein Modell wählen, das nicht zuerst nachdenkt, etwa Qwen3-4B-Instruct-2507.

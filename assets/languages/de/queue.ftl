@@ -38,6 +38,7 @@ queue-upscale = { $name } vergrößern
 queue-depth = Tiefenkarte von { $name }
 queue-mask = Maske von { $name }
 queue-enhance = Prompt ausarbeiten
+queue-describe = { $names } beschreiben
 queue-repeat = Wiederholen
 queue-repeat-tip = Erzeugt das letzte Bild oder den letzten Clip der Warteschlange mit anderem Seed immer wieder, bis es abgebrochen oder dies ausgeschaltet wird.
 queue-time-left = Insgesamt noch etwa { $time }

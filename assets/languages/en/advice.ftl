@@ -143,5 +143,5 @@ advice-remove-the-name-of-the-file = Remove the name of the file from its own li
 advice-add-more-pixels-around-the-image = Add more pixels around the image.
 advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as transformers saves it.
 advice-choose-a-safetensors-file-of-segment = Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one as transformers saves it.
-advice-choose-a-gguf-or-safetensors-file = Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text encoder of Z-Image.
+advice-choose-a-gguf-or-safetensors-file = Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text encoder of Z-Image; to describe images, Qwen2.5-VL or Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Try another seed, allow more tokens, or choose a model that does not think first, such as Qwen3-4B-Instruct-2507.

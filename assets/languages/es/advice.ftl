@@ -142,5 +142,5 @@ advice-remove-the-name-of-the-file = Quite el nombre del archivo de sus propias 
 advice-add-more-pixels-around-the-image = Añada más píxeles alrededor de la imagen.
 advice-choose-a-safetensors-file-of-depth = Elija un archivo .safetensors de Depth Anything V2 Small, Base o Large, o una carpeta como las que guarda transformers.
 advice-choose-a-safetensors-file-of-segment = Elija un archivo .safetensors de Segment Anything (ViT-B, L o H) o de MobileSAM, o una carpeta como las que guarda transformers.
-advice-choose-a-gguf-or-safetensors-file = Elija un archivo .gguf o .safetensors de Qwen3, por ejemplo Qwen3-4B-Instruct-2507-Q4_K_M.gguf, o el codificador de texto de Z-Image.
+advice-choose-a-gguf-or-safetensors-file = Elija un archivo .gguf o .safetensors de Qwen3, por ejemplo Qwen3-4B-Instruct-2507-Q4_K_M.gguf, o el codificador de texto de Z-Image; para describir imágenes, Qwen2.5-VL o Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Pruebe otra semilla, permita más tokens o elija un modelo que no piense primero, por ejemplo Qwen3-4B-Instruct-2507.

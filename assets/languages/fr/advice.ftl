@@ -142,5 +142,5 @@ advice-remove-the-name-of-the-file = Retirez le nom du fichier de ses propres li
 advice-add-more-pixels-around-the-image = Ajoutez plus de pixels autour de l’image.
 advice-choose-a-safetensors-file-of-depth = Choisissez un fichier .safetensors de Depth Anything V2 Small, Base ou Large, ou le dossier de l’un d’eux tel que transformers l’enregistre.
 advice-choose-a-safetensors-file-of-segment = Choisissez un fichier .safetensors de Segment Anything (ViT-B, L ou H) ou de MobileSAM, ou le dossier de l’un d’eux tel que transformers l’enregistre.
-advice-choose-a-gguf-or-safetensors-file = Choisissez un fichier .gguf ou .safetensors de Qwen3, par exemple Qwen3-4B-Instruct-2507-Q4_K_M.gguf, ou l’encodeur de texte de Z-Image.
+advice-choose-a-gguf-or-safetensors-file = Choisissez un fichier .gguf ou .safetensors de Qwen3, par exemple Qwen3-4B-Instruct-2507-Q4_K_M.gguf, ou l’encodeur de texte de Z-Image ; pour décrire des images, Qwen2.5-VL ou Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Essayez une autre graine, autorisez plus de tokens ou choisissez un modèle qui ne réfléchit pas d’abord, par exemple Qwen3-4B-Instruct-2507.

@@ -142,5 +142,5 @@ advice-remove-the-name-of-the-file = ファイルの行から、そのファイ�
 advice-add-more-pixels-around-the-image = 画像の周囲に追加するピクセルを増やしてください。
 advice-choose-a-safetensors-file-of-depth = Depth Anything V2 の Small、Base、Large の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
 advice-choose-a-safetensors-file-of-segment = Segment Anything(ViT-B、L、H)または MobileSAM の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
-advice-choose-a-gguf-or-safetensors-file = Qwen3 の .gguf または .safetensors ファイル(Qwen3-4B-Instruct-2507-Q4_K_M.gguf など)か、Z-Image のテキストエンコーダーを選んでください。
+advice-choose-a-gguf-or-safetensors-file = Qwen3 の .gguf または .safetensors ファイル(Qwen3-4B-Instruct-2507-Q4_K_M.gguf など)か、Z-Image のテキストエンコーダーを選んでください。画像を説明するには Qwen2.5-VL か Qwen3-VL を選んでください。
 advice-try-another-seed-allow-more-tokens = 別のシードを試すか、トークン数を増やすか、Qwen3-4B-Instruct-2507 のように先に考えないモデルを選んでください。

@@ -34,6 +34,7 @@ queue-upscale = { $name } を拡大
 queue-depth = { $name } の深度マップ
 queue-mask = { $name } のマスク
 queue-enhance = プロンプトを詳しくする
+queue-describe = { $names }を説明する
 queue-repeat = 繰り返す
 queue-repeat-tip = キューが終わると、最後の画像または動画を別のシードで繰り返し生成します。キャンセルするかオフにすると止まります。
 queue-time-left = 残り全体で約 { $time }

@@ -142,5 +142,5 @@ advice-remove-the-name-of-the-file = 请从该文件自身的行中去掉它的�
 advice-add-more-pixels-around-the-image = 请在图像周围添加更多像素。
 advice-choose-a-safetensors-file-of-depth = 请选择 Depth Anything V2 Small、Base 或 Large 的 .safetensors 文件，或由 transformers 保存的此类文件夹。
 advice-choose-a-safetensors-file-of-segment = 请选择 Segment Anything（ViT-B、L 或 H）或 MobileSAM 的 .safetensors 文件，或由 transformers 保存的此类文件夹。
-advice-choose-a-gguf-or-safetensors-file = 请选择 Qwen3 的 .gguf 或 .safetensors 文件，例如 Qwen3-4B-Instruct-2507-Q4_K_M.gguf，或 Z-Image 的文本编码器。
+advice-choose-a-gguf-or-safetensors-file = 请选择 Qwen3 的 .gguf 或 .safetensors 文件，例如 Qwen3-4B-Instruct-2507-Q4_K_M.gguf，或 Z-Image 的文本编码器；要描述图像，请选择 Qwen2.5-VL 或 Qwen3-VL。
 advice-try-another-seed-allow-more-tokens = 请换一个种子、允许更多词元，或选择不会先思考的模型，例如 Qwen3-4B-Instruct-2507。

@@ -34,6 +34,7 @@ queue-upscale = 放大 { $name }
 queue-depth = { $name } 的深度图
 queue-mask = { $name } 的蒙版
 queue-enhance = 扩写提示词
+queue-describe = 描述 { $names }
 queue-repeat = 重复
 queue-repeat-tip = 队列完成后，用其他种子反复生成最后的图像或视频，直到取消或关闭此项。
 queue-time-left = 全部剩余约 { $time }

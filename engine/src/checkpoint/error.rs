@@ -387,7 +387,7 @@ impl CheckpointError {
             }
             Self::LanguageModel { .. } => {
                 "Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text \
-                encoder of Z-Image."
+                encoder of Z-Image; to describe images, Qwen2.5-VL or Qwen3-VL."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

@@ -67,7 +67,7 @@ pub use segmenters::{Segmenters, open_segmenter};
 pub use stages::{ClipFrames, Denoise, EncodedMap, SourceImages, Start, Steps, Task, around};
 pub use upscalers::{Upscalers, open_upscaler};
 pub use windows::{FrameWindows, Window};
-pub use writers::{LanguageModels, open_language_model};
+pub use writers::{LanguageModels, open_language_model, sees_images};
 
 /// Every family that Sluice supports.
 pub static FAMILIES: &[&dyn Family] = &[

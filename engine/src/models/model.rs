@@ -408,6 +408,12 @@ impl Model {
         if let (Some(enhance), Some(_)) = (&request.enhance, self.writer()) {
             return enhance.validate(&request.prompt);
         }
+        if let (Some(describe), Some(_)) = (&request.describe, self.writer()) {
+            return match self.vision_tower() {
+                Some(_) => describe.validate(),
+                None => Err(RequestError::SeesNoImages),
+            };
+        }
         let generates = self.denoisers().next().is_some();
         match (&request.depth_of, self.depth()) {
             (Some(_), Some(_)) => return Ok(()),

@@ -65,7 +65,7 @@ impl OpenedModels {
         if request.mask_of.is_some() {
             return self.alone(&path, open_segmenter);
         }
-        if request.enhance.is_some() {
+        if request.writes() {
             return self.alone(&path, open_language_model);
         }
         let (mut model, mut beside) = match (&request.refiner, &request.redux) {

@@ -70,10 +70,12 @@ pub enum Task {
         /// The segmenter.
         segmenter: Used<Segmenter>,
     },
-    /// Writes a better prompt.
+    /// Writes a better prompt, or what images show.
     Write {
         /// The language model.
         writer: Used<Writer>,
+        /// The vision tower that sees the images for it.
+        vision: Option<Used<dyn VisionTower>>,
     },
     /// Enlarges an image or the frames of a clip.
     Upscale {

@@ -17,7 +17,7 @@ use crate::{
 /// # Errors
 /// When a name is unknown, or the text in the brackets is not valid.
 pub fn spelled_out(request: &Request, folders: &PromptFolders) -> Result<Request, PipelineError> {
-    if request.enhance.is_some() {
+    if request.writes() {
         // The language model reads the prompt as it is written.
         return Ok(request.clone());
     }

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 use super::{
     PipelineError,
+    chat::Chat,
     footprint::dtype_of,
     image_work::{decode_work, encode_clip_work, encode_image_work, tilings, upscale_sides, upscale_work},
     resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
-    adapters::without_tags,
     aids::{DepthAnything, Prompt, Segmenter},
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
@@ -19,7 +19,7 @@ use crate::{
         ImageTokens, LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
-    request::{ControlNet, Enhance, MaskOf, MaskPoint, Request, SourceImage},
+    request::{ControlNet, MaskOf, MaskPoint, Request, SourceImage},
     residency::TracedBlocks,
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower, Writer},
@@ -94,7 +94,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
             Task::Depth { estimator, sizes } => estimate.depth(estimator, sizes)?,
             Task::Segment { segmenter } => estimate.segment(segmenter)?,
-            Task::Write { writer } => estimate.write(writer)?,
+            Task::Write { writer, vision } => estimate.write(writer, vision.as_ref())?,
         };
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
@@ -356,21 +356,24 @@ impl Estimator<'_> {
         Ok(vec![PartUse { part: *part, ways: vec![work] }])
     }
 
-    /// The work of writing as many tokens as the request allows.
-    fn write(&self, Used { part, network }: &Used<Writer>) -> Result<Vec<PartUse>, PipelineError> {
-        let Request { enhance: Some(wanted), prompt, .. } = &self.resolved.request else {
-            return Ok(Vec::new());
-        };
-        let chat = chat_of(network, wanted, prompt)?;
+    /// The work of writing as many tokens as the request allows, after the images were seen.
+    fn write(
+        &self,
+        Used { part, network }: &Used<Writer>,
+        vision: Option<&Used<dyn VisionTower>>,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let Some(Chat { tokens, writing }) = Chat::of(network, self.resolved)? else { return Ok(Vec::new()) };
+        let longest = writing.longest as usize;
         self.trace.take();
+        let (seeing, seen) = self.see(vision)?;
         let blocks = self.blocks(*part);
         let traced = blocks.blocks();
-        network.trace(traced, &chat, wanted.longest as usize)?;
-        let kept = network.kept_bytes(chat.len() + wanted.longest as usize, traced.dtype().size_in_bytes());
+        network.trace(traced, (&tokens, &seen), longest)?;
+        let kept = network.kept_bytes(tokens.len() + longest, traced.dtype().size_in_bytes());
         let blocks = blocks.take().into_iter();
         let blocks = blocks.map(|block| block.with_activations(|bytes| bytes.saturating_sub(kept)));
         let work = Work { tile: None, carried: LISTS + kept, blocks: blocks.collect() };
-        Ok(vec![PartUse { part: *part, ways: vec![work] }])
+        Ok(seeing.into_iter().chain([PartUse { part: *part, ways: vec![work] }]).collect())
     }
 
     /// The work of making depth maps of images of these widths and heights, one after the other.
@@ -582,12 +585,6 @@ pub fn prepare_input<'a>(
         controls,
         image_tokens,
     }
-}
-
-/// The tokens that a language model answers to. Adapters that a prompt names are no part of it.
-pub fn chat_of(writer: &Writer, wanted: &Enhance, prompt: &str) -> Result<Vec<u32>, PipelineError> {
-    let (prompt, _) = without_tags(prompt)?;
-    Ok(writer.tokenize(wanted.instruction.trim(), prompt.trim())?)
 }
 
 /// What shows a segmenter a part of an image of a height and width, in pixels of what it sees.

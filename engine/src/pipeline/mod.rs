@@ -2,6 +2,7 @@
 
 mod active_plan;
 mod adapted;
+mod chat;
 mod dump;
 mod error;
 mod estimate;

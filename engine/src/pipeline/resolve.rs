@@ -11,7 +11,7 @@ use crate::{
         Start, Task, Used,
     },
     nn,
-    request::{ComputeDtype, ReferenceSizes, Request},
+    request::{ComputeDtype, Describe, ReferenceSizes, Request},
     source::{GivenMedia, size_of},
     text::{Encoded, VisionTower},
 };
@@ -178,12 +178,23 @@ impl Resolved {
     }
 }
 
-/// Width and height in which a model reads each reference image of a request, and what its text encoder sees of it.
+/// Width and height in which a model reads each reference image of a request, or each that it describes, and what its text
+/// encoder or language model sees of it.
 fn reference_sizes(
     model: &Model,
     request: &Request,
 ) -> Result<(Vec<[u32; 2]>, Vec<SeenImage>), PipelineError> {
     let (mut sizes, mut seen) = (Vec::new(), Vec::new());
+    if let (Some(describe), Some(tower)) = (&request.describe, model.vision_tower()) {
+        for path in &describe.images {
+            let own = size_of(path)?;
+            Describe::check_size(own)?;
+            let size = tower.network.size_within(own, describe.pixels.into());
+            sizes.push(size.read);
+            seen.push(SeenImage { file: FileStamp::of(path), size, strength: 1.0 });
+        }
+        return Ok((sizes, seen));
+    }
     let (Some(takes), tower) = (model.references(), model.vision_tower()) else {
         return Ok((sizes, seen));
     };

@@ -1,4 +1,4 @@
-//! Prompts that a language model writes anew.
+//! Texts that a language model writes: prompts anew, and what images show.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use super::RequestError;
 /// The most tokens of a written prompt.
 pub const LONGEST_ENHANCED: u32 = 4096;
 
-/// How a language model makes a better prompt of the request's.
+/// How a language model writes a text, such as a better prompt than the request's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Enhance {
-    /// What the model is told to do with the prompt.
+pub struct Writing {
+    /// What the model is told to do with the prompt or the images.
     pub instruction: String,
     /// How much less likely words gain; 0 always takes the likeliest.
     pub temperature: f32,
@@ -23,12 +23,15 @@ pub struct Enhance {
     pub longest: u32,
 }
 
-/// Where an enhanced prompt comes from.
+/// Where a prompt comes from that a language model has written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enhanced {
-    /// The prompt before.
+    /// The prompt before, unless images were described.
     pub prompt: String,
-    /// What the language model was told to do with it.
+    /// The names of the images that were described.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
+    /// What the language model was told to do with them.
     pub instruction: String,
     /// The name of the language model.
     pub model: String,
@@ -38,14 +41,14 @@ pub struct Enhanced {
     pub result: String,
 }
 
-impl Default for Enhance {
+impl Default for Writing {
     /// What Qwen recommends for answers without thinking.
     fn default() -> Self {
         Self { instruction: String::new(), temperature: 0.7, top_k: 20, top_p: 0.8, longest: 512 }
     }
 }
 
-impl Enhance {
+impl Writing {
     /// Checks it for a prompt.
     ///
     /// # Errors
@@ -54,6 +57,14 @@ impl Enhance {
         if prompt.trim().is_empty() {
             return Err(RequestError::NothingToEnhance);
         }
+        self.check()
+    }
+
+    /// Checks it, whatever it is for.
+    ///
+    /// # Errors
+    /// When there is no instruction, or a number makes no sense.
+    pub fn check(&self) -> Result<(), RequestError> {
         if self.instruction.trim().is_empty() {
             return Err(RequestError::NoInstruction);
         }
@@ -76,17 +87,17 @@ mod tests {
 
     #[test]
     fn a_prompt_and_an_instruction_are_needed_and_numbers_have_bounds() {
-        let good = Enhance { instruction: "Write more.".to_owned(), ..Enhance::default() };
+        let good = Writing { instruction: "Write more.".to_owned(), ..Writing::default() };
         assert_eq!(good.validate("a fox"), Ok(()));
         assert_eq!(good.validate(" \n"), Err(RequestError::NothingToEnhance));
-        assert_eq!(Enhance::default().validate("a fox"), Err(RequestError::NoInstruction));
+        assert_eq!(Writing::default().validate("a fox"), Err(RequestError::NoInstruction));
         for wrong in [
-            Enhance { temperature: -0.1, ..good.clone() },
-            Enhance { temperature: f32::NAN, ..good.clone() },
-            Enhance { top_p: 0.0, ..good.clone() },
-            Enhance { top_p: 1.1, ..good.clone() },
-            Enhance { longest: 0, ..good.clone() },
-            Enhance { longest: LONGEST_ENHANCED + 1, ..good.clone() },
+            Writing { temperature: -0.1, ..good.clone() },
+            Writing { temperature: f32::NAN, ..good.clone() },
+            Writing { top_p: 0.0, ..good.clone() },
+            Writing { top_p: 1.1, ..good.clone() },
+            Writing { longest: 0, ..good.clone() },
+            Writing { longest: LONGEST_ENHANCED + 1, ..good.clone() },
         ] {
             assert!(wrong.validate("a fox").is_err(), "{wrong:?}");
         }

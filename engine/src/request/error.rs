@@ -56,6 +56,35 @@ pub enum RequestError {
     /// A better prompt of nothing.
     #[error("there is no prompt to enhance; write a few words")]
     NothingToEnhance,
+    /// A description of nothing.
+    #[error("there is no image to describe; give one or more")]
+    NothingToDescribe,
+    /// A language model that reads only text is to describe images.
+    #[error(
+        "the language model has no vision tower and sees no images; choose Qwen2.5-VL or Qwen3-VL, a GGUF file of one with its \
+         mmproj file in the same folder"
+    )]
+    SeesNoImages,
+    /// Images are to be read in a size that no model is made for.
+    #[error("images of {pixels} pixels cannot be described; use {least} to {most}")]
+    SeenPixels {
+        /// The requested value.
+        pixels: u32,
+        /// The smallest valid value.
+        least: u32,
+        /// The largest valid value.
+        most: u32,
+    },
+    /// An image that is much longer than wide.
+    #[error(
+        "an image of {width}×{height} pixels is too narrow to be described; cut it so that one side is at most 200 times the other"
+    )]
+    TooNarrow {
+        /// Its width.
+        width: u32,
+        /// Its height.
+        height: u32,
+    },
     /// A language model without an instruction.
     #[error("the language model has no instruction; leave it out for the usual one")]
     NoInstruction,

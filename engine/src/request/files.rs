@@ -50,6 +50,7 @@ impl Request {
         }
         inputs.extend(&mut self.depth_of);
         inputs.extend(self.mask_of.as_mut().map(|mask| &mut mask.image));
+        inputs.extend(self.describe.iter_mut().flat_map(|describe| &mut describe.images));
         inputs.extend(self.upscale.as_mut().map(|upscale| &mut upscale.path));
         let models = models.into_iter().map(|path| (FileRole::Model, path));
         let inputs = inputs.into_iter().map(|path| (FileRole::Input, path));

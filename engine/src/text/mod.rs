@@ -1,5 +1,5 @@
 //! Prompts: tokenizers and text encoders. CLIP also encodes images, also for IP-Adapters, and Qwen2.5-VL and Qwen3-VL see them.
-//! Anima's conditioner reads the states of another encoder. A language model writes prompts anew.
+//! Anima's conditioner reads the states of another encoder. Language models write prompts anew and describe images.
 
 mod alternatives;
 mod anima;

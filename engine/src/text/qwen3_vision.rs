@@ -19,6 +19,8 @@ const STACKED: &str = "deepstack.";
 const PLACES: &str = "pos_embed.weight";
 /// Added to the variance in every norm.
 const EPS: f64 = 1e-6;
+/// The least pixels of an image that is read alone, as published.
+const LEAST_PIXELS: u64 = 256 * 256;
 
 /// The shape of a vision tower, as in `vision_config`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -312,6 +314,10 @@ impl VisionTower for Qwen3Vision {
             read,
             grid: [read[1] / side, read[0] / side].map(|count| count as usize),
         }
+    }
+
+    fn least_pixels(&self) -> u64 {
+        LEAST_PIXELS
     }
 
     fn patches(&self) -> VisionPatches {

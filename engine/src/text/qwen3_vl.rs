@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Base of the rotary frequencies, which shapes do not show.
-const THETA: f64 = 5e6;
+pub(super) const THETA: f64 = 5e6;
 /// Prefix of the tensors of the vision tower, which no prompt needs.
 const VISION: &str = "visual.";
 /// What `model_type` begins with in its configurations.

@@ -6,7 +6,9 @@ use serde::Deserialize;
 use super::{
     CLIP_SPREAD, VisionPatches, VisionTower,
     qwen3_vision::attend_in,
-    vision_tower::{CHANNELS, Order, PREFIX, SeenSize, embedded, embedder, is_split, kernel, rope, whole_or},
+    vision_tower::{
+        CHANNELS, Order, PREFIX, SeenSize, embedded, embedder, in_tokens, is_split, kernel, rope, whole_or,
+    },
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
@@ -256,8 +258,12 @@ impl VisionTower for QwenVision {
         };
         let before = (self.shown == Shown::Half).then_some(encoded);
         let side = self.config.side();
-        let read = in_tokens(scaled, side as u32);
+        let read = in_tokens(scaled, side as u32, PIXELS);
         SeenSize { before, scaled, read, grid: [read[1] as usize / side, read[0] as usize / side] }
+    }
+
+    fn least_pixels(&self) -> u64 {
+        PIXELS[0]
     }
 
     fn patches(&self) -> VisionPatches {
@@ -310,26 +316,6 @@ fn in_rows(x: &Tensor, start: usize, tokens: &[usize]) -> Result<Tensor> {
     Tensor::cat(&parts.collect::<Result<Vec<_>>>()?, 1)
 }
 
-/// The nearest width and height in whole tokens of this side, within the limits of published models.
-fn in_tokens([width, height]: [u32; 2], side: u32) -> [u32; 2] {
-    let nearest =
-        |length: u32| (f64::from(length) / f64::from(side)).round_ties_even() as u64 * u64::from(side);
-    let (wide, high) = (nearest(width), nearest(height));
-    let pixels = f64::from(width) * f64::from(height);
-    let [least, most] = PIXELS;
-    let scaled = |factor: f64, round: fn(f64) -> f64| {
-        [width, height]
-            .map(|length| (round(f64::from(length) * factor / f64::from(side)) as u32 * side).max(side))
-    };
-    if wide * high > most {
-        scaled((most as f64 / pixels).sqrt(), f64::floor)
-    } else if wide * high < least {
-        scaled((least as f64 / pixels).sqrt(), f64::ceil)
-    } else {
-        [wide as u32, high as u32]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,6 +339,6 @@ mod tests {
         assert_eq!(tower(Shown::Whole).size([5, 5], [1024, 1024]).grid, [37, 37]);
         let half = tower(Shown::Half).size([5, 5], [1184, 896]);
         assert_eq!((half.before, half.scaled, half.grid), (Some([1184, 896]), [592, 448], [16, 21]));
-        assert_eq!(in_tokens([20, 30], 28), [56, 84]);
+        assert_eq!(in_tokens([20, 30], 28, PIXELS), [56, 84]);
     }
 }

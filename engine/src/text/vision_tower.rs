@@ -23,6 +23,19 @@ pub trait VisionTower: fmt::Debug + Send + Sync {
     /// The sizes in which it reads an image of this width and height, which the autoencoder reads in the size `encoded`.
     fn size(&self, own: [u32; 2], encoded: [u32; 2]) -> SeenSize;
 
+    /// The least pixels of an image that is read alone, as published.
+    fn least_pixels(&self) -> u64 {
+        0
+    }
+
+    /// The sizes in which it reads an image of this width and height alone, with at most so many pixels.
+    fn size_within(&self, own: [u32; 2], most: u64) -> SeenSize {
+        let side = self.patches().token();
+        let read = in_tokens(own, side as u32, [self.least_pixels(), most]);
+        let grid = [read[1] as usize / side, read[0] as usize / side];
+        SeenSize { before: None, scaled: own, read, grid }
+    }
+
     /// How it reads an image in patches.
     fn patches(&self) -> VisionPatches;
 
@@ -207,6 +220,25 @@ pub(super) fn kernel(tensors: &TensorTable, prefix: &str) -> Option<[usize; 3]> 
 pub(super) fn whole_or(part: &Part, name: &str, otherwise: impl Fn(&str) -> StoredName) -> StoredName {
     let whole = format!("{PREFIX}{name}");
     if part.tensors.contains_key(&whole) { StoredName::whole(whole) } else { otherwise(name) }
+}
+
+/// The nearest width and height in whole tokens of this side, with pixels between the least and the most.
+pub(super) fn in_tokens([width, height]: [u32; 2], side: u32, [least, most]: [u64; 2]) -> [u32; 2] {
+    let side = f64::from(side);
+    let nearest = |length: u32| (f64::from(length) / side).round_ties_even() * side;
+    let (wide, high) = (nearest(width), nearest(height));
+    let pixels = f64::from(width) * f64::from(height);
+    let (least, most) = (least as f64, most as f64);
+    let whole = |tokens: f64| tokens.max(1.0) as u32 * side as u32;
+    if wide * high > most {
+        let smaller = (pixels / most).sqrt();
+        [width, height].map(|length| whole((f64::from(length) / smaller / side).floor()))
+    } else if wide * high < least {
+        let larger = (least / pixels.max(1.0)).sqrt();
+        [width, height].map(|length| whole((f64::from(length) * larger / side).ceil()))
+    } else {
+        [wide as u32, high as u32]
+    }
 }
 
 /// Rotary embeddings of patches at these rows and columns: half of a head of this width is rotated by the row, the other by

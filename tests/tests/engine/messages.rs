@@ -16,9 +16,9 @@ use sluice_engine::{
     output::{Image, Media, Output, Settings},
     precision::{Format, Storage},
     request::{
-        AdapterUse, ComputeDtype, Control, Enhance, Enhanced, Enlarger, FrameRange, GuidanceOptions, Hires,
+        AdapterUse, ComputeDtype, Control, Describe, Enhanced, Enlarger, FrameRange, GuidanceOptions, Hires,
         Interval, Keyframe, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Request, Sampler,
-        Schedule, SourceClip, SourceImage, Style, Variation, Windows,
+        Schedule, SourceClip, SourceImage, Style, Variation, Windows, Writing,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -91,9 +91,15 @@ fn request() -> Request {
             area: Some([1, 2, 30, 40]),
         }),
         variation: Some(Variation { seed: u64::MAX, strength: 0.1 }),
-        enhance: Some(Enhance { instruction: "Schreib mehr.\n".to_owned(), ..Enhance::default() }),
+        enhance: Some(Writing { instruction: "Schreib mehr.\n".to_owned(), ..Writing::default() }),
+        describe: Some(Describe {
+            images: vec![PathBuf::from("/pictures/fox.png")],
+            pixels: 100_000,
+            writing: Writing { instruction: "Beschreib es.".to_owned(), ..Writing::default() },
+        }),
         enhanced: Some(Enhanced {
             prompt: "狐".to_owned(),
+            images: vec!["fox.png".to_owned()],
             instruction: "Schreib mehr.".to_owned(),
             model: "Qwen3-4B".to_owned(),
             seed: u64::MAX,

@@ -3,9 +3,14 @@
 use std::{fs, path::Path};
 
 use candle_core::DType;
-use sluice_engine::{models, precision::Format};
+use sluice_engine::{
+    models,
+    precision::Format,
+    request::{Describe, ModelSource, Request, Writing},
+};
 use sluice_tests::{
-    checkpoint::{Fixture, Layout, Stored, load},
+    checkpoint::{Fixture, Layout, Stored, load, save},
+    describe::write_images,
     golden::{MODULE, distance},
     original_names::Tensors,
     packed::{LANGUAGE_MODEL_IN_LLAMA, Packaged, package, renamed, write_gguf},
@@ -134,4 +139,38 @@ fn qwen_image_21_sees_with_the_tower_beside_its_gguf_encoder() {
     let tensors = load(&model.join(format!("text_encoders/{encoder}.safetensors"))).unwrap();
     let parts = in_llama(&tensors, &OF_QWEN3_VL, true);
     check(&model, (&fixture, "one"), encoder, parts, "qwen3vl");
+}
+
+#[test]
+fn a_gguf_language_model_describes_with_the_tower_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("qwen_image", "edit_several");
+    let model = fixture.write(folder.path(), Layout::Split, Stored::F32).unwrap();
+    let file = model.join("text_encoders/qwen_2.5_vl_7b.safetensors");
+    // Without a head of its own, as in models of this width.
+    let mut tensors = load(&file).unwrap();
+    tensors.retain(|name, _| !name.starts_with("lm_head."));
+    save(&tensors, &file).unwrap();
+    let mut runner = Runner::start().unwrap();
+    let writing = Writing { instruction: "Describe it.".to_owned(), longest: 5, ..Writing::default() };
+    let describe = Describe { images: write_images(folder.path()).unwrap(), writing, ..Describe::default() };
+    let request = |file: &Path| Request {
+        model: ModelSource::Path(file.to_owned()),
+        describe: Some(describe.clone()),
+        ..Request::default()
+    };
+    let (_, expected) = runner.dump(request(&file), None).unwrap();
+    let (told, seeing) = in_llama(&tensors, &OF_QWEN_2_5_VL, false);
+    let gguf = file.with_extension("gguf");
+    write_gguf(&gguf, "qwen2vl", &told).unwrap();
+    let job = runner.job(request(&gguf));
+    let blind = runner.run(job).unwrap().failure().unwrap().message;
+    assert!(blind.contains("with its mmproj file in the same folder"), "{blind}");
+    assert!(!models::content(&gguf).unwrap().sees_images);
+    write_gguf(&file.with_file_name("mmproj-qwen_2.5_vl_7b-F16.gguf"), "clip", &seeing).unwrap();
+    assert!(models::content(&gguf).unwrap().sees_images);
+    let (_, found) = runner.dump(request(&gguf), None).unwrap();
+    for (name, tensor) in &expected {
+        distance(name, &tensor.to_dtype(DType::F64).unwrap(), &found[name], MODULE).unwrap();
+    }
 }

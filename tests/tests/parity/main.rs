@@ -15,6 +15,7 @@ mod control_nets_of_transformers;
 #[cfg(target_os = "linux")]
 mod cuda_kernels;
 mod depth;
+mod describe;
 mod ernie_image;
 mod flux;
 mod flux2;

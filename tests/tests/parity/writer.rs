@@ -35,7 +35,7 @@ fn answer(
     let store = on_processor(model.parts[part].component.clone(), placement);
     let executor = Executor::default();
     let (mut tokens, mut all) = (Vec::new(), Vec::new());
-    network.answer(Blocks::stored(&executor, &store), chat, longest, &mut |scores| {
+    network.answer(Blocks::stored(&executor, &store), (chat, &[]), longest, &mut |scores| {
         all.push(scores.to_vec());
         let likeliest = (0..scores.len()).max_by(|one, other| scores[*one].total_cmp(&scores[*other]));
         tokens.extend(likeliest.map(|token| token as u32));
@@ -88,6 +88,8 @@ fn a_language_model_goes_on_as_in_transformers() {
     }
     let text = read_notes(&path).unwrap().remove("text").unwrap();
     assert_eq!(writer(&model).text(&want), text);
+    // The token that ends a turn, the second of those that were added, is no part of the text.
+    assert_eq!(writer(&model).text(&[&want[..], &[568]].concat()), text);
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn an_answer_ends_with_its_token_or_when_it_is_long_enough() {
             // The token that ends a turn is the second of those that were added.
             if ends == Some(asked) { Some(568) } else { want.get(asked - 1).copied() }
         };
-        network.answer(blocks, &chat, longest, &mut next).unwrap();
+        network.answer(blocks, (&chat, &[]), longest, &mut next).unwrap();
         asked
     };
     assert_eq!(asked(5, None), 5);
@@ -189,7 +191,9 @@ fn what_is_no_language_model_is_said() {
     write_tensors(&file("llama.gguf"), &tensors, &llama, Format::F16).unwrap();
     let said = refused("llama.gguf");
     assert!(
-        said.contains("cannot write prompts: it is a model of the kind \"llama\", not \"qwen3\""),
+        said.contains(
+            "cannot write prompts: it is a model of the kind \"llama\", not one of qwen2vl, qwen3, qwen3vl"
+        ),
         "{said}"
     );
 
@@ -197,6 +201,12 @@ fn what_is_no_language_model_is_said() {
     encoder.remove("model.norm.weight");
     save(&encoder, &file("encoder.safetensors")).unwrap();
     assert!(refused("encoder.safetensors").contains("its last norm is missing"));
+
+    let mut wide = tensors.clone();
+    let embeddings = Tensor::zeros((4, 3584), candle_core::DType::F16, &Device::Cpu).unwrap();
+    wide.insert("model.embed_tokens.weight".to_owned(), embeddings);
+    save(&wide, &file("wide.safetensors")).unwrap();
+    assert!(refused("wide.safetensors").contains("its last layer, lm_head, is missing"));
 
     let mut incomplete = tensors.clone();
     incomplete.remove("model.layers.1.mlp.up_proj.weight");

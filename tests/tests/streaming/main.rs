@@ -6,6 +6,7 @@
 mod adapters;
 mod budgets;
 mod depth;
+mod describe;
 mod exactness;
 mod faults;
 mod hires;

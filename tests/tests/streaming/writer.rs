@@ -5,7 +5,7 @@ use std::path::Path;
 use sluice_engine::{
     memory::{MemoryPreferences, OffloadMode, Outcome},
     precision::Format,
-    request::{Enhance, ModelSource, Request, RequestError},
+    request::{ModelSource, Request, RequestError, Writing},
     session::{Command, Event, JobId, StageKind},
 };
 use sluice_tests::{
@@ -18,12 +18,12 @@ use super::support::{attempt, card, forecast};
 fn request(folder: &Path, format: Format) -> Request {
     let file = folder.join("tiny.gguf");
     write(&file, format).unwrap();
-    let enhance = Enhance { instruction: INSTRUCTION.to_owned(), longest: 60, ..Enhance::default() };
+    let enhance = Writing { instruction: INSTRUCTION.to_owned(), longest: 60, ..Writing::default() };
     let model = ModelSource::Path(file);
     Request { model, prompt: PROMPT.to_owned(), seed: 7, enhance: Some(enhance), ..Request::default() }
 }
 
-fn outcome(ended: &runner::Outcome) -> Outcome {
+pub fn outcome(ended: &runner::Outcome) -> Outcome {
     let found = ended.events.iter().find_map(|event| match event {
         Event::Outcome { outcome, .. } => Some((**outcome).clone()),
         Event::Replanned { reason, .. } => panic!("{reason}"),
@@ -33,7 +33,7 @@ fn outcome(ended: &runner::Outcome) -> Outcome {
 }
 
 /// What was written, and what of it was told before.
-fn written(ended: &runner::Outcome) -> (String, Vec<String>) {
+pub fn written(ended: &runner::Outcome) -> (String, Vec<String>) {
     let texts = ended.events.iter().filter_map(|event| match event {
         Event::Text { text, is_whole, .. } => Some((text.clone(), *is_whole)),
         _ => None,
@@ -69,7 +69,7 @@ fn forecasts_of_the_peak_come_true() {
     let folder = tempfile::tempdir().unwrap();
     let mut request = request(folder.path(), Format::F16);
     // So much to read that everything else is little beside it, and an answer that may end early as well.
-    let told = |enhance: Enhance| Enhance { instruction: INSTRUCTION.repeat(100), longest: 20, ..enhance };
+    let told = |enhance: Writing| Writing { instruction: INSTRUCTION.repeat(100), longest: 20, ..enhance };
     request.enhance = request.enhance.map(told);
     let mut runner = Runner::of_two_threads().unwrap();
     let plan = forecast(&runner, &request, &card()).plan.unwrap();
@@ -93,7 +93,7 @@ fn a_seed_gives_the_same_words_and_adapters_stay_named() {
     assert_eq!(words(&request), first);
     assert_ne!(words(&Request { seed: 8, ..request.clone() }), first);
     let greedy = |seed| {
-        let enhance = request.enhance.clone().map(|enhance| Enhance { temperature: 0.0, ..enhance });
+        let enhance = request.enhance.clone().map(|enhance| Writing { temperature: 0.0, ..enhance });
         Request { seed, enhance, ..request.clone() }
     };
     assert_eq!(words(&greedy(1)), words(&greedy(2)), "nothing is left to the seed");
@@ -105,7 +105,7 @@ fn a_seed_gives_the_same_words_and_adapters_stay_named() {
 fn a_text_is_told_as_it_grows_and_ends_when_it_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let mut request = request(folder.path(), Format::F16);
-    request.enhance = request.enhance.map(|enhance| Enhance { longest: 4000, ..enhance });
+    request.enhance = request.enhance.map(|enhance| Writing { longest: 4000, ..enhance });
     let mut runner = Runner::start().unwrap();
     let job = runner.job(request);
     let id = job.id;
@@ -135,15 +135,18 @@ fn what_cannot_be_written_is_said() {
     };
     let empty = Request { prompt: " ".to_owned(), ..request.clone() };
     assert!(said(&empty).contains(&RequestError::NothingToEnhance.to_string()));
-    let with = |change: fn(Enhance) -> Enhance| Request {
+    let with = |change: fn(Writing) -> Writing| Request {
         enhance: request.enhance.clone().map(change),
         ..request.clone()
     };
-    let wild = with(|enhance| Enhance { temperature: 3.0, ..enhance });
+    let wild = with(|enhance| Writing { temperature: 3.0, ..enhance });
     assert!(said(&wild).contains("the temperature 3 is not between 0 and 2"));
-    let dumb = with(|enhance| Enhance { instruction: String::new(), ..enhance });
+    let dumb = with(|enhance| Writing { instruction: String::new(), ..enhance });
     assert!(said(&dumb).contains(&RequestError::NoInstruction.to_string()));
     let other = Request { model: ModelSource::Upscaler, ..request.clone() };
     let message = said(&other);
-    assert!(message.contains("cannot write prompts: it is no Qwen3 language model"), "{message}");
+    assert!(
+        message.contains("cannot write prompts: it is no language model of Qwen3, Qwen2.5-VL or Qwen3-VL"),
+        "{message}"
+    );
 }

@@ -71,7 +71,7 @@ fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
     nothing_is_unnamed(&window, "an instruction");
     window.replace("For models that read sentences", "Write a poem.");
     window.frames();
-    let message = "x.gguf cannot write prompts: it is no Qwen3 language model".to_owned();
+    let message = "x.gguf cannot write prompts: it is no language model of Qwen3".to_owned();
     let failure = Failure { message, advice: None };
     // A query waits for the answer to the one before, and for the words to stay as they are.
     for _ in 0..30 {
@@ -81,7 +81,7 @@ fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
         }
     }
     window.frames();
-    assert!(window.shows("it is no Qwen3 language model"));
+    assert!(window.shows("it is no language model of Qwen3"));
     let state = window.harness.state().state();
     assert_eq!(state.instruction(), "Write a poem.");
     window.click("Usual instruction");

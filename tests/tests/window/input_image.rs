@@ -87,6 +87,7 @@ fn dropped_images_are_references_of_a_model_that_edits() {
     assert_eq!(names(&window), ["harbour.png"]);
     window.harness.get_by_role_and_label(Role::Image, "harbour.png").click_secondary();
     window.frames();
+    assert!(window.shows("Describe image…"));
     window.click("Copy the path");
     assert!(window.shows("Copied to the clipboard"));
     window.click("Generate");

@@ -9,6 +9,7 @@ mod clip_length;
 mod collections;
 mod compare;
 mod control_nets;
+mod describe;
 mod drag_out;
 mod engines;
 mod enhance;

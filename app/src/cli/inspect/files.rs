@@ -85,6 +85,7 @@ mod tests {
 
     fn content() -> Content {
         Content {
+            sees_images: false,
             what: "FLUX.1 denoiser".to_owned(),
             kind: Kind::Model,
             family: Some("FLUX.1".to_owned()),

@@ -1,4 +1,4 @@
-//! Making a prompt better.
+//! Making a prompt better, and describing images.
 
 use std::path::PathBuf;
 
@@ -15,6 +15,12 @@ pub enum EnhanceStep {
     Stop,
     /// Use what was written as the prompt.
     Keep,
+    /// Append it to the prompt.
+    Append,
+    /// Show how these images can be described.
+    Describe(Vec<PathBuf>),
+    /// Describe as this kind of words.
+    DescribeAs(String),
     /// Let this language model write.
     UseModel(PathBuf),
     /// Tell it something of the user's own, or the usual.

@@ -45,7 +45,7 @@ pub enum Action {
     Make(Making),
     /// Something with enlarging images and clips.
     Upscale(UpscaleStep),
-    /// Something with making the prompt better.
+    /// Something with making the prompt better, or describing images.
     Enhance(EnhanceStep),
     /// Something with presets or styles.
     Keep(Keeping),
@@ -189,6 +189,12 @@ impl From<Keeping> for Action {
 impl From<UpscaleStep> for Action {
     fn from(step: UpscaleStep) -> Self {
         Self::Upscale(step)
+    }
+}
+
+impl From<EnhanceStep> for Action {
+    fn from(step: EnhanceStep) -> Self {
+        Self::Enhance(step)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Executes the steps of making a prompt better.
+//! Executes the steps of making a prompt better and of describing images.
 
 use std::time::Duration;
 
@@ -11,7 +11,15 @@ use crate::window::{action::EnhanceStep, state::Ask};
 impl SluiceApp {
     pub(super) fn enhance_step(&mut self, step: EnhanceStep) {
         match step {
-            EnhanceStep::Open => self.state.ask_enhance(),
+            EnhanceStep::Open => {
+                let command = self.state.ask_enhance();
+                self.send(command);
+            }
+            EnhanceStep::Describe(images) => {
+                self.close_gallery();
+                let command = self.state.ask_describe(images);
+                self.send(command);
+            }
             EnhanceStep::Close => {
                 let command = self.state.close_enhance();
                 self.send(command);
@@ -24,7 +32,9 @@ impl SluiceApp {
                 let command = self.state.stop_writing();
                 self.send(command);
             }
-            EnhanceStep::Keep => self.state.keep_enhanced(),
+            EnhanceStep::Keep => self.state.keep_enhanced(false),
+            EnhanceStep::Append => self.state.keep_enhanced(true),
+            EnhanceStep::DescribeAs(kind) => self.state.describe_as(kind),
             EnhanceStep::UseModel(path) => self.state.choose_language_model(path),
             EnhanceStep::Instruct(own) => self.state.instruct(own),
         }

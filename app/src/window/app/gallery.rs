@@ -134,7 +134,7 @@ impl SluiceApp {
         self.list_gallery();
     }
 
-    fn close_gallery(&mut self) {
+    pub(super) fn close_gallery(&mut self) {
         self.gallery.is_open = false;
         self.gallery.dialog = None;
         self.gallery.thumbnails.clear();

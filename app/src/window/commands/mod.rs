@@ -6,7 +6,7 @@ mod shown;
 use egui::{Key, KeyboardShortcut, Modifiers};
 
 use super::{
-    action::{Action, Keeping, LibraryAction, Making},
+    action::{Action, EnhanceStep, Keeping, LibraryAction, Making},
     files::Dialog,
     icons,
     settings::Setting,
@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 51] = [
+pub const COMMANDS: [Entry; 53] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -189,6 +189,7 @@ pub const COMMANDS: [Entry; 51] = [
     }),
     entry("commands-add-a-lora", icons::SPARKLES, |_| Some(Action::OpenDialog(Dialog::Adapter))),
     entry("commands-open-a-file-of-styles", icons::TAG, |_| Some(Action::OpenDialog(Dialog::Styles))),
+    with_tip("enhance-open-tip", entry("enhance-open", icons::SPARKLES, |_| Some(EnhanceStep::Open.into()))),
     entry("commands-batch-as-grid", icons::LAYOUT_GRID, |now| {
         Some(Action::Set(Setting::BatchGrid(!now.state.settings.batch_grid)))
     }),
@@ -199,6 +200,7 @@ pub const COMMANDS: [Entry; 51] = [
     USE_FRAME,
     USE_FRAME_AS_END,
     UPSCALE,
+    DESCRIBE,
     EXTEND,
     COPY_IMAGE,
     COPY_FRAME,

@@ -5,7 +5,7 @@ use sluice_engine::request::Mode;
 
 use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip};
 use crate::window::{
-    action::{Action, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
+    action::{Action, EnhanceStep, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
     files::Dialog,
     icons,
     settings::{Setting, ThemeChoice},
@@ -145,6 +145,14 @@ pub const UPSCALE: Entry = with_tip(
     with_image("viewer-upscale", icons::SPARKLES, |_, recent| {
         let path = recent.path.clone()?;
         Some(UpscaleStep::Ask(vec![path]).into())
+    }),
+);
+/// Asks how to describe an image.
+pub const DESCRIBE: Entry = with_tip(
+    "enhance-describe-open-tip",
+    with_image("enhance-describe-open", icons::SPARKLES, |_, recent| {
+        let path = recent.path.clone().filter(|_| recent.length.is_none())?;
+        Some(EnhanceStep::Describe(vec![path]).into())
     }),
 );
 /// Continues a clip.

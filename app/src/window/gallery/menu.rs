@@ -8,7 +8,7 @@ use super::{Gallery, collections};
 use crate::{
     language::tr,
     window::{
-        action::{Action, GalleryAction, UpscaleStep},
+        action::{Action, EnhanceStep, GalleryAction, UpscaleStep},
         collection::{Change, How, Item, Within},
         icons,
         tokens::size,
@@ -93,6 +93,19 @@ pub(super) fn whole(items: &[Arc<Item>]) -> Vec<PathBuf> {
     items.iter().filter(|item| item.broken.is_none()).map(|item| item.path.clone()).collect()
 }
 
+/// Describing the images among items that can be read, together.
+fn described(items: &[Arc<Item>]) -> Option<Offer> {
+    let images = items.iter().filter(|item| item.broken.is_none() && item.clip.is_none());
+    let images: Vec<PathBuf> = images.map(|item| item.path.clone()).collect();
+    let name = match images.len() {
+        0 => return None,
+        1 => tr!("enhance-describe-open"),
+        _ => tr!("enhance-describe-open-all"),
+    };
+    let tip = tr!("enhance-describe-open-tip");
+    Some(Offer { icon: icons::SPARKLES, name, tip, action: EnhanceStep::Describe(images).into() })
+}
+
 /// The menu of a right click, which selects the image first unless it is selected.
 pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
     ui.set_width(size::MENU);
@@ -112,6 +125,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
     };
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
     let for_all = offers_for_all(items.len(), item.clip.is_none(), whole(items));
+    let describe = described(items);
     let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
     // The collections that it is in, so that the others are offered.
     let (common, within) = (shelf.common(items, |mark| &mark.collections), shelf.query().within.clone());
@@ -137,7 +151,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
         row(ui, offer, actions);
     }
     collections::choices_row(ui, gallery, &common, &files, actions);
-    for offer in leave.into_iter().chain(for_all) {
+    for offer in leave.into_iter().chain(describe).chain(for_all) {
         row(ui, offer, actions);
     }
 }

@@ -1,16 +1,18 @@
-//! A better prompt from a language model: the button beside the prompt, and below it what is being written.
+//! A better prompt from a language model, or what it sees in images: the button beside the prompt, and below it what is being
+//! written.
 
 use egui::{Align, Frame, Id, Layout, Margin, ScrollArea, Ui};
 use sluice_engine::units;
 
 use crate::{
+    enhancing::descriptions,
     language::tr,
     window::{
         action::{Action, EnhanceStep},
         files::Dialog,
         icons,
         model_menu::{self, Choice},
-        state::{Enhancing, State},
+        state::{Enhancing, State, file_name},
         tokens::{Palette, radius, space},
         widgets::{self, Room, Weight},
     },
@@ -24,10 +26,8 @@ pub fn opener(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let button = widgets::opener(ui, &tr!("enhance-open"), icons::SPARKLES, Room::Icon)
         .on_hover_text(tr!("enhance-open-tip"));
     if button.clicked() {
-        actions.push(Action::Enhance(match state.enhancing {
-            Some(_) => EnhanceStep::Close,
-            None => EnhanceStep::Open,
-        }));
+        let is_open = state.enhancing.as_ref().is_some_and(|known| !known.describes());
+        actions.push(if is_open { EnhanceStep::Close.into() } else { EnhanceStep::Open.into() });
     }
 }
 
@@ -42,7 +42,10 @@ pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 8 })
         .show(ui, |ui| {
             ui.set_width(ui.available_width());
-            heading(ui, state, actions);
+            heading(ui, state, enhancing, actions);
+            if enhancing.describes() {
+                subject(ui, state, enhancing, actions);
+            }
             forecast(ui, state, enhancing);
             text(ui, enhancing);
             buttons(ui, state, enhancing, actions);
@@ -51,15 +54,18 @@ pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 }
 
 /// The language model, and the button that closes.
-fn heading(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+fn heading(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if widgets::icon_button(ui, icons::X, &tr!("enhance-close")).clicked() {
                 actions.push(Action::Enhance(EnhanceStep::Close));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let found: Vec<_> = state.language_models().collect();
-                let words = (tr!("enhance-model"), tr!("enhance-model-tip"));
+                let found = state.language_models();
+                let words = match enhancing.describes() {
+                    true => (tr!("enhance-model"), tr!("enhance-describer-tip")),
+                    false => (tr!("enhance-model"), tr!("enhance-model-tip")),
+                };
                 match model_menu::show(ui, words, state.language_model(), &found, false) {
                     Some(Choice::Model(path)) => actions.push(Action::Enhance(EnhanceStep::UseModel(path))),
                     Some(Choice::File) => actions.push(Action::OpenDialog(Dialog::LanguageModel)),
@@ -70,11 +76,36 @@ fn heading(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     });
 }
 
+/// Which images are described, and as what.
+fn subject(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
+    let names: Vec<String> = enhancing.images.iter().map(|path| file_name(path)).collect();
+    widgets::hint(ui, tr!("enhance-describes", names = names.join(", ")));
+    let Some(usual) = state.usual_instruction() else { return };
+    let mut chosen = usual.id.as_str();
+    let all = descriptions().iter().map(|known| known.id.as_str());
+    widgets::choice_row(ui, &tr!("enhance-as"), &mut chosen, all, described_as)
+        .on_hover_text(tr!("enhance-as-tip"));
+    if chosen != usual.id {
+        actions.push(EnhanceStep::DescribeAs(chosen.to_owned()).into());
+    }
+}
+
+/// What a kind of description is called.
+fn described_as(id: &str) -> String {
+    match id {
+        "tags" => tr!("enhance-as-tags"),
+        "short" => tr!("enhance-as-short"),
+        "motion" => tr!("enhance-as-motion"),
+        _ => tr!("enhance-as-prompt"),
+    }
+}
+
 /// What writing takes, or why nothing can be written.
 fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing) {
     if state.language_model().is_none() {
-        widgets::hint(ui, tr!("enhance-no-model"));
-    } else if state.draft().request.prompt.trim().is_empty() {
+        let words = if enhancing.describes() { tr!("enhance-no-describer") } else { tr!("enhance-no-model") };
+        widgets::hint(ui, words);
+    } else if !enhancing.describes() && state.draft().request.prompt.trim().is_empty() {
         widgets::hint(ui, tr!("enhance-no-prompt"));
     } else {
         match enhancing.estimate() {
@@ -113,15 +144,12 @@ fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
             }
             return;
         }
-        if enhancing.is_whole
-            && widgets::button(ui, None, &tr!("enhance-keep"), Weight::Plain)
-                .on_hover_text(tr!("enhance-keep-tip"))
-                .clicked()
-        {
-            actions.push(Action::Enhance(EnhanceStep::Keep));
+        if enhancing.is_whole {
+            keep(ui, enhancing, actions);
         }
         ui.add_enabled_ui(state.can_enhance(), |ui| {
             let (name, tip) = match enhancing.text.is_empty() {
+                true if enhancing.describes() => (tr!("enhance-describe"), tr!("enhance-describe-tip")),
                 true => (tr!("enhance-write"), tr!("enhance-write-tip")),
                 false => (tr!("enhance-again"), tr!("enhance-again-tip")),
             };
@@ -132,6 +160,21 @@ fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
     });
 }
 
+/// What can be done with what was written.
+fn keep(ui: &mut Ui, enhancing: &Enhancing, actions: &mut Vec<Action>) {
+    let mut button = |name: String, tip: String, action: Action| {
+        if widgets::button(ui, None, &name, Weight::Plain).on_hover_text(tip).clicked() {
+            actions.push(action);
+        }
+    };
+    if !enhancing.describes() {
+        return button(tr!("enhance-keep"), tr!("enhance-keep-tip"), EnhanceStep::Keep.into());
+    }
+    button(tr!("enhance-use"), tr!("enhance-keep-tip"), EnhanceStep::Keep.into());
+    button(tr!("enhance-append"), tr!("enhance-append-tip"), EnhanceStep::Append.into());
+    button(tr!("enhance-copy"), tr!("enhance-copy-tip"), Action::CopyText(enhancing.text.clone()));
+}
+
 /// What the language model is told.
 fn instruction(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(usual) = state.usual_instruction() else { return };
@@ -139,7 +182,12 @@ fn instruction(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let mut open = ui.data(|data| data.get_temp(id)).unwrap_or(false);
     let words = tr!("enhance-instruction");
     widgets::fold(ui, (&words, tr!("enhance-instruction-tip")), &mut open, |ui| {
-        let label = widgets::field_label(ui, &tr!("enhance-instruction-for", kind = kind(&usual.id)));
+        let describes = state.enhancing.as_ref().is_some_and(Enhancing::describes);
+        let words = match describes {
+            true => described_as(&usual.id),
+            false => tr!("enhance-instruction-for", kind = kind(&usual.id)),
+        };
+        let label = widgets::field_label(ui, &words);
         let mut own = state.instruction().to_owned();
         let field = Id::unique("sluice enhance instruction text");
         widgets::text_area(ui, field, &mut own, (label.id, tr!("enhance-instruction-tip")), "", (3, 8));

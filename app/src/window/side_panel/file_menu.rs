@@ -6,7 +6,13 @@ use egui::Response;
 
 use crate::{
     language::tr,
-    window::{action::Action, files::Dialog, icons, tokens::size, widgets},
+    window::{
+        action::{Action, EnhanceStep},
+        files::{Dialog, IMAGE_EXTENSIONS, has_extension},
+        icons,
+        tokens::size,
+        widgets,
+    },
 };
 
 /// What is done with a file where it is used.
@@ -35,6 +41,11 @@ impl FileMenu<'_> {
             };
             if row(icons::FILE_UP, &tr!("side-panel-replace"), tr!("side-panel-replace-tip")) {
                 actions.push(Action::OpenDialog(self.replace));
+            }
+            if has_extension(self.path, &IMAGE_EXTENSIONS)
+                && row(icons::SPARKLES, &tr!("enhance-describe-open"), tr!("enhance-describe-open-tip"))
+            {
+                actions.push(EnhanceStep::Describe(vec![self.path.to_owned()]).into());
             }
             is_removed = row(icons::X, self.remove, tr!("side-panel-file-remove-tip"));
             let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,25 +1,36 @@
-//! A better prompt that a language model writes: what it is made of, the forecast, and the job. No drawing and no I/O.
+//! A better prompt, or what images show, as a language model writes it: what it is made of, the forecast, and the job. No
+//! drawing and no I/O.
 
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
     models::Item,
-    request::{Enhance, Enhanced, ModelSource, Request},
+    request::{Describe, Enhanced, ModelSource, Request, Writing},
     session::{Command, Job, JobId},
 };
 
 use super::{Answer, Ask, Draft, Planning, State, file_name};
 use crate::{
-    enhancing::{Instruction, instruction_for, language_models, usual_model},
+    enhancing::{
+        Instruction, describers, descriptions, for_family, instruction_for, language_models, usual_describer,
+        usual_model,
+    },
     language::tr,
 };
 
 /// The number before the first query about writing, between those of other queries.
 pub(super) const FIRST: u64 = 1 << 46;
 
-/// A prompt that is being made better.
+/// What the own instructions for descriptions are kept under begins with.
+const DESCRIBED: &str = "description.";
+/// Between a prompt and a description that is appended to it.
+const BETWEEN: &str = ", ";
+
+/// A prompt that is being made better, or images that are being described.
 #[derive(Debug)]
 pub struct Enhancing {
+    /// The images that are described, together; none where the prompt is made better.
+    pub images: Vec<PathBuf>,
     /// What was written, so far or whole.
     pub text: String,
     /// Whether it is whole.
@@ -32,14 +43,20 @@ pub struct Enhancing {
 }
 
 impl Enhancing {
-    fn new() -> Self {
+    fn new(images: Vec<PathBuf>) -> Self {
         Self {
+            images,
             text: String::new(),
             is_whole: false,
             job: None,
             written_by: None,
             planning: Planning::numbered_after(FIRST),
         }
+    }
+
+    /// Whether images are described.
+    pub fn describes(&self) -> bool {
+        !self.images.is_empty()
     }
 
     /// Whether its job waits or runs.
@@ -62,40 +79,81 @@ impl Enhancing {
 }
 
 impl State {
-    /// The language models in the library.
-    pub fn language_models(&self) -> impl Iterator<Item = &Item> {
-        language_models(self.library.inventory.items.iter())
+    /// Whether images are to be described, and not the prompt to be made better.
+    fn describes(&self) -> bool {
+        self.enhancing.as_ref().is_some_and(Enhancing::describes)
+    }
+
+    /// The language models in the library that can do what is to be done.
+    pub fn language_models(&self) -> Vec<&Item> {
+        let all = self.library.inventory.items.iter();
+        if self.describes() { describers(all).collect() } else { language_models(all).collect() }
     }
 
     /// The one that writes: the chosen one, or the usual one of the library.
     pub fn language_model(&self) -> Option<&Path> {
-        let usual = || usual_model(self.library.inventory.items.iter()).map(|item| item.path.as_path());
-        self.settings.language_model.as_deref().or_else(usual)
+        let (all, settings) = (self.library.inventory.items.iter(), &self.settings);
+        let (chosen, usual) = match self.describes() {
+            true => (&settings.describer, usual_describer(all)),
+            false => (&settings.language_model, usual_model(all)),
+        };
+        chosen.as_deref().or_else(|| usual.map(|item| item.path.as_path()))
     }
 
-    /// The instruction for the chosen model as it comes with Sluice.
+    /// The instruction for the chosen model, or for the chosen kind of description, as it comes with Sluice.
     pub fn usual_instruction(&self) -> Option<&'static Instruction> {
-        instruction_for(self.summary().map_or("", |summary| summary.family.as_str()))
+        let family = self.summary().map_or("", |summary| summary.family.as_str());
+        if !self.describes() {
+            return instruction_for(family);
+        }
+        let chosen = self.settings.description.as_ref();
+        let chosen = descriptions().iter().find(|known| Some(&known.id) == chosen);
+        chosen.or_else(|| for_family(descriptions(), family))
+    }
+
+    /// What the user's own words in place of an instruction are kept under.
+    fn instruction_key(&self, usual: &Instruction) -> String {
+        if self.describes() { format!("{DESCRIBED}{}", usual.id) } else { usual.id.clone() }
     }
 
     /// What the language model is told: the user's own words for such models, or else the usual ones.
     pub fn instruction(&self) -> &str {
         let Some(usual) = self.usual_instruction() else { return "" };
-        self.settings.instructions.get(&usual.id).map_or(usual.text.as_str(), String::as_str)
+        let own = self.settings.instructions.get(&self.instruction_key(usual));
+        own.map_or(usual.text.as_str(), String::as_str)
     }
 
-    /// Keeps the user's own instruction for such models as the chosen one; none for the usual one.
+    /// Keeps the user's own instruction for such models as the chosen one, or for this kind of description; none for the usual
+    /// one.
     pub fn instruct(&mut self, own: Option<String>) {
         let Some(usual) = self.usual_instruction() else { return };
+        let key = self.instruction_key(usual);
         match own.filter(|own| *own != usual.text) {
-            Some(own) => self.settings.instructions.insert(usual.id.clone(), own),
-            None => self.settings.instructions.remove(&usual.id),
+            Some(own) => self.settings.instructions.insert(key, own),
+            None => self.settings.instructions.remove(&key),
         };
     }
 
-    /// Shows how the prompt can be made better.
-    pub fn ask_enhance(&mut self) {
-        self.enhancing.get_or_insert_with(Enhancing::new);
+    /// Chooses the kind of descriptions.
+    pub fn describe_as(&mut self, kind: String) {
+        self.settings.description = Some(kind);
+    }
+
+    /// Shows how the prompt can be made better. Ends a description that is being written.
+    pub fn ask_enhance(&mut self) -> Option<Command> {
+        let command = if self.describes() { self.close_enhance() } else { None };
+        self.enhancing.get_or_insert_with(|| Enhancing::new(Vec::new()));
+        command
+    }
+
+    /// Shows how images can be described, together. Ends what is being written, unless it is of these images.
+    pub fn ask_describe(&mut self, images: Vec<PathBuf>) -> Option<Command> {
+        if images.is_empty() || self.enhancing.as_ref().is_some_and(|known| known.images == images) {
+            return None;
+        }
+        let command = self.close_enhance();
+        self.enhancing = Some(Enhancing::new(images));
+        command
     }
 
     /// Hides it, and ends what is being written.
@@ -112,11 +170,17 @@ impl State {
     }
 
     fn request_to_enhance(&self, seed: u64) -> Option<Request> {
-        let enhance = Enhance { instruction: self.instruction().to_owned(), ..Enhance::default() };
-        let (model, prompt) = (self.language_model()?.to_owned(), self.draft().request.prompt.clone());
-        enhance.validate(&prompt).ok()?;
-        let model = ModelSource::Path(model);
-        Some(Request { model, prompt, seed, enhance: Some(enhance), ..Request::default() })
+        let writing = Writing { instruction: self.instruction().to_owned(), ..Writing::default() };
+        let model = ModelSource::Path(self.language_model()?.to_owned());
+        let request = Request { model, seed, ..Request::default() };
+        if let Some(Enhancing { images, .. }) = self.enhancing.as_ref().filter(|known| known.describes()) {
+            let describe = Describe { images: images.clone(), writing, ..Describe::default() };
+            describe.validate().ok()?;
+            return Some(Request { describe: Some(describe), ..request });
+        }
+        let prompt = self.draft().request.prompt.clone();
+        writing.validate(&prompt).ok()?;
+        Some(Request { prompt, enhance: Some(writing), ..request })
     }
 
     /// The next query about what writing takes, if any.
@@ -163,28 +227,40 @@ impl State {
         }
     }
 
-    /// Uses what was written as the prompt, which can be undone.
-    pub fn keep_enhanced(&mut self) {
+    /// Uses what was written as the prompt, or appends it, which can be undone.
+    pub fn keep_enhanced(&mut self, is_appended: bool) {
         let Some(Enhancing { text, is_whole: true, written_by: Some(request), .. }) = self.enhancing.take()
         else {
             return;
         };
-        let Request { model, prompt, seed, enhance, .. } = request;
+        let Request { model, prompt, seed, enhance, describe, .. } = request;
         let model = match &model {
             ModelSource::Path(path) => file_name(path),
             built_in => built_in.to_string(),
         };
-        let instruction = enhance.map(|enhance| enhance.instruction).unwrap_or_default();
+        let images =
+            describe.iter().flat_map(|describe| &describe.images).map(|path| file_name(path)).collect();
+        let notice = if describe.is_some() { tr!("enhance-described") } else { tr!("enhance-kept") };
+        let writing = enhance.or(describe.map(|describe| describe.writing));
+        let instruction = writing.map(|writing| writing.instruction).unwrap_or_default();
         let mut draft: Draft = self.settings.draft.clone();
-        draft.request.prompt.clone_from(&text);
-        draft.request.enhanced = Some(Enhanced { prompt, instruction, model, seed, result: text });
+        let before = draft.request.prompt.trim_end().trim_end_matches(',');
+        let (prompt, result) = match is_appended && !before.is_empty() {
+            true => (draft.request.prompt.clone(), [before, BETWEEN, &text].concat()),
+            false => (prompt, text),
+        };
+        draft.request.prompt.clone_from(&result);
+        draft.request.enhanced = Some(Enhanced { prompt, images, instruction, model, seed, result });
         // The model stays, so that nothing is loaded.
-        self.restore(draft, tr!("enhance-kept"), Vec::new());
+        self.restore(draft, notice, Vec::new());
     }
 
-    /// A language model was chosen.
+    /// A language model was chosen for what is shown.
     pub fn choose_language_model(&mut self, path: PathBuf) {
-        self.settings.language_model = Some(path);
+        match self.describes() {
+            true => self.settings.describer = Some(path),
+            false => self.settings.language_model = Some(path),
+        }
     }
 }
 
@@ -226,7 +302,7 @@ mod tests {
         says(&mut state, &queued, "a red", false);
         let text = |state: &State| state.enhancing.as_ref().map(|enhancing| enhancing.text.clone());
         assert_eq!(text(&state).as_deref(), Some("a red"));
-        state.keep_enhanced();
+        state.keep_enhanced(false);
         assert_eq!(state.draft().request.prompt, "a fox", "half a text is not kept");
 
         let mut state = ready();
@@ -235,7 +311,7 @@ mod tests {
         state.apply(Event::Finished { job: queued.id, pictures: Vec::new(), seconds: 1.0 }, 0.0);
         assert!(state.jobs.is_empty() && state.images.recents.iter().next().is_none());
         assert!(!state.enhancing.as_ref().unwrap().is_writing());
-        state.keep_enhanced();
+        state.keep_enhanced(false);
         let request = &state.draft().request;
         assert_eq!(request.prompt, "a red fox in the snow");
         let enhanced = request.enhanced.clone().unwrap();
@@ -258,7 +334,7 @@ mod tests {
         let mut state = ready();
         let queued = job(state.enhance(7));
         says(&mut state, &queued, "a red fox", true);
-        state.keep_enhanced();
+        state.keep_enhanced(false);
         state.settings.draft.request.prompt.push_str(", blue sky");
         assert!(state.draft().to_send().enhanced.is_none());
     }
@@ -309,5 +385,66 @@ mod tests {
         state.apply(Event::NotPlanned { id: query.id, failure }, 0.0);
         assert_eq!(state.enhancing.as_ref().unwrap().estimate(), Some(Err("It is no model.".to_owned())));
         assert!(state.enhance(1).is_none());
+    }
+
+    fn describing() -> State {
+        let mut state = State::default();
+        state.settings.draft.request.prompt = "a fox, ".to_owned();
+        state.ask_describe(vec!["/photos/den.jpg".into()]);
+        state.choose_language_model("/models/Qwen2.5-VL-3B-Instruct".into());
+        state
+    }
+
+    #[test]
+    fn images_are_described_and_the_words_used_or_appended() {
+        for (is_appended, prompt, before) in
+            [(false, "a den in the snow", ""), (true, "a fox, a den in the snow", "a fox, ")]
+        {
+            let mut state = describing();
+            let queued = job(state.enhance(7));
+            let request = &queued.request;
+            let describe = request.describe.as_ref().unwrap();
+            assert_eq!((describe.images.as_slice(), request.seed), (&["/photos/den.jpg".into()][..], 7));
+            assert_eq!(describe.writing.instruction, state.instruction());
+            assert_eq!(request.model, ModelSource::Path("/models/Qwen2.5-VL-3B-Instruct".into()));
+            says(&mut state, &queued, "a den in the snow", true);
+            state.apply(Event::Finished { job: queued.id, pictures: Vec::new(), seconds: 1.0 }, 0.0);
+            assert!(state.jobs.is_empty() && state.images.recents.iter().next().is_none());
+            state.keep_enhanced(is_appended);
+            let request = &state.draft().request;
+            assert_eq!(request.prompt, prompt);
+            let enhanced = request.enhanced.clone().unwrap();
+            assert_eq!((enhanced.prompt.as_str(), enhanced.images), (before, vec!["den.jpg".to_owned()]));
+            assert!(state.draft().to_send().enhanced.is_some());
+        }
+    }
+
+    #[test]
+    fn a_describer_and_its_instructions_are_kept_apart_from_those_for_prompts() {
+        let mut state = describing();
+        assert_eq!(state.settings.language_model, None);
+        state.describe_as("tags".to_owned());
+        let usual = state.instruction().to_owned();
+        assert!(usual.contains("tags"));
+        state.instruct(Some("Name the colours.".to_owned()));
+        assert_eq!(state.instruction(), "Name the colours.");
+        state.ask_enhance();
+        assert_ne!(state.instruction(), "Name the colours.");
+        assert_eq!(state.language_model(), None);
+        state.ask_describe(vec!["/photos/other.jpg".into()]);
+        assert_eq!(state.instruction(), "Name the colours.");
+        state.instruct(None);
+        assert_eq!(state.instruction(), usual);
+    }
+
+    #[test]
+    fn what_is_written_ends_when_something_else_is_asked_for() {
+        let mut state = describing();
+        let queued = job(state.enhance(1));
+        assert!(state.ask_describe(vec!["/photos/den.jpg".into()]).is_none(), "these images are described");
+        assert!(matches!(state.ask_enhance(), Some(Command::Cancel { job }) if job == queued.id));
+        assert!(!state.enhancing.as_ref().unwrap().describes());
+        assert!(state.ask_enhance().is_none());
+        assert!(state.ask_describe(Vec::new()).is_none() && state.enhancing.is_some());
     }
 }

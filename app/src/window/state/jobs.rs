@@ -299,7 +299,7 @@ impl Jobs {
 
     /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are enlarged are not.
     pub(super) fn ended_well(&mut self, job: &QueuedJob) {
-        let generates = job.request().upscale.is_none() && job.request().enhance.is_none();
+        let generates = job.request().upscale.is_none() && !job.request().writes();
         let can = job.job.group.is_none() && job.job.output.is_none() && generates;
         if self.repeats && can && self.queue.is_empty() {
             self.again = Some(job.job.clone());

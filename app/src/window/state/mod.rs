@@ -199,7 +199,7 @@ pub struct State {
 
 /// Whether a job makes a map, a mask or a text, which is no image of the session.
 fn makes_no_image(request: &Request) -> bool {
-    request.depth_of.is_some() || request.mask_of.is_some() || request.enhance.is_some()
+    request.depth_of.is_some() || request.mask_of.is_some() || request.writes()
 }
 
 impl State {
@@ -498,7 +498,7 @@ impl State {
             }
             // Nobody waits for a text any more.
             Event::Unfinished { mut jobs } => {
-                jobs.retain(|job| job.request.enhance.is_none());
+                jobs.retain(|job| !job.request.writes());
                 self.jobs.unfinished = jobs;
             }
             Event::Text { job, text, is_whole } => self.take_text(job, text, is_whole),
@@ -528,7 +528,7 @@ impl State {
             Event::Cancelled { job } => {
                 if let Some(job) = self.end(job)
                     && self.jobs.is_cancelled(&job)
-                    && job.request().enhance.is_none()
+                    && !job.request().writes()
                 {
                     self.messages.cancelled(job);
                 }
@@ -634,7 +634,7 @@ impl State {
         let Some(job) = self.end(job) else { return };
         self.jobs.groups.ended(job.id);
         self.jobs.ended_well(&job);
-        if job.request().enhance.is_some() {
+        if job.request().writes() {
             return self.leave_live();
         }
         if let Some(image) = &job.request().depth_of {

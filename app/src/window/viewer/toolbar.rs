@@ -146,9 +146,10 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 14] = [
+const OFFERS: [Entry; 15] = [
     commands::USE_SETTINGS,
     commands::UPSCALE,
+    commands::DESCRIBE,
     commands::VARIATIONS,
     commands::SIMILAR,
     commands::USE_AS_INPUT,
@@ -164,7 +165,8 @@ const OFFERS: [Entry; 14] = [
 ];
 /// Those whose buttons have words, and those that are only in menus.
 const WORDED_OFFERS: [&str; 2] = [commands::USE_SETTINGS.name, commands::EXTEND.name];
-const ONLY_IN_MENUS: [&str; 2] = [commands::COPY_FILE.name, commands::COPY_PROMPT.name];
+const ONLY_IN_MENUS: [&str; 3] =
+    [commands::DESCRIBE.name, commands::COPY_FILE.name, commands::COPY_PROMPT.name];
 /// Between copying and saving frames is the button for the other kinds of files.
 const BEFORE_EXPORT: &str = commands::COPY_FRAME.name;
 

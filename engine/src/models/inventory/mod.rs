@@ -18,6 +18,7 @@ use super::{
     DepthEstimators, FAMILIES, Family as _, LanguageModels, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
+    sees_images,
     unet::{control_net_for, ip_adapter_for},
 };
 use crate::{
@@ -68,6 +69,9 @@ pub struct Content {
     pub family: Option<String>,
     /// The roles of its parts, without duplicates.
     pub roles: Vec<Role>,
+    /// Whether it is a language model that sees images.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sees_images: bool,
     /// The kinds of maps that a ControlNet has to be told apart; empty if it follows only one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<ControlMode>,
@@ -194,14 +198,20 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
         Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
-    if kind == Kind::Part && LanguageModels.recognises(&checkpoint) {
+    let writes = kind == Kind::Part && LanguageModels.recognises(&checkpoint);
+    let sees_images = writes
+        && sees_images(&checkpoint)
+            .inspect_err(|error| tracing::warn!(%error, "what is beside a language model cannot be read"))
+            .unwrap_or(false);
+    if writes {
         roles.push(Role::LanguageModel);
     }
     roles.sort();
     roles.dedup();
     let last = checkpoint.parts.last().filter(|_| kind == Kind::ControlNet);
     let modes = last.map_or_else(Vec::new, |part| modes_of(&part.tensors).to_vec());
-    let content = Content { what, kind, family, roles, modes, format, parameters, bytes, dtypes };
+    let content =
+        Content { what, kind, family, roles, sees_images, modes, format, parameters, bytes, dtypes };
     Ok((content, header.finalize()))
 }
 

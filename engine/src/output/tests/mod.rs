@@ -159,6 +159,7 @@ fn any_request() -> impl Strategy<Value = Request> {
         depth_of: None,
         mask_of: None,
         enhance: None,
+        describe: None,
         enhanced: None,
         redux: source
             .1

@@ -283,7 +283,9 @@ impl Run<'_> {
                 Task::Segment { segmenter } => {
                     made.media = self.stage(number, || self.mask(number, segmenter))?;
                 }
-                Task::Write { writer } => self.stage(number, || self.write(number, writer))?,
+                Task::Write { writer, vision } => {
+                    self.stage(number, || self.write(number, writer, vision.as_ref(), dump))?;
+                }
                 Task::Decode { autoencoder } => {
                     let latents = made.latents.take();
                     made.media = self.stage(number, || match &latents {
@@ -331,7 +333,7 @@ impl Run<'_> {
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
             Task::Depth { estimator, .. } => Some(estimator.part),
             Task::Segment { segmenter } => Some(segmenter.part),
-            Task::Write { writer } => Some(writer.part),
+            Task::Write { writer, vision } => Some(vision.as_ref().map_or(writer.part, |vision| vision.part)),
         }
     }
 

@@ -1,16 +1,19 @@
-//! Writes a better prompt.
+//! Writes a better prompt, or what images show.
 
 use std::time::{Duration, Instant};
 
-use super::{PipelineError, Run};
+use candle_core::{Device, Tensor as Values};
+
+use super::{Dump, PipelineError, Run};
 use crate::{
     adapters::{Tag, without_tags},
     checkpoint::CheckpointError,
     models::Used,
-    pipeline::estimate::chat_of,
+    nn::{Result as TensorResult, Tensor},
+    pipeline::chat::Chat,
     residency::Blocks,
     sampling::{NoiseStream, TokenChoice},
-    text::Writer,
+    text::{VisionTower, Writer},
 };
 
 /// What is said of a text that grows, at most so often.
@@ -19,26 +22,41 @@ const OFTEN: Duration = Duration::from_millis(50);
 const QUOTES: [(char, char); 3] = [('"', '"'), ('\u{201c}', '\u{201d}'), ('\u{ab}', '\u{bb}')];
 
 impl Run<'_> {
-    /// Writes the prompt that the request asks for. Adapters that the prompt names are named in the result.
+    /// Writes the text that the request asks for, after the images were seen. Adapters that the prompt names are named in the
+    /// result.
     pub(super) fn write(
         &self,
         stage: usize,
         Used { part, network }: &Used<Writer>,
+        vision: Option<&Used<dyn VisionTower>>,
+        dump: &mut Dump,
     ) -> Result<(), PipelineError> {
-        let Some(wanted) = &self.request.enhance else { return Ok(()) };
-        let chat = chat_of(network, wanted, &self.request.prompt)?;
+        let Some(Chat { tokens, writing }) = Chat::of(network, self.resolved)? else { return Ok(()) };
         let choice = TokenChoice {
-            temperature: wanted.temperature,
-            top_k: wanted.top_k as usize,
-            top_p: wanted.top_p,
+            temperature: writing.temperature,
+            top_k: writing.top_k as usize,
+            top_p: writing.top_p,
         };
+        let seen = vision.map_or_else(|| Ok(Vec::new()), |tower| self.see(stage, tower, dump))?;
         let (store, executor) = self.enter(stage, *part);
-        let (answer, is_finite) = self.within_memory(stage, || {
+        let records = dump.is_recording();
+        let (answer, recorded, is_finite) = self.within_memory(stage, || {
             let mut noise = NoiseStream::new(self.request.seed);
             let (mut answer, mut is_finite) = (Vec::new(), true);
+            let mut recorded: [Vec<f32>; 2] = Default::default();
             let mut said = Instant::now();
             let blocks = Blocks::stored(&executor, store);
-            network.answer(blocks, &chat, wanted.longest as usize, &mut |scores| {
+            let there = |image: &Values| Ok(Tensor::from(image.to_device(store.device())?));
+            let images = seen.iter().map(there).collect::<TensorResult<Vec<Tensor>>>()?;
+            let longest = writing.longest as usize;
+            network.answer(blocks, (&tokens, &images), longest, &mut |scores| {
+                if records {
+                    let [first, last] = &mut recorded;
+                    if first.is_empty() {
+                        first.extend(scores);
+                    }
+                    scores.clone_into(last);
+                }
                 let token = choice.of(scores, &mut noise);
                 is_finite = token.is_some();
                 if !answer.is_empty() && said.elapsed() >= OFTEN {
@@ -48,8 +66,16 @@ impl Run<'_> {
                 answer.extend(token);
                 token
             })?;
-            Ok((answer, is_finite))
+            Ok((answer, recorded, is_finite))
         })?;
+        if records {
+            dump.add_ids("language_model.chat", &[&tokens])?;
+            dump.add_ids("language_model.answer", &[&answer])?;
+            for (name, scores) in ["first", "last"].into_iter().zip(recorded) {
+                let scores = Values::new(scores, &Device::Cpu)?;
+                dump.add(format!("language_model.scores.{name}"), &scores)?;
+            }
+        }
         if !is_finite {
             let reason = format!("its scores are not numbers, computed in {}", self.loaded.dtype().name());
             let path = self.loaded.model.path.clone();

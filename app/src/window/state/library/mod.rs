@@ -356,6 +356,7 @@ mod tests {
             path: format!("/models/{name}.gguf").into(),
             name: name.to_owned(),
             content: Finding::Content(Content {
+                sees_images: false,
                 what: String::new(),
                 kind: Kind::Model,
                 family: Some(family.to_owned()),

@@ -1,0 +1,170 @@
+//! Descriptions of images on the command line.
+
+use std::{fs, path::Path};
+
+use serde_json::{Map, Value, json};
+
+use super::{assert_fails, assert_fine, json_lines, run, stderr, stdout};
+
+/// The tokens of the tokenizer among the fixtures.
+const TOKENS: usize = 583;
+/// Widths of the model and its vision tower.
+const WIDTH: usize = 16;
+const SEEN: usize = 8;
+
+/// A tiny Qwen2.5-VL without any knowledge: all its weights are zero, so that all words are equally likely.
+fn write_model(folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let mut shapes: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut add = |name: &str, shape: &[usize]| shapes.push((name.to_owned(), shape.to_vec()));
+    for name in ["model.embed_tokens", "lm_head"] {
+        add(&format!("{name}.weight"), &[TOKENS, WIDTH]);
+    }
+    add("model.norm.weight", &[WIDTH]);
+    for norm in ["input_layernorm", "post_attention_layernorm"] {
+        add(&format!("model.layers.0.{norm}.weight"), &[WIDTH]);
+    }
+    for name in ["q_proj", "k_proj", "v_proj"] {
+        add(&format!("model.layers.0.self_attn.{name}.weight"), &[WIDTH, WIDTH]);
+        add(&format!("model.layers.0.self_attn.{name}.bias"), &[WIDTH]);
+    }
+    for name in ["self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"] {
+        add(&format!("model.layers.0.{name}.weight"), &[WIDTH, WIDTH]);
+    }
+    add("visual.patch_embed.proj.weight", &[SEEN, 3, 2, 14, 14]);
+    for name in ["blocks.0.norm1", "blocks.0.norm2", "merger.ln_q"] {
+        add(&format!("visual.{name}.weight"), &[SEEN]);
+    }
+    let linears = [
+        ("blocks.0.attn.qkv", 3 * SEEN, SEEN),
+        ("blocks.0.attn.proj", SEEN, SEEN),
+        ("blocks.0.mlp.gate_proj", SEEN, SEEN),
+        ("blocks.0.mlp.up_proj", SEEN, SEEN),
+        ("blocks.0.mlp.down_proj", SEEN, SEEN),
+        ("merger.mlp.0", 4 * SEEN, 4 * SEEN),
+        ("merger.mlp.2", WIDTH, 4 * SEEN),
+    ];
+    for (name, outputs, inputs) in linears {
+        add(&format!("visual.{name}.weight"), &[outputs, inputs]);
+        add(&format!("visual.{name}.bias"), &[outputs]);
+    }
+    let (mut header, mut end) = (Map::new(), 0);
+    for (name, shape) in shapes {
+        let start = end;
+        end += 4 * shape.iter().product::<usize>();
+        header.insert(name, json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] }));
+    }
+    let header = Value::Object(header).to_string();
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.bytes());
+    bytes.resize(bytes.len() + end, 0);
+    fs::write(folder.join("model.safetensors"), bytes).unwrap();
+    let config = json!({
+        "model_type": "qwen2_5_vl", "vocab_size": TOKENS, "hidden_size": WIDTH, "intermediate_size": WIDTH,
+        "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
+        "vision_config": {
+            "depth": 1, "hidden_size": SEEN, "intermediate_size": SEEN, "num_heads": 1, "out_hidden_size": WIDTH,
+        },
+    });
+    fs::write(folder.join("config.json"), config.to_string()).unwrap();
+    let tokenizer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/z_image/tokenizer");
+    fs::copy(tokenizer.join("tokenizer.json"), folder.join("tokenizer.json")).unwrap();
+}
+
+/// Describes with the model, in a few tokens.
+fn describe(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    let usual = ["describe", "--model", "model", "--max-tokens", "6", "--seed", "7"];
+    run(folder, &[&usual, arguments].concat())
+}
+
+fn ready() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(&folder.path().join("model"));
+    fs::create_dir(folder.path().join("photos")).unwrap();
+    for name in ["photos/fox.png", "photos/fox.jpg", "photos/den.png", "single.png"] {
+        image::RgbImage::new(60, 40).save(folder.path().join(name)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn a_seed_gives_the_same_words_on_the_standard_output() {
+    let folder = ready();
+    let words = |more: &[&str]| {
+        let output = describe(folder.path(), &[&["single.png"], more].concat());
+        assert_fine(&output);
+        assert!(stderr(&output).contains("a description of up to 6 tokens, seed"), "{}", stderr(&output));
+        stdout(&output).to_owned()
+    };
+    let first = words(&[]);
+    assert_eq!(first.lines().count(), 1, "{first}");
+    assert_eq!(words(&[]), first);
+    assert_ne!(words(&["--seed", "8"]), first);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is saved unless it is asked for");
+}
+
+#[test]
+fn words_are_saved_beside_images_once() {
+    let folder = ready();
+    let output = describe(folder.path(), &["photos", "--save", "--instruction", "tags"]);
+    assert_fine(&output);
+    let lines: Vec<&str> = stdout(&output).lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    for (image, text) in [("den.png", "den.txt"), ("fox.jpg", "fox.txt"), ("fox.png", "fox.png.txt")] {
+        let line =
+            lines.iter().find_map(|line| line.split_once('\t').filter(|(name, _)| name.ends_with(image)));
+        assert_eq!(read(&format!("photos/{text}")).trim_end(), line.unwrap().1.trim_end(), "{image}");
+    }
+    fs::write(folder.path().join("photos/den.txt"), "my own words").unwrap();
+    fs::remove_file(folder.path().join("photos/fox.txt")).unwrap();
+    let again = describe(folder.path(), &["photos", "--save"]);
+    assert_fine(&again);
+    assert!(stderr(&again).contains("den.png left out"), "{}", stderr(&again));
+    assert_eq!(read("photos/den.txt"), "my own words");
+    assert!(!read("photos/fox.txt").is_empty());
+
+    let elsewhere = describe(folder.path(), &["photos/den.png", "single.png", "--output", "captions"]);
+    assert_fine(&elsewhere);
+    assert!(!read("captions/den.txt").is_empty() && !read("captions/single.txt").is_empty());
+}
+
+#[test]
+fn events_and_results_are_lines_of_json() {
+    let folder = ready();
+    let output = describe(folder.path(), &["photos/den.png", "single.png", "--together", "--json"]);
+    assert_fine(&output);
+    let lines = json_lines(&output);
+    let result = lines.iter().find(|line| line["event"] == "description").unwrap();
+    assert_eq!(result["images"], json!(["photos/den.png", "single.png"]));
+    let whole = lines.iter().find(|line| line["is_whole"] == true).unwrap();
+    assert_eq!(result["text"], whole["text"]);
+}
+
+#[test]
+fn what_it_takes_is_said_beforehand() {
+    let folder = ready();
+    let output = describe(folder.path(), &["single.png", "--plan"]);
+    assert_fine(&output);
+    assert!(stdout(&output).contains("single.png: a description of up to 6 tokens"), "{}", stdout(&output));
+}
+
+#[test]
+fn what_cannot_be_described_is_said() {
+    let folder = ready();
+    fs::write(folder.path().join("broken.png"), "no image").unwrap();
+    assert_fails(&describe(folder.path(), &["missing.png"]), "", "");
+    assert_fails(&describe(folder.path(), &["broken.png"]), "", "");
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_fails(&describe(folder.path(), &["empty"]), "empty contains no images", "Give a folder with PNG");
+    let none = ["describe", "single.png", "--model-folder", "empty"];
+    assert_fails(
+        &run(folder.path(), &none),
+        "no language model that sees images was found",
+        "Give the folder or the file of Qwen2.5-VL",
+    );
+    let few = describe(folder.path(), &["single.png", "--pixels", "10"]);
+    assert_fails(&few, "images of 10 pixels cannot be described; use 3136 to 12845056", "");
+    let both = describe(folder.path(), &["single.png", "--save", "--together"]);
+    assert_eq!(both.status.code(), Some(2), "{}", stderr(&both));
+}

@@ -1,0 +1,155 @@
+//! Descriptions of images in the side panel, and where they are asked for.
+
+use egui::{Key, Modifiers, Theme};
+use egui_kittest::kittest::Queryable;
+use sluice::window::{action::EnhanceStep, settings::Settings, state::State};
+use sluice_engine::{
+    request::{Describe, ModelSource},
+    session::{Command, Event, Job},
+};
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    gallery::Kept,
+    support::{Window, starter},
+};
+
+const MODEL: &str = "/models/Qwen2.5-VL-3B-Instruct/model.safetensors";
+const PHOTO: &str = "/photos/den.jpg";
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+/// A window in which a photo is to be described.
+fn opened() -> Window {
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        setup.settings = Some(Settings { describer: Some(MODEL.into()), ..Settings::default() });
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.frames();
+    describe(&mut window);
+    window
+}
+
+fn describe(window: &mut Window) {
+    let context = window.harness.ctx.clone();
+    let step = EnhanceStep::Describe(vec![PHOTO.into()]);
+    window.harness.state_mut().act(&context, step.into());
+    window.frames();
+}
+
+/// Describes, and has the words come.
+fn described(window: &mut Window, button: &str, text: &str) -> Job {
+    window.take_commands();
+    window.click(button);
+    let job = window.take_job();
+    window.says(Event::Started { job: job.id });
+    window.says(Event::Text { job: job.id, text: text.to_owned(), is_whole: true });
+    window.says(Event::Finished { job: job.id, pictures: Vec::new(), seconds: 2.0 });
+    window.frames();
+    job
+}
+
+#[test]
+fn an_image_is_described_as_one_watches_and_the_words_are_used() {
+    let mut window = opened();
+    assert!(window.shows("What is to be seen in den.jpg"));
+    nothing_is_unnamed(&window, "describing");
+    window.take_commands();
+    window.click("Describe");
+    let job = window.take_job();
+    assert_eq!(job.request.model, ModelSource::Path(MODEL.into()));
+    let Describe { images, writing, .. } = job.request.describe.clone().unwrap();
+    assert_eq!((images, &job.output), (vec![PHOTO.into()], &None));
+    assert_eq!(writing.instruction, state(&window).instruction());
+    window.says(Event::Started { job: job.id });
+    window.says(Event::Text { job: job.id, text: "A den".to_owned(), is_whole: false });
+    window.frames();
+    assert!(window.shows("A den") && window.shows("Stop") && !window.shows("Use as prompt"));
+    window.click("Stop");
+    assert!(window.take_commands().contains(&Command::Cancel { job: job.id }));
+    window.says(Event::Cancelled { job: job.id });
+    window.frames();
+
+    let again = described(&mut window, "Try again", "A den in the snow");
+    nothing_is_unnamed(&window, "a description");
+    window.click("Copy");
+    assert!(window.shows("Copied to the clipboard"));
+    window.click("Use as prompt");
+    window.frames();
+    let request = state(&window).draft().request.clone();
+    assert_eq!(request.prompt, "A den in the snow");
+    let enhanced = request.enhanced.unwrap();
+    assert_eq!((enhanced.images, enhanced.seed), (vec!["den.jpg".to_owned()], again.request.seed));
+    window.click("Undo");
+    window.frames();
+    assert_eq!(state(&window).draft().request.prompt, "");
+
+    window.fill("Prompt", "a fox");
+    describe(&mut window);
+    described(&mut window, "Describe", "a den");
+    window.click("Append");
+    window.frames();
+    assert_eq!(state(&window).draft().request.prompt, "a fox, a den");
+}
+
+#[test]
+fn the_kind_of_words_and_the_instruction_are_remembered() {
+    let mut window = opened();
+    let usual = state(&window).instruction().to_owned();
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, EnhanceStep::DescribeAs("tags".to_owned()).into());
+    window.frames();
+    assert_ne!(state(&window).instruction(), usual);
+    window.click("Instruction");
+    window.frames();
+    window.replace("Tags", "Name the colours.");
+    window.frames();
+    assert_eq!(state(&window).instruction(), "Name the colours.");
+    assert_eq!(state(&window).settings.description.as_deref(), Some("tags"));
+    window.click("Enhance prompt…");
+    window.frames();
+    assert!(!window.shows("What is to be seen in den.jpg"), "the prompt is made better instead");
+    assert_ne!(state(&window).instruction(), "Name the colours.");
+}
+
+#[test]
+fn the_palette_makes_prompts_better_and_describes_results() {
+    let mut window = Window::with_starter();
+    let run = |window: &mut Window, words: &str| {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+        window.frames();
+        window.harness.get_by_label("Search commands").type_text(words);
+        window.frames();
+        window.harness.key_press(Key::Enter);
+        window.frames();
+    };
+    run(&mut window, "enhance prompt");
+    assert!(window.shows("No language model was found"));
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.get_by_label("2.png").click_secondary();
+    window.frames();
+    window.click("Describe image…");
+    window.frames();
+    assert!(!window.harness.state().gallery().is_open, "the side panel is seen");
+    assert!(window.shows("What is to be seen in 2.png"));
+    assert!(window.shows("No language model that sees images was found"));
+}
+
+#[test]
+fn images_that_are_selected_are_described_together_without_clips() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.frames();
+    window.harness.get_by_label("2.png").click_secondary();
+    window.frames();
+    window.click("Describe images…");
+    window.frames();
+    let enhancing = state(&window).enhancing.as_ref().unwrap();
+    let mut names: Vec<_> = enhancing.images.iter().filter_map(|path| path.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["1.png", "2.png", "3.png"]);
+}
