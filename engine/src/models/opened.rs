@@ -66,7 +66,7 @@ impl OpenedModels {
             return self.alone(&path, open_segmenter);
         }
         if request.writes() {
-            return self.alone(&path, open_language_model);
+            return self.language_model(&path);
         }
         let (mut model, mut beside) = match (&request.refiner, &request.redux) {
             (Some(Refiner { path: other, .. }), _) => {
@@ -121,6 +121,16 @@ impl OpenedModels {
 
     fn depth(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
         self.alone(path, open_depth)
+    }
+
+    /// A language model. A vision tower beside its file may come later.
+    fn language_model(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
+        self.keep(path, &[], || {
+            let model = open_language_model(path)?;
+            let beside = model.path.parent().filter(|_| model.vision_tower().is_none()).map(FileStamp::of);
+            let stamps = stamps(&model).into_iter().chain(beside).collect();
+            Ok((model, stamps))
+        })
     }
 
     /// A model of one file, of a kind that `open` opens.

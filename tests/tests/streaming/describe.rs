@@ -93,7 +93,9 @@ fn a_seed_gives_the_same_words_and_other_images_others() {
 #[test]
 fn a_description_is_told_as_it_grows_and_ends_when_it_is_cancelled() {
     let folder = tempfile::tempdir().unwrap();
-    let request = with(&request(folder.path(), Seeing::Qwen25), |describe| describe.writing.longest = 4000);
+    let request = with(&request(folder.path(), Seeing::Qwen25), |describe| {
+        (describe.writing.temperature, describe.writing.longest) = (0.0, 4000);
+    });
     let mut runner = Runner::start().unwrap();
     let job = runner.job(request);
     let id = job.id;
