@@ -1,6 +1,6 @@
 //! Better prompts, and descriptions of images: what a language model is told for which models, and which language model is asked.
 
-use std::sync::LazyLock;
+use std::{path::Path, sync::LazyLock};
 
 use serde::Deserialize;
 use sluice_engine::{checkpoint::Role, models::Item};
@@ -25,6 +25,8 @@ struct File {
 
 /// In the names of models that were made to follow instructions.
 const FOLLOWS: &str = "instruct";
+/// What the names of weights that transformers saves begin with.
+const UNNAMED: &str = "model";
 
 static ALL: LazyLock<File> = LazyLock::new(|| {
     toml::from_str(include_str!("../../presets/instructions.toml")).unwrap_or_else(|error| {
@@ -67,6 +69,16 @@ pub fn describers<'a>(items: impl Iterator<Item = &'a Item>) -> impl Iterator<It
     language_models(items).filter(|item| sees_images(item))
 }
 
+/// What a model is called: its file, or its folder where files have no names of their own, as those of transformers.
+pub fn model_name(path: &Path) -> String {
+    let name = |path: &Path| path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let file = name(path);
+    match path.parent().filter(|folder| file.starts_with(UNNAMED) && folder.file_name().is_some()) {
+        Some(folder) => name(folder),
+        None => file,
+    }
+}
+
 /// The one that is asked for a better prompt if none was chosen: the smallest of those that were made to follow instructions, or
 /// else of all; one that sees images only if there is no other.
 pub fn usual_model<'a>(items: impl Iterator<Item = &'a Item>) -> Option<&'a Item> {
@@ -84,7 +96,7 @@ fn sees_images(item: &Item) -> bool {
 
 /// Less for what is asked rather: what was made to follow instructions, and what is small.
 fn preference(item: &Item) -> (bool, u64) {
-    let follows = item.name.to_lowercase().contains(FOLLOWS);
+    let follows = model_name(&item.path).to_lowercase().contains(FOLLOWS);
     (!follows, item.content().map_or(u64::MAX, |content| content.bytes))
 }
 
@@ -118,6 +130,18 @@ mod tests {
         );
         let id = |family: &str| for_family(descriptions(), family).unwrap().id.as_str();
         assert_eq!([id("sdxl"), id("wan"), id("z_image"), id("new")], ["tags", "motion", "prompt", "prompt"]);
+    }
+
+    #[test]
+    fn files_of_transformers_are_called_by_their_folders() {
+        for (path, name) in [
+            ("/llm/Qwen3-0.6B-Q8_0.gguf", "Qwen3-0.6B-Q8_0.gguf"),
+            ("/llm/Qwen2.5-VL-3B-Instruct/model-00001-of-00002.safetensors", "Qwen2.5-VL-3B-Instruct"),
+            ("/llm/Qwen2.5-VL-3B-Instruct", "Qwen2.5-VL-3B-Instruct"),
+            ("model.safetensors", "model.safetensors"),
+        ] {
+            assert_eq!(model_name(Path::new(path)), name);
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::{
     tool_args::ToolArgs,
 };
 use crate::{
-    enhancing::{Instruction, for_family, instruction_for, instructions, usual_model},
+    enhancing::{Instruction, for_family, instruction_for, instructions, model_name, usual_model},
     seed::random_seed,
 };
 
@@ -216,7 +216,7 @@ pub(super) fn enhanced(
     let Some(source) = writing.model(engine)? else { return Ok(Err(Outcome::Cancelled)) };
     let enhance = writing.enhance(instruction_for(family).context(NO_INSTRUCTIONS)?)?;
     let model = match &source {
-        ModelSource::Path(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        ModelSource::Path(path) => model_name(path),
         built_in => built_in.to_string(),
     };
     let mut all = Vec::new();

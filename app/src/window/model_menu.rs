@@ -7,11 +7,10 @@ use sluice_engine::models::Item;
 
 use super::{
     icons,
-    state::file_name,
     tokens::size,
     widgets::{self, Weight},
 };
-use crate::language::tr;
+use crate::{enhancing::model_name, language::tr};
 
 /// What was chosen in the menu.
 pub enum Choice {
@@ -32,7 +31,7 @@ pub fn show(
     let button = if is_narrow {
         widgets::icon_button(ui, icons::PACKAGE, &label)
     } else {
-        let name = chosen.map_or_else(|| tr!("control-nets-depth-none"), file_name);
+        let name = chosen.map_or_else(|| tr!("control-nets-depth-none"), model_name);
         widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
     };
     let button = button.on_hover_text(&tip);
@@ -41,8 +40,11 @@ pub fn show(
         ScrollArea::vertical().show(ui, |ui| {
             for item in found {
                 let about = item.content().map_or("", |content| &content.what);
+                // Files without names of their own are called by their folders, all others as in the library.
+                let own = model_name(&item.path);
+                let name = if item.path.ends_with(&own) { &item.name } else { &own };
                 let is_chosen = chosen == Some(item.path.as_path());
-                let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, is_chosen);
+                let row = widgets::file_button(ui, icons::PACKAGE, name, about, is_chosen);
                 if row.on_hover_text(item.path.display().to_string()).clicked() {
                     choice = Some(Choice::Model(item.path.clone()));
                     ui.close();

@@ -127,7 +127,8 @@ impl OpenedModels {
     fn language_model(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
         self.keep(path, &[], || {
             let model = open_language_model(path)?;
-            let beside = model.path.parent().filter(|_| model.vision_tower().is_none()).map(FileStamp::of);
+            let is_whole = model.vision_tower().is_some() || path.is_dir();
+            let beside = path.parent().filter(|_| !is_whole).map(FileStamp::of);
             let stamps = stamps(&model).into_iter().chain(beside).collect();
             Ok((model, stamps))
         })

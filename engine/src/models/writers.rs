@@ -128,7 +128,8 @@ pub fn open_language_model(path: &Path) -> Result<Model, CheckpointError> {
     if !file.exists() {
         return Err(CheckpointError::NotFound { path: file });
     }
-    LanguageModels.open(&Checkpoint::of_file(&file)?)
+    // A folder says more about a model than the names of the files in it.
+    Ok(Model { path: path.to_owned(), ..LanguageModels.open(&Checkpoint::of_file(&file)?)? })
 }
 
 /// The weights in a folder.

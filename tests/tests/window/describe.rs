@@ -55,6 +55,7 @@ fn described(window: &mut Window, button: &str, text: &str) -> Job {
 fn an_image_is_described_as_one_watches_and_the_words_are_used() {
     let mut window = opened();
     assert!(window.shows("What is to be seen in den.jpg"));
+    assert!(window.shows("Qwen2.5-VL-3B-Instruct"), "a file without a name of its own");
     nothing_is_unnamed(&window, "describing");
     window.take_commands();
     window.click("Describe");

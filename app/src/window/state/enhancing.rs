@@ -12,8 +12,8 @@ use sluice_engine::{
 use super::{Answer, Ask, Draft, Planning, State, file_name};
 use crate::{
     enhancing::{
-        Instruction, describers, descriptions, for_family, instruction_for, language_models, usual_describer,
-        usual_model,
+        Instruction, describers, descriptions, for_family, instruction_for, language_models, model_name,
+        usual_describer, usual_model,
     },
     language::tr,
 };
@@ -235,7 +235,7 @@ impl State {
         };
         let Request { model, prompt, seed, enhance, describe, .. } = request;
         let model = match &model {
-            ModelSource::Path(path) => file_name(path),
+            ModelSource::Path(path) => model_name(path),
             built_in => built_in.to_string(),
         };
         let images =
