@@ -221,8 +221,8 @@ impl Writer {
         format!("<|im_start|>assistant\n{}", if self.thinks { UNTHINKING } else { "" })
     }
 
-    /// The text of an answer so far, without what was thought before it and without the token that ends it. Characters whose last bytes are still to come are
-    /// left out.
+    /// The text of an answer so far, without what was thought before it and without the token that ends it. Characters whose
+    /// last bytes are still to come are left out.
     pub fn text(&self, answer: &[u32]) -> String {
         let said = answer.iter().filter(|id| !self.ends.contains(id));
         let bytes: Vec<u8> = said.filter_map(|id| self.tokenizer.bytes_of(*id)).flatten().collect();
