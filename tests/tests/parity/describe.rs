@@ -80,7 +80,7 @@ fn images_are_read_in_the_sizes_of_transformers() {
 }
 
 #[test]
-fn newer_names_shards_and_single_files_give_the_same_words() {
+fn newer_names_older_configurations_and_shards_give_the_same_words() {
     let folder = tempfile::tempdir().unwrap();
     let published = folder.path().join("published");
     let seeing = Seeing::Qwen25;
@@ -105,6 +105,21 @@ fn newer_names_shards_and_single_files_give_the_same_words() {
     let tensors = seeing.weights().unwrap();
     seeing.write_tensors(&newer, &tensors.clone().into_iter().map(renamed).collect()).unwrap();
     assert!(words(&newer) == want, "newer names");
+
+    // As transformers 4 wrote it, and as it is published.
+    let older = folder.path().join("older");
+    seeing.write(&older).unwrap();
+    let mut config = seeing.config();
+    let mut text = config["text_config"].take();
+    let rope = text["rope_parameters"].take();
+    text["rope_theta"] = rope["rope_theta"].clone();
+    text["rope_scaling"] = serde_json::json!({ "type": "mrope", "mrope_section": rope["mrope_section"] });
+    text["vision_config"] = config["vision_config"].take();
+    for name in ["model_type", "tie_word_embeddings"] {
+        text[name] = config[name].take();
+    }
+    fs::write(older.join("config.json"), text.to_string()).unwrap();
+    assert!(words(&older) == want, "an older configuration");
 
     let shards = folder.path().join("shards");
     seeing.write(&shards).unwrap();
