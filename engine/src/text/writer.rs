@@ -96,7 +96,7 @@ impl Kind {
     }
 
     /// The shape of a model, inferred from its tensors.
-    fn from_shapes(self, tensors: &TensorTable) -> Option<LanguageModelConfig> {
+    fn inferred(self, tensors: &TensorTable) -> Option<LanguageModelConfig> {
         let config = LanguageModelConfig::from_shapes_below(tensors, prefix(tensors))?;
         Some(match self {
             Self::Qwen3 | Self::Qwen25Vl => config,
@@ -159,7 +159,7 @@ impl Writer {
             return Err(refused(path, lacks));
         }
         let own = Part { config: language_config(part), ..part.clone() };
-        let config = with_notes(own.config(|tensors| kind.from_shapes(tensors))?, &notes);
+        let config = with_notes(own.config(|tensors| kind.inferred(tensors))?, &notes);
         config.check(&own)?;
         let layers = kind.layers();
         let mut specs = config.blueprint(layers);
