@@ -63,7 +63,7 @@ impl State {
         let generates = request.upscale.is_none()
             && request.depth_of.is_none()
             && request.mask_of.is_none()
-            && request.enhance.is_none();
+            && !request.writes();
         if request.model != base.model || !generates {
             return None;
         }
