@@ -10,6 +10,7 @@ pub mod fonts;
 pub mod groups;
 pub mod input_folder;
 pub mod input_sizes;
+pub mod interpolating;
 #[cfg(feature = "window")]
 pub mod language;
 pub mod lean;

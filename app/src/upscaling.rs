@@ -49,9 +49,17 @@ pub fn inputs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// Whether a file is an image or a clip, by its name.
 pub fn may_be_enlarged(path: &Path) -> bool {
+    is_named(path, &IMAGES) || is_clip_name(path)
+}
+
+/// Whether a file is a clip, by its name.
+pub fn is_clip_name(path: &Path) -> bool {
+    is_named(path, &CLIPS)
+}
+
+fn is_named(path: &Path, extensions: &[&str]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_known = |known: &&str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
-    IMAGES.iter().chain(&CLIPS).any(is_known)
+    extensions.iter().any(|known| extension.is_some_and(|own| own.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

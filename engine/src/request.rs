@@ -12,6 +12,7 @@ pub mod grid;
 mod guidance;
 mod hires;
 mod image_prompt;
+mod interpolate;
 mod keyframe;
 mod mask_of;
 mod mode;
@@ -42,6 +43,7 @@ pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
 pub use guidance::{GuidanceError, GuidanceOptions, Interval, NoInterval};
 pub use hires::{Enlarger, Hires};
 pub use image_prompt::ImagePrompt;
+pub use interpolate::{FACTORS, Interpolate, Interpolation, Smooth};
 pub use keyframe::{Keyframe, NoKeyframe};
 pub use mask_of::{MaskOf, MaskPoint};
 pub use mode::Mode;
@@ -301,10 +303,17 @@ pub struct Request {
     /// Enlarges what is generated, and denoises it again. Width and height are those before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hires: Option<Hires>,
+    /// Puts frames between those of the clip that is generated. Frames and frame rate are those before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smooth: Option<Smooth>,
     /// What is enlarged instead of generating anything; the model is then an upscaler, and width, height, frames and frame
     /// rate are those of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upscale: Option<Upscale>,
+    /// The clip that gets more frames instead of generating anything; the model is then a frame interpolator, and width,
+    /// height, frames and frame rate are those of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpolate: Option<Interpolate>,
 }
 
 fn one_frame() -> u32 {
@@ -355,6 +364,8 @@ impl Default for Request {
             redux: None,
             hires: None,
             upscale: None,
+            interpolate: None,
+            smooth: None,
             depth_model: None,
             depth_of: None,
             mask_of: None,
@@ -375,6 +386,12 @@ pub const LARGEST_SHIFT: f32 = 100.0;
 pub const LARGEST_CLIP_SKIP: u32 = 12;
 
 impl Request {
+    /// The image or the clip that is enlarged or gets more frames, instead of generating anything.
+    pub fn changes_file(&self) -> Option<&PathBuf> {
+        let enlarged = self.upscale.as_ref().map(|upscale| &upscale.path);
+        enlarged.or(self.interpolate.as_ref().map(|interpolate| &interpolate.path))
+    }
+
     /// The size of each of its images or clips.
     pub fn canvas(&self) -> Canvas {
         Canvas {
@@ -455,6 +472,7 @@ impl Request {
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.hires.as_ref().map_or(Ok(()), |hires| hires.validate(self))?;
+        self.smooth.as_ref().map_or(Ok(()), |smooth| smooth.validate(self.frames))?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;
         self.validate_inputs()
     }

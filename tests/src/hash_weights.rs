@@ -24,6 +24,12 @@ fn uniform(seed: u64, index: u64) -> f32 {
     (bits(seed, index) >> 40) as f32 * (1.0 / 8_388_608.0) - 1.0
 }
 
+/// The first `count` values of [-1, 1) of a name.
+pub fn uniform_values(name: &str, count: usize) -> Vec<f32> {
+    let seed = fnv1a64(name);
+    (0..count as u64).map(|index| uniform(seed, index)).collect()
+}
+
 /// Nearly normal values of variance 1: the sum of the four 16-bit parts of a draw (Irwin-Hall).
 pub fn noise(name: &str, count: usize) -> Vec<f32> {
     let (seed, scale) = (fnv1a64(name), 0.75_f32.sqrt());

@@ -13,6 +13,7 @@ pub mod file_server;
 pub mod golden;
 pub mod hash_weights;
 pub mod image_prompts;
+pub mod interpolators;
 pub mod known;
 pub mod modes;
 pub mod motion;

@@ -17,6 +17,7 @@ use sluice_engine::{
 };
 use sluice_tests::{
     checkpoint::{Fixture, fixtures},
+    interpolators::check_interpolators,
     modes::check_half_precision,
     packed::{Written, packed_encodings},
     parity::check_runs,
@@ -85,6 +86,12 @@ fn wuerstchen() {
 fn upscalers() {
     compute_as_on_cards(true);
     check_upscalers(&[Placement::Resident]).unwrap();
+}
+
+#[test]
+fn interpolators() {
+    compute_as_on_cards(true);
+    check_interpolators(&[Placement::Resident]).unwrap();
 }
 
 #[test]
@@ -280,6 +287,11 @@ fn rope_apart(x: &nn::Tensor) -> nn::Result<nn::Rope> {
     nn::Rope::from_angles(&[0.5; 512 * 64], 512, 64, &x.device())
 }
 
+/// A flow to the next pixel.
+fn flow(x: &nn::Tensor) -> nn::Result<nn::Tensor> {
+    nn::Tensor::ones((1, 2, 96, 96), DType::F32, &x.device())
+}
+
 /// A function of the networks.
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
 
@@ -290,7 +302,7 @@ fn functions_take_what_was_predicted() {
     const ROW: [usize; 3] = [1, 1, 512];
     const HEADS: [usize; 4] = [1, 512, 64, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
-    let functions: [(&str, &[&[usize]], Function); 23] = [
+    let functions: [(&str, &[&[usize]], Function); 25] = [
         ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
         ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
             nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
@@ -311,6 +323,8 @@ fn functions_take_what_was_predicted() {
         ("quick_gelu", &[&WIDE], |x| nn::quick_gelu(&x[0])),
         ("leaky_relu", &[&PLANE], |x| nn::leaky_relu(&x[0], 0.2)),
         ("prelu", &[&PLANE, &[64]], |x| nn::prelu(&x[0], &x[1])),
+        ("resize_between_edges", &[&PLANE], |x| nn::resize_between_edges(&x[0], [192, 48])),
+        ("warp", &[&PLANE], |x| nn::warp(&x[0], &flow(&x[0])?)),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("gelu_mul", &[&WIDE, &WIDE], |x| nn::gelu_mul(&x[0], &x[1])),
         ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),

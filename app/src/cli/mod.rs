@@ -3,6 +3,7 @@
 mod adapter;
 mod batch;
 mod bench;
+mod changes;
 mod control_net_args;
 mod convert;
 mod deploy;
@@ -22,6 +23,7 @@ mod guidance_args;
 mod hires_args;
 mod image_prompt_args;
 mod inspect;
+mod interpolate;
 mod jobs;
 mod listener;
 mod mask;
@@ -46,6 +48,7 @@ mod serve;
 mod serving_args;
 mod shell;
 mod size;
+mod smooth_args;
 mod source_args;
 mod stdout;
 mod table;
@@ -70,6 +73,8 @@ Examples:
       Generates an image with a model of your own.
   sluice upscale photo.jpg --scale 2
       Enlarges an image with the upscaler that comes with Sluice.
+  sluice interpolate boat.mp4 --model ~/models/rife_v4.26.safetensors
+      Makes the motion of a clip smoother, with twice as many frames.
   sluice enhance \"a cat\" --for ~/models/z-image
       Writes a longer prompt with a language model of your own.
   sluice describe photo.jpg --model ~/models/Qwen2.5-VL-3B-Instruct
@@ -120,6 +125,7 @@ enum Command {
     Plan(Box<plan::Args>),
     Batch(Box<batch::Args>),
     Upscale(Box<upscale::Args>),
+    Interpolate(Box<interpolate::Args>),
     Depth(Box<depth::Args>),
     Mask(Box<mask::Args>),
     Enhance(Box<enhance::Args>),
@@ -158,6 +164,7 @@ pub fn run() -> ExitCode {
         Some(Command::Plan(args)) => plan::run(&args),
         Some(Command::Batch(args)) => batch::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
+        Some(Command::Interpolate(args)) => interpolate::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Enhance(args)) => enhance::run(&args),

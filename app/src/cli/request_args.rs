@@ -17,6 +17,7 @@ use super::{
     guidance_args::GuidanceArgs,
     hires_args::HiresArgs,
     names::{named, nearest},
+    smooth_args::SmoothArgs,
 };
 use crate::{
     folders::{style_folder, wildcard_folder},
@@ -102,6 +103,8 @@ pub(super) struct RequestArgs {
     refiner_switch: f64,
     #[command(flatten, next_help_heading = "Hires fix")]
     hires: HiresArgs,
+    #[command(flatten, next_help_heading = "Frame interpolation")]
+    smooth: SmoothArgs,
     #[command(flatten, next_help_heading = "Guidance and speed")]
     guiding: GuidanceArgs,
 }
@@ -173,6 +176,7 @@ impl RequestArgs {
                 usual.step_cache
             },
             hires: self.hires.hires().or(usual.hires),
+            smooth: self.smooth.smooth().or(usual.smooth),
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
         }
@@ -228,7 +232,9 @@ pub(super) fn in_words(request: &Request) -> String {
     let steps = units::counted(*steps as usize, "step");
     let hires =
         request.hires.as_ref().map(|hires| format!(", hires fix ×{}", hires.scale)).unwrap_or_default();
-    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}")
+    let smooth = request.smooth.as_ref();
+    let smooth = smooth.map(|smooth| format!(", ×{} frames", smooth.how.factor)).unwrap_or_default();
+    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}{smooth}")
 }
 
 #[cfg(test)]

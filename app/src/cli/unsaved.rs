@@ -26,8 +26,8 @@ pub(super) fn rescue(pictures: &[Picture], job: &Job, names: &ModelNames) {
         return;
     }
     for (index, picture) in (0..).zip(pictures).filter(|(_, picture)| picture.path.is_none()) {
-        let settings = match &job.request.upscale {
-            Some(_) => Settings::of_enlarged(&job.request, &names.model, &names.family),
+        let settings = match Settings::of_changed(&job.request, &names.model, &names.family) {
+            Some(settings) => settings,
             None => Settings::new(&job.request, &names.model, &names.family, index)
                 .held_as(job.memory.precisions()),
         };

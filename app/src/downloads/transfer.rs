@@ -255,7 +255,7 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 11] = [
     "checkpoints",
     "diffusion_models",
     "text_encoders",
@@ -266,6 +266,7 @@ const FOLDERS: [&str; 10] = [
     "ipadapter",
     "depthanything",
     "sams",
+    "frame_interpolation",
 ];
 
 /// Where a file may be already.
@@ -315,6 +316,7 @@ fn sorted(path: &Path) -> PathBuf {
         ip_adapters,
         depth,
         segmenters,
+        interpolators,
     ] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
@@ -325,6 +327,7 @@ fn sorted(path: &Path) -> PathBuf {
             Kind::Model => denoisers,
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,
             Kind::Part if content.roles.contains(&Role::Upscaler) => upscalers,
+            Kind::Part if content.roles.contains(&Role::Interpolator) => interpolators,
             Kind::Part if content.roles.contains(&Role::Preprocessor) => depth,
             Kind::Part if content.roles.contains(&Role::Segmenter) => segmenters,
             Kind::Part => encoders,

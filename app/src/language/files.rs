@@ -39,6 +39,7 @@ macro_rules! files {
             file!($tag, "help"),
             file!($tag, "hires"),
             file!($tag, "image-prompts"),
+            file!($tag, "interpolate"),
             file!($tag, "library"),
             file!($tag, "monitor"),
             file!($tag, "note"),

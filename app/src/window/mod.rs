@@ -16,6 +16,7 @@ mod help;
 pub mod history;
 pub mod icons;
 pub mod image_settings;
+mod interpolating;
 mod lanes;
 pub mod library;
 pub mod link;

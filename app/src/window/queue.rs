@@ -162,6 +162,7 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
+        let changed = request.changes_file().map(|path| file_name(path)).unwrap_or_default();
         let prompt = match (&request.upscale, &request.depth_of, &request.mask_of) {
             _ if request.enhance.is_some() => tr!("queue-enhance"),
             _ if request.describe.is_some() => {
@@ -169,7 +170,8 @@ impl Row {
                 let names: Vec<String> = images.map(|path| file_name(path)).collect();
                 tr!("queue-describe", names = names.join(", "))
             }
-            (Some(upscale), ..) => tr!("queue-upscale", name = file_name(&upscale.path)),
+            (None, ..) if request.interpolate.is_some() => tr!("queue-interpolate", name = changed),
+            (Some(_), ..) => tr!("queue-upscale", name = changed),
             (None, Some(image), _) => tr!("queue-depth", name = file_name(image)),
             (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
             (None, None, None) if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
@@ -178,7 +180,7 @@ impl Row {
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
         let draws_nothing = request.depth_of.is_some() || request.mask_of.is_some() || request.writes();
-        let size = match &request.upscale {
+        let size = match request.changes_file() {
             Some(_) => size,
             None if draws_nothing => String::new(),
             None => tr!("queue-size", size = size, count = request.steps),

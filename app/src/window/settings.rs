@@ -18,7 +18,7 @@ use sluice_engine::{
     request::ModelSource,
 };
 
-use super::state::{Draft, UpscaleChoice};
+use super::state::{Draft, InterpolateChoice, UpscaleChoice};
 use crate::engines::EngineList;
 pub use library::{DownloadSettings, LibrarySettings};
 
@@ -162,6 +162,8 @@ pub struct Settings {
     pub library: LibrarySettings,
     /// The upscaler and the scale.
     pub upscale: UpscaleChoice,
+    /// The network that interpolates frames, and how many it makes.
+    pub interpolate: InterpolateChoice,
     /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
@@ -198,6 +200,7 @@ impl Default for Settings {
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),
             upscale: UpscaleChoice::default(),
+            interpolate: InterpolateChoice::default(),
             startup: StartupSettings::default(),
         }
     }

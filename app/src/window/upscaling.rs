@@ -1,12 +1,13 @@
-//! Asks how to enlarge images and clips, and says what it takes.
+//! Asks how to enlarge images and clips, or how to put frames between those of clips, and says what it takes.
 
 use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui};
+use sluice_engine::source::GivenMedia;
 
 use super::{
     action::{Action, UpscaleStep},
     files::Dialog,
-    icons,
-    state::{Estimate, State, UpscaleChoice, Upscaling, file_name},
+    icons, interpolating,
+    state::{Estimate, FileChange, State, UpscaleChoice, Upscaling, file_name},
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
@@ -33,12 +34,39 @@ pub fn show(ctx: &Context, state: &State, upscaling: &Upscaling, actions: &mut V
 
 fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
-    let title = match &upscaling.inputs[..] {
-        [one] => tr!("upscale-title-one", name = file_name(one)),
-        several => tr!("upscale-title", count = several.len()),
+    let title = match (upscaling.change, &upscaling.inputs[..]) {
+        (FileChange::Enlarge, [one]) => tr!("upscale-title-one", name = file_name(one)),
+        (FileChange::Enlarge, several) => tr!("upscale-title", count = several.len()),
+        (FileChange::Interpolate, [one]) => tr!("interpolate-title-one", name = file_name(one)),
+        (FileChange::Interpolate, several) => tr!("interpolate-title", count = several.len()),
     };
     ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(palette.text));
-    let choice = &state.settings.upscale;
+    match upscaling.change {
+        FileChange::Enlarge => enlarge(ui, state, &state.settings.upscale, actions),
+        FileChange::Interpolate => interpolating::show(ui, state, actions),
+    }
+    forecast(ui, state, upscaling);
+    ui.add_space(space::S);
+    let (start, cancel_tip) = match upscaling.change {
+        FileChange::Enlarge => (tr!("upscale-start"), tr!("upscale-cancel-tip")),
+        FileChange::Interpolate => (tr!("interpolate-start"), tr!("interpolate-cancel-tip")),
+    };
+    ui.horizontal(|ui| {
+        let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
+            widgets::button(ui, Some(icons::SPARKLES), &start, Weight::Primary)
+                .on_hover_text(tr!("upscale-start-tip"))
+        });
+        if start.inner.clicked() {
+            actions.push(UpscaleStep::Start.into());
+        }
+        if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain).on_hover_text(cancel_tip).clicked()
+        {
+            actions.push(UpscaleStep::Close.into());
+        }
+    });
+}
+
+fn enlarge(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<Action>) {
     model(ui, state, choice, actions);
     widgets::field_label(ui, &tr!("upscale-scale"));
     let names = SCALES.map(|scale| {
@@ -49,23 +77,6 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     if let Some(scale) = widgets::segmented(ui, choice.scale, &names) {
         actions.push(UpscaleStep::Choose(UpscaleChoice { scale, ..choice.clone() }).into());
     }
-    forecast(ui, upscaling, choice);
-    ui.add_space(space::S);
-    ui.horizontal(|ui| {
-        let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
-            widgets::button(ui, Some(icons::SPARKLES), &tr!("upscale-start"), Weight::Primary)
-                .on_hover_text(tr!("upscale-start-tip"))
-        });
-        if start.inner.clicked() {
-            actions.push(UpscaleStep::Start.into());
-        }
-        if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
-            .on_hover_text(tr!("upscale-cancel-tip"))
-            .clicked()
-        {
-            actions.push(UpscaleStep::Close.into());
-        }
-    });
 }
 
 fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<Action>) {
@@ -95,7 +106,7 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
 }
 
 /// Says what becomes of the files and what it takes.
-fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
+fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
     let palette = Palette::of(ui);
     if upscaling.measured.is_none() {
         widgets::hint(ui, tr!("upscale-reading"));
@@ -109,11 +120,11 @@ fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
     let mut files = upscaling.files();
     let Some((_, first)) = files.next() else { return };
     if files.next().is_none() {
-        let [from_width, from_height] = first.size;
-        let [width, height] = first.size.map(|side| (side as f32 * choice.scale).round() as u32);
-        let from = format!("{from_width} × {from_height}");
-        let to = format!("{width} × {height}");
-        ui.label(RichText::new(tr!("upscale-sizes", before = from, after = to)).color(palette.text));
+        ui.label(RichText::new(becomes(state, upscaling.change, first)).color(palette.text));
+    }
+    if upscaling.change == FileChange::Interpolate && state.settings.interpolate.model.is_none() {
+        widgets::hint(ui, tr!("interpolate-choose"));
+        return;
     }
     match upscaling.estimate() {
         None => {
@@ -125,5 +136,23 @@ fn forecast(ui: &mut Ui, upscaling: &Upscaling, choice: &UpscaleChoice) {
             widgets::hint(ui, tr!("upscale-beside"));
         }
         Some(Err(reason)) => widgets::mistake(ui, &reason),
+    }
+}
+
+/// What becomes of a file.
+fn becomes(state: &State, change: FileChange, given: &GivenMedia) -> String {
+    match change {
+        FileChange::Enlarge => {
+            let scale = state.settings.upscale.scale;
+            let [from_width, from_height] = given.size;
+            let [width, height] = given.size.map(|side| (side as f32 * scale).round() as u32);
+            let from = format!("{from_width} × {from_height}");
+            tr!("upscale-sizes", before = from, after = format!("{width} × {height}"))
+        }
+        FileChange::Interpolate => {
+            let (_, rate) = given.frames();
+            let after = rate * state.settings.interpolate.factor as f32;
+            tr!("interpolate-rates", before = units::number(rate), after = units::number(after))
+        }
     }
 }

@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
 
 /// Writes tensors of zeros, in f32.
-pub fn write(path: &Path, tensors: &[(&str, [usize; 2])]) {
+pub fn write<S: AsRef<[usize]>>(path: &Path, tensors: &[(&str, S)]) {
     let mut header = Map::new();
     let mut end = 0;
     for (name, shape) in tensors {
-        let start = end;
-        end += 4 * shape[0] * shape[1];
+        let (start, shape) = (end, shape.as_ref());
+        end += 4 * shape.iter().product::<usize>();
         header.insert(
             (*name).to_owned(),
             json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] }),

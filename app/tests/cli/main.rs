@@ -20,6 +20,7 @@ mod files;
 mod grids;
 mod hires;
 mod image_prompts;
+mod interpolate;
 #[cfg(target_os = "linux")]
 mod limits;
 mod mask;

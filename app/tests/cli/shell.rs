@@ -12,6 +12,7 @@ fn every_command_has_a_page_and_completions() {
         "generate",
         "plan",
         "upscale",
+        "interpolate",
         "inspect",
         "convert",
         "download",

@@ -81,5 +81,6 @@ files-depth-model = Tiefenschätzer wählen
 files-segmenter = Segmentierer wählen
 files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
+files-interpolator = Netz für Zwischenbilder wählen
 files-folder-tip = Öffnet diesen Ordner.
 files-file-tip = Wählt diese Datei.

@@ -246,6 +246,8 @@ gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datentr�
 gallery-export-name-advice = Den Dateinamen ändern.
 gallery-upscale = Vergrößern…
 gallery-upscale-tip = Alles Ausgewählte größer machen
+gallery-interpolate = Zwischenbilder…
+gallery-interpolate-tip = Die Bewegung aller ausgewählten Clips flüssiger machen
 
 ## Namen von Einstellungen, wie sie in Bildern stehen
 
@@ -260,6 +262,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Vorlage
 gallery-setting-negative-template = Vorlage, negativ
 gallery-setting-upscaled-by = Hochskaliert um
+gallery-setting-interpolated-by = Zwischenbilder, Faktor
 gallery-setting-version = Version
 gallery-setting-guidance-interval = Guidance-Bereich
 gallery-setting-frames = Frames

@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt
+        [interpolator] Schichten des Netzes für Zwischenbilder, { $resident } geladen, { $streamed } gestreamt
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt
         [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] Schichten des Textencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [denoiser] Schichten des Denoisers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [upscaler] Schichten des Vergrößerers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [interpolator] Schichten des Netzes für Zwischenbilder, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] Block { $number } des Textencoders
         [denoiser] Block { $number } des Denoisers
         [upscaler] Block { $number } des Vergrößerers
+        [interpolator] Block { $number } des Netzes für Zwischenbilder
         [preprocessor] Block { $number } der Vorverarbeitung
         [segmenter] Block { $number } des Segmentierers
         [language-model] Block { $number } des Sprachmodells

@@ -35,6 +35,7 @@ queue-run-last = Zuletzt ausführen
 queue-duplicate = Mit anderem Seed duplizieren
 queue-edit = Bearbeiten
 queue-upscale = { $name } vergrößern
+queue-interpolate = Zwischenbilder für { $name }
 queue-depth = Tiefenkarte von { $name }
 queue-mask = Maske von { $name }
 queue-enhance = Prompt ausarbeiten

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, { $load } ausgelastet
 status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
 status-bar-upscaling = Vergrößern
+status-bar-interpolating = Zwischenbilder entstehen
 status-bar-preprocessing = Karten erstellen
 status-bar-writing = Schreiben
 status-bar-tile = Kachel { $tile } von { $tiles }

@@ -81,5 +81,6 @@ files-depth-model = Choose a depth estimator
 files-segmenter = Choose a segmenter
 files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
+files-interpolator = Choose a frame interpolator
 files-folder-tip = Opens this folder.
 files-file-tip = Chooses this file.

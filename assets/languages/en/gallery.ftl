@@ -246,6 +246,8 @@ gallery-export-advice = Choose another folder, or free some disk space.
 gallery-export-name-advice = Change the file name.
 gallery-upscale = Upscale…
 gallery-upscale-tip = Enlarge everything that is selected
+gallery-interpolate = Interpolate…
+gallery-interpolate-tip = Make the motion of all selected clips smoother
 
 ## Names of settings, as they are found in images
 
@@ -260,6 +262,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Template
 gallery-setting-negative-template = Negative template
 gallery-setting-upscaled-by = Upscaled by
+gallery-setting-interpolated-by = Frames interpolated by
 gallery-setting-version = Version
 gallery-setting-guidance-interval = Guidance interval
 gallery-setting-frames = Frames

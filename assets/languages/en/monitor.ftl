@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed
+        [interpolator] Layers of the frame interpolator, { $resident } resident, { $streamed } streamed
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed
         [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] Layers of the text encoder, { $resident } resident, { $streamed } streamed, now { $block }
         [denoiser] Layers of the denoiser, { $resident } resident, { $streamed } streamed, now { $block }
         [upscaler] Layers of the upscaler, { $resident } resident, { $streamed } streamed, now { $block }
+        [interpolator] Layers of the frame interpolator, { $resident } resident, { $streamed } streamed, now { $block }
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed, now { $block }
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed, now { $block }
         [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed, now { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] Block { $number } of the text encoder
         [denoiser] Block { $number } of the denoiser
         [upscaler] Block { $number } of the upscaler
+        [interpolator] Block { $number } of the frame interpolator
         [preprocessor] Block { $number } of the preprocessor
         [segmenter] Block { $number } of the segmenter
         [language-model] Block { $number } of the language model

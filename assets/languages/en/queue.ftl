@@ -35,6 +35,7 @@ queue-run-last = Run last
 queue-duplicate = Duplicate with another seed
 queue-edit = Edit
 queue-upscale = Upscale { $name }
+queue-interpolate = Interpolate { $name }
 queue-depth = Depth map of { $name }
 queue-mask = Mask of { $name }
 queue-enhance = Enhance the prompt

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, { $load } busy
 status-bar-gpu-tip-degrees = { $name }, { $load } busy, { $degrees } °C
 status-bar-no-gpu = No NVIDIA GPU
 status-bar-upscaling = Upscaling
+status-bar-interpolating = Interpolating frames
 status-bar-preprocessing = Making maps
 status-bar-writing = Writing
 status-bar-tile = Tile { $tile } of { $tiles }

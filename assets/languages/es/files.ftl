@@ -81,5 +81,6 @@ files-depth-model = Elegir un estimador de profundidad
 files-segmenter = Elegir un modelo de segmentación
 files-language-model = Elegir un modelo de lenguaje
 files-upscaler = Elegir un upscaler
+files-interpolator = Elegir un interpolador
 files-file-tip = Elige este archivo.
 files-folder-tip = Abre esta carpeta.

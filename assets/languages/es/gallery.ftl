@@ -246,6 +246,8 @@ gallery-export-advice = Elija otra carpeta o libere espacio en el disco.
 gallery-export-name-advice = Cambie el nombre de archivo.
 gallery-upscale = Ampliar…
 gallery-upscale-tip = Amplía todo lo seleccionado.
+gallery-interpolate = Interpolar…
+gallery-interpolate-tip = Hace más fluido el movimiento de los clips seleccionados.
 
 ## Nombres de los ajustes, leídos de las imágenes
 
@@ -260,6 +262,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Plantilla
 gallery-setting-negative-template = Plantilla negativa
 gallery-setting-upscaled-by = Ampliado por
+gallery-setting-interpolated-by = Fotogramas interpolados por
 gallery-setting-version = Versión
 gallery-setting-guidance-interval = Intervalo de la guía
 gallery-setting-frames = Fotogramas

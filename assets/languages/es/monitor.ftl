@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming
+        [interpolator] Capas del interpolador, { $resident } residentes, { $streamed } en streaming
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming
         [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] Capas del codificador de texto, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [denoiser] Capas del denoiser, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [upscaler] Capas del upscaler, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [interpolator] Capas del interpolador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming, ahora { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] Bloque { $number } del codificador de texto
         [denoiser] Bloque { $number } del denoiser
         [upscaler] Bloque { $number } del upscaler
+        [interpolator] Bloque { $number } del interpolador
         [preprocessor] Bloque { $number } del preprocesador
         [segmenter] Bloque { $number } del modelo de segmentación
         [language-model] Bloque { $number } del modelo de lenguaje

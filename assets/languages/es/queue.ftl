@@ -35,6 +35,7 @@ queue-run-last = Ejecutar al final
 queue-duplicate = Duplicar con otra semilla
 queue-edit = Editar
 queue-upscale = Ampliar { $name }
+queue-interpolate = Interpolar { $name }
 queue-depth = Mapa de profundidad de { $name }
 queue-mask = Máscara de { $name }
 queue-enhance = Mejorar el prompt

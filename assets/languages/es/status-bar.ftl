@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, ocupada al { $load }
 status-bar-gpu-tip-degrees = { $name }, ocupada al { $load }, { $degrees } °C
 status-bar-no-gpu = Sin GPU NVIDIA
 status-bar-upscaling = Ampliando
+status-bar-interpolating = Interpolando fotogramas
 status-bar-preprocessing = Creando mapas
 status-bar-writing = Escribiendo
 status-bar-tile = Tesela { $tile } de { $tiles }

@@ -81,5 +81,6 @@ files-depth-model = Choisir un estimateur de profondeur
 files-segmenter = Choisir un modèle de segmentation
 files-language-model = Choisir un modèle de langage
 files-upscaler = Choisir un upscaler
+files-interpolator = Choisir un interpolateur
 files-file-tip = Choisit ce fichier.
 files-folder-tip = Ouvre ce dossier.

@@ -246,6 +246,8 @@ gallery-export-advice = Choisissez un autre dossier ou libérez de l'espace disq
 gallery-export-name-advice = Modifiez le nom de fichier.
 gallery-upscale = Agrandir…
 gallery-upscale-tip = Agrandit tout ce qui est sélectionné.
+gallery-interpolate = Interpoler…
+gallery-interpolate-tip = Rend plus fluide le mouvement des clips sélectionnés.
 
 ## Noms des réglages, tels que lus dans les images
 
@@ -260,6 +262,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Gabarit
 gallery-setting-negative-template = Gabarit négatif
 gallery-setting-upscaled-by = Agrandi de
+gallery-setting-interpolated-by = Images interpolées par
 gallery-setting-version = Version
 gallery-setting-guidance-interval = Intervalle du guidage
 gallery-setting-frames = Frames

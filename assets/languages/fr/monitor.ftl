@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming
+        [interpolator] Couches de l'interpolateur, { $resident } résidentes, { $streamed } en streaming
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming
         [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] Couches de l'encodeur de texte, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [denoiser] Couches du débruiteur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [upscaler] Couches de l'upscaler, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [interpolator] Couches de l'interpolateur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] Bloc { $number } de l'encodeur de texte
         [denoiser] Bloc { $number } du débruiteur
         [upscaler] Bloc { $number } de l'upscaler
+        [interpolator] Bloc { $number } de l'interpolateur
         [preprocessor] Bloc { $number } du préprocesseur
         [segmenter] Bloc { $number } du modèle de segmentation
         [language-model] Bloc { $number } du modèle de langage

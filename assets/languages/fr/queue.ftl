@@ -35,6 +35,7 @@ queue-run-last = Exécuter en dernier
 queue-duplicate = Dupliquer avec une autre graine
 queue-edit = Modifier
 queue-upscale = Agrandir { $name }
+queue-interpolate = Interpoler { $name }
 queue-depth = Carte de profondeur de { $name }
 queue-mask = Masque de { $name }
 queue-enhance = Enrichir le prompt

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, occupé à { $load }
 status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
 status-bar-upscaling = Agrandissement
+status-bar-interpolating = Interpolation d’images
 status-bar-preprocessing = Création des cartes
 status-bar-writing = Écriture
 status-bar-tile = Tuile { $tile } sur { $tiles }

@@ -81,5 +81,6 @@ files-depth-model = 深度推定モデルを選ぶ
 files-segmenter = セグメンテーションモデルを選ぶ
 files-language-model = 言語モデルを選ぶ
 files-upscaler = アップスケーラーを選択
+files-interpolator = フレーム補間モデルを選択
 files-folder-tip = このフォルダーを開きます。
 files-file-tip = このファイルを選びます。

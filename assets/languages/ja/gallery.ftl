@@ -194,6 +194,8 @@ gallery-export-advice = 別のフォルダーを選ぶか、ディスクの空�
 gallery-export-name-advice = ファイル名を変更してください。
 gallery-upscale = 拡大…
 gallery-upscale-tip = 選択したものをすべて拡大する
+gallery-interpolate = フレーム補間…
+gallery-interpolate-tip = 選択したクリップの動きをすべて滑らかにする
 
 ## 画像に含まれる設定の名前
 
@@ -208,6 +210,7 @@ gallery-setting-refiner = リファイナー
 gallery-setting-template = テンプレート
 gallery-setting-negative-template = ネガティブのテンプレート
 gallery-setting-upscaled-by = 拡大率
+gallery-setting-interpolated-by = フレーム補間の倍率
 gallery-setting-version = バージョン
 gallery-setting-guidance-interval = ガイダンスの範囲
 gallery-setting-frames = フレーム数

@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [interpolator] フレーム補間モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] テキストエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [denoiser] デノイザーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [upscaler] アップスケーラーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [interpolator] フレーム補間モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] テキストエンコーダーのブロック { $number }
         [denoiser] デノイザーのブロック { $number }
         [upscaler] アップスケーラーのブロック { $number }
+        [interpolator] フレーム補間モデルのブロック { $number }
         [preprocessor] 前処理のブロック { $number }
         [segmenter] セグメンテーションモデルのブロック { $number }
         [language-model] 言語モデルのブロック { $number }

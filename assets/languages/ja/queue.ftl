@@ -31,6 +31,7 @@ queue-run-last = 最後に実行
 queue-duplicate = 別のシードで複製
 queue-edit = 編集
 queue-upscale = { $name } を拡大
+queue-interpolate = { $name } をフレーム補間
 queue-depth = { $name } の深度マップ
 queue-mask = { $name } のマスク
 queue-enhance = プロンプトを詳しくする

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }、使用率 { $load }
 status-bar-gpu-tip-degrees = { $name }、使用率 { $load }、{ $degrees } °C
 status-bar-no-gpu = NVIDIA GPU なし
 status-bar-upscaling = 拡大中
+status-bar-interpolating = フレームを補間中
 status-bar-preprocessing = マップを作成中
 status-bar-writing = 執筆中
 status-bar-tile = タイル { $tile } / { $tiles }

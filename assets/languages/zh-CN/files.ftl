@@ -81,5 +81,6 @@ files-depth-model = 选择深度估计模型
 files-segmenter = 选择分割模型
 files-language-model = 选择语言模型
 files-upscaler = 选择放大模型
+files-interpolator = 选择插帧模型
 files-folder-tip = 打开此文件夹。
 files-file-tip = 选择此文件。

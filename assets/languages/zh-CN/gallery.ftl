@@ -194,6 +194,8 @@ gallery-export-advice = 请选择其他文件夹，或释放一些磁盘空间�
 gallery-export-name-advice = 请更改文件名。
 gallery-upscale = 放大…
 gallery-upscale-tip = 放大所有选中的文件
+gallery-interpolate = 插帧…
+gallery-interpolate-tip = 让所有选中片段的运动更流畅
 
 ## 图像中的设置名称
 
@@ -208,6 +210,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = 模板
 gallery-setting-negative-template = 反向模板
 gallery-setting-upscaled-by = 放大倍数
+gallery-setting-interpolated-by = 插帧倍数
 gallery-setting-version = 版本
 gallery-setting-guidance-interval = 引导区间
 gallery-setting-frames = 帧数

@@ -50,6 +50,7 @@ monitor-layers-summary =
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [interpolator] 插帧模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式
@@ -60,6 +61,7 @@ monitor-layers-now =
         [text-encoder] 文本编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [denoiser] 去噪器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [upscaler] 放大模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [interpolator] 插帧模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
@@ -70,6 +72,7 @@ monitor-block =
         [text-encoder] 文本编码器的块 { $number }
         [denoiser] 去噪器的块 { $number }
         [upscaler] 放大模型的块 { $number }
+        [interpolator] 插帧模型的块 { $number }
         [preprocessor] 预处理器的块 { $number }
         [segmenter] 分割模型的块 { $number }
         [language-model] 语言模型的块 { $number }

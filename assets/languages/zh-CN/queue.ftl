@@ -31,6 +31,7 @@ queue-run-last = 最后运行
 queue-duplicate = 换一个种子复制
 queue-edit = 编辑
 queue-upscale = 放大 { $name }
+queue-interpolate = 对 { $name } 插帧
 queue-depth = { $name } 的深度图
 queue-mask = { $name } 的蒙版
 queue-enhance = 扩写提示词

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }，占用率 { $load }
 status-bar-gpu-tip-degrees = { $name }，占用率 { $load }，{ $degrees } °C
 status-bar-no-gpu = 没有 NVIDIA GPU
 status-bar-upscaling = 正在放大
+status-bar-interpolating = 正在插帧
 status-bar-preprocessing = 正在生成图
 status-bar-writing = 正在写
 status-bar-tile = 图块 { $tile } / { $tiles }

@@ -167,6 +167,20 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that does not interpolate frames, or one of a kind that is not supported.
+    #[error("{} cannot interpolate frames: {reason}", .path.display())]
+    Interpolator {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A frame interpolator as a Python pickle.
+    #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
+    PickledInterpolator {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that is no depth estimator, or one of a kind that is not supported.
     #[error("{} cannot make depth maps: {reason}", .path.display())]
     Depth {
@@ -374,6 +388,14 @@ impl CheckpointError {
                 "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN with a factor of \
                 1 to 4, or the upscaler that comes with Sluice."
                     .to_owned()
+            }
+            Self::PickledInterpolator { .. } => {
+                "Sluice never opens such files. Look for a .safetensors version, or convert \
+                it as docs/frame-interpolation.md says."
+                    .to_owned()
+            }
+            Self::Interpolator { .. } => {
+                "Choose a .safetensors file of RIFE 4, such as rife_v4.26.safetensors.".to_owned()
             }
             Self::Depth { .. } => {
                 "Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as \

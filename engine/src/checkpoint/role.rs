@@ -16,6 +16,8 @@ pub enum Role {
     Autoencoder,
     /// Enlarges images.
     Upscaler,
+    /// Makes the frames between those of a clip.
+    Interpolator,
     /// Makes maps of images for ControlNets.
     Preprocessor,
     /// Makes masks of what points and boxes show.
@@ -38,6 +40,7 @@ impl Role {
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
+            Self::Interpolator => "interpolator",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
             Self::LanguageModel => "language_model",
@@ -52,6 +55,7 @@ impl fmt::Display for Role {
             Self::Denoiser => "denoiser",
             Self::Autoencoder => "autoencoder",
             Self::Upscaler => "upscaler",
+            Self::Interpolator => "frame interpolator",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
             Self::LanguageModel => "language model",

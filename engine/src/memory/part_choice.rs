@@ -23,6 +23,7 @@ fn of_role(role: Role) -> &'static [&'static str] {
         Role::Denoiser => &["denoisers", "diffusion"],
         Role::Autoencoder => &["autoencoders", "vae"],
         Role::Upscaler => &["upscalers"],
+        Role::Interpolator => &["interpolators"],
         Role::Preprocessor => &["preprocessors"],
         Role::Segmenter => &["segmenters"],
         Role::LanguageModel => &["language_models"],

@@ -23,7 +23,11 @@ impl ByRole {
         match role {
             Role::TextEncoder | Role::LanguageModel => self.text_encoders,
             Role::Denoiser => self.denoisers,
-            Role::Autoencoder | Role::Upscaler | Role::Preprocessor | Role::Segmenter => self.autoencoders,
+            Role::Autoencoder
+            | Role::Upscaler
+            | Role::Interpolator
+            | Role::Preprocessor
+            | Role::Segmenter => self.autoencoders,
         }
     }
 }

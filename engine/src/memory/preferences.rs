@@ -141,7 +141,7 @@ pub struct MemoryPreferences {
     pub vram_budget: Option<u64>,
     /// The most bytes of RAM to take for weights.
     pub ram_budget: Option<u64>,
-    /// Side of the decoder's tiles in latents, and of an upscaler's in units of eight pixels; the planner's choice if absent.
+    /// Side of the decoder's tiles in latents, and of an upscaler's and a frame interpolator's in units of eight pixels; the planner's choice if absent.
     pub tile: Option<u32>,
     /// Which device.
     pub device: DeviceChoice,
@@ -191,6 +191,7 @@ impl MemoryPreferences {
             Role::Denoiser => self.denoiser_precision,
             Role::Autoencoder
             | Role::Upscaler
+            | Role::Interpolator
             | Role::Preprocessor
             | Role::Segmenter
             | Role::LanguageModel => Storage::Stored,
@@ -213,7 +214,11 @@ impl MemoryPreferences {
             Role::TextEncoder => self.text_encoder,
             Role::Denoiser => self.denoiser,
             Role::Autoencoder => self.autoencoder,
-            Role::Upscaler | Role::Preprocessor | Role::Segmenter | Role::LanguageModel => None,
+            Role::Upscaler
+            | Role::Interpolator
+            | Role::Preprocessor
+            | Role::Segmenter
+            | Role::LanguageModel => None,
         };
         part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)
     }

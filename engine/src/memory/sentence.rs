@@ -115,6 +115,7 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
 fn tiles(plan: &Plan, part_use: &UsePlan) -> Option<String> {
     let tile = part_use.tile?;
     Some(match plan.parts[part_use.part].role {
+        Role::Interpolator => format!("interpolated in tiles of up to {tile}×{tile} pixels"),
         Role::Upscaler => format!("enlarged in tiles of up to {tile}×{tile} pixels"),
         _ => format!("decoded in tiles of up to {tile}×{tile} latents"),
     })
@@ -188,6 +189,7 @@ fn role_name(role: Role) -> &'static str {
         Role::Denoiser => "denoiser",
         Role::Autoencoder => "autoencoder",
         Role::Upscaler => "upscaler",
+        Role::Interpolator => "frame interpolator",
         Role::Preprocessor => "preprocessor",
         Role::Segmenter => "segmenter",
         Role::LanguageModel => "language model",

@@ -19,6 +19,8 @@ pub enum StageKind {
     Decode,
     /// Images to larger ones.
     Upscale,
+    /// Frames to those between them.
+    Interpolate,
     /// Images to maps for ControlNets.
     Preprocess,
     /// A prompt to a better one.
@@ -34,6 +36,7 @@ impl StageKind {
             Self::Denoise => "Denoise",
             Self::Decode => "Decode",
             Self::Upscale => "Upscale",
+            Self::Interpolate => "Interpolate",
             Self::Preprocess => "Make maps",
             Self::Write => "Write",
         }

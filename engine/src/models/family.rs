@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    DepthEstimators, FAMILIES, Model, Segmenters, Task, Upscalers, adapter_marks::AdapterMark, known, stages,
+    DepthEstimators, FAMILIES, Interpolators, Model, Segmenters, Task, Upscalers, adapter_marks::AdapterMark,
+    known, stages,
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role},
@@ -158,6 +159,9 @@ pub fn open(path: &Path, folders: &[PathBuf]) -> Result<Model, CheckpointError> 
 pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, CheckpointError> {
     if Upscalers.recognises(&checkpoint) {
         return Upscalers.open(&checkpoint);
+    }
+    if Interpolators.recognises(&checkpoint) {
+        return Interpolators.open(&checkpoint);
     }
     if DepthEstimators.recognises(&checkpoint) {
         return DepthEstimators.open(&checkpoint);

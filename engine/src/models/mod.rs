@@ -15,6 +15,7 @@ pub mod flux2;
 pub mod hidream;
 mod hires;
 mod image_prompts;
+mod interpolators;
 mod inventory;
 mod joint;
 mod known;
@@ -50,6 +51,7 @@ pub use denoiser::{
 };
 pub use depth::{DepthEstimators, open_depth};
 pub use family::{Family, open};
+pub use interpolators::{Interpolators, open_interpolator};
 pub use inventory::{
     About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, identical,
     inventory, scan, well_known_places,

@@ -6,6 +6,7 @@ use super::{ClipFrames, Denoiser, Family, Task, hires, stages::overlap};
 use crate::{
     aids::{DepthAnything, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
+    interpolation::Ifnet,
     memory::MemoryPreferences,
     request::{
         ComputeDtype, ControlMode, GuidanceOptions, Mode, Preprocessor, References, Request, RequestError,
@@ -64,6 +65,8 @@ pub enum Network {
     Autoencoder(Arc<dyn Autoencoder>),
     /// Enlarges images.
     Upscaler(Arc<dyn Upscaler>),
+    /// Makes the frames between those of a clip.
+    Interpolator(Arc<Ifnet>),
     /// Makes depth maps of images.
     Depth(Arc<DepthAnything>),
     /// Makes masks of parts of images.
@@ -242,6 +245,11 @@ impl Model {
             Some(hires) => hires::stages(self, request, hires),
             None => self.family.stages(self, request),
         };
+        if let (Some(smooth), Some(interpolator)) = (&request.smooth, self.interpolator())
+            && !tasks.is_empty()
+        {
+            tasks.push(Task::Interpolate { interpolator, how: smooth.how });
+        }
         if let Some(prompting) = self.prompting(request) {
             tasks.insert(0, prompting);
         }
@@ -308,6 +316,14 @@ impl Model {
     pub fn upscaler(&self) -> Option<Used<dyn Upscaler>> {
         self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
             Network::Upscaler(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// Its frame interpolator, if it is one or has one.
+    pub fn interpolator(&self) -> Option<Used<Ifnet>> {
+        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
+            Network::Interpolator(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,
         })
     }
@@ -431,6 +447,12 @@ impl Model {
             (Some(upscale), Some(_)) => return upscale.validate(request),
             (Some(_), None) => return Err(RequestError::NoUpscaler),
             (None, Some(_)) if !generates => return Err(RequestError::OnlyUpscales),
+            (None, _) => {}
+        }
+        match (&request.interpolate, self.interpolator()) {
+            (Some(wanted), Some(_)) => return wanted.validate(request),
+            (Some(_), None) => return Err(RequestError::NoInterpolator),
+            (None, Some(_)) if !generates => return Err(RequestError::OnlyInterpolates),
             (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open, open_depth, open_language_model, open_segmenter, open_upscaler};
+use super::{Model, open, open_depth, open_interpolator, open_language_model, open_segmenter, open_upscaler};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
     request::{ControlNet, ImagePrompt, ModelSource, Preprocessor, Redux, Refiner, Request},
@@ -28,7 +28,8 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator and the upscaler that it is used with.
+    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator, the frame interpolator and the upscaler that it is
+    /// used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
@@ -58,6 +59,9 @@ impl OpenedModels {
         let path = request.model.resolve()?;
         if request.upscale.is_some() {
             return self.upscaler(&path);
+        }
+        if request.interpolate.is_some() {
+            return self.alone(&path, open_interpolator);
         }
         if request.depth_of.is_some() {
             return self.depth(&path);
@@ -89,13 +93,17 @@ impl OpenedModels {
             beside.push(depth);
             model = self.keep(&path, &beside, || self.seeing_depth(&model, depth))?;
         }
+        if let Some(smooth) = &request.smooth {
+            beside.push(&smooth.model);
+            model = self.keep(&path, &beside, || self.smoothing(&model, &smooth.model))?;
+        }
         let Some(enlarger) = enlarger(request)? else { return Ok(model) };
         beside.push(&enlarger);
         self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
     }
 
-    /// A model that was opened elsewhere, with the IP-Adapters and the ControlNets of a request, what makes their maps, and the upscaler that it
-    /// has between two passes.
+    /// A model that was opened elsewhere, with the IP-Adapters and the ControlNets of a request, what makes their maps, the frame
+    /// interpolator, and the upscaler that it has between two passes.
     ///
     /// # Errors
     /// When one of them cannot be opened.
@@ -108,6 +116,9 @@ impl OpenedModels {
         }
         if let Some(path) = depth_model(request) {
             model = Arc::new(self.seeing_depth(&model, path)?.0);
+        }
+        if let Some(smooth) = &request.smooth {
+            model = Arc::new(self.smoothing(&model, &smooth.model)?.0);
         }
         match enlarger(request)? {
             Some(path) => Ok(Arc::new(self.enlarging(&model, &path)?.0)),
@@ -169,6 +180,12 @@ impl OpenedModels {
         let upscaler = self.upscaler(path)?;
         let joined = model.clone().with_upscaler(&upscaler);
         Ok((joined, [stamps(model), stamps(&upscaler)].concat()))
+    }
+
+    fn smoothing(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let interpolator = self.alone(path, open_interpolator)?;
+        let joined = model.clone().with_interpolator(&interpolator);
+        Ok((joined, [stamps(model), stamps(&interpolator)].concat()))
     }
 
     /// The model at a path.

@@ -84,6 +84,7 @@ impl Family for Sdxl {
             | Network::ImagePrompter(_)
             | Network::Autoencoder(_)
             | Network::Upscaler(_)
+            | Network::Interpolator(_)
             | Network::Depth(_)
             | Network::Segmenter(_)
             | Network::Writer(_) => None,

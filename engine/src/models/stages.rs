@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::{Denoiser, Denoising, GivenFrames, MapForm, Model, Used};
 use crate::{
     aids::{DepthAnything, Segmenter},
+    interpolation::Ifnet,
     memory::StageKind,
-    request::{Canvas, Mode, Request},
+    request::{Canvas, Interpolation, Mode, Request},
     sampling::{self, Guide},
     text::{ClipVision, ImagePrompter, TextEncoder, VisionTower, Writer},
     upscale::Upscaler,
@@ -81,6 +82,13 @@ pub enum Task {
     Upscale {
         /// The upscaler.
         upscaler: Used<dyn Upscaler>,
+    },
+    /// Makes the frames between those of a clip: the one that was generated, or one in a file.
+    Interpolate {
+        /// The network.
+        interpolator: Used<Ifnet>,
+        /// How many frames, and which.
+        how: Interpolation,
     },
 }
 
@@ -268,6 +276,7 @@ impl Task {
             Self::Denoise(_) => StageKind::Denoise,
             Self::Decode { .. } => StageKind::Decode,
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
+            Self::Interpolate { .. } => StageKind::Interpolate,
             Self::Depth { .. } | Self::Segment { .. } => StageKind::Preprocess,
             Self::Write { .. } => StageKind::Write,
         }

@@ -5,9 +5,9 @@ use gemm_common::cache::CACHE_INFO;
 
 use super::{
     computed::{
-        Most, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes, channel_norm_scratch_bytes,
-        conv_path, conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes,
-        unpacked_scratch_bytes,
+        Most, WARP_PLANES, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes,
+        channel_norm_scratch_bytes, conv_path, conv_scratch_bytes, linear_scratch_bytes,
+        response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda::WIDTHS,
     effort::{Effort, uneven},
@@ -75,6 +75,8 @@ pub struct Costs {
 }
 
 const WIDE: usize = 4;
+/// Values that a bilinear interpolation reads and writes for each of its result.
+const NEIGHBOURS: usize = 5;
 
 impl Costs {
     /// Costs on the CPU, with all threads of the pool that this is called from.
@@ -359,6 +361,33 @@ impl Costs {
                 let columns = pixels * inputs * side * side;
                 let kernels = if self.widens { inputs * outputs * side * side } else { 0 };
                 self.composed(pixels * outputs, kernels + columns + pixels * outputs, operations)
+            }
+        }
+    }
+
+    /// A bilinear resize of `input` values to `result` values.
+    pub fn resize(self, input: usize, result: usize) -> Cost {
+        match self.computes {
+            Computes::Processor { effort, .. } => {
+                self.function(effort, input, result, 0, effort.moving(NEIGHBOURS * result))
+            }
+            Computes::Card(_) => self.copy(result),
+        }
+    }
+
+    /// Warping an image of some channels and pixels.
+    pub fn warp(self, channels: usize, pixels: usize) -> Cost {
+        let values = channels * pixels;
+        match self.computes {
+            Computes::Processor { effort, .. } => {
+                let moved = NEIGHBOURS * values + 2 * channels * pixels;
+                self.function(effort, values, values, 0, effort.moving(moved))
+            }
+            // In f32: places and shares, and the values of one neighbour, what they count and the sum.
+            Computes::Card(_) => {
+                let peak = (WIDE * pixels * (3 * channels + WARP_PLANES)) as u64;
+                let cost = self.composed(values, 0, 16.0 * values as f64);
+                Cost { peak: peak.max(cost.peak), ..cost }
             }
         }
     }

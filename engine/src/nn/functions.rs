@@ -388,6 +388,27 @@ pub fn resize_bilinear(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor
     apply("resize_bilinear", [x], take, |[x]| x.contiguous()?.upsample_bilinear2d(rows, columns, true))
 }
 
+/// Resizes `x` `[batch, channels, height, width]` to these rows and columns by bilinear interpolation that keeps the edges of
+/// pixels at the edges: PyTorch's `interpolate` without `align_corners`. A smaller result is not smoothed.
+pub fn resize_between_edges(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
+    let (batch, channels, height, width) = x.dims4()?;
+    if [height, width] == [rows, columns] {
+        return Ok(x.clone());
+    }
+    let dims = vec![batch, channels, rows, columns];
+    let take = |costs: Costs| (costs.resize(x.elem_count(), dims.iter().product()), dims.clone());
+    apply("resize_between_edges", [x], take, |[x]| computed::resize_between_edges(x, [rows, columns]))
+}
+
+/// What an image `[1, channels, height, width]` has where a flow leads: the pixel of column `x` and row `y` is that of the
+/// column `x + flow[0]` and the row `y + flow[1]`, by bilinear interpolation. Beyond the edges the last pixels go on. `flow`
+/// is `[1, 2, height, width]` in f32, because places are not known well enough in fewer bits.
+pub fn warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
+    let (_, channels, height, width) = x.dims4()?;
+    let take = |costs: Costs| (costs.warp(channels, height * width), x.dims().to_vec());
+    apply("warp", [x, flow], take, |[x, flow]| computed::warp(x, flow))
+}
+
 /// Cosines and sines of the rotation angles, f32 `[tokens, head_dim / 2]` each.
 #[derive(Debug, Clone)]
 pub struct Rope {

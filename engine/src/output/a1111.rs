@@ -6,12 +6,12 @@ use std::path::Path;
 use super::{
     elsewhere::names,
     hires_text,
-    settings::{Enlargement, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
+    settings::{Enlargement, Interpolated, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
 };
 use crate::{
     precision::Storage,
     request::{
-        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule,
+        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Smooth,
         Variation, Windows,
     },
 };
@@ -65,6 +65,7 @@ pub(super) fn write(settings: &Settings) -> String {
 pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     let Request { width, height, steps, guidance, sampler, schedule, .. } = &settings.request;
     if settings.request.upscale.is_some()
+        || settings.request.interpolate.is_some()
         || settings.request.depth_of.is_some()
         || settings.request.mask_of.is_some()
     {
@@ -168,7 +169,14 @@ fn enlarged_pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     let pairs = settings.enlarged.iter().flat_map(|Enlargement { upscaler, scale }| {
         [("Postprocess upscale by", scale.to_string()), ("Postprocess upscaler", upscaler.clone())]
     });
-    pairs.collect()
+    let interpolated = settings.interpolated.iter().flat_map(|Interpolated { model, factor }| {
+        [("Frame interpolation by", factor.to_string()), ("Frame interpolation model", model.clone())]
+    });
+    let smooth = settings.request.smooth.iter().flat_map(|Smooth { model, how }| {
+        let name = model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        [("Frame interpolation by", how.factor.to_string()), ("Frame interpolation model", name)]
+    });
+    smooth.chain(pairs).chain(interpolated).collect()
 }
 
 fn version(settings: &Settings) -> Option<(&'static str, String)> {
@@ -255,6 +263,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         text_precision: Storage::default(),
         bf16_products: false,
         enlarged: Vec::new(),
+        interpolated: Vec::new(),
         grid: None,
     };
     let mut left = Vec::new();

@@ -43,7 +43,7 @@ pub use media::{Clip, Media};
 pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;
 pub use read::read_settings;
-pub use settings::{Enlargement, Origin, RestoredSettings, SETTINGS_VERSION, Settings};
+pub use settings::{Enlargement, Interpolated, Origin, RestoredSettings, SETTINGS_VERSION, Settings};
 pub use sheet::{FontFile, Sheet};
 pub use sound::{Packet, Sound, SoundCodec, Timing};
 pub use still::{StillFormat, export_image};

@@ -47,6 +47,9 @@ pub struct Settings {
     /// How it was enlarged afterwards, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub enlarged: Vec<Enlargement>,
+    /// How a clip got more frames afterwards, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub interpolated: Vec<Interpolated>,
 }
 
 /// How an image was enlarged.
@@ -56,6 +59,15 @@ pub struct Enlargement {
     pub upscaler: String,
     /// How many times as wide and as high it became.
     pub scale: f32,
+}
+
+/// How a clip got more frames.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interpolated {
+    /// The name of the network.
+    pub model: String,
+    /// How many times as many frames it has.
+    pub factor: u32,
 }
 
 impl Settings {
@@ -73,13 +85,29 @@ impl Settings {
             bf16_products: false,
             grid: None,
             enlarged: Vec::new(),
+            interpolated: Vec::new(),
         }
     }
 
-    /// The settings of an image that a request enlarges: those in its file, if it has any, and the upscaler.
-    pub fn of_enlarged(request: &Request, model_name: &str, family: &str) -> Self {
-        let before = request.upscale.as_ref().and_then(|upscale| read_settings(&upscale.path).ok());
-        let mut settings = match before {
+    /// The settings of an image or a clip that a request changes: those in its file, if it has any, and what enlarges it or makes
+    /// frames for it. `None` for a request that generates.
+    pub fn of_changed(request: &Request, model_name: &str, family: &str) -> Option<Self> {
+        if let Some(upscale) = &request.upscale {
+            let mut settings = Self::of_given(&upscale.path, request, model_name, family);
+            settings.enlarged.push(Enlargement { upscaler: model_name.to_owned(), scale: upscale.scale });
+            return Some(settings);
+        }
+        let interpolate = request.interpolate.as_ref()?;
+        let mut settings = Self::of_given(&interpolate.path, request, model_name, family);
+        let factor = interpolate.how.factor;
+        settings.interpolated.push(Interpolated { model: model_name.to_owned(), factor });
+        Some(settings)
+    }
+
+    /// The settings in a file that a request names, or those of the request.
+    fn of_given(path: &Path, request: &Request, model_name: &str, family: &str) -> Self {
+        let before = read_settings(path).ok();
+        match before {
             Some(RestoredSettings { settings, origin: Origin::Sluice, .. }) => settings,
             Some(RestoredSettings { settings, .. }) => {
                 // What other programs write names the model, and not where it is.
@@ -87,10 +115,7 @@ impl Settings {
                 Self { request: Request { model, ..settings.request }, ..settings }
             }
             None => Self::new(request, model_name, family, 0),
-        };
-        let scale = request.upscale.as_ref().map_or(1.0, |upscale| upscale.scale);
-        settings.enlarged.push(Enlargement { upscaler: model_name.to_owned(), scale });
-        settings
+        }
     }
 
     /// The same, with the weight types of the denoiser and the text encoders.

@@ -359,6 +359,7 @@ fn changes(before: &Plan, after: &Plan, error: OutOfMemory) -> String {
         {
             words.push(match role {
                 Role::Upscaler => format!("the image is enlarged in tiles of {tile}×{tile} pixels"),
+                Role::Interpolator => format!("frames are interpolated in tiles of {tile}×{tile} pixels"),
                 _ => format!("the image is decoded in tiles of {tile}×{tile} latents"),
             });
         }

@@ -8,18 +8,22 @@ use super::{
     PipelineError,
     chat::Chat,
     footprint::dtype_of,
-    image_work::{decode_work, encode_clip_work, encode_image_work, tilings, upscale_sides, upscale_work},
+    image_work::{
+        decode_work, encode_clip_work, encode_image_work, interpolation_sides, interpolation_work, tilings,
+        upscale_sides, upscale_work,
+    },
     resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
     aids::{DepthAnything, Prompt, Segmenter},
+    interpolation::Ifnet,
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
         ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap, FrameWindows,
         ImageTokens, LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
-    request::{ControlNet, MaskOf, MaskPoint, Request, SourceImage},
+    request::{ControlNet, Interpolation, MaskOf, MaskPoint, Request, SourceImage},
     residency::TracedBlocks,
     sampling::StepCache,
     text::{self, ClipVision, Given, TextEncoder, Tokens, VisionTower, Writer},
@@ -92,6 +96,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             }
             Task::EncodeEnlarged { autoencoder } => estimate.encode_enlarged(number, autoencoder)?,
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
+            Task::Interpolate { interpolator, how } => estimate.interpolate(interpolator, *how)?,
             Task::Depth { estimator, sizes } => estimate.depth(estimator, sizes)?,
             Task::Segment { segmenter } => estimate.segment(segmenter)?,
             Task::Write { writer, vision } => estimate.write(writer, vision.as_ref())?,
@@ -335,8 +340,34 @@ impl Estimator<'_> {
 
     /// The ways of enlarging what is given: whole, then in ever smaller tiles.
     fn upscale(&self, upscaler: &Used<dyn Upscaler>) -> Result<Vec<PartUse>, PipelineError> {
-        let Some(given) = &self.resolved.enlarged else { return Ok(Vec::new()) };
+        let Some(given) = &self.resolved.changed else { return Ok(Vec::new()) };
         self.enlarge(upscaler, given.size, given.frames().0)
+    }
+
+    /// The ways of making the frames between those of a clip: whole, then in ever smaller tiles. That there are no cuts is
+    /// supposed.
+    fn interpolate(
+        &self,
+        Used { part, network }: &Used<Ifnet>,
+        how: Interpolation,
+    ) -> Result<Vec<PartUse>, PipelineError> {
+        let Request { width, height, frames, batch, .. } = self.resolved.request;
+        // Those of a clip in a file are those of the result.
+        let frames = if self.resolved.changed.is_some() { frames / how.factor } else { frames };
+        let size = [height, width].map(|side| side as usize);
+        let made = batch * frames.saturating_sub(1) * (how.factor - 1);
+        let ways = interpolation_sides(network, size, self.resolved.tile).into_iter().map(|side| {
+            let blocks = self.blocks(*part);
+            let work = interpolation_work(network, &blocks, size, network.tiles(side), self.trace)?;
+            let each = work.into_iter().map(|block| BlockWork { passes: block.passes * made, ..block });
+            // A frame in the making is in RAM, which is the device of a processor.
+            let pixels = size.iter().product::<usize>() * PIXEL_BYTES;
+            let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
+            let tile = side.map(|side| side as u32);
+            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
+        });
+        let ways = ways.collect::<Result<_, PipelineError>>()?;
+        Ok(vec![PartUse { part: *part, ways }])
     }
 
     /// The work of making a mask of an image that was not seen before.

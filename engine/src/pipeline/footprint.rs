@@ -33,7 +33,7 @@ pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPref
     let Request { width, height, frames, batch, windows, .. } = resolved.request;
     let enlarged = resolved.enlarged_size();
     let branches = resolved.prompts.len() as u32;
-    let given = resolved.references.iter().chain(resolved.enlarged.iter().map(|given| &given.size));
+    let given = resolved.references.iter().chain(resolved.changed.iter().map(|given| &given.size));
     let references = given.map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
     RunIdentity {
         model,

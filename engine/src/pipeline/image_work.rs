@@ -1,7 +1,8 @@
-//! What encoding, decoding and enlarging images takes, and in which tiles it can be done.
+//! What encoding, decoding, enlarging and interpolating images takes, and in which tiles it can be done.
 
 use super::PipelineError;
 use crate::{
+    interpolation::{self, Ifnet},
     memory::{BlockWork, Work},
     models::{ClipFrames, LatentShape},
     nn::{self, DType, Tensor, Trace},
@@ -112,6 +113,56 @@ pub(super) fn upscale_work(
 /// An image `[1, 3, height, width]` in 0…1, enlarged, as f32.
 pub fn enlarge(network: &dyn Upscaler, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
     Ok(network.upscale(blocks, &image.to_dtype(blocks.dtype())?)?.to_dtype(DType::F32)?)
+}
+
+/// The sides of tiles in which frames of a height and width can be interpolated: whole, then ever smaller ones, or the chosen
+/// one.
+pub(super) fn interpolation_sides(
+    network: &Ifnet,
+    size: [usize; 2],
+    chosen: Option<u32>,
+) -> Vec<Option<usize>> {
+    let cuts = |side: usize| network.tiles(Some(side)).cut(size);
+    match chosen {
+        Some(side) => vec![Some(side as usize * LATENT_PIXELS).filter(|side| cuts(*side))],
+        None => {
+            let sides = interpolation::SIDES.iter().copied().filter(|side| cuts(*side)).map(Some);
+            std::iter::once(None).chain(sides).collect()
+        }
+    }
+}
+
+/// What making one frame of a height and width between two takes, without the result.
+pub(super) fn interpolation_work(
+    network: &Ifnet,
+    blocks: &TracedBlocks,
+    size: [usize; 2],
+    tiles: Tiles,
+    trace: &Trace,
+) -> Result<Vec<BlockWork>, PipelineError> {
+    trace.take();
+    let on_processor = trace.computes().is_processor();
+    for tile in tiles.of(size) {
+        let [height, width] = [0, 1].map(|axis| tile.seen[axis].len());
+        let pair = trace.tensor(&[2, 3, height, width], DType::F32);
+        let made =
+            blocks.blocks().by_shape(&pair, |pair| interpolated(network, blocks.blocks(), pair, 0.5))?;
+        if on_processor {
+            // The values of pixels, one after the other.
+            made.neg()?;
+        }
+    }
+    Ok(blocks.take())
+}
+
+/// The frame at a time between two `[2, 3, height, width]` in 0…1, as f32.
+pub fn interpolated(
+    network: &Ifnet,
+    blocks: Blocks<'_>,
+    pair: &Tensor,
+    time: f32,
+) -> Result<Tensor, RunError> {
+    Ok(network.between(blocks, &pair.to_dtype(blocks.dtype())?, time)?.to_dtype(DType::F32)?)
 }
 
 /// A decoded image in −1…1 as f32 in 0…1.

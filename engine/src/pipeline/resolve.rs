@@ -11,7 +11,7 @@ use crate::{
         Start, Task, Used,
     },
     nn,
-    request::{ComputeDtype, Describe, ReferenceSizes, Request},
+    request::{ComputeDtype, Describe, ReferenceSizes, Request, RequestError},
     source::{GivenMedia, size_of},
     text::{Encoded, VisionTower},
 };
@@ -28,8 +28,8 @@ pub struct Resolved {
     pub stages: Vec<Task>,
     /// Width and height in which the reference images are read, in models that read them in their own sizes.
     pub references: Vec<[u32; 2]>,
-    /// What is enlarged, if anything is.
-    pub enlarged: Option<GivenMedia>,
+    /// What is enlarged or gets more frames, if anything does.
+    pub changed: Option<GivenMedia>,
     /// The side of tiles in latents, where somebody has chosen it; an upscaler's has eight pixels for each.
     pub tile: Option<u32>,
 }
@@ -50,8 +50,11 @@ impl Resolved {
     /// # Errors
     /// As [`resolve`].
     pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
-        let enlarged = request.upscale.as_ref().map(|upscale| GivenMedia::open(&upscale.path)).transpose()?;
-        let request = &enlarged.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
+        let changed = request.changes_file().map(|path| GivenMedia::open(path)).transpose()?;
+        if request.interpolate.is_some() && changed.as_ref().is_some_and(|given| given.clip.is_none()) {
+            return Err(RequestError::InterpolatesImage.into());
+        }
+        let request = &changed.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
         let seen = request.mask_of.as_ref().map(|mask| &mask.image);
         let request = &match request.depth_of.as_ref().or(seen) {
             Some(path) => {
@@ -78,7 +81,7 @@ impl Resolved {
             prompts.iter_mut().skip(1).for_each(|prompt| prompt.images.clear());
         }
         let request = Request { dtype: Some(dtype), ..request.clone() };
-        Ok(Self { request, dtype, prompts, stages, references, enlarged, tile: None })
+        Ok(Self { request, dtype, prompts, stages, references, changed, tile: None })
     }
 
     /// The same with tiles of this side, in latents, or with the planner's own choice.

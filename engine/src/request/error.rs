@@ -1,8 +1,9 @@
 //! What is wrong with a request.
 
 use super::{
-    ControlNet, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP, LARGEST_SHIFT,
-    Mode, Outpaint, REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask, WIDEST_BLUR, Windows,
+    ControlNet, FACTORS, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP,
+    LARGEST_SHIFT, Mode, Outpaint, REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask,
+    WIDEST_BLUR, Windows,
 };
 
 /// Why a request is invalid.
@@ -142,6 +143,27 @@ pub enum RequestError {
     /// A model that generates is to enlarge an image.
     #[error("this model generates images and is no upscaler")]
     NoUpscaler,
+    /// A model that only interpolates frames is to generate something.
+    #[error(
+        "this model makes the frames between those of a clip and generates none; use `sluice interpolate`, or Interpolate… in the \
+         window"
+    )]
+    OnlyInterpolates,
+    /// A model of another kind is to interpolate frames.
+    #[error("this model does not interpolate frames; choose a .safetensors file of RIFE 4")]
+    NoInterpolator,
+    /// A factor that is not offered.
+    #[error("{0} times as many frames are not possible; use {least} to {most}", least = FACTORS.start(), most = FACTORS.end())]
+    InterpolationFactor(u32),
+    /// An image is to get frames between.
+    #[error("an image has no frames to put others between; choose a clip")]
+    InterpolatesImage,
+    /// Frames are to be put between those of an image that is generated.
+    #[error("frame interpolation is for clips; use more than 1 frame, or leave it out")]
+    SmoothsImage,
+    /// A clip of one frame.
+    #[error("the clip has one frame, so that nothing is between its frames; choose a longer one")]
+    NothingBetween,
     /// A clip is to be enlarged and denoised again.
     #[error("hires fix is for images, not for clips; leave it out, and upscale the clip")]
     HiresOfClip,

@@ -23,6 +23,7 @@ impl Request {
             models.push(path);
         }
         models.extend(&mut self.depth_model);
+        models.extend(self.smooth.as_mut().map(|smooth| &mut smooth.model));
         models.extend(self.refiner.as_mut().map(|refiner| &mut refiner.path));
         models.extend(self.redux.as_mut().map(|redux| &mut redux.path));
         if let Some(Hires { enlarger: Enlarger::Upscaler(ModelSource::Path(path)), .. }) = &mut self.hires {
@@ -52,6 +53,7 @@ impl Request {
         inputs.extend(self.mask_of.as_mut().map(|mask| &mut mask.image));
         inputs.extend(self.describe.iter_mut().flat_map(|describe| &mut describe.images));
         inputs.extend(self.upscale.as_mut().map(|upscale| &mut upscale.path));
+        inputs.extend(self.interpolate.as_mut().map(|interpolate| &mut interpolate.path));
         let models = models.into_iter().map(|path| (FileRole::Model, path));
         let inputs = inputs.into_iter().map(|path| (FileRole::Input, path));
         let adapters = self.adapters.iter_mut().map(|adapter| (FileRole::Adapter, &mut adapter.path));

@@ -301,8 +301,8 @@ impl InferenceThread {
         let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
         let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
-            let settings = match &request.upscale {
-                Some(_) => Settings::of_enlarged(request, &summary.name, &summary.family),
+            let settings = match Settings::of_changed(request, &summary.name, &summary.family) {
+                Some(settings) => settings,
                 None => Settings::new(request, &summary.name, &summary.family, index as u32)
                     .held_as(job.memory.precisions())
                     .multiplied_in_bf16(in_bf16),
@@ -360,7 +360,7 @@ impl InferenceThread {
 /// Whether the result of a request is a clip. An enlarged clip may have a single frame.
 pub(super) fn makes_clip(request: &Request) -> bool {
     let of_clip = |upscale: &Upscale| matches!(ClipInfo::open(&upscale.path), Ok(Some(_)));
-    request.frames > 1 || request.upscale.as_ref().is_some_and(of_clip)
+    request.frames > 1 || request.interpolate.is_some() || request.upscale.as_ref().is_some_and(of_clip)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -410,7 +410,9 @@ impl Reporter<'_> {
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         match stage.kind {
-            StageKind::Denoise | StageKind::Upscale => self.counted = Some((Instant::now(), self.done)),
+            StageKind::Denoise | StageKind::Upscale | StageKind::Interpolate => {
+                self.counted = Some((Instant::now(), self.done))
+            }
             // Images that are denoised again are decoded before.
             StageKind::Decode if self.done as usize == self.work.len() => unmetered(self.read_ahead),
             _ => {}

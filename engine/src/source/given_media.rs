@@ -7,7 +7,7 @@ use image::DynamicImage;
 use super::{ClipInfo, SourceError, decoder_of, not_a_picture, read_clip, read_sound, size_of};
 use crate::{
     output::{Image, Sound},
-    request::{Fit, FrameRange, Request, SourceClip},
+    request::{Fit, FrameRange, Interpolate, Request, SourceClip},
 };
 
 /// What the header of an image or of an MP4 or MOV clip says.
@@ -39,11 +39,17 @@ impl GivenMedia {
         self.clip.as_ref().map_or((1, 1.0), |clip| (clip.frames, clip.rate as f32))
     }
 
-    /// A request that enlarges it, with the size of the result.
+    /// A request that enlarges it or puts frames between its own, with the size of the result.
     pub fn sized(&self, request: &Request) -> Request {
-        let Some(upscale) = &request.upscale else { return request.clone() };
-        let [width, height] = upscale.size(self.size);
+        let [width, height] = match &request.upscale {
+            Some(upscale) => upscale.size(self.size),
+            None => self.size,
+        };
         let (frames, frame_rate) = self.frames();
+        let (frames, frame_rate) = match &request.interpolate {
+            Some(Interpolate { how, .. }) => (how.frames(frames), frame_rate * how.factor as f32),
+            None => (frames, frame_rate),
+        };
         Request { width, height, frames, frame_rate, batch: 1, ..request.clone() }
     }
 

@@ -4,6 +4,7 @@ mod canny;
 mod clip;
 mod control_map;
 mod cutout;
+mod cuts;
 mod error;
 mod given;
 mod given_media;
@@ -26,6 +27,7 @@ use resample::{Kernel, Side};
 
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
 pub use control_map::{control_image, control_map, control_tensor};
+pub use cuts::is_cut;
 pub use error::SourceError;
 pub(crate) use given::middle_square;
 pub use given::{FrameMask, GivenClip, Pixels, normalized};

@@ -14,6 +14,7 @@ mod tiles;
 mod upscaler;
 
 pub use open::{Opened, is_upscaler, open};
+pub use pixels::shuffle;
 pub use rrdb::Rrdb;
 pub use span::Span;
 pub use srvgg::Srvgg;

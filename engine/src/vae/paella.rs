@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Autoencoder, Tiling};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, TensorTable},
-    nn::{Conv2d, Result, Tensor, add, bail, conv2d, depthwise, gelu, layer_norm},
+    nn::{Conv2d, Result, Tensor, add, bail, conv2d, depthwise, doubling_kernels, gelu, layer_norm},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -255,27 +255,11 @@ fn repeated(x: &Tensor, dim: usize) -> Result<Tensor> {
     Tensor::cat(&[&x.narrow(dim, 0, 1)?.contiguous()?, x, &x.narrow(dim, last, 1)?.contiguous()?], dim)
 }
 
-/// A transposed convolution with a kernel of 4 by 4, stride 2 and padding 1: four convolutions with kernels of 3 by 3, one
-/// for each pixel of a patch, of which each has zeros where the kernel does not reach.
+/// A transposed convolution of `x` `[batch, height, width, channels]` to twice the height and width.
 fn doubled(w: &Weights, x: &Tensor) -> Result<Tensor> {
-    let (kernel, bias) = (w.get("weight")?.transpose(0, 1)?, w.get("bias")?);
-    let taps = |x: &Tensor, dim: usize, taps: [Option<usize>; 3]| -> Result<Tensor> {
-        let zeros = x.narrow(dim, 0, 1)?.contiguous()?.zeros_like()?;
-        let tap = |tap: Option<usize>| match tap {
-            Some(tap) => x.narrow(dim, tap, 1)?.contiguous(),
-            None => Ok(zeros.clone()),
-        };
-        Tensor::cat(&taps.map(tap).into_iter().collect::<Result<Vec<_>>>()?, dim)?.contiguous()
-    };
-    const PLACES: [[Option<usize>; 3]; 2] = [[Some(3), Some(1), None], [None, Some(2), Some(0)]];
-    let mut kernels = Vec::new();
-    for rows in PLACES {
-        for columns in PLACES {
-            kernels.push(taps(&taps(&kernel, 2, rows)?, 3, columns)?);
-        }
-    }
+    let (kernel, bias) = (w.get("weight")?, w.get("bias")?);
     let outputs = bias.dim(0)?;
-    let (kernels, bias) = (Tensor::cat(&kernels, 0)?, Tensor::cat(&[&bias, &bias, &bias, &bias], 0)?);
+    let (kernels, bias) = doubling_kernels(&kernel, &bias)?;
     let image = x.permute([0, 3, 1, 2])?.contiguous()?;
     let (batch, _, height, width) = image.dims4()?;
     let pixels = conv2d(&image, &kernels, Some(&bias), Conv2d::SAME_3X3)?;

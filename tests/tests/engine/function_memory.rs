@@ -18,7 +18,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const PLANES: [usize; 4] = [3, 64, 48, 48];
     const SAME: [usize; 4] = [32, 64, 3, 3];
     const POINT: [usize; 4] = [128, 64, 1, 1];
-    let functions: [(&str, &[&[usize]], Function); 17] = [
+    let functions: [(&str, &[&[usize]], Function); 19] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
@@ -35,6 +35,10 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("rms_norm", &[&WIDE, &[512]], |x| nn::rms_norm(&x[0], &x[1], 1e-6)),
         ("leaky_relu", &[&PLANE], |x| nn::leaky_relu(&x[0], 0.2)),
         ("prelu", &[&PLANE, &[64]], |x| nn::prelu(&x[0], &x[1])),
+        ("resize_between_edges", &[&PLANE], |x| nn::resize_between_edges(&x[0], [192, 48])),
+        ("warp", &[&PLANE], |x| {
+            nn::warp(&x[0], &nn::Tensor::ones((1, 2, 96, 96), DType::F32, &x[0].device())?)
+        }),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("upsample_nearest_2x", &[&PLANE], |x| nn::upsample_nearest_2x(&x[0])),
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),

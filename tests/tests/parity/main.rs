@@ -23,6 +23,7 @@ mod flux2_dev;
 mod functions;
 mod hidream;
 mod image_prompts;
+mod interpolators;
 mod krea2;
 mod lens;
 mod longcat;

@@ -10,6 +10,7 @@ mod describe;
 mod exactness;
 mod faults;
 mod hires;
+mod interpolating;
 #[cfg(target_os = "linux")]
 mod less_memory;
 mod offload_cache;

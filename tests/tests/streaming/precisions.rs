@@ -165,6 +165,7 @@ fn matrices_of_the_repeating_blocks_are_held_smaller_and_nothing_else() {
                         Role::Denoiser => blocks.iter().any(|start| full.starts_with(start)),
                         Role::Autoencoder
                         | Role::Upscaler
+                        | Role::Interpolator
                         | Role::Preprocessor
                         | Role::Segmenter
                         | Role::LanguageModel => false,

@@ -23,6 +23,7 @@ mod grids;
 mod hires;
 mod image_prompts;
 mod input_image;
+mod interpolating;
 mod library;
 mod memory;
 mod palette;

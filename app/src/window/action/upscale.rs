@@ -1,17 +1,21 @@
-//! What a person does to enlarge images and clips.
+//! What a person does to enlarge images and clips, or to put frames between those of clips.
 
 use std::path::PathBuf;
 
-use crate::window::state::UpscaleChoice;
+use crate::window::state::{InterpolateChoice, UpscaleChoice};
 
 /// A step in the question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpscaleStep {
     /// Ask how to enlarge files.
     Ask(Vec<PathBuf>),
+    /// Ask how to put frames between those of clips.
+    AskInterpolate(Vec<PathBuf>),
     /// Choose another upscaler or scale.
     Choose(UpscaleChoice),
-    /// Enlarge them.
+    /// Choose another network for frames, or other numbers of them.
+    ChooseInterpolation(InterpolateChoice),
+    /// Do it.
     Start,
     /// Do not.
     Close,

@@ -69,6 +69,11 @@ impl SluiceApp {
             Dialog::Segmenter => self.state.choose_segmenter(path),
             Dialog::LanguageModel => self.state.choose_language_model(path),
             Dialog::Upscaler => self.use_upscaler(path),
+            Dialog::SmoothInterpolator => {
+                let how = request.smooth.as_ref().map_or(Interpolation::times(2), |smooth| smooth.how);
+                request.smooth = Some(Smooth { model: path, how });
+            }
+            Dialog::Interpolator => self.use_interpolator(path),
             Dialog::Styles => self.add_style_file(path),
             Dialog::Tags => self.add_tag_file(path),
             Dialog::GalleryFolder => self.add_gallery_folder(path),

@@ -1,4 +1,4 @@
-//! Executes the steps of enlarging images and clips.
+//! Executes the steps of enlarging images and clips, and of putting frames between those of clips.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -18,7 +18,12 @@ impl SluiceApp {
                 self.state.ask_upscale(inputs.clone());
                 self.request(Task::Measure(inputs));
             }
+            UpscaleStep::AskInterpolate(inputs) => {
+                self.state.ask_interpolate(inputs.clone());
+                self.request(Task::Measure(inputs));
+            }
             UpscaleStep::Choose(choice) => self.state.settings.upscale = choice,
+            UpscaleStep::ChooseInterpolation(choice) => self.state.settings.interpolate = choice,
             UpscaleStep::Close => self.state.upscaling = None,
             UpscaleStep::Start if !self.state.can_upscale() => {}
             UpscaleStep::Start => {
@@ -36,7 +41,12 @@ impl SluiceApp {
         self.state.settings.upscale.model = ModelSource::Path(path);
     }
 
-    /// Queries what enlarging takes, while that is being asked.
+    /// A file of a frame interpolator was chosen.
+    pub(super) fn use_interpolator(&mut self, path: PathBuf) {
+        self.state.settings.interpolate.model = Some(path);
+    }
+
+    /// Queries what it takes, while that is being asked.
     pub(super) fn ask_about_upscaling(&mut self, ctx: &Context) {
         match self.state.ask_about_upscaling(ctx.time()) {
             Ask::Now(query) => self.send([Command::Plan(query)]),

@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 53] = [
+pub const COMMANDS: [Entry; 54] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -201,6 +201,7 @@ pub const COMMANDS: [Entry; 53] = [
     USE_FRAME_AS_END,
     UPSCALE,
     DESCRIBE,
+    INTERPOLATE,
     EXTEND,
     COPY_IMAGE,
     COPY_FRAME,

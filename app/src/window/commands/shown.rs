@@ -155,6 +155,14 @@ pub const DESCRIBE: Entry = with_tip(
         Some(EnhanceStep::Describe(vec![path]).into())
     }),
 );
+/// Asks how to put frames between those of a clip.
+pub const INTERPOLATE: Entry = with_tip(
+    "viewer-interpolate-tip",
+    with_image("viewer-interpolate", icons::MOVE_HORIZONTAL, |_, recent| {
+        let path = recent.path.clone().filter(|_| recent.length.is_some())?;
+        Some(UpscaleStep::AskInterpolate(vec![path]).into())
+    }),
+);
 /// Continues a clip.
 pub const EXTEND: Entry = with_pixels(with_tip(
     "viewer-extend-tip",

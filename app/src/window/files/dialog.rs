@@ -82,6 +82,10 @@ pub enum Dialog {
     Upscaler,
     /// The same for hires fix.
     HiresUpscaler,
+    /// One file that holds a frame interpolator.
+    Interpolator,
+    /// The same for clips that are generated.
+    SmoothInterpolator,
     /// Another folder for the gallery.
     GalleryFolder,
     /// Where images are exported.
@@ -133,6 +137,7 @@ impl Dialog {
             Self::Segmenter => tr!("files-segmenter"),
             Self::LanguageModel => tr!("files-language-model"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
+            Self::Interpolator | Self::SmoothInterpolator => tr!("files-interpolator"),
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
@@ -151,6 +156,8 @@ impl Dialog {
             | Self::Segmenter
             | Self::LanguageModel
             | Self::Upscaler
+            | Self::Interpolator
+            | Self::SmoothInterpolator
             | Self::HiresUpscaler => Some(("files-kind-models", &MODEL_EXTENSIONS)),
             Self::ModelFolder
             | Self::LibraryFolder

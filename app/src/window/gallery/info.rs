@@ -70,8 +70,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
             button(ui, offer, actions);
         }
         star(ui, is_starred, actions);
-        let upscaled = menu::whole(std::slice::from_ref(item));
-        for offer in menu::offers_for_all(1, item.clip.is_none() && item.broken.is_none(), upscaled) {
+        for offer in menu::offers_for_all(std::slice::from_ref(item)) {
             button(ui, offer, actions);
         }
     });
@@ -142,8 +141,7 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
             button(ui, Offer { icon: icons::COLUMNS, name: tr!("gallery-compare"), tip, action }, actions);
         }
         star(ui, is_starred, actions);
-        let has_images = many.iter().any(|item| item.clip.is_none() && item.broken.is_none());
-        for offer in menu::offers_for_all(many.len(), has_images, menu::whole(many)) {
+        for offer in menu::offers_for_all(many) {
             button(ui, offer, actions);
         }
         let tip = tr!("gallery-deselect-tip");

@@ -57,11 +57,18 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
 }
 
 /// What can be done with all that is selected.
-pub(super) fn offers_for_all(count: usize, has_images: bool, upscaled: Vec<PathBuf>) -> Vec<Offer> {
-    let mut all = Vec::new();
+pub(super) fn offers_for_all(items: &[Arc<Item>]) -> Vec<Offer> {
+    let (upscaled, mut all) = (whole(items, |_| true), Vec::new());
+    let clips = whole(items, |item| item.clip.is_some());
+    let has_images = clips.len() < upscaled.len();
     if !upscaled.is_empty() {
         let (name, tip) = (tr!("gallery-upscale"), tr!("gallery-upscale-tip"));
         all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::Ask(upscaled).into() });
+    }
+    if !clips.is_empty() {
+        let (name, tip) = (tr!("gallery-interpolate"), tr!("gallery-interpolate-tip"));
+        let action = UpscaleStep::AskInterpolate(clips).into();
+        all.push(Offer { icon: icons::MOVE_HORIZONTAL, name, tip, action });
     }
     if has_images {
         let tip = tr!("gallery-export-ask-tip");
@@ -74,7 +81,7 @@ pub(super) fn offers_for_all(count: usize, has_images: bool, upscaled: Vec<PathB
     }
     all.push(Offer {
         icon: icons::FILE,
-        name: if count == 1 { tr!("gallery-copy-file") } else { tr!("gallery-copy-files") },
+        name: if items.len() == 1 { tr!("gallery-copy-file") } else { tr!("gallery-copy-files") },
         tip: tr!("gallery-copy-files-tip"),
         action: GalleryAction::CopyFiles.into(),
     });
@@ -88,9 +95,10 @@ pub(super) fn offers_for_all(count: usize, has_images: bool, upscaled: Vec<PathB
     all
 }
 
-/// The files among items that can be read.
-pub(super) fn whole(items: &[Arc<Item>]) -> Vec<PathBuf> {
-    items.iter().filter(|item| item.broken.is_none()).map(|item| item.path.clone()).collect()
+/// The files among items that can be read and are of some kind.
+fn whole(items: &[Arc<Item>], is_meant: fn(&Item) -> bool) -> Vec<PathBuf> {
+    let whole = items.iter().filter(|item| item.broken.is_none() && is_meant(item));
+    whole.map(|item| item.path.clone()).collect()
 }
 
 /// Describing the images among items that can be read, together.
@@ -124,7 +132,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
         action: GalleryAction::MarkOne(path, Change::Star(starred)).into(),
     };
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
-    let for_all = offers_for_all(items.len(), item.clip.is_none(), whole(items));
+    let for_all = offers_for_all(items);
     let describe = described(items);
     let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
     // The collections that it is in, so that the others are offered.

@@ -3,7 +3,7 @@
 use crate::language::text;
 
 /// The names in images, and the keys of those in the window.
-const NAMES: [(&str, &str); 45] = [
+const NAMES: [(&str, &str); 47] = [
     ("Steps", "side-panel-steps"),
     ("Sampler", "side-panel-sampler"),
     ("Schedule type", "side-panel-schedule"),
@@ -39,6 +39,8 @@ const NAMES: [(&str, &str); 45] = [
     ("Styles", "side-panel-styles"),
     ("Postprocess upscale by", "gallery-setting-upscaled-by"),
     ("Postprocess upscaler", "upscale-model"),
+    ("Frame interpolation by", "gallery-setting-interpolated-by"),
+    ("Frame interpolation model", "interpolate-model"),
     ("Version", "gallery-setting-version"),
     ("X axis", "gallery-setting-axis-x"),
     ("Y axis", "gallery-setting-axis-y"),

@@ -153,6 +153,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Denoiser => "denoiser",
         Part::Autoencoder => "autoencoder",
         Part::Upscaler => "upscaler",
+        Part::Interpolator => "interpolator",
         Part::Preprocessor => "preprocessor",
         Part::Segmenter => "segmenter",
         Part::LanguageModel => "language-model",

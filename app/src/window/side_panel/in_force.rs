@@ -6,7 +6,7 @@ use std::path::Path;
 use egui::Ui;
 use sluice_engine::request::Variation;
 
-use super::hires;
+use super::{hires, smooth};
 use crate::{
     language::tr,
     units,
@@ -136,6 +136,10 @@ fn list(draft: &Draft) -> Vec<InForce> {
     }
     if let Some(hires) = &request.hires {
         add(icons::LAYERS, hires::in_force(hires), tr!("hires-without"), &|draft| draft.request.hires = None);
+    }
+    if let Some(smooth) = &request.smooth {
+        let (text, remove) = (smooth::in_force(smooth), tr!("interpolate-without"));
+        add(icons::MOVE_HORIZONTAL, text, remove, &|draft| draft.request.smooth = None);
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);

@@ -30,6 +30,7 @@ mod refiner;
 mod seed;
 mod shift;
 mod size;
+mod smooth;
 mod snippets;
 mod styles;
 mod variation;
@@ -62,6 +63,7 @@ pub struct SidePanel {
     more: bool,
     guidance: bool,
     hires: bool,
+    smooth: bool,
     adapters: AdapterList,
     control_nets: ControlNetList,
     image_prompts: ImagePromptList,
@@ -161,7 +163,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, hires, .. } = panel;
+    let SidePanel { more, guidance, hires, smooth, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         let request = &mut parts.draft.request;
         widgets::choice_row(
@@ -187,6 +189,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         refiner::show(ui, parts);
         redux::offer(ui, parts);
         hires::show(ui, parts, hires);
+        smooth::show(ui, parts, smooth);
         guidance::show(ui, parts, guidance);
     });
 }

@@ -35,7 +35,9 @@ pub struct Progress {
 impl Progress {
     /// A stage starts.
     pub fn start(&mut self, stage: StageKind) {
-        self.is_between = stage != StageKind::Denoise && (1..self.steps).contains(&self.step);
+        // Frames of a generated clip come after its steps; those of a clip in a file are steps themselves.
+        let is_after = stage == StageKind::Interpolate && self.steps > 0;
+        self.is_between = is_after || stage != StageKind::Denoise && (1..self.steps).contains(&self.step);
         self.stage = Some(stage);
     }
 
@@ -50,7 +52,9 @@ impl Progress {
             Some(StageKind::EncodePrompt | StageKind::Write) => 0.3,
             Some(StageKind::Denoise) => 1.0 + self.step as f32,
             Some(StageKind::Decode) => 1.3 + self.steps as f32,
-            Some(StageKind::Upscale) => return self.step as f32 / self.steps.max(1) as f32,
+            Some(StageKind::Upscale | StageKind::Interpolate) => {
+                return self.step as f32 / self.steps.max(1) as f32;
+            }
         };
         done / (2.0 + self.steps.max(1) as f32)
     }
@@ -138,8 +142,8 @@ impl Jobs {
     pub(super) fn goes_on(&self, lane: Option<usize>) -> Option<String> {
         let job = self.queue.iter().find(|job| job.lane == lane && job.progress.is_some())?;
         let step = job.progress.as_ref().map_or(0, |progress| progress.step);
-        // Tiles of what is enlarged are no steps.
-        let is_kept = step > 0 && !job.cancelling && job.request().upscale.is_none();
+        // Tiles of what is changed are no steps.
+        let is_kept = step > 0 && !job.cancelling && job.request().changes_file().is_none();
         is_kept.then(|| match job.request().frames {
             1 => tr!("state-image-goes-on", step = step),
             _ => tr!("state-clip-goes-on", step = step),
@@ -297,9 +301,9 @@ impl Jobs {
         self.following.extend(commands);
     }
 
-    /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are enlarged are not.
+    /// Remembers a job that has ended well, if it is to be repeated. Grids and files that are changed are not.
     pub(super) fn ended_well(&mut self, job: &QueuedJob) {
-        let generates = job.request().upscale.is_none() && !job.request().writes();
+        let generates = job.request().changes_file().is_none() && !job.request().writes();
         let can = job.job.group.is_none() && job.job.output.is_none() && generates;
         if self.repeats && can && self.queue.is_empty() {
             self.again = Some(job.job.clone());

@@ -9,6 +9,7 @@ mod enhancing;
 mod few_steps;
 mod groups;
 mod input_image;
+mod interpolating;
 mod jobs;
 mod lanes;
 mod library;
@@ -57,6 +58,7 @@ pub use draft::Draft;
 pub use enhancing::Enhancing;
 pub use groups::{GroupChange, Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
+pub use interpolating::InterpolateChoice;
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use lanes::{Lane, LanePhase, Lanes};
 pub use library::{
@@ -72,7 +74,7 @@ pub use queue_time::Expected;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use updates::Updates;
-pub use upscaling::{Estimate, Measured, UpscaleChoice, Upscaling};
+pub use upscaling::{Estimate, FileChange, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
 
 /// Whether the selected model is ready.
@@ -670,6 +672,9 @@ impl State {
         if is_all(Role::Upscaler) {
             return self.use_upscaler(summary.source);
         }
+        if is_all(Role::Interpolator) {
+            return self.use_interpolator(summary.source);
+        }
         if is_all(Role::Preprocessor) {
             return self.use_depth_model(summary.source);
         }
@@ -711,6 +716,7 @@ impl State {
                 last.video = Some(summary.source.clone());
             }
             None => {
+                request.smooth = None;
                 request.frames = 1;
                 request.last_image = None;
                 request.keyframes.clear();

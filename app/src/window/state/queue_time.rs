@@ -60,7 +60,7 @@ impl State {
 
     fn seconds_by_panel(&self, job: &QueuedJob) -> Option<f64> {
         let (request, base) = (job.request(), self.draft().to_send());
-        let generates = request.upscale.is_none()
+        let generates = request.changes_file().is_none()
             && request.depth_of.is_none()
             && request.mask_of.is_none()
             && !request.writes();

@@ -275,9 +275,9 @@ impl Recents {
                 tracing::warn!(seed = made.seed, "an image has fewer pixels than its size says");
                 continue;
             };
-            let request = match &request.upscale {
-                // What an enlarged image was generated with.
-                Some(upscale) => self.of_file(&upscale.path).and_then(|id| self.get(id)?.request.clone()),
+            let request = match request.changes_file() {
+                // What an image or a clip was generated with before it was changed.
+                Some(path) => self.of_file(path).and_then(|id| self.get(id)?.request.clone()),
                 None => Some(Request { seed: made.seed, ..request.alone(index) }),
             };
             ids.push(self.add(made.path, pixels, request, Some(seconds)));

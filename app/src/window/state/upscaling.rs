@@ -1,4 +1,4 @@
-//! What is to be enlarged: the question before it, the forecast, and the jobs. No drawing and no I/O.
+//! What is to be enlarged or gets more frames: the question before it, the forecast, and the jobs. No drawing and no I/O.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use sluice_engine::{
 };
 
 use super::{Answer, Ask, Expected, Planning, State, file_name};
-use crate::{language::tr, upscaling::name_of_result};
+use crate::{interpolating, language::tr, upscaling::name_of_result};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -33,12 +33,23 @@ impl Default for UpscaleChoice {
     }
 }
 
-/// A file whose header was read, or why it cannot be enlarged.
+/// What is to be done with files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileChange {
+    /// Make images and clips larger.
+    Enlarge,
+    /// Put frames between those of clips.
+    Interpolate,
+}
+
+/// A file whose header was read, or why it cannot be changed.
 pub type Measured = (PathBuf, Result<GivenMedia, String>);
 
-/// The question what to enlarge.
+/// The question how to change files.
 #[derive(Debug)]
 pub struct Upscaling {
+    /// What is to be done.
+    pub change: FileChange,
     /// The files, in the order in which they were selected.
     pub inputs: Vec<PathBuf>,
     /// What their headers say; absent while they are read.
@@ -46,7 +57,7 @@ pub struct Upscaling {
     planning: Planning,
 }
 
-/// What enlarging takes.
+/// What it takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Seconds for all files.
@@ -56,8 +67,8 @@ pub struct Estimate {
 }
 
 impl Upscaling {
-    fn new(inputs: Vec<PathBuf>) -> Self {
-        Self { inputs, measured: None, planning: Planning::numbered_after(FIRST) }
+    fn new(change: FileChange, inputs: Vec<PathBuf>) -> Self {
+        Self { change, inputs, measured: None, planning: Planning::numbered_after(FIRST) }
     }
 
     /// Takes the engine's answer to a query.
@@ -65,7 +76,7 @@ impl Upscaling {
         self.planning.take(id, answer, Vec::new());
     }
 
-    /// The files that can be enlarged, with what their headers say.
+    /// The files that can be changed, with what their headers say.
     pub fn files(&self) -> impl Iterator<Item = (&Path, &GivenMedia)> {
         let measured = self.measured.iter().flatten();
         measured.filter_map(|(path, given)| Some((path.as_path(), given.as_ref().ok()?)))
@@ -81,14 +92,14 @@ impl Upscaling {
         self.files().max_by_key(|(_, given)| given.size.map(u64::from).iter().product::<u64>())
     }
 
-    /// What enlarging one file takes, if that is known.
+    /// What one file takes, if that is known.
     fn seconds_of(&self, given: &GivenMedia) -> Option<f64> {
         let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
         let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
         Some(plan.seconds * pixels(given) / largest)
     }
 
-    /// What enlarging all takes, or why it cannot be done; `None` while the engine is asked.
+    /// What all take, or why it cannot be done; `None` while the engine is asked.
     pub fn estimate(&self) -> Option<Result<Estimate, String>> {
         if self.planning.is_asking() {
             return None;
@@ -110,7 +121,12 @@ fn pixels(given: &GivenMedia) -> f64 {
 impl State {
     /// Asks how to enlarge files.
     pub fn ask_upscale(&mut self, inputs: Vec<PathBuf>) {
-        self.upscaling = (!inputs.is_empty()).then(|| Upscaling::new(inputs));
+        self.ask_change(FileChange::Enlarge, inputs);
+    }
+
+    /// Asks how to change files.
+    pub(super) fn ask_change(&mut self, change: FileChange, inputs: Vec<PathBuf>) {
+        self.upscaling = (!inputs.is_empty()).then(|| Upscaling::new(change, inputs));
     }
 
     /// The headers of the files were read.
@@ -118,7 +134,15 @@ impl State {
         if let Some(upscaling) = &mut self.upscaling
             && measured.iter().map(|(path, _)| path).eq(&upscaling.inputs)
         {
-            upscaling.measured = Some(measured);
+            let only_clips = upscaling.change == FileChange::Interpolate;
+            let is_right = |(path, given): Measured| {
+                let given = given.and_then(|given| match given.clip {
+                    None if only_clips => Err(tr!("interpolate-no-clip", name = file_name(&path))),
+                    _ => Ok(given),
+                });
+                (path, given)
+            };
+            upscaling.measured = Some(measured.into_iter().map(is_right).collect());
         }
     }
 
@@ -141,16 +165,17 @@ impl State {
         all
     }
 
-    /// The next query about what enlarging takes, if any.
+    /// The next query about what it takes, if any.
     pub fn ask_about_upscaling(&mut self, now: f64) -> Ask {
-        let UpscaleChoice { model, scale } = &self.settings.upscale;
-        let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
-        let request = upscaling.largest().map(|(path, given)| request_of(path, given, model, *scale));
+        let Some(upscaling) = &self.upscaling else { return Ask::Nothing };
+        let change = upscaling.change;
+        let request = upscaling.largest().and_then(|(path, given)| self.changed(change, path, given));
         let request = request.filter(|_| !self.engine.ended);
+        let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
         upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
     }
 
-    /// Whether the files can be enlarged, as far as is known.
+    /// Whether the files can be changed, as far as is known.
     pub fn can_upscale(&self) -> bool {
         let estimate = self.upscaling.as_ref().and_then(Upscaling::estimate);
         !self.engine.ended && matches!(estimate, Some(Ok(_)))
@@ -159,21 +184,41 @@ impl State {
     /// Queues a job for each file, whose result goes beside it.
     pub fn upscale(&mut self) -> Vec<Command> {
         let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
-        let UpscaleChoice { model, scale } = self.settings.upscale.clone();
-        let memory = &self.settings.memory.preferences;
         let mut commands = Vec::new();
         for (path, given) in upscaling.files() {
-            commands.push(self.jobs.add(Job {
-                output: Some(beside(path, scale, given.clip.is_some())),
-                memory: memory.clone(),
-                ..Job::new(JobId(0), request_of(path, given, &model, scale))
-            }));
+            let Some(request) = self.changed(upscaling.change, path, given) else { continue };
+            let name = match upscaling.change {
+                FileChange::Enlarge => {
+                    name_of_result(path, self.settings.upscale.scale, given.clip.is_some())
+                }
+                FileChange::Interpolate => {
+                    interpolating::name_of_result(path, self.settings.interpolate.factor)
+                }
+            };
+            let memory = self.settings.memory.preferences.clone();
+            let job = Job { output: Some(beside(path, &name)), memory, ..Job::new(JobId(0), request) };
+            commands.push(self.jobs.add(job));
             self.jobs.expect(
                 upscaling.seconds_of(given).map(|seconds| Expected { first: seconds, next: seconds }),
             );
         }
         self.follow_jobs();
         commands
+    }
+
+    /// The request that changes a file; `None` without a network for it.
+    fn changed(&self, change: FileChange, path: &Path, given: &GivenMedia) -> Option<Request> {
+        match change {
+            FileChange::Enlarge => {
+                let UpscaleChoice { model, scale } = &self.settings.upscale;
+                Some(request_of(path, given, model, *scale))
+            }
+            FileChange::Interpolate => {
+                let choice = &self.settings.interpolate;
+                let model = ModelSource::Path(choice.model.clone()?);
+                Some(interpolating::request_of_given(path, given, &model, choice.how()))
+            }
+        }
     }
 }
 
@@ -183,10 +228,9 @@ fn request_of(path: &Path, given: &GivenMedia, model: &ModelSource, scale: f32) 
 }
 
 /// A free name beside the input.
-fn beside(input: &Path, scale: f32, is_clip: bool) -> Output {
+fn beside(input: &Path, name: &str) -> Output {
     let folder = input.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let name = PathBuf::from(name_of_result(input, scale, is_clip));
-    let name = name.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // Braces would be fields of a template.
     let names = if name.contains(['{', '}']) { "{name}".to_owned() } else { name };
     Output::Named(NamedOutput { folder, format: StillFormat::Png, names })
@@ -245,7 +289,10 @@ mod tests {
     #[test]
     fn names_with_braces_are_no_templates() {
         for (path, expected) in [("a/{seed}.png", "{name}"), ("a/fox.png", "fox-2x")] {
-            let Output::Named(output) = beside(Path::new(path), 2.0, false) else { panic!("no name") };
+            let path = Path::new(path);
+            let Output::Named(output) = beside(path, &name_of_result(path, 2.0, false)) else {
+                panic!("no name")
+            };
             assert_eq!((output.folder.as_path(), output.names.as_str()), (Path::new("a"), expected));
         }
     }

@@ -146,10 +146,11 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 15] = [
+const OFFERS: [Entry; 16] = [
     commands::USE_SETTINGS,
     commands::UPSCALE,
     commands::DESCRIBE,
+    commands::INTERPOLATE,
     commands::VARIATIONS,
     commands::SIMILAR,
     commands::USE_AS_INPUT,

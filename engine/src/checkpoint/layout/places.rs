@@ -111,6 +111,7 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
         Role::TextEncoder => "text_encoders",
         Role::Autoencoder => "vae",
         Role::Upscaler => "upscale_models",
+        Role::Interpolator => "frame_interpolation",
         Role::Preprocessor => "depthanything",
         Role::Segmenter => "sams",
         Role::LanguageModel => "LLM",

@@ -99,7 +99,7 @@ fn any_part(role: Role) -> impl Strategy<Value = (PartFootprint, Vec<Work>)> {
 /// Up to two text encoders, one or two denoisers that take turns, one or two autoencoders; stages that use parts again,
 /// for a share of their blocks.
 fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
-    use StageKind::{Decode, Denoise, EncodeImage, EncodePrompt, Preprocess, Upscale, Write};
+    use StageKind::{Decode, Denoise, EncodeImage, EncodePrompt, Interpolate, Preprocess, Upscale, Write};
     let parts = (
         prop::collection::vec(any_part(Role::TextEncoder), 0..3),
         prop::collection::vec(any_part(Role::Denoiser), 1..3),
@@ -120,6 +120,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 (Role::Denoiser, _) => stages.push(StageWork::new(Denoise, vec![part_use])),
                 (Role::Autoencoder, _) => stages.push(StageWork::new(Decode, vec![part_use])),
                 (Role::Upscaler, _) => stages.push(StageWork::new(Upscale, vec![part_use])),
+                (Role::Interpolator, _) => stages.push(StageWork::new(Interpolate, vec![part_use])),
                 (Role::LanguageModel, _) => stages.push(StageWork::new(Write, vec![part_use])),
                 (Role::Preprocessor | Role::Segmenter, _) => {
                     stages.push(StageWork::new(Preprocess, vec![part_use]))
@@ -136,6 +137,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 Role::Denoiser => Denoise,
                 Role::Autoencoder => EncodeImage,
                 Role::Upscaler => Upscale,
+                Role::Interpolator => Interpolate,
                 Role::Preprocessor | Role::Segmenter => Preprocess,
                 Role::LanguageModel => Write,
             };

@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DepthEstimators, FAMILIES, Family as _, LanguageModels, Model, Segmenters, Upscalers,
+    DepthEstimators, FAMILIES, Family as _, Interpolators, LanguageModels, Model, Segmenters, Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
     sees_images,
@@ -26,6 +26,7 @@ use crate::{
     checkpoint::{
         Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
     },
+    interpolation,
     request::ControlMode,
     text::{
         AnimaConditioner, Clip, ClipVision, GptOss, Llama3, MistralChat, Qwen3Chat, Qwen3Vision, Qwen3Vl,
@@ -194,6 +195,7 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let generates = matches!(kind, Kind::Model | Kind::Part);
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
+        Kind::Part if Interpolators.recognises(&checkpoint) => vec![Role::Interpolator],
         Kind::Part if DepthEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
         Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
@@ -245,6 +247,12 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         && let Ok(model) = Upscalers.open(checkpoint)
     {
         return Words { what: upscaler(&model), kind: Kind::Part, family: None };
+    }
+    if Interpolators.recognises(checkpoint)
+        && let Ok(opened) = interpolation::open(checkpoint)
+    {
+        let what = format!("frame interpolator, {}", opened.component.architecture);
+        return Words { what, kind: Kind::Part, family: None };
     }
     if let Ok(opened) = aids::open(checkpoint) {
         let what = format!("depth estimator, {}, {}", opened.component.architecture, opened.network.size());
@@ -333,7 +341,12 @@ fn component(part: &Part) -> Option<String> {
                 AutoencoderKl::channels_of(tensors)
                     .map(|channels| format!("autoencoder, {channels} channels"))
             }),
-        Role::Denoiser | Role::Upscaler | Role::Preprocessor | Role::Segmenter | Role::LanguageModel => None,
+        Role::Denoiser
+        | Role::Upscaler
+        | Role::Interpolator
+        | Role::Preprocessor
+        | Role::Segmenter
+        | Role::LanguageModel => None,
     }
 }
 

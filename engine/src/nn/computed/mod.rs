@@ -22,6 +22,7 @@ mod modulation;
 mod norm;
 mod operands;
 mod rope;
+mod sampling;
 mod simd;
 mod unpacked;
 
@@ -49,4 +50,6 @@ pub(in crate::nn) use linear::{OUTPUTS, in_bf16, scratch_bytes as linear_scratch
 pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
 pub use rope::{Rope, rope_half, rope_interleaved};
+pub(in crate::nn) use sampling::WARP_PLANES;
+pub use sampling::{resize_between_edges, warp};
 pub(in crate::nn) use unpacked::scratch_bytes as unpacked_scratch_bytes;

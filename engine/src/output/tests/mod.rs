@@ -116,6 +116,8 @@ fn any_request() -> impl Strategy<Value = Request> {
             enlarger: if dtype == ComputeDtype::F32 { Enlarger::Latent } else { Enlarger::default() },
         }),
         upscale: None,
+        interpolate: None,
+        smooth: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),
         keyframes: source
             .1

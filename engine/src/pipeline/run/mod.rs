@@ -10,6 +10,7 @@ mod depth;
 mod encode;
 mod hires;
 mod image_prompts;
+mod interpolate;
 mod noise;
 mod preview;
 mod references;
@@ -277,6 +278,13 @@ impl Run<'_> {
                 Task::Upscale { upscaler } => {
                     made.media = self.stage(number, || self.upscale(number, upscaler))?;
                 }
+                Task::Interpolate { interpolator, how } => {
+                    let media = std::mem::take(&mut made.media);
+                    made.media = self.stage(number, || match &self.request.interpolate {
+                        Some(wanted) => self.interpolate(number, interpolator, wanted),
+                        None => self.smooth(number, interpolator, *how, media),
+                    })?;
+                }
                 Task::Depth { estimator, .. } => {
                     made.media = self.stage(number, || self.depth_maps(number, estimator))?;
                 }
@@ -331,6 +339,7 @@ impl Run<'_> {
             Task::PromptImages { prompters } => self.first_prompter(prompters),
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
+            Task::Interpolate { interpolator, .. } => Some(interpolator.part),
             Task::Depth { estimator, .. } => Some(estimator.part),
             Task::Segment { segmenter } => Some(segmenter.part),
             Task::Write { writer, vision } => Some(vision.as_ref().map_or(writer.part, |vision| vision.part)),

@@ -41,7 +41,7 @@ impl Run<'_> {
         stage: usize,
         used: &Used<dyn Upscaler>,
     ) -> Result<Vec<Media>, PipelineError> {
-        let (Some(wanted), Some(given)) = (&self.request.upscale, &self.resolved.enlarged) else {
+        let (Some(wanted), Some(given)) = (&self.request.upscale, &self.resolved.changed) else {
             return Ok(Vec::new());
         };
         let originals = unmetered(|| given.read(&wanted.path))?;
