@@ -29,6 +29,7 @@ const STEP: usize = 8;
 /// What a version looks at of each frame, and under which names.
 #[derive(Debug, Clone, Copy)]
 pub enum Head {
+    /// Nothing more.
     None,
     /// Two layers, from the first to the second number of channels.
     Pair(usize, usize),
@@ -45,6 +46,7 @@ pub struct Case {
     pub name: &'static str,
     /// The version that is found.
     pub version: &'static str,
+    /// What it looks at of each frame.
     pub head: Head,
     /// The channels of its blocks.
     pub widths: &'static [usize],

@@ -8,7 +8,7 @@ use super::{
     action::{Action, UpscaleStep},
     files::Dialog,
     icons,
-    state::{InterpolateChoice, State},
+    state::State,
     tokens::size,
     widgets,
 };

@@ -148,6 +148,14 @@ fn request() -> Request {
             enlarger: Enlarger::Upscaler(ModelSource::Path(PathBuf::from("4×.safetensors"))),
             ..Hires::default()
         }),
+        interpolate: Some(sluice_engine::request::Interpolate {
+            path: "clip.mp4".into(),
+            how: sluice_engine::request::Interpolation { factor: 4, across_cuts: true },
+        }),
+        smooth: Some(sluice_engine::request::Smooth {
+            model: "rife.safetensors".into(),
+            how: sluice_engine::request::Interpolation::times(2),
+        }),
         upscale: Some(sluice_engine::request::Upscale {
             path: PathBuf::from("/photos/hill.png"),
             scale: 1.5,

@@ -190,7 +190,7 @@ fn a_clip_keeps_its_settings_and_a_cancelled_one_leaves_nothing() {
     let id = stopped.id;
     runner.send(Command::Generate(Box::new(stopped))).unwrap();
     while !matches!(runner.event().unwrap(), Event::Step { .. }) {}
-    runner.send(Command::Cancel(id)).unwrap();
+    runner.send(Command::Cancel { job: id }).unwrap();
     assert!(matches!(runner.wait(id).unwrap().end, End::Cancelled));
     let names: Vec<_> =
         std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
