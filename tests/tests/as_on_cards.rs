@@ -302,7 +302,7 @@ fn functions_take_what_was_predicted() {
     const ROW: [usize; 3] = [1, 1, 512];
     const HEADS: [usize; 4] = [1, 512, 64, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
-    let functions: [(&str, &[&[usize]], Function); 25] = [
+    let functions: [(&str, &[&[usize]], Function); 26] = [
         ("layer_norm", &[&WIDE], |x| nn::layer_norm(&x[0], None, 1e-6)),
         ("layer_norm with weight", &[&WIDE, &[512], &[512]], |x| {
             nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)
@@ -325,6 +325,7 @@ fn functions_take_what_was_predicted() {
         ("prelu", &[&PLANE, &[64]], |x| nn::prelu(&x[0], &x[1])),
         ("resize_between_edges", &[&PLANE], |x| nn::resize_between_edges(&x[0], [192, 48])),
         ("warp", &[&PLANE], |x| nn::warp(&x[0], &flow(&x[0])?)),
+        ("warp of colours", &[&[1, 3, 96, 96]], |x| nn::warp(&x[0], &flow(&x[0])?)),
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("gelu_mul", &[&WIDE, &WIDE], |x| nn::gelu_mul(&x[0], &x[1])),
         ("add", &[&WIDE, &WIDE], |x| nn::add(&x[0], &x[1])),

@@ -127,8 +127,8 @@ fn what_cannot_be_interpolated_is_said() {
     let with = |more: &[&str]| run(folder.path(), &[&["interpolate"], more].concat());
     let rife = ["--model", "rife.safetensors"];
     let of = |input: &str| with(&[&[input], &rife[..]].concat());
-    assert_fails(&of("a.png"), "an image has no frames to put others between", "choose a clip");
-    assert_fails(&of("one.mp4"), "the clip has one frame", "choose a longer one");
+    assert_fails(&of("a.png"), "an image has no frames to put others between", "Change the setting");
+    assert_fails(&of("one.mp4"), "the clip has one frame", "Change the setting");
     assert_fails(&of("no.mp4"), "no.mp4 cannot be read", "Choose a file");
     let factor = with(&[&["boat.mp4", "--factor", "1"], &rife[..]].concat());
     assert_fails(&factor, "the factor 1 is not between 2 and 8", "Use --factor");

@@ -78,7 +78,9 @@ impl Ifnet {
             let (first, last) = (0..heads + 2, heads + 2..all.end);
             let guess = self.walk(blocks, first.clone(), &mut given, None, scales)?;
             let Some((guess, moves)) = guess else { return Ok(given.images[0].clone()) };
-            if is_far(&moves)? {
+            let is_far = is_far(&moves)?;
+            drop(moves);
+            if is_far {
                 drop(guess);
                 let coarser: Vec<usize> = scales.iter().map(|scale| 2 * scale).collect();
                 let guess = self.walk(blocks, first, &mut given, None, &coarser)?;

@@ -95,7 +95,7 @@ fn fused_warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
 }
 
 /// Values of f32, beside three for each channel, that the composition for GPUs holds for each pixel.
-pub(in crate::nn) const WARP_PLANES: usize = 8;
+pub(in crate::nn) const WARP_PLANES: usize = 9;
 
 fn plain_warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
     let (_, channels, height, width) = x.dims4()?;
@@ -119,10 +119,12 @@ fn plain_warp(x: &Tensor, flow: &Tensor) -> Result<Tensor> {
     let mut sum: Option<Tensor> = None;
     for (down, row) in [share(&down, false)?, down].iter().zip(&rows) {
         for (second, column) in [false, true].into_iter().zip(&columns) {
-            let place = (row + column)?.flatten_all()?;
-            let seen = planes.index_select(&place, 1)?.to_dtype(DType::F32)?;
-            drop(place);
-            let seen = seen.broadcast_mul(&(down * share(&across, second)?)?)?;
+            let seen = {
+                let place = (row + column)?.flatten_all()?;
+                let seen = planes.index_select(&place, 1)?.to_dtype(DType::F32)?;
+                drop(place);
+                seen.broadcast_mul(&(down * share(&across, second)?)?)?
+            };
             sum = Some(match sum {
                 Some(sum) => (sum + seen)?,
                 None => seen,
