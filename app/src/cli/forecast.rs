@@ -1,6 +1,7 @@
 //! Predictions as text: a sentence, and tables below it.
 
 use sluice_engine::{
+    checkpoint::Role,
     memory::{
         Accuracy, Alternative, Attention, AttentionBytes, BlockPlan, Bound, ErrorSpread, Forecast, Machine,
         Placement, Plan, Quality, StagePlan, Tier, UsePlan,
@@ -140,7 +141,7 @@ fn placements(plan: &Plan) -> Vec<String> {
         let name = part.name.replace('_', " ");
         let is_only_use = plan.uses().filter(|other| other.part == part_use.part).count() == 1;
         let name = if is_only_use { name } else { format!("{name}, {}", stage_name(&stage.stage)) };
-        [name, part.residence.name().to_owned(), blocks(part_use)]
+        [name, part.residence.name().to_owned(), blocks(part_use, part.role)]
     };
     let uses = plan.stages.iter().flat_map(|stage| stage.uses.iter().map(move |part_use| (stage, part_use)));
     let rows: Vec<_> = uses.map(row).collect();
@@ -148,7 +149,7 @@ fn placements(plan: &Plan) -> Vec<String> {
 }
 
 /// How many blocks have each placement: `20 resident, 37 streamed from RAM through 2 slots of 340 MB`.
-fn blocks(part_use: &UsePlan) -> String {
+fn blocks(part_use: &UsePlan, role: Role) -> String {
     let UsePlan { blocks, slots, slot_bytes, tile, .. } = part_use;
     let count = |placement, home: Option<Tier>| {
         let alike =
@@ -173,7 +174,11 @@ fn blocks(part_use: &UsePlan) -> String {
             format!(", through {slots} of {}", units::memory(*slot_bytes))
         }
     };
-    let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of up to {side}×{side} latents"));
+    let unit = match role {
+        Role::Upscaler | Role::Interpolator => "pixels",
+        _ => "latents",
+    };
+    let tiles = tile.map_or_else(String::new, |side| format!(", in tiles of up to {side}×{side} {unit}"));
     format!("{}{slots}{tiles}", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -401,7 +406,11 @@ mod tests {
     fn one_slot_is_no_plural_and_150_megabytes_are_no_tenth_of_a_gigabyte() {
         let mut part_use = plan().stages[0].uses[0].clone();
         (part_use.slots, part_use.slot_bytes) = (1, 150 << 20);
-        assert!(blocks(&part_use).ends_with(", through 1 slot of 150 MB"), "{}", blocks(&part_use));
+        let said = blocks(&part_use, Role::Denoiser);
+        assert!(said.ends_with(", through 1 slot of 150 MB"), "{said}");
+        part_use.tile = Some(512);
+        let said = blocks(&part_use, Role::Interpolator);
+        assert!(said.ends_with(", in tiles of up to 512×512 pixels"), "{said}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
     action::{Action, UpscaleStep},
     files::Dialog,
     icons,
-    state::State,
+    state::{State, file_name},
     tokens::size,
     widgets,
 };

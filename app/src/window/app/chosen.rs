@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use sluice_engine::request::{ControlNet, FrameRange, ImagePrompt, Mode, ModelSource, Redux, Refiner};
+use sluice_engine::request::{
+    ControlNet, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner, Smooth,
+};
 
 use super::SluiceApp;
 use crate::{

@@ -7,6 +7,7 @@ use super::parts::{Parts, sentence};
 use crate::{
     language::tr,
     window::{
+        files::Dialog,
         interpolating::{FACTORS, network_of},
         widgets,
     },
@@ -21,7 +22,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
     widgets::fold(ui, (&tr!("interpolate-section"), tr!("interpolate-section-tip")), open, |ui| {
         let known = parts.state.interpolators();
         let chosen = parts.draft.request.smooth.as_ref().map(|smooth| smooth.model.clone());
-        if let Some(model) = network_of(ui, known, chosen.as_ref(), parts.actions) {
+        let dialog = (Dialog::SmoothInterpolator, &mut *parts.actions);
+        if let Some(model) = network_of(ui, known, chosen.as_ref(), dialog) {
             let how =
                 parts.draft.request.smooth.as_ref().map_or(Interpolation::times(2), |smooth| smooth.how);
             parts.draft.request.smooth = Some(Smooth { model, how });
