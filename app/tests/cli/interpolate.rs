@@ -129,10 +129,14 @@ fn what_cannot_be_interpolated_is_said() {
     let of = |input: &str| with(&[&[input], &rife[..]].concat());
     assert_fails(&of("a.png"), "an image has no frames to put others between", "Change the setting");
     assert_fails(&of("one.mp4"), "the clip has one frame", "Change the setting");
-    assert_fails(&of("no.mp4"), "no.mp4 cannot be read", "Choose a file");
+    assert_fails(&of("no.mp4"), "the image no.mp4 cannot be read", "Choose a file");
     let factor = with(&[&["boat.mp4", "--factor", "1"], &rife[..]].concat());
     assert_fails(&factor, "the factor 1 is not between 2 and 8", "Use --factor");
-    assert_fails(&with(&["boat.mp4", "--model", "flownet.pkl"]), "flownet.pkl is a pickle file", "convert");
+    assert_fails(
+        &with(&["boat.mp4", "--model", "flownet.pkl"]),
+        "flownet.pkl is a pickle file",
+        "Sluice never opens",
+    );
     let none = with(&["boat.mp4"]);
     assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
     fs::create_dir(folder.path().join("empty")).unwrap();
