@@ -7,9 +7,8 @@ use sluice::window::{
     state::{Draft, ModelStatus, Shown},
 };
 use sluice_engine::{
-    adapters::AdapterReport,
     output::{Media, Output, Settings, write_png},
-    request::{AdapterUse, ModelSource, Request, Sampler},
+    request::{ModelSource, Request, Sampler},
     session::{Command, Event, Failure, Job, JobId, Serving},
 };
 

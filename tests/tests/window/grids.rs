@@ -225,7 +225,7 @@ fn a_grid_is_composed_after_a_restart_with_what_was_drawn_before() {
 }
 
 /// In the middle of each quarter of a composed image is an image.
-fn no_cell_is_empty(composed: &std::path::Path) {
+fn no_cell_is_empty(composed: &Path) {
     let image = image::open(composed).unwrap().into_rgb8();
     let (width, height) = image.dimensions();
     for (x, y) in [(0.35, 0.35), (0.75, 0.35), (0.35, 0.75), (0.75, 0.75)] {
