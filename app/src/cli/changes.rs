@@ -22,6 +22,9 @@ use crate::folders::pictures_folder;
 /// The most inputs that are forecast before they are changed.
 const FORECASTS: usize = 24;
 
+/// Makes the request that changes a file, and says what its header says.
+pub(super) type Asks<'a> = dyn Fn(&Path) -> Result<(Request, GivenMedia), SourceError> + 'a;
+
 /// How files are changed.
 pub(super) struct Changes<'a> {
     /// The files and folders that are given.
@@ -33,7 +36,7 @@ pub(super) struct Changes<'a> {
     /// What a folder without such files lacks, and what to give instead.
     pub lacking: [&'a str; 2],
     /// The request that changes a file, and what its header says.
-    pub request: &'a dyn Fn(&Path) -> Result<(Request, GivenMedia), SourceError>,
+    pub request: &'a Asks<'a>,
     /// The name of the result; the second argument says whether it is a clip.
     pub name: &'a dyn Fn(&Path, bool) -> String,
     /// What becomes of a file, for people.

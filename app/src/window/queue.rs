@@ -194,7 +194,7 @@ fn queue_row(
     ui: &mut Ui,
     job: Option<&QueuedJob>,
     lane: Option<String>,
-    (Row { id, prompt, size, is_open, .. }, next): (&mut Row, Option<JobId>),
+    (row, next): (&mut Row, Option<JobId>),
     actions: &mut Vec<Action>,
 ) {
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
@@ -206,50 +206,29 @@ fn queue_row(
         Some((false, Some(_))) => tr!("queue-running"),
     };
     let detail = match &lane {
-        Some(lane) => format!("{phase} · {lane} · {size}"),
-        None => format!("{phase} · {size}"),
+        Some(lane) => format!("{phase} · {lane} · {}", row.size),
+        None => format!("{phase} · {}", row.size),
     };
-    let waits = job.is_some_and(|job| job.progress.is_none() && !job.cancelling);
+    let waiting = job.filter(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
-        let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
-        let sense = if waits { Sense::click_and_drag() } else { Sense::hover() };
-        let (rect, row) = ui.allocate_exact_size(vec2(width, ROW), sense);
-        let role = if waits { egui::Role::Button } else { egui::Role::Label };
-        row.widget_info(|| egui::WidgetInfo::labeled(role, true, format!("{prompt}, {detail}")));
-        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
-        widgets::two_lines(ui, middle, rect.width() - space::S, prompt, &detail);
-        if waits {
-            drag(ui, &row, (*id, next), actions);
-            *is_open ^= row.clicked();
-            row.context_menu(|ui| {
-                ui.set_width(size::MENU);
-                choices(ui, *id, actions);
-            });
-        }
-        row.on_hover_text(prompt.as_str());
-        ui.add_enabled_ui(waits, |ui| {
-            let icon = if *is_open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
-            let more = widgets::icon_button(ui, icon, &tr!("queue-actions", job = id.0));
-            if more.clicked() {
-                *is_open = !*is_open;
-            }
-        });
-        let name = tr!("queue-cancel", job = id.0);
+        words(ui, row, (waiting, next), &detail, actions).on_hover_text(&row.prompt);
+        more(ui, row, waiting.is_some());
+        let name = tr!("queue-cancel", job = row.id.0);
         let is_cancellable = job.is_some_and(|job| !job.cancelling);
         let cancel = ui.add_enabled_ui(is_cancellable, |ui| widgets::icon_button(ui, icons::X, &name));
         if cancel.inner.clicked() {
-            actions.push(Action::Cancel(*id));
+            actions.push(Action::Cancel(row.id));
         }
     });
-    if *is_open && waits {
-        choices(ui, *id, actions);
+    if let Some(job) = waiting.filter(|_| row.is_open) {
+        choices(ui, job, actions);
     }
 }
 
 /// The jobs of a grid, in one row.
 fn group_row(
     ui: &mut Ui,
-    (row, next): (&Row, Option<JobId>),
+    (row, next): (&mut Row, Option<JobId>),
     (state, jobs): (&State, &Jobs<'_>),
     actions: &mut Vec<Action>,
 ) {
@@ -261,24 +240,10 @@ fn group_row(
         Some([done, all]) => tr!("queue-grid-done", done = done, all = all),
     };
     let detail = format!("{phase} · {}", row.size);
+    let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
-        let width = ui.available_width() - size::CONTROL - space::S;
-        let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling);
-        let sense = if waiting.is_some() { Sense::click_and_drag() } else { Sense::hover() };
-        let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), sense);
-        let words = format!("{}, {detail}", row.prompt);
-        let role = if waiting.is_some() { egui::Role::Button } else { egui::Role::Label };
-        response.widget_info(|| egui::WidgetInfo::labeled(role, true, &words));
-        let middle = egui::pos2(rect.left() + space::S, rect.center().y);
-        widgets::two_lines(ui, middle, rect.width() - space::S, &row.prompt, &detail);
-        if let Some(job) = waiting {
-            drag(ui, &response, (job.id, next), actions);
-            response.context_menu(|ui| {
-                ui.set_width(size::MENU);
-                moves(ui, job.id, actions);
-            });
-        }
-        response.on_hover_text(tr!("queue-grid-tip"));
+        words(ui, row, (waiting, next), &detail, actions).on_hover_text(tr!("queue-grid-tip"));
+        more(ui, row, waiting.is_some());
         let can = left.iter().any(|job| !job.cancelling);
         let cancel =
             ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, &tr!("queue-grid-cancel")));
@@ -286,6 +251,43 @@ fn group_row(
             actions.push(Making::CancelGroup(job.id).into());
         }
     });
+    if let Some(job) = waiting.filter(|_| row.is_open) {
+        moves(ui, job, actions);
+    }
+}
+
+/// What a row says. One that waits is dragged by it, and shows what can be done with it.
+fn words(
+    ui: &mut Ui,
+    row: &mut Row,
+    (waiting, next): (Option<JobId>, Option<JobId>),
+    detail: &str,
+    actions: &mut Vec<Action>,
+) -> Response {
+    let width = ui.available_width() - 2.0 * (size::CONTROL + space::S);
+    let (sense, role) = match waiting {
+        Some(_) => (Sense::click_and_drag(), egui::Role::Button),
+        None => (Sense::hover(), egui::Role::Label),
+    };
+    let (rect, response) = ui.allocate_exact_size(vec2(width, ROW), sense);
+    let spoken = format!("{}, {detail}", row.prompt);
+    response.widget_info(|| egui::WidgetInfo::labeled(role, true, &spoken));
+    let middle = egui::pos2(rect.left() + space::S, rect.center().y);
+    widgets::two_lines(ui, middle, rect.width() - space::S, &row.prompt, detail);
+    if let Some(job) = waiting {
+        drag(ui, &response, (job, next), actions);
+        // A menu of its own would close the list.
+        row.is_open ^= response.clicked() || response.secondary_clicked();
+    }
+    response
+}
+
+/// The button that shows what can be done with a job or a group.
+fn more(ui: &mut Ui, row: &mut Row, can: bool) {
+    let icon = if row.is_open { icons::CHEVRON_DOWN } else { icons::CHEVRON_RIGHT };
+    let name = tr!("queue-actions", job = row.id.0);
+    let button = ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icon, &name));
+    row.is_open ^= button.inner.clicked();
 }
 
 /// Lets a waiting job be dragged onto another one: it then runs before that one or, from its lower half on, after it.

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::{
     input_image::photo,
-    support::{Window, landscape, starter},
+    support::{Window, half_way, landscape, starter},
 };
 
 fn state(window: &Window) -> &State {
@@ -407,4 +407,27 @@ fn images_of_a_folder_are_edited_and_saved_in_the_chosen_format() {
     use_photos(&mut window);
     window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 4);
     assert_eq!(jobs(&window)[0].request.references, [photos.join("a.png"), hat], "in the first place");
+}
+
+#[test]
+fn a_grid_in_the_queue_moves_as_a_whole() {
+    let (mut window, _folder) = with_folder();
+    window.click("Generate");
+    window.click("Grid…");
+    vary(&mut window, "Columns", "Steps", "2, 4");
+    window.click("Generate grid");
+    window.click("Generate");
+    half_way(&mut window, JobId(1));
+    window.take_commands();
+    window.click("Queue 4");
+    window.click("Actions for job 2");
+    window.click("Run last");
+    let order: Vec<u64> = state(&window).jobs.queue.iter().map(|job| job.id.0).collect();
+    assert_eq!(order, [1, 4, 2, 3]);
+    let moved = |job| Command::Move { job: JobId(job), before: None };
+    assert_eq!(window.take_commands(), [moved(2), moved(3)]);
+    window.click("Actions for job 2");
+    window.click("Run next");
+    let moved = |job| Command::Move { job: JobId(job), before: Some(JobId(4)) };
+    assert_eq!(window.take_commands(), [moved(2), moved(3)]);
 }

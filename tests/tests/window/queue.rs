@@ -63,6 +63,16 @@ fn a_job_that_is_dragged_onto_another_one_runs_before_it() {
 }
 
 #[test]
+fn a_right_click_on_a_job_shows_what_can_be_done_in_the_list() {
+    let mut window = with_jobs(3);
+    window.harness.get_by_label_contains("ab, Waiting").click_secondary();
+    window.frames();
+    assert!(window.shows("Run next") && window.shows("Cancel all"), "the list stays");
+    window.click("Run last");
+    assert_eq!(order(&window), [1, 3, 2]);
+}
+
+#[test]
 fn of_a_long_queue_only_the_rows_that_are_seen_are_laid_out() {
     const MANY: u64 = 10_000;
     let mut window = Window::with_starter();
