@@ -168,7 +168,7 @@ fn prompts_are_saved_as_a_style_which_can_be_deleted_and_brought_back() {
         ("Ink", "ink wash of {prompt}", "fog")
     );
     window.click("Ink");
-    assert_eq!(request(&window).styles, [style.clone()]);
+    assert_eq!(request(&window).styles, std::slice::from_ref(&style));
 
     // The next start reads it, and does not take it for one that it cannot delete.
     let mut window = opened(folder.path(), |_| ());
