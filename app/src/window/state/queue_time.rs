@@ -28,7 +28,7 @@ impl Jobs {
     /// Keeps what the job takes that was added last.
     pub(super) fn expect(&mut self, expected: Option<Expected>) {
         let newest = self.newest();
-        if let Some(job) = self.queue.iter_mut().find(|job| job.id == newest) {
+        if let Some(job) = self.queue.iter_mut().rfind(|job| job.id == newest) {
             job.expected = expected;
         }
     }
@@ -46,20 +46,20 @@ impl State {
     pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
         let (running, progress) = self.jobs.running()?;
         let mut seconds = progress.seconds_left(now)?;
-        let mut model = &running.request().model;
+        let (base, mut model) = (self.draft().to_send(), &running.request().model);
         for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
             let is_next = std::mem::replace(&mut model, &job.request().model) == model;
             seconds += match job.expected {
                 Some(expected) if is_next => expected.next,
                 Some(expected) => expected.first,
-                None => self.seconds_by_panel(job)?,
+                None => self.seconds_by_panel(job, &base)?,
             };
         }
         Some(seconds / self.lanes.serving() as f64)
     }
 
-    fn seconds_by_panel(&self, job: &QueuedJob) -> Option<f64> {
-        let (request, base) = (job.request(), self.draft().to_send());
+    fn seconds_by_panel(&self, job: &QueuedJob, base: &Request) -> Option<f64> {
+        let request = job.request();
         let generates = request.changes_file().is_none()
             && request.depth_of.is_none()
             && request.mask_of.is_none()
@@ -71,6 +71,6 @@ impl State {
             let frames = f64::from(request.frames.max(1)) * f64::from(request.batch.max(1));
             f64::from(request.width) * f64::from(request.height) * frames
         };
-        Some(seconds_of_another(self.planning.plan()?, request.steps, pixels(request) / pixels(&base)))
+        Some(seconds_of_another(self.planning.plan()?, request.steps, pixels(request) / pixels(base)))
     }
 }
