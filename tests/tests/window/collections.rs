@@ -169,7 +169,9 @@ fn a_collection_is_renamed_and_deleted_and_comes_back() {
     assert!(window.harness.state().gallery().is_open, "Escape leaves the field only");
     window.click("Delete collection");
     wait_for(&mut window, &[("Snow", 1)]);
-    assert_eq!(within(&window), Within::All);
+    // What is shown follows in a frame of its own.
+    window.wait_for("all images", |app| app.gallery().shelf.query().within == Within::All);
+    window.frames();
     assert_eq!(shown(&window).len(), 5, "no image is deleted");
     assert!(window.shows("Deleted the collection Seashore"));
     window.click("Undo");
