@@ -31,6 +31,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--count", type=int, help="how many clips (all)")
+    parser.add_argument("--batch", type=int, default=1, help="clips at once")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--compile", action="store_true")
@@ -49,13 +50,15 @@ def main():
     done = before["count"] if same else 0
     latents = np.lib.format.open_memmap(path, "r+" if done else "w+", np.float16, shape)
     start = time.time()
-    for number in range(done, len(store)):
+    for first in range(done, len(store), options.batch):
         use_idle_cores(options.threads)
-        clip = as_batch(torch.tensor(store[number:number + 1], device=options.device))
-        latents[number] = normalised(vae, torch.cat((clip, clip.flip(3)))).half().cpu().numpy()
-        if number % 100 == 99 or number == len(store) - 1:
-            done_path.write_text(json.dumps({"count": number + 1, "latents_mean": mean}))
-            print(f"{number + 1} clips, {time.time() - start:.0f} s", flush=True)
+        clips = as_batch(torch.tensor(store[first:first + options.batch], device=options.device))
+        sides = [normalised(vae, side).half().cpu().numpy() for side in (clips, clips.flip(3))]
+        end = first + len(clips)
+        latents[first:end] = np.stack(sides, 1)
+        if end // 100 > first // 100 or end == len(store):
+            done_path.write_text(json.dumps({"count": end, "latents_mean": mean}))
+            print(f"{end} clips, {time.time() - start:.0f} s", flush=True)
     latents.flush()
     print("mean and deviation:", latents[:200].mean(dtype=np.float64), latents[:200].astype(np.float32).std())
 

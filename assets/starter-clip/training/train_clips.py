@@ -80,18 +80,17 @@ class Samples:
 
     def batch(self, frames, count):
         """Latents of the first frames, how much each counts, the ways that captions tell, text features, mask."""
-        latents, change, ways, texts = [], [], [], []
+        latents, ways, texts = [], [], []
         for _ in range(count):
             number, side = self.number(frames), self.rng.randrange(2)
             clip = mirrored(self.clips[number]) if side else self.clips[number]
-            whole = self.latents[number, side].float()
-            latents.append(whole[:, :frames])
-            change.append(changing(whole)[:, :frames])
+            latents.append(self.latents[number, side])
             said = set() if self.rng.random() < EMPTY_SHARE else choose(clip, self.rng)
             ways.append(WAYS.get(clip.direction, (0, 0)) if "motion" in said else (0, 0))
             texts.append(caption(clip, self.rng, said) if said else "")
         ways = torch.tensor(ways, dtype=torch.float32, device=self.device)
-        return torch.stack(latents), torch.stack(change), ways, *self.text(texts)
+        whole = torch.stack(latents).float()
+        return whole[:, :, :frames], changing(whole)[:, :, :frames], ways, *self.text(texts)
 
     def held_out(self):
         """A fixed batch that training does not use."""
