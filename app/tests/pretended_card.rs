@@ -59,9 +59,9 @@ impl Machine {
         Self { program, ..machine }
     }
 
-    /// Without kernels: forecasts count what functions of the tensor library take, which is more.
-    fn composing() -> Self {
-        Self::new().with("SLUICE_CUDA_KERNELS", 0)
+    /// With kernels, and with functions of the tensor library in their place.
+    fn both() -> [Self; 2] {
+        [1, 0].map(|kernels| Self::new().with("SLUICE_CUDA_KERNELS", kernels))
     }
 
     fn with(mut self, name: &'static str, value: u64) -> Self {
@@ -174,25 +174,27 @@ fn every_family_takes_what_was_foretold() {
 /// tokens.
 #[test]
 fn widened_matrices_take_what_was_foretold() {
-    let machine = Machine::composing();
-    for id in ["z-image", "flux.1-dev", "sd3.5-large"] {
-        let model = machine.model(id, RandomDtype::Bf16);
-        let arguments =
-            ["--width", "64", "--height", "64", "--dtype", "f32", "--placements", "resident,streamed"];
-        check(&format!("{id}, small"), &machine.rows(&model, &arguments), 0.85);
+    for machine in Machine::both() {
+        for id in ["z-image", "flux.1-dev", "sd3.5-large"] {
+            let model = machine.model(id, RandomDtype::Bf16);
+            let arguments =
+                ["--width", "64", "--height", "64", "--dtype", "f32", "--placements", "resident,streamed"];
+            check(&format!("{id}, small"), &machine.rows(&model, &arguments), 0.85);
+        }
     }
 }
 
 #[test]
 fn packed_weights_take_what_was_foretold() {
-    let machine = Machine::composing();
-    let model = machine.model("flux.1-dev", RandomDtype::Bf16);
     let size = ["--width", "128", "--height", "128", "--dtype", "bf16", "--placements", "resident,streamed"];
-    for precision in ["fp8", "int8", "nf4"] {
-        let precision = ["--weight-type", precision, "--text-encoder-weight-type", precision];
-        let rows = machine.rows(&model, &[&size[..], &precision].concat());
-        // The memory for dequantization differs by format.
-        check(precision[1], &rows, 0.75);
+    for machine in Machine::both() {
+        let model = machine.model("flux.1-dev", RandomDtype::Bf16);
+        for precision in ["fp8", "int8", "nf4"] {
+            let precision = ["--weight-type", precision, "--text-encoder-weight-type", precision];
+            let rows = machine.rows(&model, &[&size[..], &precision].concat());
+            // The memory for dequantization differs by format.
+            check(precision[1], &rows, 0.75);
+        }
     }
 }
 
@@ -228,14 +230,15 @@ fn numbers(shape: &Value) -> Option<[u64; 2]> {
 
 #[test]
 fn adapters_take_what_was_foretold() {
-    let machine = Machine::composing();
-    let model = machine.model("flux.1-dev", RandomDtype::Bf16);
-    let adapter = machine.path("ink.safetensors");
-    low_rank_adapter(&model.join("transformer/diffusion_pytorch_model.safetensors"), &adapter);
-    let adapter = ["--lora", adapter.to_str().unwrap()];
     let size = ["--width", "256", "--height", "256", "--dtype", "bf16", "--placements", "resident,streamed"];
-    for precision in [&[][..], &["--weight-type", "fp8"]] {
-        check("adapters", &machine.rows(&model, &[&size[..], &adapter, precision].concat()), 0.8);
+    for machine in Machine::both() {
+        let model = machine.model("flux.1-dev", RandomDtype::Bf16);
+        let adapter = machine.path("ink.safetensors");
+        low_rank_adapter(&model.join("transformer/diffusion_pytorch_model.safetensors"), &adapter);
+        let adapter = ["--lora", adapter.to_str().unwrap()];
+        for precision in [&[][..], &["--weight-type", "fp8"]] {
+            check("adapters", &machine.rows(&model, &[&size[..], &adapter, precision].concat()), 0.8);
+        }
     }
 }
 

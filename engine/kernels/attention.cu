@@ -27,15 +27,14 @@ template <typename T> struct Problem {
     bool causal;
 };
 
-/// The work sizes of a block for a head width: 32 queries per warp, and as many keys per tile as keep the
-/// sums in registers.
+/// The work sizes of a block for a head width: as many queries per warp as keep the sums in registers.
 template <int WIDTH_> struct Tile {
     static constexpr int WIDTH = WIDTH_;
     /// Padded with zeros to the size of a matrix instruction.
     static constexpr int DEPTH = (WIDTH + SIDE - 1) / SIDE * SIDE;
     /// Row stride in shared memory; eight rows begin in different banks.
     static constexpr int PITCH = DEPTH + 8;
-    static constexpr int KEYS = 64, STRIPS = 2, OF_WARP = STRIPS * SIDE, QUERIES = WARPS * OF_WARP;
+    static constexpr int KEYS = 64, STRIPS = WIDTH > 128 ? 1 : 2, OF_WARP = STRIPS * SIDE, QUERIES = WARPS * OF_WARP;
 };
 
 /// Starts to copy rows, of which `there` exist; the others are zero.
@@ -305,7 +304,8 @@ template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &prob
     }                                                                                                               \
     EMULATED(attention_##name##_##WIDTH)
 #define ATTENTIONS(name, T)                                                                                         \
-    ATTENTION(name, T, 64) ATTENTION(name, T, 72) ATTENTION(name, T, 96) ATTENTION(name, T, 128)
+    ATTENTION(name, T, 40) ATTENTION(name, T, 64) ATTENTION(name, T, 72) ATTENTION(name, T, 80)                     \
+    ATTENTION(name, T, 96) ATTENTION(name, T, 128) ATTENTION(name, T, 160)
 
 ATTENTIONS(f16, f16)
 ATTENTIONS(bf16, bf16)

@@ -40,6 +40,11 @@ struct Copy {
     void *to;
     const void *from;
     size_t bytes;
+
+    void finish() const {
+        memcpy(to, from, bytes);
+        memset(static_cast<char *>(to) + bytes, 0, 16 - bytes);
+    }
 };
 
 struct Fibre {
@@ -47,7 +52,8 @@ struct Fibre {
     std::unique_ptr<char[]> stack;
     State state;
     int parcel;
-    std::vector<Copy> copies;
+    /// Groups of copies; the last one has not ended.
+    std::vector<std::vector<Copy>> copies;
 };
 
 constexpr size_t STACK = 256 << 10;
@@ -122,7 +128,7 @@ void run_block(size_t shared_bytes) {
         makecontext(&fibre.context, begin, 0);
         fibre.state = State::ready;
         fibre.parcel = 0;
-        fibre.copies.clear();
+        fibre.copies.assign(1, {});
     }
     for (;;) {
         for (size_t index = 0; index < warps.size(); index++) run_warp(in_order(index, warps.size()), threads);
@@ -191,16 +197,27 @@ void wait_for_block() { wait(State::at_block); }
 /// One order copies immediately and the other as late as allowed, so that copies that are too early and too
 /// late both show.
 void begin_copy(void *to, const void *from, size_t bytes) {
-    fibres[running]->copies.push_back({to, from, bytes});
-    if (order == Order::backwards) finish_copies();
+    Copy copy{to, from, bytes};
+    if (order == Order::backwards) {
+        copy.finish();
+    } else {
+        fibres[running]->copies.back().push_back(copy);
+    }
+}
+
+void end_group() { fibres[running]->copies.emplace_back(); }
+
+void finish_groups_but(size_t newest) {
+    auto &groups = fibres[running]->copies;
+    while (groups.size() > newest + 1) {
+        for (const Copy &copy : groups.front()) copy.finish();
+        groups.erase(groups.begin());
+    }
 }
 
 void finish_copies() {
-    for (const Copy &copy : fibres[running]->copies) {
-        memcpy(copy.to, copy.from, copy.bytes);
-        memset(static_cast<char *>(copy.to) + copy.bytes, 0, 16 - copy.bytes);
-    }
-    fibres[running]->copies.clear();
+    end_group();
+    finish_groups_but(0);
 }
 
 void remember(const char *name, Kernel kernel) { kernels()[name] = std::move(kernel); }

@@ -100,8 +100,11 @@ int next_parcel();
 /// Waits for all threads of the warp or of the block.
 void wait_for_warp();
 void wait_for_block();
-/// Copies that a thread has started.
+/// Copies that a thread has started, in groups.
 void begin_copy(void *to, const void *from, size_t bytes);
+void end_group();
+/// Finishes all groups but the newest.
+void finish_groups_but(size_t newest);
 void finish_copies();
 [[noreturn]] void fail(const std::string &what);
 
@@ -232,5 +235,9 @@ inline void copy_ahead(void *to, const void *from, bool there) {
 }
 
 inline void wait_for_copies() { emulated::finish_copies(); }
+inline void end_group() { emulated::end_group(); }
+template <int COUNT> void wait_for_groups_but() { emulated::finish_groups_but(COUNT); }
+
+inline uint32_t joined(uint16_t low, uint16_t high) { return low | static_cast<uint32_t>(high) << 16; }
 
 inline float exp2_near(float x) { return exp2f(x); }

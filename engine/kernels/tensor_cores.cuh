@@ -50,6 +50,21 @@ FUNCTION void copy_ahead(void *to, const void *from, bool there) {
 /// Waits for all copies that this thread has started.
 FUNCTION void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
+/// Makes one group of the copies that this thread has started since the last group.
+FUNCTION void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+
+/// Waits for all groups of copies but the newest `COUNT`.
+template <int COUNT> FUNCTION void wait_for_groups_but() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
+}
+
+/// Two values in a register, the first in the lower half; not before other instructions that were written before it.
+FUNCTION uint32_t joined(uint16_t low, uint16_t high) {
+    uint32_t bits;
+    asm volatile("mov.b32 %0, {%1, %2};" : "=r"(bits) : "h"(low), "h"(high));
+    return bits;
+}
+
 /// `2^x`, zero for minus infinity.
 FUNCTION float exp2_near(float x) {
     float power;

@@ -67,7 +67,41 @@ def z_image(config, request, dtype, device):
     }
 
 
-INPUTS = {"FluxTransformer2DModel": flux, "ZImageTransformer2DModel": z_image}
+def unet(config, request, dtype, device):
+    """The arguments of the UNet of Stable Diffusion and SDXL, with both branches of guidance."""
+    batch, tokens = 2 * request.batch, request.tokens or 77
+
+    def noise(*shape):
+        return torch.randn(*shape, dtype=dtype, device=device)
+
+    added = {"text_embeds": noise(batch, 1280), "time_ids": torch.zeros(batch, 6, dtype=dtype, device=device)}
+    return {
+        "sample": noise(batch, config.in_channels, request.height // LATENT, request.width // LATENT),
+        "timestep": torch.tensor(500, device=device),
+        "encoder_hidden_states": noise(batch, tokens, config.cross_attention_dim),
+        "added_cond_kwargs": added if config.addition_embed_type else None,
+        "return_dict": False,
+    }
+
+
+INPUTS = {"FluxTransformer2DModel": flux, "ZImageTransformer2DModel": z_image, "UNet2DConditionModel": unet}
+
+
+def decode(request, dtype, device):
+    """Seconds to decode one picture, and the peak of VRAM meanwhile."""
+    model = diffusers.AutoencoderKL.from_pretrained(request.model / "vae", torch_dtype=dtype).eval().to(device)
+    sides = request.height // LATENT, request.width // LATENT
+    latents = torch.randn(1, model.config.latent_channels, *sides, dtype=dtype, device=device)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
+    times = []
+    with torch.inference_mode():
+        for _ in range(3):
+            started = time.perf_counter()
+            model.decode(latents, return_dict=False)[0].float().cpu()
+            times.append(time.perf_counter() - started)
+    peak = torch.cuda.max_memory_allocated() if device.type == "cuda" else None
+    return {"decode_seconds": min(times), "decode_peak": peak}
 
 
 def peak_of_process():
@@ -134,7 +168,7 @@ def main():
 
     torch.manual_seed(0)
     device, dtype = torch.device(request.device), getattr(torch, request.dtype)
-    folder = request.model / "transformer"
+    folder = next(folder for part in ("transformer", "unet") if (folder := request.model / part).is_dir())
     name = json.loads((folder / "config.json").read_text())["_class_name"]
     if name not in INPUTS:
         parser.error(f"{name} is not known here, only {' and '.join(INPUTS)}")
@@ -161,6 +195,9 @@ def main():
             "device": torch.cuda.get_device_name(), "peak_allocated": torch.cuda.max_memory_allocated(),
             "peak_reserved": torch.cuda.max_memory_reserved(),
         }  # fmt: skip
+    if request.mode == "resident":
+        del model, inputs
+        result |= decode(request, dtype, device)
     text = json.dumps(result, indent=1)
     if request.json:
         request.json.write_text(text + "\n")

@@ -9,6 +9,7 @@ Parts:
   6  forecasts against what was measured, of all that was run
   7  the kernels: what each computes and how fast, then parts 3 and 4 in short without them
   8  tiny checkpoints of all families: the image in f32 beside the CPU's, and in bf16 with and without streaming
+  9  SDXL, 1024x1024, under a budget, and its UNet and autoencoder in diffusers
 
 Weights are random and of the published shapes. Text encoders are as wide as published and have one layer each: the
 prompt goes through the whole pipeline, and what the denoiser is told has its true shape.
@@ -32,6 +33,7 @@ WAYS = "resident,streamed,synchronous,prefix"
 # A workload: the model it is like, its size, and the budgets in GB.
 Z_IMAGE = {"like": "z-image", "width": 688, "height": 1024, "steps": 12, "batch": 4, "budgets": (8, 12, 16)}
 FLUX = {"like": "flux.1-dev", "width": 1024, "height": 1024, "steps": 6, "batch": 1, "budgets": (8, 12, 16, 24)}
+SDXL = {"like": "sdxl", "width": 1024, "height": 1024, "steps": 6, "batch": 1, "budgets": (4, 8)}
 EXACT = {"width": 512, "height": 512, "steps": 3, "batch": 2, "budgets": (8,)}
 TINY = {"width": 128, "height": 128, "steps": 3, "batch": 2}
 
@@ -207,6 +209,17 @@ def diffusers(bench):
         bench.drop(base["like"])
 
 
+def sdxl(bench):
+    """Part 9. What is foretold knows one run of each kind."""
+    workload = bench.small(SDXL)
+    budgets = bench.budgets(workload, bench.resident_peak(workload))[:1]
+    rows = bench.sluice(workload, "resident,streamed", budgets, "--repeats", "2")
+    command = [sys.executable, HERE / "diffusers_bench.py", bench.folder("sdxl"), "--mode", "resident", "--steps", "4"]
+    command += ["--width", str(workload["width"]), "--height", str(workload["height"]), "--device", bench.args.device]
+    bench.keep("diffusers sdxl", {"modes": {"resident": bench.measured(command)}, "sluice": rows})
+    bench.drop("sdxl")
+
+
 def kernels(bench):
     """Part 7."""
     if bench.args.device == "cpu":
@@ -274,7 +287,7 @@ def families(bench):
     bench.keep("families", {"families": found})
 
 
-PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers, 7: kernels, 8: families}
+PARTS = {1: link, 2: exactness, 3: seed_workload, 4: flux, 5: diffusers, 7: kernels, 8: families, 9: sdxl}
 
 
 def gb(value):
@@ -317,14 +330,20 @@ def show_diffusers(model, result):
     """diffusers and Sluice side by side."""
     print(f"\n{model}: a step of the transformer in diffusers and in Sluice")
     rows = [
-        ["diffusers " + mode, f"{one['step_seconds']:.3f}", gb(one.get("peak_allocated")), gb(one.get("peak_reserved")), gb(one["process_peak"])]
+        [
+            "diffusers " + mode, f"{one['step_seconds']:.3f}", f"{one.get('decode_seconds', 0):.3f}", gb(one.get("peak_allocated")),
+            gb(one.get("peak_reserved")), gb(one["process_peak"]),
+        ]
         for mode, one in result["modes"].items()
     ]  # fmt: skip
     rows += [
-        ["sluice " + row["way"], f"{row['step_seconds']:.3f}", gb(row["peak"]), "-", gb(row["process_peak"])]
+        [
+            "sluice " + row["way"], f"{row['step_seconds']:.3f}", f"{row['decode_seconds']:.3f}", gb(row["peak"]), "-",
+            gb(row["process_peak"]),
+        ]
         for row in rows_of(result.get("sluice"))
-    ]
-    table(["", "step s", "VRAM GB", "reserved GB", "RAM GB"], rows)
+    ]  # fmt: skip
+    table(["", "step s", "decode s", "VRAM GB", "reserved GB", "RAM GB"], rows)
 
 
 def show_trials(trials):

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use sluice_engine::{
-    memory::Attention,
     memory::{Footprint, Workload},
     models::{KnownDefaults, KnownModel, Model, known_model},
-    nn::{Computes, Trace},
+    nn::{Computes, Kernels, Trace},
     pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
 };
@@ -45,7 +44,7 @@ pub fn request(id: &str) -> Result<Request> {
 pub fn sizes(id: &str, request: &Request) -> Result<(Footprint, Workload)> {
     let (known, model) = opened(id)?;
     let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
-    let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Attention::Math)))?;
+    let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Kernels::NONE)))?;
     Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
 }
 

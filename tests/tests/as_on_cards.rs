@@ -8,9 +8,9 @@ use std::{collections::BTreeSet, fs};
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::{
     hardware::{MemoryAccount, metered},
-    memory::{Attention, Placement},
+    memory::Placement,
     nn::{
-        self, Computes, Costs, Mask, Trace, compute_as_on_cards,
+        self, Computes, Costs, Kernels, Mask, Trace, compute_as_on_cards,
         computed::{Weight, attention},
     },
     precision::{Encoding, Format, Zeros},
@@ -214,7 +214,7 @@ fn unpacking_takes_what_was_foretold() {
             assert_eq!(values.elem_count(), count);
             let costs = Costs {
                 value_bytes: dtype.size_in_bytes(),
-                computes: Computes::Card(Attention::Math),
+                computes: Computes::Card(Kernels::NONE),
                 widens: false,
                 in_bf16: false,
             };
@@ -240,7 +240,7 @@ fn attention_takes_what_was_predicted() {
             let account = MemoryAccount::new();
             let result = metered(&account, || attention(&q, &k, &v, Mask::None).unwrap());
             assert_eq!(result.dims(), q.dims());
-            let computes = Computes::Card(Attention::Math);
+            let computes = Computes::Card(Kernels::NONE);
             let costs = Costs { value_bytes: dtype.size_in_bytes(), computes, widens: false, in_bf16: false };
             let predicted = costs.attention([1, tokens, heads, width], keys, heads).peak;
             let part = account.take_peaks().activations as f64 / predicted as f64;
@@ -336,7 +336,7 @@ fn functions_take_what_was_predicted() {
     ];
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
-            let trace = Trace::new(Computes::Card(Attention::Math));
+            let trace = Trace::new(Computes::Card(Kernels::NONE));
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();
             trace.take();

@@ -9,7 +9,7 @@ use super::{
         channel_norm_scratch_bytes, conv_path, conv_scratch_bytes, linear_scratch_bytes,
         response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
-    cuda::WIDTHS,
+    cuda::{self, WIDTHS},
     effort::{Effort, uneven},
 };
 
@@ -36,8 +36,24 @@ pub enum Computes {
         /// How long its functions take.
         effort: Effort,
     },
-    /// A GPU, with compositions of tensor library functions, and attention as chosen.
-    Card(Attention),
+    /// A GPU.
+    Card(Kernels),
+}
+
+/// What a GPU computes with kernels of this engine. Everything else is composed of functions of the tensor library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernels {
+    /// How it computes attention.
+    pub attention: Attention,
+    /// Whether there are kernels for other functions.
+    pub others: bool,
+}
+
+impl Kernels {
+    /// No kernels.
+    pub const NONE: Self = Self { attention: Attention::Math, others: false };
+    /// All kernels.
+    pub const ALL: Self = Self { attention: Attention::Tiled, others: true };
 }
 
 impl Computes {
@@ -109,6 +125,12 @@ impl Costs {
         Cost { peak: bytes(result + more), result: bytes(result), operations }
     }
 
+    /// A function that has a kernel on GPUs, with a result of `result` values, and the `more` values that a composition needs
+    /// next to it at its peak.
+    fn with_kernel(self, kernels: Kernels, result: usize, more: usize, operations: f64) -> Cost {
+        self.composed(result, if kernels.others { 0 } else { more }, operations)
+    }
+
     /// `[rows, inputs]` through a linear layer.
     pub fn linear(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
         let operations = 2.0 * rows as f64 * inputs as f64 * outputs as f64;
@@ -134,9 +156,11 @@ impl Costs {
     /// Bytes for dequantizing a packed matrix for its product: the widened values and scratch memory. The CPU
     /// widens a piece at a time.
     pub fn unpacked(self, elements: usize) -> u64 {
+        let widened = elements * self.value_bytes;
         match self.computes {
             Computes::Processor { .. } => 0,
-            Computes::Card(_) => (elements * self.value_bytes + unpacked_scratch_bytes(elements)) as u64,
+            Computes::Card(Kernels { others: true, .. }) => widened as u64,
+            Computes::Card(_) => (widened + unpacked_scratch_bytes(elements)) as u64,
         }
     }
 
@@ -149,7 +173,15 @@ impl Costs {
                 self.function(effort, values * tensors, values, 0, operations)
             }
             // One of the tensors after a function or a gate, or scaled before it is shifted.
-            Computes::Card(_) => self.composed(values, values, operations),
+            Computes::Card(kernels) => self.with_kernel(kernels, values, values, operations),
+        }
+    }
+
+    /// The product of `values` values and a function of as many, which has no kernel for GPUs.
+    pub fn product_of_two(self, values: usize) -> Cost {
+        match self.computes {
+            Computes::Processor { .. } => self.pointwise(values, 2),
+            Computes::Card(_) => self.composed(values, values, 8.0 * values as f64),
         }
     }
 
@@ -166,21 +198,25 @@ impl Costs {
         }
     }
 
-    /// A norm of `values` values.
+    /// A norm of rows or groups of `values` values.
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 1),
-            // Before and after a function in f32.
-            Computes::Card(_) => {
-                self.composed(values, values * (2 * WIDE / self.value_bytes - 1), 8.0 * values as f64)
-            }
+            Computes::Card(Kernels { others: true, .. }) => self.composed(values, 0, 8.0 * values as f64),
+            Computes::Card(_) => self.composed_norm(values),
         }
+    }
+
+    /// A norm of `values` values by the tensor library: before and after a function in f32.
+    fn composed_norm(self, values: usize) -> Cost {
+        self.composed(values, values * (2 * WIDE / self.value_bytes - 1), 8.0 * values as f64)
     }
 
     /// A rotation of the neighbouring pairs of `values` values.
     pub fn rotation(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 1),
+            Computes::Card(Kernels { others: true, .. }) => self.composed(values, 0, 8.0 * values as f64),
             // In f32, the values unless they are in it, and four halves of which two are added.
             Computes::Card(_) => {
                 let widened = if self.value_bytes < WIDE { WIDE * values } else { 0 };
@@ -195,7 +231,7 @@ impl Costs {
         let cost = self.pointwise(values, 1);
         match self.computes {
             // They are rounded to the type of the values.
-            Computes::Card(_) if self.value_bytes < WIDE => {
+            Computes::Card(Kernels { others: false, .. }) if self.value_bytes < WIDE => {
                 Cost { peak: cost.peak + (angles * self.value_bytes) as u64, ..cost }
             }
             _ => cost,
@@ -211,7 +247,7 @@ impl Costs {
                 self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
             Computes::Card(_) => {
-                let cost = self.norm(values);
+                let cost = self.composed_norm(values);
                 // The length of each pixel before and after a function, and the shortest one.
                 Cost { peak: cost.peak + (3 * WIDE * batch * pixels) as u64, ..cost }
             }
@@ -226,7 +262,7 @@ impl Costs {
                 let scratch = response_norm_scratch_bytes(tokens, width);
                 self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
-            Computes::Card(_) => self.norm(values),
+            Computes::Card(_) => self.composed_norm(values),
         }
     }
 
@@ -282,7 +318,7 @@ impl Costs {
                 self.function(effort, wide, queries, scratch, operations)
             }
             // The result alone.
-            Computes::Card(Attention::Tiled) if tiled => {
+            Computes::Card(Kernels { attention: Attention::Tiled, .. }) if tiled => {
                 let result = (queries * self.value_bytes) as u64;
                 Cost { peak: result, result, operations }
             }
@@ -313,7 +349,7 @@ impl Costs {
     /// [`attention`](Self::attention) with a relative position bias.
     pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let mut cost = self.attention(shape, keys, kv_heads);
-        if self.computes == Computes::Card(Attention::Math) {
+        if let Computes::Card(Kernels { attention: Attention::Math, .. }) = self.computes {
             // The bias of each query and key.
             let [batch, tokens, heads, _] = shape;
             let most = Most::USUAL.scores / batch.max(1);
@@ -326,7 +362,7 @@ impl Costs {
     /// [`attention`](Self::attention) with sinks, which has no kernel for GPUs.
     pub fn attention_with_sinks(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let Computes::Card(_) = self.computes else { return self.attention(shape, keys, kv_heads) };
-        let plain = Self { computes: Computes::Card(Attention::Math), ..self };
+        let plain = Self { computes: Computes::Card(Kernels::NONE), ..self };
         let mut cost = plain.attention(shape, keys, kv_heads);
         // The mask, the scores of the sinks, and the values with those of the sinks, which have none.
         let [batch, tokens, heads, width] = shape;
@@ -356,11 +392,20 @@ impl Costs {
                 let wide = pixels * stride * stride * inputs;
                 self.function(effort, wide, pixels * outputs, scratch, operations)
             }
-            // The input as columns (im2col), the product, and the transposed product, next to the kernels.
-            Computes::Card(_) => {
-                let columns = pixels * inputs * side * side;
-                let kernels = if self.widens { inputs * outputs * side * side } else { 0 };
-                self.composed(pixels * outputs, kernels + columns + pixels * outputs, operations)
+            Computes::Card(kernels) => {
+                let (channels, size) = ([batch, inputs, outputs], [height, width]);
+                let (result, wide) = (pixels * outputs, self.value_bytes == WIDE);
+                let widened = if self.widens { inputs * outputs * side * side } else { 0 };
+                let more = if (side, stride) == (1, 1) {
+                    // The product before the bias is added.
+                    result
+                } else if kernels.others && cuda::convolves(wide, [side, stride], channels, size) {
+                    cuda::scratch_bytes(wide, channels, size) / self.value_bytes
+                } else {
+                    // The input as columns (im2col), and the product before it is transposed.
+                    pixels * inputs * side * side + result
+                };
+                self.composed(result, widened + more, operations)
             }
         }
     }

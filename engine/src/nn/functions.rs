@@ -5,7 +5,7 @@ use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail}
 
 use super::{
     Device, Mask, Tensor, computed,
-    cost::{Computes, Cost, Costs},
+    cost::{Computes, Cost, Costs, Kernels},
     tensor::Kind,
     trace::Traced,
 };
@@ -108,7 +108,13 @@ pub fn silu_mul(gate: &Tensor, up: &Tensor) -> Result<Tensor> {
 
 /// `x · sigmoid(gate)`, such as the output of a gated attention.
 pub fn sigmoid_mul(gate: &Tensor, x: &Tensor) -> Result<Tensor> {
-    pointwise("sigmoid_mul", [x, gate], 2, |[x, gate]| computed::sigmoid_mul(gate, x))
+    let (values, dims) = (x.elem_count(), x.dims().to_vec());
+    apply(
+        "sigmoid_mul",
+        [x, gate],
+        |costs| (costs.product_of_two(values), dims),
+        |[x, gate]| computed::sigmoid_mul(gate, x),
+    )
 }
 
 /// GELU in its tanh approximation (Hendrycks and Gimpel 2016).
@@ -352,12 +358,14 @@ fn attend(
     let inputs = [q.traced()?, k.traced()?, v.traced()?];
     let costs = inputs[0].trace().costs(inputs[0].dtype);
     let mut cost = cost_of(costs, shape, [keys, kv_heads]);
-    let of =
-        |attention| Costs { computes: Computes::Card(attention), ..costs }.attention(shape, keys, kv_heads);
+    let of = |attention| {
+        let kernels = Kernels { attention, others: false };
+        Costs { computes: Computes::Card(kernels), ..costs }.attention(shape, keys, kv_heads)
+    };
     inputs[0].trace().add_attention(&match costs.computes {
         Computes::Processor { .. } => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
-        Computes::Card(chosen) => AttentionBytes {
-            on_gpu: Some(chosen),
+        Computes::Card(kernels) => AttentionBytes {
+            on_gpu: Some(kernels.attention),
             fused: 0,
             math: of(Attention::Math).peak,
             tiled: of(Attention::Tiled).peak,

@@ -24,7 +24,7 @@ pub use candle_core::{D, DType, Error, Result, bail};
 
 pub use back_end::with_attention;
 pub use computed::{Conv2d, Mask, compute_as_on_cards};
-pub use cost::{Computes, Cost, Costs};
+pub use cost::{Computes, Cost, Costs, Kernels};
 pub use doubling::{doubled, doubling_kernels};
 pub use dryrun::{DryRun, Meter};
 pub use effort::Effort;

@@ -24,7 +24,7 @@ use crate::{
         Outcome, RunIdentity, USUAL_DISK, machine_of,
     },
     models::Model,
-    nn::{Computes, Effort},
+    nn::{self, Computes, Effort, Kernels},
     request::ComputeDtype,
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
@@ -43,8 +43,8 @@ const BLOCK_LATENCY: f64 = 30e-6;
 pub struct Target {
     /// What was chosen.
     pub choice: DeviceChoice,
-    /// How a card computes attention.
-    pub attention: Attention,
+    /// What a card computes with kernels of this engine.
+    pub kernels: Kernels,
     /// What the planner may count with.
     pub machine: Machine,
     /// Whether the budget is enforced: a GPU's always is, the machine's own memory if a budget or the system limits it.
@@ -126,7 +126,7 @@ impl Target {
                 };
                 Ok(Self {
                     choice,
-                    attention: possible(preferences.attention, card.has_kernels),
+                    kernels: possible(preferences.attention, card.has_kernels),
                     machine,
                     enforced: true,
                     f32_rate: Some(card.f32_operations_per_second),
@@ -153,7 +153,7 @@ impl Target {
                 };
                 Ok(Self {
                     choice,
-                    attention: preferences.attention,
+                    kernels: Kernels { attention: preferences.attention, others: true },
                     machine,
                     enforced: limit.is_some() || limited,
                     f32_rate: None,
@@ -179,7 +179,7 @@ impl Target {
                 }
                 Ok(Self {
                     choice,
-                    attention: possible(preferences.attention, card.has_bf16()),
+                    kernels: possible(preferences.attention, card.has_bf16() && nn::cuda::enabled()),
                     machine,
                     enforced: true,
                     f32_rate,
@@ -212,7 +212,7 @@ impl Target {
     /// What computes: a simulated card is the processor.
     pub fn computes(&self) -> Computes {
         match self.card {
-            Some(_) => Computes::Card(self.attention),
+            Some(_) => Computes::Card(self.kernels),
             None => Computes::Processor { threads: self.threads, effort: self.effort },
         }
     }
@@ -220,7 +220,7 @@ impl Target {
     /// What would compute if a simulated card were there.
     pub fn computes_if_there(&self) -> Computes {
         match self.choice {
-            DeviceChoice::Simulated(_) => Computes::Card(self.attention),
+            DeviceChoice::Simulated(_) => Computes::Card(self.kernels),
             _ => self.computes(),
         }
     }
@@ -257,9 +257,9 @@ impl Target {
     }
 }
 
-/// The attention that a card computes: kernels need compute capability 8.0, as bf16 does.
-fn possible(wanted: Attention, has_kernels: bool) -> Attention {
-    if has_kernels { wanted } else { Attention::Math }
+/// The kernels of a card: they need compute capability 8.0, as bf16 does.
+fn possible(attention: Attention, has_kernels: bool) -> Kernels {
+    if has_kernels { Kernels { attention, others: true } } else { Kernels::NONE }
 }
 
 fn find(id: &str) -> Result<&'static CardProfile, PipelineError> {

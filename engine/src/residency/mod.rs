@@ -31,6 +31,7 @@ mod device;
 mod error;
 mod executor;
 mod moment;
+mod pieces;
 mod store;
 mod weight_source;
 mod weights;

@@ -10,8 +10,9 @@ use candle_core::{DType, Device, Tensor};
 
 use super::{
     RunError,
-    buffer::{BlockLayout, Buffer, Sizes, bytes, held_values, replace},
+    buffer::{BlockLayout, Buffer, Sizes, TensorPlace, bytes, held_values, replace},
     device::DeviceMemory,
+    pieces::Pieces,
 };
 use crate::{
     checkpoint::Component,
@@ -207,11 +208,12 @@ impl WeightSource {
     }
 
     fn bring_by_tensor(&self, block: usize, to: &Buffer, go_on: &dyn Fn() -> bool) -> Result<bool, RunError> {
+        let mut pieces = Pieces::default();
         for (index, place) in self.layouts[block].tensors.iter().enumerate() {
             if !go_on() {
                 return Ok(false);
             }
-            self.bring_tensor(block, index, &to.view(place)?)?;
+            self.bring_tensor(block, index, &to.view(place)?, &mut pieces)?;
         }
         Ok(true)
     }
@@ -242,12 +244,18 @@ impl WeightSource {
         let place = self.layouts[block].tensors[tensor].alone();
         let reserved = self.account.reserve_weights(place.bytes())?;
         let to = unmetered(|| self.memory.allocate(&place.sizes()))?;
-        self.bring_tensor(block, tensor, &to)?;
+        self.bring_tensor(block, tensor, &to, &mut Pieces::default())?;
         Ok(Leaf { weight: to.weight(&place)?, bytes: place.bytes(), _reserved: reserved })
     }
 
     /// Loads one tensor into a device buffer of its size.
-    fn bring_tensor(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
+    fn bring_tensor(
+        &self,
+        block: usize,
+        tensor: usize,
+        to: &Buffer,
+        pieces: &mut Pieces,
+    ) -> Result<(), RunError> {
         let place = &self.layouts[block].tensors[tensor];
         let sizes = place.sizes();
         if self.memory.is_unified() {
@@ -258,12 +266,17 @@ impl WeightSource {
             self.memory.upload(&copy.buffer.view(place)?, to, &sizes, &|| true)?;
             return Ok(());
         }
-        self.bring_in_pieces(block, tensor, to)
+        self.bring_in_pieces(block, tensor, to, pieces)
     }
 
-    /// Loads a tensor from disk to a GPU in pieces too small to count towards any budget, through one buffer.
-    fn bring_in_pieces(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {
-        const PIECE: usize = 1 << 20;
+    /// Loads a tensor from disk to a GPU.
+    fn bring_in_pieces(
+        &self,
+        block: usize,
+        tensor: usize,
+        to: &Buffer,
+        pieces: &mut Pieces,
+    ) -> Result<(), RunError> {
         let place = self.layouts[block].tensors[tensor].alone();
         let stored = &self.component.blocks[block].tensors[tensor].1;
         let mut patch = self.state().patches.get(&(block, place.name.clone())).cloned();
@@ -272,23 +285,20 @@ impl WeightSource {
             patch =
                 Some(unmetered(|| held_values(&stored.load(&Device::Cpu)?, &place).map_err(RunError::from))?);
         }
-        let from = unmetered(|| self.memory.allocate_host(&place.piece(0, PIECE).sizes()))?;
-        for first in (0..place.values()).step_by(PIECE) {
-            let piece = place.piece(first, PIECE);
+        let read = |first: usize, piece: &TensorPlace, buffer: &Buffer| -> Result<(), RunError> {
             match &patch {
                 Some(patch) => {
                     let values = patch.flatten_all()?.narrow(0, first, piece.elements())?;
-                    replace(&from, &piece.alone(), &values)?;
+                    Ok(replace(buffer, piece, &values)?)
                 }
                 None => {
                     let mut outcome = Ok(());
-                    from.fill(&piece.alone(), |values| outcome = stored.read_from(first, values))?;
-                    outcome?;
+                    buffer.fill(piece, |values| outcome = stored.read_from(first, values))?;
+                    Ok(outcome?)
                 }
             }
-            self.memory.upload(&from, &to.view(&piece)?, &piece.sizes(), &|| true)?;
-        }
-        Ok(())
+        };
+        pieces.bring(&*self.memory, &place, to, read)
     }
 
     fn read_tensor(&self, block: usize, tensor: usize, to: &Buffer) -> Result<(), RunError> {

@@ -61,6 +61,8 @@ struct Case {
 enum Function {
     /// A function of tensors with a given number of rows.
     Values { given: fn(usize) -> Result<Vec<Tensor>>, compute: fn(&[Tensor]) -> Result<Tensor> },
+    /// The same of one whose result is rounded before a bias is added.
+    Sum { given: fn(usize) -> Result<Vec<Tensor>>, compute: fn(&[Tensor]) -> Result<Tensor> },
     /// A function of heads and angles.
     Rotation(fn(&Tensor, &Rope) -> Result<Tensor>),
     /// Dequantization of a packed matrix.
@@ -112,6 +114,14 @@ impl Case {
         compute: fn(&[Tensor]) -> Result<Tensor>,
     ) -> Self {
         Self { name, function: Function::Values { given, compute } }
+    }
+
+    const fn of_sum(
+        name: &'static str,
+        given: fn(usize) -> Result<Vec<Tensor>>,
+        compute: fn(&[Tensor]) -> Result<Tensor>,
+    ) -> Self {
+        Self { name, function: Function::Sum { given, compute } }
     }
 
     const fn of_angles(name: &'static str, compute: fn(&Tensor, &Rope) -> Result<Tensor>) -> Self {
@@ -167,7 +177,7 @@ impl Case {
             tensors.iter().map(|tensor| tensor.to_dtype(dtype)).collect()
         };
         Ok(match self.function {
-            Function::Values { given: of_rows, compute } => {
+            Function::Values { given: of_rows, compute } | Function::Sum { given: of_rows, compute } => {
                 let given = given(of_rows(rows)?)?;
                 Box::new(move |dtype| compute(&in_dtype(&given, dtype)?))
             }
@@ -193,7 +203,7 @@ impl Case {
         };
         match self.function {
             Function::Unpacking(_) => 0.0,
-            Function::Rotation(_) => 2.0 * unit + 4e-6,
+            Function::Rotation(_) | Function::Sum { .. } => 2.0 * unit + 4e-6,
             Function::Values { .. } => unit + 4e-6,
         }
     }
@@ -222,18 +232,37 @@ const CASES: &[Case] = &[
         gelu_tanh_mul(&given[0], &given[1])
     }),
     Case::of_values("gated GELU", two_rows_and_a_vector, |given| geglu(&given[0])),
-    Case::of_values("linear layer from 64, bias", inputs_weight_and_bias, |given| {
+    Case::of_sum("linear layer from 64, bias", inputs_weight_and_bias, |given| {
         linear(&given[0], &given[1], Some(&given[2]))
     }),
-    Case::of_values("1×1 convolution from 64, bias", pixels_weight_and_bias, |given| {
+    Case::of_sum("1×1 convolution from 64, bias", pixels_weight_and_bias, |given| {
         conv2d(&given[0], &given[1], Some(&given[2]), Conv2d::POINTWISE)
     }),
+    Case::of_values("3×3 convolution, 320 channels", |rows| planes_and_kernels(rows, 320, 320), convolve),
+    Case::of_values(
+        "3×3 convolution, 1280 channels",
+        |rows| planes_and_kernels(rows.min(64), 1280, 1280),
+        convolve,
+    ),
+    Case::of_values(
+        "3×3 convolution, 128 channels, 8 times as large",
+        |rows| planes_and_kernels(8 * rows, 128, 128),
+        convolve,
+    ),
+    Case::of_values(
+        "3×3 convolution, 128 channels to 3",
+        |rows| planes_and_kernels(8 * rows, 128, 3),
+        convolve,
+    ),
     Case::of_angles("RoPE, interleaved", rope_interleaved),
     Case::of_angles("RoPE, half", rope_half),
+    Case::of_values("attention, heads of 40", |rows| heads(rows, 40), attend),
     Case::of_values("attention, heads of 64", |rows| heads(rows, 64), attend),
     Case::of_values("attention, heads of 72", |rows| heads(rows, 72), attend),
+    Case::of_values("attention, heads of 80", |rows| heads(rows, 80), attend),
     Case::of_values("attention, heads of 96", |rows| heads(rows, 96), attend),
     Case::of_values("attention, heads of 128", |rows| heads(rows, 128), attend),
+    Case::of_values("attention, heads of 160", |rows| heads(rows, 160), attend),
     Case::of_values(
         "causal attention",
         |rows| heads(rows.min(512), 128),
@@ -271,6 +300,15 @@ fn inputs_weight_and_bias(rows: usize) -> Result<Vec<Tensor>> {
 
 fn pixels_weight_and_bias(rows: usize) -> Result<Vec<Tensor>> {
     Ok(vec![tensor(1, &[1, 64, rows, 8])?, tensor(2, &[320, 64, 1, 1])?, tensor(3, &[320])?])
+}
+
+/// Planes of `rows` times eight pixels, kernels and bias.
+fn planes_and_kernels(rows: usize, inputs: usize, outputs: usize) -> Result<Vec<Tensor>> {
+    Ok(vec![tensor(1, &[1, inputs, rows, 8])?, tensor(2, &[outputs, inputs, 3, 3])?, tensor(3, &[outputs])?])
+}
+
+fn convolve(given: &[Tensor]) -> Result<Tensor> {
+    conv2d(&given[0], &given[1], Some(&given[2]), Conv2d::SAME_3X3)
 }
 
 fn two_rows_and_a_vector(rows: usize) -> Result<Vec<Tensor>> {

@@ -5,11 +5,10 @@ use candle_core::{DType, Result, Tensor};
 use super::{ACCESS, Argument, Launch, Launches, Source, WARP, name_of, placed, together};
 
 /// Head widths with a kernel.
-pub const WIDTHS: [usize; 4] = [64, 72, 96, 128];
+pub const WIDTHS: [usize; 7] = [40, 64, 72, 80, 96, 128, 160];
 
 /// As in `attention.cu`.
 const WARPS: usize = 4;
-const QUERIES: usize = 128;
 const KEYS: usize = 64;
 const SIDE: usize = 16;
 const PADDING: usize = 8;
@@ -62,12 +61,13 @@ fn describe(
     }
     arguments.extend([Argument::Number(scale as f32), Argument::Whole(causal.into())]);
     let pitch = width.next_multiple_of(SIDE) + PADDING;
+    let queries = WARPS * SIDE * if width > 128 { 1 } else { 2 };
     let launch = Launch {
         source: Source::Attention,
         kernel: format!("attention_{name}_{width}"),
-        grid: [tokens.div_ceil(QUERIES), heads, batch],
+        grid: [tokens.div_ceil(queries), heads, batch],
         block: [WARPS * WARP, 1, 1],
-        shared: (QUERIES + 2 * KEYS) * pitch * q.dtype().size_in_bytes(),
+        shared: (queries + 2 * KEYS) * pitch * q.dtype().size_in_bytes(),
         arguments,
     };
     Ok(Some(Launches { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))

@@ -22,6 +22,8 @@ impl Source {
         match self {
             Self::Activation => "sluice_activation",
             Self::Attention => "sluice_attention",
+            Self::Convolution => "sluice_convolution",
+            Self::ConvolutionF32 => "sluice_convolution_f32",
             Self::Modulation => "sluice_modulation",
             Self::Norm => "sluice_norm",
             Self::Rope => "sluice_rope",
@@ -34,6 +36,8 @@ impl Source {
         match self {
             Self::Activation => include_str!(concat!(env!("OUT_DIR"), "/activation.ptx")),
             Self::Attention => include_str!(concat!(env!("OUT_DIR"), "/attention.ptx")),
+            Self::Convolution => include_str!(concat!(env!("OUT_DIR"), "/convolution.ptx")),
+            Self::ConvolutionF32 => include_str!(concat!(env!("OUT_DIR"), "/convolution_f32.ptx")),
             Self::Modulation => include_str!(concat!(env!("OUT_DIR"), "/modulation.ptx")),
             Self::Norm => include_str!(concat!(env!("OUT_DIR"), "/norm.ptx")),
             Self::Rope => include_str!(concat!(env!("OUT_DIR"), "/rope.ptx")),

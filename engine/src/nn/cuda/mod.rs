@@ -4,6 +4,7 @@
 //! the same launches in emulation on the CPU. [`switch`] and `SLUICE_CUDA_KERNELS=0` turn them off.
 
 mod attention;
+mod convolution;
 #[cfg(feature = "cuda")]
 mod device;
 #[cfg(feature = "cuda")]
@@ -25,6 +26,7 @@ use candle_core::{DType, Result, Tensor, bail};
 use super::back_end;
 use crate::memory::Attention;
 pub use attention::{WIDTHS, attention, attention_with_bias};
+pub use convolution::{convolution, convolves, scratch_bytes};
 pub use norms::{RowNorm, group_norm, norm_rows};
 pub use pointwise::{Curve, Rotation, add_to_channels, add_vector, gated, gated_add, modulate, rope};
 pub use widening::widen;
@@ -60,6 +62,10 @@ pub enum Source {
     Activation,
     /// Attention.
     Attention,
+    /// Convolutions on tensor cores.
+    Convolution,
+    /// Convolutions in f32.
+    ConvolutionF32,
     /// Scales, shifts and gates.
     Modulation,
     /// Norms.

@@ -52,20 +52,31 @@ pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     // GPUs accumulate 16-bit values in f32 and round once; the tensor library on the CPU rounds partial sums.
     let dtype = if x.device().is_cpu() { DType::F32 } else { x.dtype() };
-    let mut x_padded = x.to_dtype(dtype)?;
-    if conv.trailing > 0 {
-        x_padded = x_padded.pad_with_zeros(2, 0, conv.trailing)?.pad_with_zeros(3, 0, conv.trailing)?;
+    let (values, weight) = (x.to_dtype(dtype)?, weight.to_dtype(dtype)?);
+    let bias = bias.map(|bias| bias.to_dtype(dtype)).transpose()?;
+    let composed = || {
+        let product = product(&values, &weight, conv)?;
+        let Some(bias) = &bias else { return Ok(product) };
+        let plain = || product.broadcast_add(&bias.reshape((1, bias.elem_count(), 1, 1))?);
+        cuda::or_plain(&product, || cuda::add_to_channels(&product, bias), plain)
+    };
+    cuda::or_plain(&values, || cuda::convolution(&values, &weight, bias.as_ref(), conv), composed)?
+        .to_dtype(x.dtype())
+}
+
+/// A convolution by the tensor library, which for kernels of more than one pixel materializes the patches of the input.
+fn product(x: &Tensor, weight: &Tensor, conv: Conv2d) -> Result<Tensor> {
+    let (outputs, channels, rows, columns) = weight.dims4()?;
+    if (rows, columns) == (1, 1) && conv == Conv2d::POINTWISE {
+        let (batch, _, height, width) = x.dims4()?;
+        let weight = weight.reshape((1, outputs, channels))?.broadcast_as((batch, outputs, channels))?;
+        return weight.matmul(&x.flatten(2, 3)?.contiguous()?)?.reshape((batch, outputs, height, width));
     }
-    let product = x_padded.conv2d(&weight.to_dtype(dtype)?, conv.padding, conv.stride, 1, 1)?;
-    match bias {
-        Some(bias) => {
-            let bias = bias.to_dtype(dtype)?;
-            let plain = || product.broadcast_add(&bias.reshape((1, bias.elem_count(), 1, 1))?);
-            cuda::or_plain(&product, || cuda::add_to_channels(&product, &bias), plain)?
-        }
-        None => product,
-    }
-    .to_dtype(x.dtype())
+    let padded = match conv.trailing {
+        0 => x.clone(),
+        trailing => x.pad_with_zeros(2, 0, trailing)?.pad_with_zeros(3, 0, trailing)?,
+    };
+    padded.conv2d(weight, conv.padding, conv.stride, 1, 1)
 }
 
 /// The sizes of one convolution with a square kernel.
