@@ -18,7 +18,7 @@ pub struct Steerer {
 
 #[derive(Debug, Clone)]
 enum Network {
-    ControlNet(ControlNet),
+    ControlNet(Box<ControlNet>),
     T2iAdapter(T2iAdapter),
 }
 
@@ -44,7 +44,7 @@ impl Steerer {
                 (Network::T2iAdapter(network), component)
             } else {
                 let (network, component) = ControlNet::open(part, steered)?;
-                (Network::ControlNet(network), component)
+                (Network::ControlNet(Box::new(network)), component)
             };
             all.push(Self { network, maps: vec![number] });
             components.push(component);
