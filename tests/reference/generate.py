@@ -25,6 +25,7 @@ import prompts
 import pictures
 import recording
 import samplers
+import steering
 import tables
 import tiny_clips
 import walks
@@ -208,6 +209,7 @@ def write_all(out, names):
     checkpoints.write_json(f"{out}/parameters.json", likeness.parameters(), indent=1)
     save_tensors(tables.tensors(), f"{out}/tables/golden.safetensors")
     checkpoints.write_json(f"{out}/tables/configurations.json", tables.configurations(), indent=1)
+    save_tensors(steering.tensors(save_case), f"{out}/steered_unets.safetensors")
     save_tensors(samplers.noise(), f"{out}/noise.safetensors")
     save_tensors(samplers.schedules(), f"{out}/schedules.safetensors")
     save_tensors(samplers.steps(), f"{out}/samplers.safetensors")

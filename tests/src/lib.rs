@@ -23,6 +23,7 @@ pub mod parity;
 pub mod pixels;
 pub mod runner;
 pub mod segment;
+pub mod steering;
 pub mod stores;
 pub mod threads;
 pub mod twins;

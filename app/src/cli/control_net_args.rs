@@ -15,14 +15,15 @@ use super::{exit::refuse, names::named};
 pub(super) struct ControlNetArgs {
     /// A ControlNet that steers the image, made for the model: a .safetensors file, or a folder as diffusers has it. Can be
     /// given several times.
-    #[arg(long, value_name = "PATH", requires = "control_image")]
+    #[arg(long, value_name = "PATH")]
     control_net: Vec<PathBuf>,
     /// The image that a ControlNet follows, in the order of the ControlNets: edges, depths, poses, or an image that a
-    /// preprocessor makes a map of.
+    /// preprocessor makes a map of. Those that follow the input image (inpaint) take none.
     #[arg(long, value_name = "FILE", requires = "control_net")]
     control_image: Vec<PathBuf>,
-    /// What to make of the image first: white edges on black (canny), black and white swapped (invert), how near things are
-    /// (depth), or nothing.
+    /// What to make of the image first: white edges (canny), lines (lineart) or thick lines (scribble) on black, black and
+    /// white swapped (invert), the image without colours (gray), blurred (blur) or without details (tile), a grid of its
+    /// colours (color), how near things are (depth), or nothing; or the input image without its masked part (inpaint).
     #[arg(long, value_name = "NAME", value_parser = named(&Preprocessor::ALL, Preprocessor::name), requires = "control_net")]
     control_preprocessor: Vec<Preprocessor>,
     /// What kind of image a ControlNet follows, for those that follow several (unions). Left out, it is what the preprocessor
@@ -52,27 +53,32 @@ impl ControlNetArgs {
     /// The ControlNets.
     ///
     /// # Errors
-    /// Fails if there are not as many images as ControlNets.
+    /// Fails if there are not as many images as ControlNets that follow one.
     pub fn nets(&self) -> anyhow::Result<Vec<ControlNet>> {
-        let (nets, images) = (self.control_net.len(), self.control_image.len());
-        if nets != images {
+        let usual = ControlNet::default();
+        let preprocessor = |index| given(&self.control_preprocessor, index, usual.preprocessor);
+        let follow = (0..self.control_net.len()).filter(|index| !preprocessor(*index).takes_input()).count();
+        if follow != self.control_image.len() {
             let advice = "Give a --control-image for each --control-net.".to_owned();
-            let [nets, images] = [counted(nets, "ControlNet"), counted(images, "image")];
+            let [nets, images] = [counted(follow, "ControlNet"), counted(self.control_image.len(), "image")];
             return Err(refuse(format!("{nets} and {images} for them are given"), advice));
         }
-        let usual = ControlNet::default();
-        let each = self.control_net.iter().zip(&self.control_image).enumerate();
-        let net = |(index, (model, image)): (usize, (&PathBuf, &PathBuf))| ControlNet {
-            model: model.clone(),
-            image: image.clone(),
-            preprocessor: given(&self.control_preprocessor, index, usual.preprocessor),
-            mode: self.control_mode.get(index).copied(),
-            weight: given(&self.control_weight, index, usual.weight),
-            start: given(&self.control_start, index, usual.start),
-            end: given(&self.control_end, index, usual.end),
-            fit: usual.fit,
+        let mut images = self.control_image.iter();
+        let net = |(index, model): (usize, &PathBuf)| {
+            let preprocessor = preprocessor(index);
+            let image = if preprocessor.takes_input() { None } else { images.next() };
+            ControlNet {
+                model: model.clone(),
+                image: image.cloned().unwrap_or_default(),
+                preprocessor,
+                mode: self.control_mode.get(index).copied(),
+                weight: given(&self.control_weight, index, usual.weight),
+                start: given(&self.control_start, index, usual.start),
+                end: given(&self.control_end, index, usual.end),
+                fit: usual.fit,
+            }
         };
-        Ok(each.map(net).collect())
+        Ok(self.control_net.iter().enumerate().map(net).collect())
     }
 }
 

@@ -134,7 +134,10 @@ impl Order {
         let net = |order: &super::ControlNetOrder| {
             Ok(ControlNet {
                 model: shelf.control_net(&order.model)?,
-                image: inputs.file(&order.image, "the image of a ControlNet")?,
+                image: match order.preprocessor.takes_input() {
+                    true => PathBuf::new(),
+                    false => inputs.file(&order.image, "the image of a ControlNet")?,
+                },
                 preprocessor: order.preprocessor,
                 mode: order.mode,
                 weight: order.weight.unwrap_or(usual.weight),

@@ -19,6 +19,18 @@ fn each_control_net_needs_an_image() {
 }
 
 #[test]
+fn one_that_follows_the_input_image_takes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("edges.safetensors"), &CONTROL_NET);
+    let inpaint = ["--control-net", "edges.safetensors", "--control-preprocessor", "inpaint"];
+    let what = "edges.safetensors cannot be used as a ControlNet: it is for Stable Diffusion 1";
+    assert_fails(&draw(folder.path(), &inpaint), what, "Choose a ControlNet made for the model");
+    let more = [&inpaint[..], &["--control-image", "a.png"]].concat();
+    let what = "0 ControlNets and 1 image for them are given";
+    assert_fails(&draw(folder.path(), &more), what, "Give a --control-image for each --control-net.");
+}
+
+#[test]
 fn one_for_another_model_says_so() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("edges.safetensors"), &CONTROL_NET);
@@ -35,4 +47,19 @@ fn inspect_says_which_models_one_is_for() {
     let output = run(folder.path(), &["inspect", "."]);
     assert_fine(&output);
     assert!(stdout(&output).contains("ControlNet for Stable Diffusion 1"), "{}", stdout(&output));
+}
+
+#[test]
+fn inspect_knows_adapters_that_are_used_like_control_nets() {
+    let folder = tempfile::tempdir().unwrap();
+    let narrow = [("conv_in.weight", [320, 192]), ("body.0.block1.weight", [320, 320])];
+    write(&folder.path().join("sketch.safetensors"), &narrow);
+    let wide =
+        [("adapter.conv_in.weight", [320, 768]), ("adapter.body.0.resnets.0.block1.weight", [320, 320])];
+    write(&folder.path().join("wide.safetensors"), &wide);
+    let output = run(folder.path(), &["inspect", "."]);
+    assert_fine(&output);
+    for what in ["T2I-Adapter for Stable Diffusion 1", "T2I-Adapter for Stable Diffusion XL"] {
+        assert!(stdout(&output).contains(what), "{}", stdout(&output));
+    }
 }

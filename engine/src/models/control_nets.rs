@@ -7,7 +7,7 @@ use super::{
     ControlImage, DenoiserInput, PrepareInput, Prepared, SteeredBy, Steering, flux,
     modulated::within_range,
     qwen_image, sd3,
-    unet::{control_net_for, what_else},
+    unet::{control_net_for, union_modes, what_else},
     z_image,
 };
 use crate::{
@@ -55,7 +55,7 @@ pub fn steered_by(tensors: &TensorTable) -> Option<&'static str> {
 
 /// The kinds of maps that the ControlNet in `tensors` has to be told apart.
 pub fn modes_of(tensors: &TensorTable) -> &'static [ControlMode] {
-    kind_of(tensors).map_or(&[], |kind| (kind.modes)(tensors))
+    kind_of(tensors).map_or_else(|| union_modes(tensors), |kind| (kind.modes)(tensors))
 }
 
 /// Checks that a part is a ControlNet for `models`.
@@ -339,7 +339,7 @@ impl ControlNets {
         let mut steering = Vec::new();
         for ((net, first), control) in self.first_blocks().zip(input.controls) {
             let prepared = net.network.prepare(blocks.from(first), input, control, &own)?;
-            steering.push(Steering { prepared, weight: control.weight, levels: control.levels });
+            steering.push(Steering::new(prepared, control));
         }
         Ok(Prepared { steering, ..own })
     }

@@ -112,13 +112,26 @@ pub struct ImageTokens {
 /// In which form a ControlNet reads its map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MapForm {
-    /// Pixels `[1, 3, height, width]` in 0…1.
+    /// Pixels `[1, 3, height, width]` in 0…1, and −1 where a masked part is missing.
     #[default]
     Pixels,
+    /// The same, and 0 where a masked part is missing.
+    PixelsWithBlack,
+    /// One value for each pixel, `[1, 1, height, width]` in 0…1.
+    GrayPixels,
     /// Latents `[1, channels, height, width]`.
     Latents,
     /// The same without the shift of their scale.
     UnshiftedLatents,
+    /// Latents with one more channel, 1 where they are given and 0 where a masked part is missing.
+    LatentsAndMask,
+}
+
+impl MapForm {
+    /// Whether an autoencoder encodes the map.
+    pub fn is_encoded(self) -> bool {
+        !matches!(self, Self::Pixels | Self::PixelsWithBlack | Self::GrayPixels)
+    }
 }
 
 /// What has to be known of a ControlNet to use it.
@@ -191,6 +204,10 @@ impl SeenImages {
 pub struct Steering {
     /// As for the network that it steers; `image` is the embedded image.
     pub prepared: Prepared,
+    /// Of a union for UNets, each of the maps that it follows; those have the weights and the noise levels.
+    pub maps: Vec<FollowedMap>,
+    /// Of a T2I-Adapter, what it adds on the way down, level by level.
+    pub features: Vec<Tensor>,
     /// See [`ControlImage::weight`].
     pub weight: f32,
     /// See [`ControlImage::levels`].
@@ -198,9 +215,38 @@ pub struct Steering {
 }
 
 impl Steering {
+    /// Of a ControlNet that follows one map.
+    pub fn new(prepared: Prepared, control: &ControlImage) -> Self {
+        let (weight, levels) = (control.weight, control.levels);
+        Self { prepared, maps: Vec::new(), features: Vec::new(), weight, levels }
+    }
+
     /// Whether the ControlNet acts at a noise level.
     pub fn acts_at(&self, sigma: f32) -> bool {
-        acts_at(self.weight, self.levels, sigma)
+        match &self.maps[..] {
+            [] => acts_at(self.weight, self.levels, sigma),
+            maps => maps.iter().any(|map| map.weight_at(sigma) != 0.0),
+        }
+    }
+}
+
+/// A map that a union of ControlNets follows.
+#[derive(Debug, Clone)]
+pub struct FollowedMap {
+    /// The embedded map, `[1, channels, height, width]`.
+    pub embedded: Tensor,
+    /// Its mean with what stands for its kind, `[1, 1, channels]`.
+    pub token: Tensor,
+    /// See [`ControlImage::weight`].
+    pub weight: f32,
+    /// See [`ControlImage::levels`].
+    pub levels: [f32; 2],
+}
+
+impl FollowedMap {
+    /// How strongly it counts at a noise level.
+    pub fn weight_at(&self, sigma: f32) -> f32 {
+        if acts_at(self.weight, self.levels, sigma) { self.weight } else { 0.0 }
     }
 }
 
@@ -354,7 +400,8 @@ pub trait Denoiser: Send + Sync {
         None
     }
 
-    /// The network steered by the ControlNets in parts of checkpoints, whose blocks come before its own.
+    /// The network steered by the ControlNets in parts of checkpoints, whose blocks come before its own. A union that is
+    /// given several times may be one network, which has one component.
     ///
     /// # Errors
     /// When one is no ControlNet for it, or it takes none.

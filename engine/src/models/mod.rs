@@ -46,8 +46,8 @@ pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
 pub use denoiser::{
-    Conditioning, ControlImage, Denoiser, DenoiserInput, GivenFrames, ImageTokens, LatentShape, MapForm,
-    Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,
+    Conditioning, ControlImage, Denoiser, DenoiserInput, FollowedMap, GivenFrames, ImageTokens, LatentShape,
+    MapForm, Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,
 };
 pub use depth::{DepthEstimators, open_depth};
 pub use family::{Family, open};

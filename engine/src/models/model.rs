@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use super::{ClipFrames, Denoiser, Family, Task, hires, stages::overlap};
+use super::{ClipFrames, Denoiser, Family, MapForm, Task, hires, stages::overlap};
 use crate::{
     aids::{DepthAnything, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
@@ -459,6 +459,9 @@ impl Model {
         let nets = self.denoisers().next().and_then(|denoiser| denoiser.network.denoiser.control_nets());
         for (net, about) in request.control_nets.iter().zip(nets.unwrap_or_default()) {
             net.validate_mode(about.modes)?;
+            if about.reads == MapForm::LatentsAndMask && !net.preprocessor.takes_input() {
+                return Err(RequestError::ControlNetReadsMask);
+            }
         }
         if request.hires.is_some() {
             return self.validate_hires(request);

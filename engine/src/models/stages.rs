@@ -231,9 +231,11 @@ impl Denoise {
         let size = [self.canvas.width, self.canvas.height];
         let nets = self.denoiser.network.denoiser.control_nets().unwrap_or_default();
         let nets = nets.into_iter().take(request.control_nets.len());
-        nets.enumerate()
-            .filter(|(_, about)| about.reads != MapForm::Pixels)
-            .map(move |(net, about)| EncodedMap { net, size, form: about.reads })
+        nets.enumerate().filter(|(_, about)| about.reads.is_encoded()).map(move |(net, about)| EncodedMap {
+            net,
+            size,
+            form: about.reads,
+        })
     }
 }
 

@@ -20,7 +20,8 @@ use crate::{
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
         ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap, FrameWindows,
-        ImageTokens, LatentShape, Model, PrepareInput, Prepared, SourceImages, Steps, Task, Used,
+        ImageTokens, LatentShape, MapForm, Model, PrepareInput, Prepared, SourceImages, SteeredBy, Steps,
+        Task, Used,
     },
     nn::{DType, Tensor, Trace},
     request::{ControlNet, Interpolation, MaskOf, MaskPoint, Request, SourceImage},
@@ -497,27 +498,32 @@ impl Estimator<'_> {
 
     /// The maps of the ControlNets that steer a denoiser.
     fn controls(&self, denoise: &Denoise, maps: &[(EncodedMap, Tensor)]) -> Vec<ControlImage> {
-        let nets = denoise.denoiser.network.denoiser.control_nets().map_or(0, |nets| nets.len());
-        let dims = [1, 3, denoise.canvas.height as usize, denoise.canvas.width as usize];
+        let nets = denoise.denoiser.network.denoiser.control_nets().unwrap_or_default();
+        let [height, width] = [denoise.canvas.height, denoise.canvas.width].map(|side| side as usize);
+        let pixels = |about: &SteeredBy| {
+            let channels = if about.reads == MapForm::GrayPixels { 1 } else { 3 };
+            self.trace.tensor(&[1, channels, height, width], DType::F32)
+        };
         let encoded: Vec<EncodedMap> = denoise.encoded_maps(&self.resolved.request).collect();
         let latents = |number: usize| {
             let wanted = encoded.iter().find(|map| map.net == number)?;
             maps.iter().find(|(map, _)| map == wanted).map(|(_, latents)| latents.clone())
         };
-        let image = |(number, net): (usize, &ControlNet)| ControlImage {
-            image: latents(number).unwrap_or_else(|| self.trace.tensor(&dims, DType::F32)),
+        let image = |((number, net), about): ((usize, &ControlNet), &SteeredBy)| ControlImage {
+            image: latents(number).unwrap_or_else(|| pixels(about)),
             mode: net.mode(),
             weight: net.weight,
             levels: net.levels(&denoise.steps.sigmas),
         };
-        self.resolved.request.control_nets.iter().take(nets).enumerate().map(image).collect()
+        self.resolved.request.control_nets.iter().enumerate().zip(&nets).map(image).collect()
     }
 
     /// The maps that ControlNets read as latents.
     fn maps(&self, autoencoder: &dyn Autoencoder) -> Vec<(EncodedMap, Tensor)> {
         let latents = |map: EncodedMap| {
             let shape = map_shape(&map, autoencoder);
-            (map, self.trace.tensor(&shape.dims(1), DType::F32))
+            let mask = usize::from(map.form == MapForm::LatentsAndMask);
+            (map, self.trace.tensor(&shape.with_channels(shape.channels + mask).dims(1), DType::F32))
         };
         self.resolved.encoded_maps().into_iter().map(latents).collect()
     }

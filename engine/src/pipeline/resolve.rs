@@ -71,7 +71,8 @@ impl Resolved {
         }
         let (references, seen) = reference_sizes(model, request)?;
         // What cannot be read is said before anything is computed.
-        let followed = request.control_nets.iter().map(|net| &net.image);
+        let followed = request.control_nets.iter().filter(|net| !net.preprocessor.takes_input());
+        let followed = followed.map(|net| &net.image);
         let read = request.image_prompts.iter().flat_map(|prompt| &prompt.images);
         followed.chain(read).try_for_each(|image| size_of(image).map(|_| ()))?;
         let longest = request.max_sequence_length as usize;

@@ -12,7 +12,8 @@ use super::{Fit, RequestError};
 pub struct ControlNet {
     /// Its file or folder.
     pub model: PathBuf,
-    /// The image: a map such as edges, or one that a preprocessor makes a map of.
+    /// The image: a map such as edges, or one that a preprocessor makes a map of. Empty if the preprocessor takes the
+    /// [input image](Preprocessor::takes_input).
     pub image: PathBuf,
     /// What is made of the image first.
     pub preprocessor: Preprocessor,
@@ -38,23 +39,75 @@ pub enum Preprocessor {
     None,
     /// White edges on black, by Canny's method.
     Canny,
+    /// White lines on black, as strong as they stand out.
+    Lineart,
+    /// Thick white lines on black.
+    Scribble,
     /// Swaps black and white, for drawings with dark lines.
     Invert,
+    /// The image without colours.
+    Gray,
+    /// The image blurred.
+    Blur,
+    /// The image without details.
+    Tile,
+    /// A grid of the image's colours.
+    Color,
+    /// The input image of the request without its masked part.
+    Inpaint,
     /// White what is near and black what is far, by the depth estimator of the request.
     Depth,
 }
 
 impl Preprocessor {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 4] = [Self::None, Self::Canny, Self::Invert, Self::Depth];
+    pub const ALL: [Self; 11] = [
+        Self::None,
+        Self::Canny,
+        Self::Lineart,
+        Self::Scribble,
+        Self::Invert,
+        Self::Gray,
+        Self::Blur,
+        Self::Tile,
+        Self::Color,
+        Self::Inpaint,
+        Self::Depth,
+    ];
 
     /// The name on the command line and in saved settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Canny => "canny",
+            Self::Lineart => "lineart",
+            Self::Scribble => "scribble",
             Self::Invert => "invert",
+            Self::Gray => "gray",
+            Self::Blur => "blur",
+            Self::Tile => "tile",
+            Self::Color => "color",
+            Self::Inpaint => "inpaint",
             Self::Depth => "depth",
+        }
+    }
+
+    /// Whether it takes the input image of the request and its mask, and not an image of the ControlNet's own.
+    pub fn takes_input(self) -> bool {
+        self == Self::Inpaint
+    }
+
+    /// The kind of the maps that it makes, if that is one which ControlNets are told.
+    fn mode(self) -> Option<ControlMode> {
+        match self {
+            Self::Canny | Self::Lineart => Some(ControlMode::Canny),
+            Self::Scribble => Some(ControlMode::SoftEdge),
+            Self::Gray => Some(ControlMode::Gray),
+            Self::Blur => Some(ControlMode::Blur),
+            Self::Tile => Some(ControlMode::Tile),
+            Self::Inpaint => Some(ControlMode::Inpaint),
+            Self::Depth => Some(ControlMode::Depth),
+            Self::None | Self::Invert | Self::Color => None,
         }
     }
 }
@@ -63,7 +116,7 @@ impl Preprocessor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ControlMode {
-    /// White edges on black.
+    /// White edges or lines on black.
     Canny,
     /// An image whose details are drawn anew.
     Tile,
@@ -77,12 +130,31 @@ pub enum ControlMode {
     Gray,
     /// An image of low quality.
     LowQuality,
+    /// Soft edges, or lines drawn by hand, white on black.
+    SoftEdge,
+    /// Where surfaces face, as colours.
+    Normal,
+    /// What is where, as areas of colours.
+    Segments,
+    /// An image whose masked part is missing.
+    Inpaint,
 }
 
 impl ControlMode {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 7] =
-        [Self::Canny, Self::Tile, Self::Depth, Self::Blur, Self::Pose, Self::Gray, Self::LowQuality];
+    pub const ALL: [Self; 11] = [
+        Self::Canny,
+        Self::Tile,
+        Self::Depth,
+        Self::Blur,
+        Self::Pose,
+        Self::Gray,
+        Self::LowQuality,
+        Self::SoftEdge,
+        Self::Normal,
+        Self::Segments,
+        Self::Inpaint,
+    ];
 
     /// The name on the command line and in saved settings.
     pub fn name(self) -> &'static str {
@@ -94,6 +166,10 @@ impl ControlMode {
             Self::Pose => "pose",
             Self::Gray => "gray",
             Self::LowQuality => "low_quality",
+            Self::SoftEdge => "soft_edge",
+            Self::Normal => "normal",
+            Self::Segments => "segments",
+            Self::Inpaint => "inpaint",
         }
     }
 }
@@ -121,11 +197,7 @@ impl ControlNet {
 
     /// The kind of its map, if that is known.
     pub fn mode(&self) -> Option<ControlMode> {
-        self.mode.or(match self.preprocessor {
-            Preprocessor::Canny => Some(ControlMode::Canny),
-            Preprocessor::Depth => Some(ControlMode::Depth),
-            Preprocessor::None | Preprocessor::Invert => None,
-        })
+        self.mode.or(self.preprocessor.mode())
     }
 
     /// Checks that a ControlNet which has to be told these kinds of maps apart is told one of them.
@@ -144,7 +216,7 @@ impl ControlNet {
 
     /// Checks what can be checked without the files and the model.
     pub(super) fn validate(&self) -> Result<(), RequestError> {
-        if self.image.as_os_str().is_empty() {
+        if self.image.as_os_str().is_empty() && !self.preprocessor.takes_input() {
             return Err(RequestError::ControlNetWithoutImage);
         }
         if !(0.0..=Self::LARGEST_WEIGHT).contains(&self.weight) {

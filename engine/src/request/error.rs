@@ -400,6 +400,15 @@ pub enum RequestError {
     /// A ControlNet that has nothing to follow.
     #[error("a ControlNet has no image to follow; choose one, or remove the ControlNet")]
     ControlNetWithoutImage,
+    /// A ControlNet that follows the masked input image, without one.
+    #[error(
+        "a ControlNet follows the input image without its masked part, and there is no input image with a mask; add \
+         both, or choose another preprocessor"
+    )]
+    ControlNetWithoutMask,
+    /// A ControlNet for inpainting that is given something else.
+    #[error("a ControlNet is for inpainting and reads a mask; choose the preprocessor inpaint for it")]
+    ControlNetReadsMask,
     /// A ControlNet for several kinds of maps that is not told one.
     #[error("a ControlNet follows several kinds of images and was not told which; choose one of {modes}")]
     ControlNetWithoutMode {

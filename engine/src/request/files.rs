@@ -43,7 +43,7 @@ impl Request {
         }
         for net in &mut self.control_nets {
             models.push(&mut net.model);
-            inputs.push(&mut net.image);
+            inputs.extend(Some(&mut net.image).filter(|image| !image.as_os_str().is_empty()));
         }
         for prompt in &mut self.image_prompts {
             models.push(&mut prompt.adapter);

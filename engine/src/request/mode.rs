@@ -216,6 +216,10 @@ impl Request {
         if self.depth_model.is_none() && self.control_nets.iter().any(follows_depth) {
             return Err(RequestError::NoDepthModel);
         }
+        let is_masked = self.source.as_ref().is_some_and(SourceImage::is_inpainted);
+        if !is_masked && self.control_nets.iter().any(|net| net.preprocessor.takes_input()) {
+            return Err(RequestError::ControlNetWithoutMask);
+        }
         if let Some(side) = self.reference_side.filter(|side| !REFERENCE_SIDES.contains(side)) {
             return Err(RequestError::ReferenceSide(side));
         }

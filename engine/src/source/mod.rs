@@ -8,6 +8,7 @@ mod cuts;
 mod error;
 mod given;
 mod given_media;
+mod lines;
 mod mask;
 mod outpaint;
 mod resample;
@@ -26,7 +27,10 @@ use mask::Mask;
 use resample::{Kernel, Side};
 
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
-pub use control_map::{control_image, control_map, control_tensor};
+pub use control_map::{
+    control_image, control_map, control_tensor, control_tensor_without, given_latents, gray_tensor,
+    masked_input,
+};
 pub use cuts::is_cut;
 pub use error::SourceError;
 pub(crate) use given::middle_square;

@@ -14,7 +14,7 @@ mod tiles;
 mod upscaler;
 
 pub use open::{Opened, is_upscaler, open};
-pub use pixels::shuffle;
+pub use pixels::{shuffle, unshuffle};
 pub use rrdb::Rrdb;
 pub use span::Span;
 pub use srvgg::Srvgg;

@@ -138,7 +138,7 @@ fn a_preprocessor_and_a_depth_map_are_followed() {
     let request = Request { depth_model: Some(depth), ..written(FLUX[0], folder.path()) };
     let mut runner = Runner::start().unwrap();
     let mut drawn = Vec::new();
-    for preprocessor in Preprocessor::ALL {
+    for preprocessor in Preprocessor::ALL.into_iter().filter(|preprocessor| !preprocessor.takes_input()) {
         let request = changed(&request, |net| ControlNet { preprocessor, ..net.clone() });
         let media = runner.draw(request).unwrap().remove(0).media;
         assert!(!drawn.contains(&media), "{preprocessor:?} changes nothing");

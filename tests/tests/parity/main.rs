@@ -37,6 +37,7 @@ mod sd3;
 mod segment;
 mod stable_cascade;
 mod stable_diffusion;
+mod steering;
 mod tables;
 mod tokenizers;
 mod upscalers;

@@ -137,6 +137,34 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     assert!(state.images.recents.iter().next().is_none(), "a map is no image of the session");
 }
 
+#[test]
+fn the_masked_input_image_is_followed_instead_of_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("sd15.safetensors");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings =
+            sluice::window::settings::Settings { recent_models: vec![model], ..Default::default() };
+        settings.draft.request.control_nets =
+            vec![ControlNet { model: "inpaint.safetensors".into(), ..Default::default() }];
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.frames();
+    window.click("ControlNet (1)");
+    window.frames();
+    assert!(window.shows("Image…"));
+    window.click("Preprocessor");
+    window.click("Masked input image");
+    window.frames();
+    assert!(!window.shows("Image…") && window.shows("Weight"));
+    assert!(window.shows("The ControlNet sees the input image without its masked part."));
+    assert!(window.shows(
+        "A ControlNet follows the input image without its masked part, and there is no input image with a mask; add \
+         both, or choose another preprocessor."
+    ));
+    nothing_is_unnamed(&window, "the masked input image");
+}
+
 /// Writes the header of a file with these tensors of two by two values.
 fn header_of(path: &std::path::Path, tensors: &[&str]) {
     let rows = tensors.iter().enumerate().map(|(number, name)| {

@@ -287,18 +287,29 @@ fn control_net(fields: &mut Fields, unit: Value) -> Result<Option<ControlNetOrde
         Some(Value::String(image)) => Some(image),
         _ => None,
     };
-    let image = image.filter(|image| !image.is_empty()).ok_or_else(|| {
-        Refusal::wrong(format!("the ControlNet {model} has no image"), "Send one as `image`, in base64.")
-    })?;
     let preprocessor = match unit.text("module")?.map(|module| module.to_lowercase()).as_deref() {
         None | Some("none") => Preprocessor::None,
         Some("invert (from white bg & black line)") => Preprocessor::Invert,
+        Some(lines) if lines.starts_with("lineart_standard") => Preprocessor::Lineart,
+        Some("scribble_xdog") => Preprocessor::Scribble,
+        Some("blur_gaussian") => Preprocessor::Blur,
+        Some("tile_resample") => Preprocessor::Tile,
+        Some("t2ia_color_grid") => Preprocessor::Color,
+        Some(inpaint) if inpaint.starts_with("inpaint") => Preprocessor::Inpaint,
         // The extension has several for depths; here the depth model says which.
         Some(depth) if depth.starts_with("depth") => Preprocessor::Depth,
         Some(name) => Preprocessor::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
             let message = format!("there is no preprocessor {name}");
-            Refusal::wrong(message, "Use none, canny, invert or depth, or send a map.")
+            Refusal::wrong(message, "Use one of /controlnet/module_list, or send a map.")
         })?,
+    };
+    let image = match image.filter(|image| !image.is_empty()) {
+        _ if preprocessor.takes_input() => String::new(),
+        Some(image) => image,
+        None => {
+            let message = format!("the ControlNet {model} has no image");
+            return Err(Refusal::wrong(message, "Send one as `image`, in base64."));
+        }
     };
     let fit = match unit.take("resize_mode") {
         Some(Value::String(mode)) if mode.starts_with("Just Resize") => Fit::Stretch,

@@ -68,6 +68,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         error @ (RequestError::ControlNetWeight(_)
         | RequestError::ControlNetRange { .. }
         | RequestError::ControlNetWithoutImage
+        | RequestError::ControlNetWithoutMask
         | RequestError::NoDepthModel),
     ) = *mistake
     {
@@ -198,6 +199,10 @@ fn mode(ui: &mut Ui, state: &State, net: &mut ControlNet) {
         Some(ControlMode::Pose) => tr!("control-nets-mode-pose"),
         Some(ControlMode::Gray) => tr!("control-nets-mode-gray"),
         Some(ControlMode::LowQuality) => tr!("control-nets-mode-low-quality"),
+        Some(ControlMode::SoftEdge) => tr!("control-nets-mode-soft-edge"),
+        Some(ControlMode::Normal) => tr!("control-nets-mode-normal"),
+        Some(ControlMode::Segments) => tr!("control-nets-mode-segments"),
+        Some(ControlMode::Inpaint) => tr!("control-nets-mode-inpaint"),
     };
     let all = std::iter::once(None).chain(modes.iter().copied().map(Some));
     widgets::choice_row(ui, &tr!("control-nets-mode"), &mut net.mode, all, title)
@@ -223,34 +228,46 @@ fn row(
             });
         });
     });
-    if net.image.as_os_str().is_empty() {
+    if net.preprocessor.takes_input() {
+        widgets::hint(ui, tr!("control-nets-input"));
+    } else if net.image.as_os_str().is_empty() {
         if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-image"), Weight::Plain)
             .on_hover_text(tr!("control-nets-image-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::ControlImage(index)));
         }
-        return is_removed;
-    }
-    let mut has_none = false;
-    let menu = FileMenu {
-        path: &net.image,
-        replace: Dialog::ControlImage(index),
-        remove: &tr!("control-nets-image-remove"),
-    };
-    file_row(ui, files, textures, &menu, actions, || has_none = true);
-    if has_none {
-        net.image.clear();
+    } else {
+        let mut has_none = false;
+        let menu = FileMenu {
+            path: &net.image,
+            replace: Dialog::ControlImage(index),
+            remove: &tr!("control-nets-image-remove"),
+        };
+        file_row(ui, files, textures, &menu, actions, || has_none = true);
+        if has_none {
+            net.image.clear();
+        }
     }
     let title = |preprocessor| match preprocessor {
         Preprocessor::None => tr!("control-nets-preprocessor-none"),
         Preprocessor::Canny => tr!("control-nets-preprocessor-canny"),
+        Preprocessor::Lineart => tr!("control-nets-preprocessor-lineart"),
+        Preprocessor::Scribble => tr!("control-nets-preprocessor-scribble"),
         Preprocessor::Invert => tr!("control-nets-preprocessor-invert"),
+        Preprocessor::Gray => tr!("control-nets-preprocessor-gray"),
+        Preprocessor::Blur => tr!("control-nets-preprocessor-blur"),
+        Preprocessor::Tile => tr!("control-nets-preprocessor-tile"),
+        Preprocessor::Color => tr!("control-nets-preprocessor-color"),
+        Preprocessor::Inpaint => tr!("control-nets-preprocessor-inpaint"),
         Preprocessor::Depth => tr!("control-nets-preprocessor-depth"),
     };
     let label = tr!("control-nets-preprocessor");
     widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
         .on_hover_text(tr!("control-nets-preprocessor-tip"));
+    if net.image.as_os_str().is_empty() && !net.preprocessor.takes_input() {
+        return is_removed;
+    }
     mode(ui, state, net);
     match map_name(net, size) {
         Some(map) if net.preprocessor != Preprocessor::Depth || files.get(&map).is_some() => {

@@ -41,9 +41,9 @@ pub fn map_name(net: &ControlNet, [width, height]: [u32; 2]) -> Option<PathBuf> 
     let name = || format!("{}\0{} {} {width} {height}", image.display(), preprocessor.name(), fit.name());
     match preprocessor {
         _ if image.as_os_str().is_empty() => None,
-        Preprocessor::None => None,
+        Preprocessor::None | Preprocessor::Inpaint => None,
         Preprocessor::Depth => Some(depth_name(image)),
-        Preprocessor::Canny | Preprocessor::Invert => Some(name().into()),
+        _ => Some(name().into()),
     }
 }
 

@@ -19,7 +19,7 @@ use super::{
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
     sees_images,
-    unet::{control_net_for, ip_adapter_for},
+    unet::{control_net_for, ip_adapter_for, t2i_adapter_for},
 };
 use crate::{
     aids,
@@ -238,6 +238,9 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     }
     if let Some(models) = ip_adapter_for(&last.tensors).filter(|_| parts.is_empty()) {
         return Words { what: format!("IP-Adapter for {models}"), kind: Kind::IpAdapter, family: None };
+    }
+    if let Some(models) = t2i_adapter_for(&last.tensors).filter(|_| parts.is_empty()) {
+        return Words { what: format!("T2I-Adapter for {models}"), kind: Kind::ControlNet, family: None };
     }
     if let Some((models, family)) = control_net(&last.tensors).filter(|_| parts.is_empty()) {
         let what = format!("ControlNet for {models}");

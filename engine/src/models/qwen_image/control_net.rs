@@ -29,6 +29,8 @@ pub fn is_control_net(tensors: &TensorTable) -> bool {
 #[derive(Debug)]
 struct QwenImageControlNet {
     network: QwenImageTransformer,
+    /// Whether it inpaints: its map has a channel for the mask.
+    reads_mask: bool,
 }
 
 /// The ControlNet in a part of a checkpoint, for a network.
@@ -41,21 +43,30 @@ pub fn open(
 ) -> std::result::Result<(ControlNet, Component), CheckpointError> {
     check(part, MODELS)?;
     let own = &steered.config;
-    check_map(part, own.in_channels)?;
+    let read =
+        part.tensors.get(&format!("{MAP_EMBEDDER}.weight")).and_then(|embedder| embedder.shape().get(1));
+    let with_mask = own.in_channels + PATCH * PATCH;
+    let reads_mask = read == Some(&with_mask);
+    if !reads_mask {
+        check_map(part, own.in_channels)?;
+    }
+    let inputs = if reads_mask { with_mask } else { own.in_channels };
     let config = QwenImageConfig { num_layers: taps_in(&part.tensors, 0), zero_cond_t: false, ..own.clone() };
     let width = config.heads().dim();
-    let first = BlockSpec::stem("map").linear(MAP_EMBEDDER, width, config.in_channels);
+    let first = BlockSpec::stem("map").linear(MAP_EMBEDDER, width, inputs);
     let specs = tapped(vec![first], config.blueprint(), width);
     let component =
         Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, diffusers_name, &part.path)?;
     let places = spread(own.num_layers, 0, config.num_layers).collect();
-    let network = QwenImageControlNet { network: QwenImageTransformer::new(config, steered.scale) };
+    let network = QwenImageTransformer::new(config, steered.scale);
+    let network = QwenImageControlNet { network, reads_mask };
     Ok((ControlNet::new(network, Layout::of(&specs, places)), component))
 }
 
 impl Network for QwenImageControlNet {
     fn about(&self) -> SteeredBy {
-        SteeredBy { reads: MapForm::Latents, ..SteeredBy::default() }
+        let reads = if self.reads_mask { MapForm::LatentsAndMask } else { MapForm::Latents };
+        SteeredBy { reads, ..SteeredBy::default() }
     }
 
     /// It sees the prompt and never the negative one.

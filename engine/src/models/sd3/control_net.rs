@@ -33,6 +33,8 @@ struct Sd3ControlNet {
     embeds: bool,
     /// Whether it was trained without the pooled prompt and the shift of latents.
     is_reduced: bool,
+    /// Whether it inpaints: its map has a channel for the mask.
+    reads_mask: bool,
 }
 
 /// The ControlNet in a part of a checkpoint, for a network.
@@ -47,10 +49,11 @@ pub fn open(
     let has = |name: &str| part.tensors.contains_key(name);
     let shape = |name: &str| part.tensors.get(name).map_or(&[][..], |tensor| tensor.shape());
     let own = &steered.config;
-    if let Some(&read) = shape("pos_embed_input.proj.weight").get(1).filter(|&&read| read != own.in_channels)
-    {
+    let read = shape("pos_embed_input.proj.weight").get(1).copied().unwrap_or(own.in_channels);
+    let reads_mask = read == own.in_channels + 1;
+    if read != own.in_channels && !reads_mask {
         let reason = format!(
-            "it reads {read} channels of its map, and only those that read {} can be used: some also read a mask",
+            "it reads {read} channels of its map, and only those that read {} can be used, or one more for a mask",
             own.in_channels
         );
         return Err(refused(part, reason));
@@ -69,7 +72,7 @@ pub fn open(
         ..own.clone()
     };
     let embeds = places > 0;
-    let kernel = [width, own.in_channels, own.patch_size, own.patch_size];
+    let kernel = [width, read, own.patch_size, own.patch_size];
     let map = BlockSpec::stem("map").tensor(format!("{MAP_KERNEL}.weight"), &kernel);
     let mut first = vec![map.tensor(format!("{MAP_KERNEL}.bias"), &[width])];
     if embeds {
@@ -91,13 +94,18 @@ pub fn open(
         network: Sd3Transformer::new(config, steered.scale),
         embeds,
         is_reduced: is_reduced.unwrap_or(sees_prompt),
+        reads_mask,
     };
     Ok((ControlNet::new(network, Layout::of(&specs, places)), component))
 }
 
 impl Network for Sd3ControlNet {
     fn about(&self) -> SteeredBy {
-        let reads = if self.is_reduced { MapForm::UnshiftedLatents } else { MapForm::Latents };
+        let reads = match (self.reads_mask, self.is_reduced) {
+            (true, _) => MapForm::LatentsAndMask,
+            (_, true) => MapForm::UnshiftedLatents,
+            _ => MapForm::Latents,
+        };
         SteeredBy { reads, ..SteeredBy::default() }
     }
 

@@ -4,10 +4,15 @@
 use super::{
     OriginalNames, Pass, Unet, UnetConfig, has_addition,
     nodes::{blueprint, way_down},
+    t2i_adapter::t2i_adapter_for,
+    union::Union,
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable},
-    models::{ControlImage, PrepareInput, Prepared, Steering, control_nets::steered_by},
+    models::{
+        ControlImage, FollowedMap, MapForm, PrepareInput, Prepared, SteeredBy, Steering,
+        control_nets::steered_by,
+    },
     nn::{Conv2d, Result, Tensor, bail, silu},
     residency::{Blocks, RunError, Weights},
 };
@@ -19,7 +24,7 @@ const HINT: &str = "controlnet_cond_embedding";
 /// What the authors' files have before all names.
 const PREFIX: &str = "control_model.";
 /// What else is offered as a ControlNet, by part of a name.
-const OTHERS: [(&str, &str); 7] = [
+const OTHERS: [(&str, &str); 4] = [
     ("double_blocks.", "a ControlNet of XLabs for FLUX.1, which is built in another way"),
     ("controlnet_x_embedder", "a ControlNet for another kind of transformer"),
     (
@@ -27,9 +32,6 @@ const OTHERS: [(&str, &str); 7] = [
         "a ControlNet for Stable Diffusion 3 in names of its own; convert it as diffusers has it",
     ),
     ("lora_controlnet", "a control LoRA"),
-    ("task_embedding", "a union of ControlNets"),
-    ("control_add_embedding", "a union of ControlNets"),
-    ("adapter.body", "a T2I-Adapter"),
 ];
 
 /// The network's shape. The weights come from a store.
@@ -39,6 +41,27 @@ pub struct ControlNet {
     unet: Unet,
     /// Channels in the embedder of the image, each after a halving of its size but the first.
     hint: Vec<usize>,
+    /// What it has beside that if it follows several kinds of images.
+    union: Option<Union>,
+}
+
+/// What is added to the first hidden values of a ControlNet.
+#[derive(Debug, Clone, Copy)]
+pub enum Hint<'a> {
+    /// An embedded image.
+    Embedded(&'a Tensor),
+    /// What a union makes of several.
+    Union(&'a Union, &'a [FollowedMap]),
+}
+
+impl Hint<'_> {
+    /// The first hidden values with it, at a noise level.
+    pub fn added(self, w: &Weights, x: Tensor, sigma: f32) -> Result<Tensor> {
+        match self {
+            Self::Embedded(hint) => x.broadcast_add(hint),
+            Self::Union(union, maps) => union.fused(w, x, maps, sigma),
+        }
+    }
 }
 
 /// Which models the ControlNet in `tensors` is for, if there is one for a UNet.
@@ -55,7 +78,8 @@ fn is_control_net(tensors: &TensorTable) -> bool {
 /// What tensors are that are offered as a ControlNet and can be used as none.
 pub fn what_else(tensors: &TensorTable) -> Option<&'static str> {
     let has = |word: &str| tensors.keys().any(|name| name.contains(word));
-    OTHERS.iter().find(|(word, _)| has(word)).map(|(_, what)| *what)
+    let other = OTHERS.iter().find(|(word, _)| has(word)).map(|(_, what)| *what);
+    other.or_else(|| t2i_adapter_for(tensors).map(|_| "a T2I-Adapter for Stable Diffusion"))
 }
 
 impl ControlNet {
@@ -84,15 +108,38 @@ impl ControlNet {
         let names = OriginalNames::new(&nodes);
         let original = |name: &str| match name.strip_prefix(HINT) {
             Some(rest) => StoredName::whole(original_hint(rest, hint.len())),
-            None => names.of(name),
+            None => Union::stored(name).unwrap_or_else(|| names.of(name)),
         };
         let width = config.levels.first().map_or(0, |level| level.width);
+        let union = Union::of(&tensors, width);
         let mut specs = vec![hint_spec(&hint, width)];
         specs.extend(blueprint(&config, &nodes));
+        if let Some(union) = &union {
+            let Some(addition) = config.addition else {
+                return Err(refused(format!("it is a union, and there are none for {}", kind_of(wanted))));
+            };
+            for spec in &mut specs {
+                let plain = std::mem::replace(spec, BlockSpec::stem(""));
+                *spec = match plain.name.as_str() {
+                    HINT => union.with_kinds(plain),
+                    "embedders" => union.with_embedder(plain, config.time_width(), addition.time_dim),
+                    "conv_in" => union.with_layers(plain),
+                    _ => plain,
+                };
+            }
+        }
         let component =
             Component::bind(Role::Denoiser, "ControlNet", &specs, &tensors, original, &part.path)?;
-        let unet = Unet { config, nodes, control_nets: Vec::new(), ip_adapters: 0, ..steered.clone() };
-        Ok((Self { unet, hint }, component))
+        let unet = Unet { config, nodes, steerers: Vec::new(), ip_adapters: 0, ..steered.clone() };
+        Ok((Self { unet, hint, union }, component))
+    }
+
+    /// What has to be known to use it.
+    pub fn about(&self) -> SteeredBy {
+        match &self.union {
+            Some(union) => SteeredBy { reads: MapForm::PixelsWithBlack, modes: union.modes() },
+            None => SteeredBy::default(),
+        }
     }
 
     /// Number of its blocks.
@@ -100,37 +147,62 @@ impl ControlNet {
         1 + self.unet.first_node() + self.unet.nodes.len()
     }
 
-    /// Embeds the image, and computes what depends only on the prompts and the noise levels.
+    /// Embeds the image, or all of them if it is a union, and computes what depends only on the prompts and the noise
+    /// levels.
     pub fn prepare(
         &self,
         blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
-        control: &ControlImage,
+        (first, controls): (&ControlImage, &[&ControlImage]),
     ) -> std::result::Result<Steering, RunError> {
-        let mut hint = None;
+        let (mut hint, mut followed) = (None, Vec::new());
+        let mut maps: Vec<Option<FollowedMap>> = Vec::new();
         blocks.walk(0..1, |_, w| {
-            let embedded = self.embed(w, &control.image.to_dtype(blocks.dtype())?)?;
-            let (own, latents) = (embedded.dims4()?, [input.latents.height, input.latents.width]);
-            if [own.2, own.3] != latents {
-                bail!(
-                    "the image of a ControlNet is embedded as {}×{} latents, not {latents:?}",
-                    own.2,
-                    own.3
-                );
-            }
-            hint = Some(embedded);
-            Ok(())
+            let embed = |w: &Weights, control: &ControlImage| {
+                self.embed_fitting(w, &control.image.to_dtype(blocks.dtype())?, input)
+            };
+            let Some(union) = &self.union else {
+                hint = Some(embed(w, first)?);
+                return Ok(());
+            };
+            let numbers = controls.iter().map(|control| union.number(control.mode));
+            let numbers = numbers.collect::<Result<Vec<_>>>()?;
+            followed = union.followed(&numbers);
+            maps = vec![None; controls.len()];
+            // They take turns at each layer, which is loaded once.
+            w.branches(&mut maps, |w, place, map| {
+                let control = controls[place];
+                let embedded = embed(w, control)?;
+                let token = union.token(w, &embedded, numbers[place])?;
+                *map = Some(FollowedMap { embedded, token, weight: control.weight, levels: control.levels });
+                Ok(())
+            })
         })?;
-        let prepared = self.unet.prepare_own(blocks.from(1), input)?;
+        let prepared = self.unet.prepare_own(blocks.from(1), input, &followed)?;
         let prepared = Prepared { image: hint, ..prepared };
-        Ok(Steering { prepared, weight: control.weight, levels: control.levels })
+        Ok(Steering { maps: maps.into_iter().flatten().collect(), ..Steering::new(prepared, first) })
     }
 
     /// Its pass at a noise level. Its blocks begin at `first`.
     pub fn pass<'a>(&'a self, steering: &'a Steering, sigma: f32, first: usize) -> Result<Pass<'a>> {
-        let Some(hint) = &steering.prepared.image else { bail!("the image of a ControlNet is missing") };
         let pass = Pass::new(&self.unet, &steering.prepared, sigma, first + 1)?;
-        Ok(pass.steering(hint, steering.weight))
+        if let Some(union) = &self.union {
+            // What several maps tap together is not weighed again.
+            let weight = if let [alone] = &steering.maps[..] { alone.weight } else { 1.0 };
+            return Ok(pass.steering(Hint::Union(union, &steering.maps), weight));
+        }
+        let Some(hint) = &steering.prepared.image else { bail!("the image of a ControlNet is missing") };
+        Ok(pass.steering(Hint::Embedded(hint), steering.weight))
+    }
+
+    /// Hidden values of an image, which have to have the size of the latents.
+    fn embed_fitting(&self, w: &Weights, image: &Tensor, input: &PrepareInput<'_>) -> Result<Tensor> {
+        let embedded = self.embed(w, image)?;
+        let (own, latents) = (embedded.dims4()?, [input.latents.height, input.latents.width]);
+        if [own.2, own.3] != latents {
+            bail!("the image of a ControlNet is embedded as {}×{} latents, not {latents:?}", own.2, own.3);
+        }
+        Ok(embedded)
     }
 
     /// `[1, 3, height, width]` in 0…1 to hidden values of the latents' size.

@@ -14,7 +14,10 @@ mod original_names;
 mod pass;
 mod published;
 mod shapes;
+mod steerer;
+mod t2i_adapter;
 mod trained;
+mod union;
 
 use std::{ops::Range, sync::Arc};
 
@@ -22,13 +25,15 @@ pub use self::{
     config::{Addition, Level, UnetConfig},
     control_net::{control_net_for, what_else},
     ip_adapter::ip_adapter_for,
+    t2i_adapter::t2i_adapter_for,
     trained::{has_table, trained},
+    union::union_modes,
 };
 use self::{
-    control_net::ControlNet,
     nodes::{Kind, Node, blueprint, nodes},
     original_names::OriginalNames,
     pass::Pass,
+    steerer::Steerer,
 };
 use super::{
     Conditioning, Denoiser, DenoiserInput, LatentShape, Modulation, PrepareInput, Prepared,
@@ -37,7 +42,7 @@ use super::{
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
     nn::{DType, Result, Tensor, Waves, bail, silu, waves},
-    request::Canvas,
+    request::{Canvas, ControlMode},
     residency::{Blocks, RunError, Weights},
     sampling::{Discrete, PredictionType, variance_preserving},
     text::Encoded,
@@ -58,7 +63,7 @@ pub struct Unet {
     /// Whether it was trained with zeros in place of a missing prompt.
     has_zeros_for_none: bool,
     /// What steers it.
-    control_nets: Vec<ControlNet>,
+    steerers: Vec<Steerer>,
     /// Through how many IP-Adapters it reads images.
     ip_adapters: usize,
 }
@@ -134,22 +139,20 @@ impl Denoiser for Unet {
         Ok(Conditioning { pooled, ..Conditioning::new(prompt.zeros_like()?) })
     }
 
+    fn control_modes(&self) -> &'static [ControlMode] {
+        if self.config.addition.is_some() { &union::MODES } else { &[] }
+    }
+
     fn control_nets(&self) -> Option<Vec<SteeredBy>> {
-        Some(vec![SteeredBy::default(); self.control_nets.len()])
+        Some(Steerer::about_all(&self.steerers))
     }
 
     fn controlled_by(
         &self,
         nets: &[&Part],
     ) -> std::result::Result<(Arc<dyn Denoiser>, Vec<Component>), CheckpointError> {
-        let mut controlled = self.clone();
-        let mut components = Vec::new();
-        for part in nets {
-            let (net, component) = ControlNet::open(part, self)?;
-            controlled.control_nets.push(net);
-            components.push(component);
-        }
-        Ok((Arc::new(controlled), components))
+        let (steerers, components) = Steerer::open(nets, self)?;
+        Ok((Arc::new(Self { steerers, ..self.clone() }), components))
     }
 
     fn ip_adapters(&self) -> Option<usize> {
@@ -173,15 +176,15 @@ impl Denoiser for Unet {
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let mut steering = Vec::new();
-        for ((net, control), first) in self.control_nets.iter().zip(input.controls).zip(self.first_blocks()) {
-            steering.push(net.prepare(blocks.from(first), input, control)?);
+        for (steerer, first) in self.steerers.iter().zip(self.first_blocks()) {
+            steering.push(steerer.prepare(blocks.from(first), input)?);
         }
         let (steered, adapter) = (self.steered_blocks(), ip_adapter::blocks(self));
         let mut images = Vec::new();
         for (number, tokens) in input.image_tokens.iter().take(self.ip_adapters).enumerate() {
             images.push(ip_adapter::prepare(self, blocks.from(steered + number * adapter), tokens)?);
         }
-        Ok(Prepared { steering, images, ..self.prepare_own(blocks.from(self.own_blocks()), input)? })
+        Ok(Prepared { steering, images, ..self.prepare_own(blocks.from(self.own_blocks()), input, &[])? })
     }
 
     fn predict(
@@ -191,15 +194,17 @@ impl Denoiser for Unet {
         prepared: &Prepared,
     ) -> std::result::Result<Vec<Tensor>, RunError> {
         let latents = self.scaled_latents(input, blocks.dtype())?;
-        let mut nets = Vec::new();
-        for ((net, steering), first) in
-            self.control_nets.iter().zip(&prepared.steering).zip(self.first_blocks())
+        let (mut nets, mut features) = (Vec::new(), Vec::new());
+        for ((steerer, steering), first) in
+            self.steerers.iter().zip(&prepared.steering).zip(self.first_blocks())
         {
             if steering.acts_at(input.sigma) {
-                nets.push(net.pass(steering, input.sigma, first)?);
+                nets.extend(steerer.pass(steering, input.sigma, first)?);
+                features.push(&steering.features[..]);
             }
         }
-        let mut own = Pass::new(self, prepared, input.sigma, self.own_blocks())?;
+        let own = Pass::new(self, prepared, input.sigma, self.own_blocks())?;
+        let mut own = own.with_features(features);
         let parts: Vec<Range<usize>> = nets.iter().chain([&own]).map(Pass::blocks).collect();
         blocks.walk_parts(&parts, |index, w| {
             if let Some(net) = nets.iter_mut().find(|net| net.blocks().contains(&index)) {
@@ -237,7 +242,7 @@ impl Unet {
     /// output for an empty one.
     pub fn new(config: UnetConfig, training: Discrete, scale: usize, has_zeros_for_none: bool) -> Self {
         let nodes = nodes(&config);
-        Self { config, nodes, training, scale, has_zeros_for_none, control_nets: Vec::new(), ip_adapters: 0 }
+        Self { config, nodes, training, scale, has_zeros_for_none, steerers: Vec::new(), ip_adapters: 0 }
     }
 
     /// Index of the block of the first node. All blocks before it are needed once per run.
@@ -272,18 +277,20 @@ impl Unet {
         Tensor::cat(&[latents.clone(), mask, masked_image], 1)
     }
 
-    /// What the network itself computes once per stage: see [`Denoiser::prepare`].
+    /// What the network itself computes once per stage: see [`Denoiser::prepare`]. `followed` says which kinds of maps a
+    /// union follows.
     fn prepare_own(
         &self,
         blocks: Blocks<'_>,
         input: &PrepareInput<'_>,
+        followed: &[f32],
     ) -> std::result::Result<Prepared, RunError> {
         let mut modulations: Vec<Modulation> =
             input.sigmas.iter().map(|&sigma| Modulation { sigma, tensors: Vec::new() }).collect();
         let mut seen: Vec<Vec<[Tensor; 2]>> = vec![Vec::new(); input.branches.len()];
         blocks.walk(0..self.first_node(), |index, w| {
             if index == 0 {
-                let emb = self.embed_conditions(w, input, blocks)?;
+                let emb = self.embed_conditions(w, (input, followed), blocks)?;
                 for node in self.resnets() {
                     let all = w.linear(&format!("{}.time_emb_proj", node.name), &emb)?;
                     for (level, modulation) in modulations.iter_mut().enumerate() {
@@ -300,18 +307,18 @@ impl Unet {
         Ok(Prepared { branches: input.branches.to_vec(), modulations, seen, ..Prepared::default() })
     }
 
-    /// The first block of each ControlNet, whose blocks come before all others.
+    /// The first block of each network that steers it, whose blocks come before all others.
     fn first_blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        self.control_nets.iter().scan(0, |next, net| {
+        self.steerers.iter().scan(0, |next, steerer| {
             let first = *next;
-            *next += net.blocks();
+            *next += steerer.blocks();
             Some(first)
         })
     }
 
-    /// The blocks of its ControlNets. Those of its IP-Adapters follow.
+    /// The blocks of the networks that steer it. Those of its IP-Adapters follow.
     fn steered_blocks(&self) -> usize {
-        self.control_nets.iter().map(ControlNet::blocks).sum()
+        self.steerers.iter().map(Steerer::blocks).sum()
     }
 
     /// The first of the network's own blocks.
@@ -321,7 +328,12 @@ impl Unet {
 
     /// The embedding that residual blocks project: timestep, pooled prompt and sizes combined, `[noise
     /// levels, branches, width]`, or one branch if it is the same for all.
-    fn embed_conditions(&self, w: &Weights, input: &PrepareInput<'_>, blocks: Blocks<'_>) -> Result<Tensor> {
+    fn embed_conditions(
+        &self,
+        w: &Weights,
+        (input, followed): (&PrepareInput<'_>, &[f32]),
+        blocks: Blocks<'_>,
+    ) -> Result<Tensor> {
         let (config, device) = (&self.config, &blocks.device());
         let mlp = |name: &str, x: &Tensor| {
             let h = silu(&w.linear(&format!("{name}.linear_1"), x)?)?;
@@ -334,8 +346,12 @@ impl Unet {
         };
         let times: Vec<f32> = input.sigmas.iter().map(|&sigma| self.training.timestep(sigma)).collect();
         let width = config.levels.first().map_or(0, |level| level.width);
-        let emb = mlp("time_embedding", &described(&times, width)?)?.unsqueeze(1)?;
+        let mut emb = mlp("time_embedding", &described(&times, width)?)?.unsqueeze(1)?;
         let Some(Addition { time_dim, inputs }) = config.addition else { return silu(&emb) };
+        if !followed.is_empty() {
+            let kinds = described(followed, time_dim)?.flatten_all()?.unsqueeze(0)?;
+            emb = emb.broadcast_add(&mlp(union::FOLLOWED, &kinds)?.unsqueeze(0)?)?;
+        }
         let mut rows = Vec::new();
         for (place, branch) in input.branches.iter().enumerate() {
             let Some(pooled) = &branch.pooled else { bail!("a pooled prompt is missing") };

@@ -14,6 +14,9 @@ pub struct Node {
     pub is_kept: bool,
     /// Whether it ends the middle.
     pub is_middle: bool,
+    /// The number of the features of T2I-Adapters that are added to its output: one for each level, and one for the
+    /// middle.
+    pub feature: Option<usize>,
 }
 
 /// What a node computes.
@@ -91,7 +94,7 @@ struct Row {
 
 impl Row {
     fn push(&mut self, name: String, kind: Kind) {
-        self.nodes.push(Node { name, kind, is_kept: false, is_middle: false });
+        self.nodes.push(Node { name, kind, is_kept: false, is_middle: false, feature: None });
     }
 
     /// Keeps the output of the last node.
@@ -99,6 +102,13 @@ impl Row {
         if let Some(last) = self.nodes.last_mut() {
             last.is_kept = true;
             self.kept.push(self.width);
+        }
+    }
+
+    /// Adds features to the output of the last node.
+    fn feature(&mut self, number: usize) {
+        if let Some(last) = self.nodes.last_mut() {
+            last.feature = Some(number);
         }
     }
 
@@ -123,13 +133,21 @@ impl Row {
         let last = config.levels.len().saturating_sub(1);
         for (index, level) in config.levels.iter().enumerate() {
             let block = format!("down_blocks.{index}");
+            // Levels without attention get features after their size is halved.
+            let is_early = index == last || level.down.iter().any(|depth| *depth > 0);
             for (layer, &depth) in level.down.iter().enumerate() {
                 self.resnet(format!("{block}.resnets.{layer}"), level.width, 0);
                 self.attention(&format!("{block}.attentions.{layer}"), level.heads, depth);
+                if is_early && layer + 1 == level.down.len() {
+                    self.feature(index);
+                }
                 keep(self);
             }
             if index < last {
                 self.push(format!("{block}.downsamplers.0"), Kind::Down { width: level.width });
+                if !is_early {
+                    self.feature(index);
+                }
                 keep(self);
             }
         }
@@ -141,6 +159,7 @@ impl Row {
         self.resnet("mid_block.resnets.0".to_owned(), level.width, 0);
         self.attention("mid_block.attentions.0", level.heads, depth);
         self.resnet("mid_block.resnets.1".to_owned(), level.width, 0);
+        self.feature(config.levels.len());
         if let Some(last) = self.nodes.last_mut() {
             last.is_middle = true;
         }

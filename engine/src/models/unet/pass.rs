@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{
     Unet,
+    control_net::Hint,
     nodes::{Kind, Node, transformer_names},
 };
 use crate::{
@@ -31,7 +32,9 @@ pub struct Pass<'a> {
     /// For each branch, what is added to the outputs that are kept, and in the middle, the first one last.
     steered: Vec<Vec<Tensor>>,
     /// Added to the first hidden values.
-    hint: Option<&'a Tensor>,
+    hint: Option<Hint<'a>>,
+    /// The features of T2I-Adapters, each level by level.
+    features: Vec<&'a [Tensor]>,
     /// Factor of what is tapped.
     weight: f64,
 }
@@ -78,13 +81,19 @@ impl<'a> Pass<'a> {
             branches: Vec::new(),
             steered: Vec::new(),
             hint: None,
+            features: Vec::new(),
             weight: 1.0,
         })
     }
 
-    /// The pass of a ControlNet whose embedded image is `hint`, and what it taps `weight` times as strong.
-    pub fn steering(self, hint: &'a Tensor, weight: f32) -> Self {
+    /// The pass of a ControlNet with this hint, and what it taps `weight` times as strong.
+    pub fn steering(self, hint: Hint<'a>, weight: f32) -> Self {
         Self { hint: Some(hint), weight: weight.into(), ..self }
+    }
+
+    /// The pass with the features of T2I-Adapters.
+    pub fn with_features(self, features: Vec<&'a [Tensor]>) -> Self {
+        Self { features, ..self }
     }
 
     /// The blocks of its nodes.
@@ -117,7 +126,7 @@ impl<'a> Pass<'a> {
         if number == 0 {
             let mut x = w.conv2d("conv_in", &input()?, Conv2d::SAME_3X3)?;
             if let Some(hint) = self.hint {
-                x = x.broadcast_add(hint)?;
+                x = hint.added(w, x, self.sigma)?;
             }
             let mut steered = std::mem::take(&mut self.steered).into_iter();
             for _ in &self.prepared.branches {
@@ -131,6 +140,10 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         let Self { unet, prepared, sigma, times, weight, .. } = *self;
+        let features: Vec<&Tensor> = match node.feature {
+            Some(level) => self.features.iter().filter_map(|features| features.get(level)).collect(),
+            None => Vec::new(),
+        };
         w.branches(&mut self.branches, |w, place, branch| {
             match node.kind {
                 Kind::Resnet { number, kept, .. } => {
@@ -155,6 +168,9 @@ impl<'a> Pass<'a> {
                     branch.x = w.group_norm_silu("conv_norm_out", &branch.x, groups, eps)?;
                     branch.x = w.conv2d("conv_out", &branch.x, Conv2d::SAME_3X3)?;
                 }
+            }
+            for feature in &features {
+                branch.x = branch.x.broadcast_add(feature)?;
             }
             if node.is_kept {
                 branch.keep()?;

@@ -8,7 +8,10 @@ use crate::{
     models::{ControlImage, Denoise, EncodedMap, MapForm, Used},
     output::Image,
     request::{Preprocessor, RequestError},
-    source::{control_map, control_tensor, resized, tensor_of},
+    source::{
+        control_map, control_tensor, control_tensor_without, given_latents, gray_tensor, masked_input,
+        resized, tensor_of,
+    },
     vae::Autoencoder,
 };
 
@@ -21,7 +24,8 @@ impl Run<'_> {
         dump: &mut Dump,
     ) -> Result<(), PipelineError> {
         for (number, map) in self.resolved.encoded_maps().into_iter().enumerate() {
-            let image = tensor_of(&self.map(map.net, map.size)?, |_| true)?;
+            let (image, missing) = self.map(map.net, map.size)?;
+            let image = tensor_of(&image, |_| true)?;
             let moments = self.moments(stage, autoencoder, &image)?;
             dump.add(format!("vae.encode.map.{number}.in"), &image)?;
             dump.add(format!("vae.encode.map.{number}.mean"), &moments.0)?;
@@ -30,21 +34,35 @@ impl Run<'_> {
                 let shift = autoencoder.network.rescale(&latents.zeros_like()?.into())?.into_computed()?;
                 latents = (latents - shift)?;
             }
+            if map.form == MapForm::LatentsAndMask {
+                let (_, _, height, width) = latents.dims4()?;
+                let given = given_latents(&missing, map.size, [height, width])?;
+                latents = Tensor::cat(&[latents, given], 1)?;
+            }
             self.map_latents.borrow_mut().push((map, latents));
         }
         Ok(())
     }
 
-    /// The map of a ControlNet in this width and height.
-    fn map(&self, number: usize, size: [u32; 2]) -> Result<Image, PipelineError> {
+    /// The map of a ControlNet in this width and height, and which of its pixels are missing.
+    fn map(&self, number: usize, size: [u32; 2]) -> Result<(Image, Vec<bool>), PipelineError> {
         let nets = &self.request.control_nets;
+        let whole = |map: Image| {
+            let pixels = map.width as usize * map.height as usize;
+            (map, vec![false; pixels])
+        };
         if let Some(map) = unmetered(|| control_map(&nets[number], size))? {
-            return Ok(map);
+            return Ok(whole(map));
+        }
+        if nets[number].preprocessor.takes_input() {
+            let input = self.request.source.as_ref();
+            let masked = input.map(|input| unmetered(|| masked_input(input, size))).transpose()?.flatten();
+            return masked.ok_or_else(|| RequestError::ControlNetWithoutMask.into());
         }
         let follows_depth = nets[..number].iter().filter(|net| net.preprocessor == Preprocessor::Depth);
         // Made in the size of the first pass.
         match self.depths.borrow().get(follows_depth.count()) {
-            Some(map) => Ok(unmetered(|| resized(map.clone(), size))),
+            Some(map) => Ok(whole(unmetered(|| resized(map.clone(), size)))),
             None => Err(RequestError::NoDepthModel.into()),
         }
     }
@@ -56,7 +74,7 @@ impl Run<'_> {
         device: &Device,
     ) -> Result<Vec<ControlImage>, PipelineError> {
         let size = [denoise.canvas.width, denoise.canvas.height];
-        let nets = denoise.denoiser.network.denoiser.control_nets().map_or(0, |nets| nets.len());
+        let nets = denoise.denoiser.network.denoiser.control_nets().unwrap_or_default();
         let encoded: Vec<EncodedMap> = denoise.encoded_maps(self.request).collect();
         let latents = |number: usize| -> Option<Tensor> {
             let wanted = encoded.iter().find(|map| map.net == number)?;
@@ -64,10 +82,17 @@ impl Run<'_> {
             all.iter().find(|(map, _)| map == wanted).map(|(_, latents)| latents.clone())
         };
         let mut images = Vec::new();
-        for (number, net) in self.request.control_nets.iter().take(nets).enumerate() {
+        for ((number, net), about) in self.request.control_nets.iter().enumerate().zip(nets) {
             let image = match latents(number) {
                 Some(latents) => latents,
-                None => control_tensor(&self.map(number, size)?)?,
+                None => {
+                    let (map, missing) = self.map(number, size)?;
+                    match about.reads {
+                        MapForm::GrayPixels => gray_tensor(&map)?,
+                        MapForm::Pixels => control_tensor_without(&map, &missing)?,
+                        _ => control_tensor(&map)?,
+                    }
+                }
             };
             let image = image.to_device(device)?.into();
             let levels = net.levels(&denoise.steps.sigmas);
