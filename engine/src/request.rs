@@ -5,6 +5,7 @@ mod clip;
 mod control;
 mod control_net;
 mod describe;
+mod detailer;
 mod enhance;
 mod error;
 mod files;
@@ -37,6 +38,7 @@ pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
 pub use control_net::{ControlMode, ControlNet, Preprocessor};
 pub use describe::{Describe, MOST_SEEN, SEEN};
+pub use detailer::{BoxOrder, Detailer};
 pub use enhance::{Enhanced, LONGEST_ENHANCED, Writing};
 pub use error::RequestError;
 pub use files::{FileRole, is_sent_name, is_sha256, label_of, sent_name};
@@ -303,6 +305,13 @@ pub struct Request {
     /// Enlarges what is generated, and denoises it again. Width and height are those before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hires: Option<Hires>,
+    /// What is found in the image and inpainted again, one after the other, after everything else.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub detailers: Vec<Detailer>,
+    /// An image that only the detailers change, instead of generating one. Width and height are those in which its boxes are
+    /// inpainted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail_of: Option<PathBuf>,
     /// Puts frames between those of the clip that is generated. Frames and frame rate are those before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smooth: Option<Smooth>,
@@ -363,6 +372,8 @@ impl Default for Request {
             refiner: None,
             redux: None,
             hires: None,
+            detailers: Vec::new(),
+            detail_of: None,
             upscale: None,
             interpolate: None,
             smooth: None,
@@ -472,6 +483,7 @@ impl Request {
         self.guiding.validate()?;
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.hires.as_ref().map_or(Ok(()), |hires| hires.validate(self))?;
+        self.validate_detailers()?;
         self.smooth.as_ref().map_or(Ok(()), |smooth| smooth.validate(self.frames))?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;
         self.validate_inputs()

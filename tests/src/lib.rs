@@ -7,6 +7,7 @@ pub mod clips;
 pub mod control_nets;
 pub mod depth;
 pub mod describe;
+pub mod detect;
 pub mod emulation;
 pub mod failures;
 pub mod file_server;

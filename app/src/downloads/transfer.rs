@@ -255,7 +255,7 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 11] = [
+const FOLDERS: [&str; 12] = [
     "checkpoints",
     "diffusion_models",
     "text_encoders",
@@ -266,6 +266,7 @@ const FOLDERS: [&str; 11] = [
     "ipadapter",
     "depthanything",
     "sams",
+    "ultralytics",
     "frame_interpolation",
 ];
 
@@ -316,6 +317,7 @@ fn sorted(path: &Path) -> PathBuf {
         ip_adapters,
         depth,
         segmenters,
+        detectors,
         interpolators,
     ] = FOLDERS;
     let folder = match content(path) {
@@ -330,6 +332,7 @@ fn sorted(path: &Path) -> PathBuf {
             Kind::Part if content.roles.contains(&Role::Interpolator) => interpolators,
             Kind::Part if content.roles.contains(&Role::Preprocessor) => depth,
             Kind::Part if content.roles.contains(&Role::Segmenter) => segmenters,
+            Kind::Part if content.roles.contains(&Role::Detector) => detectors,
             Kind::Part => encoders,
             Kind::Other => return path.to_owned(),
         },

@@ -70,6 +70,7 @@ pub fn stage_words(progress: &Progress) -> String {
         Some(StageKind::Decode) => tr!("status-bar-decoding"),
         Some(StageKind::Write) => tr!("status-bar-writing"),
         Some(StageKind::Preprocess) => tr!("status-bar-preprocessing"),
+        Some(StageKind::Detect) => tr!("status-bar-detecting"),
         Some(StageKind::Interpolate) if steps == 0 || is_between => tr!("status-bar-interpolating"),
         Some(StageKind::Interpolate) => tr!("status-bar-tile", tile = step, tiles = steps),
         Some(StageKind::Upscale) if steps == 0 || is_between => tr!("status-bar-upscaling"),

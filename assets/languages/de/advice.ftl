@@ -146,3 +146,5 @@ advice-choose-a-safetensors-file-of-depth = Eine .safetensors-Datei von Depth An
 advice-choose-a-safetensors-file-of-segment = Eine .safetensors-Datei von Segment Anything (ViT-B, L oder H) oder von MobileSAM wählen, oder einen Ordner davon, wie transformers ihn speichert.
 advice-choose-a-gguf-or-safetensors-file = Eine .gguf- oder .safetensors-Datei von Qwen3 wählen, etwa Qwen3-4B-Instruct-2507-Q4_K_M.gguf, oder den Text-Encoder von Z-Image; zum Beschreiben von Bildern Qwen2.5-VL oder Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Einen anderen Seed versuchen, mehr Tokens erlauben oder ein Modell wählen, das nicht zuerst nachdenkt, etwa Qwen3-4B-Instruct-2507.
+advice-choose-a-safetensors-file-of-yolov8 = Eine .safetensors-Datei von YOLOv8 wählen, etwa face_yolov8n oder person_yolov8n-seg, umgewandelt wie in docs/detailer.md.
+advice-sluice-never-opens-such-files-look-4 = Sluice öffnet solche Dateien nie. Eine .safetensors-Version suchen oder wie in docs/detailer.md umwandeln.

@@ -346,3 +346,15 @@ error-grid-add-lora = zuerst eine hinzufügen
 error-source-mask-small = der weiße Bereich ist kleiner als ein Latent
 error-source-mask-none = sie hat keinen weißen Bereich
 error-downloads-token-refused = , und das Token wird nicht angenommen
+
+error-checkpoint-detector = { $path } kann keine Gesichter oder anderes finden: { $reason }
+error-request-no-detector = ein Detailer hat keinen Detektor; eine .safetensors-Datei von YOLOv8 wählen, etwa face_yolov8n
+error-request-no-detailer = nichts sagt, was im Bild zu finden ist; einen Detailer angeben
+error-request-too-many-detailers = { $value } Detailer sind angegeben; höchstens { $most } verwenden
+error-request-detailer-confidence = die Sicherheit { $value } ist ungültig; einen Wert zwischen 0 und 1 verwenden, etwa 0.3
+error-request-detailer-boxes = { $value } Felder eines Bildes können nicht neu gemalt werden; 1 bis { $most } verwenden
+error-request-detailer-growth = Gefundenes um { $value } Pixel wachsen zu lassen ist zu viel; höchstens { $most } verwenden
+error-request-detailer-of-clip = Detailer gibt es nur für Bilder; sie entfernen, oder ein Bild erzeugen
+error-request-no-detailing = dieses Modell kann kein Inpainting, also keine Detailer; sie entfernen
+error-request-detailer-adapter = der Prompt eines Detailers nennt die LoRA { $value }, die das Bild nicht hat; sie im Prompt des Bildes nennen
+error-request-only-detects = ein Detektor findet nur etwas; ihn für einen Detailer eines anderen Modells wählen

@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] Schichten des Netzes für Zwischenbilder, { $resident } geladen, { $streamed } gestreamt
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt
+        [detector] Schichten des Detektors, { $resident } geladen, { $streamed } gestreamt
         [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] Schichten des Netzes für Zwischenbilder, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [preprocessor] Schichten der Vorverarbeitung, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [segmenter] Schichten des Segmentierers, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
+        [detector] Schichten des Detektors, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
         [language-model] Schichten des Sprachmodells, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
        *[autoencoder] Schichten des Autoencoders, { $resident } geladen, { $streamed } gestreamt, jetzt { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] Block { $number } des Netzes für Zwischenbilder
         [preprocessor] Block { $number } der Vorverarbeitung
         [segmenter] Block { $number } des Segmentierers
+        [detector] Block { $number } des Detektors
         [language-model] Block { $number } des Sprachmodells
        *[autoencoder] Block { $number } des Autoencoders
     }

@@ -46,3 +46,4 @@ note-this-image-was-generated-with-which = Dieses Bild wurde erzeugt mit { $valu
 note-ignores-the-last-token = { $encoder } liest das letzte Token nicht.
 note-ignores-the-last-tokens = { $encoder } liest die letzten { $cut } Tokens nicht.
 note-a-refiner = ein Refiner
+note-the-detailer-is-not-restored-choose = Der Detailer „{ $name }“ wird nicht wiederhergestellt; seinen Detektor neu wählen.

@@ -35,5 +35,6 @@ status-bar-no-gpu = Keine NVIDIA-GPU
 status-bar-upscaling = Vergrößern
 status-bar-interpolating = Zwischenbilder entstehen
 status-bar-preprocessing = Karten erstellen
+status-bar-detecting = Details suchen
 status-bar-writing = Schreiben
 status-bar-tile = Kachel { $tile } von { $tiles }

@@ -147,3 +147,5 @@ advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth 
 advice-choose-a-safetensors-file-of-segment = Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one as transformers saves it.
 advice-choose-a-gguf-or-safetensors-file = Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text encoder of Z-Image; to describe images, Qwen2.5-VL or Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Try another seed, allow more tokens, or choose a model that does not think first, such as Qwen3-4B-Instruct-2507.
+advice-choose-a-safetensors-file-of-yolov8 = Choose a .safetensors file of YOLOv8, such as face_yolov8n or person_yolov8n-seg, converted as docs/detailer.md says.
+advice-sluice-never-opens-such-files-look-4 = Sluice never opens such files. Look for a .safetensors version, or convert it as docs/detailer.md says.

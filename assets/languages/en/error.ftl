@@ -326,3 +326,15 @@ error-grid-add-lora = add one first
 error-source-mask-small = its white area is smaller than one latent
 error-source-mask-none = it has no white area
 error-downloads-token-refused = , and the token is not accepted
+
+error-checkpoint-detector = { $path } cannot find faces or other things: { $reason }
+error-request-no-detector = a detailer has no detector; choose a .safetensors file of YOLOv8, such as face_yolov8n
+error-request-no-detailer = nothing says what to find in the image; give a detailer
+error-request-too-many-detailers = { $value } detailers are given; use at most { $most }
+error-request-detailer-confidence = confidence { $value } is invalid; use a value between 0 and 1, such as 0.3
+error-request-detailer-boxes = { $value } boxes of an image cannot be inpainted; use 1 to { $most }
+error-request-detailer-growth = growing what is found by { $value } pixels is too much; use { $most } or less
+error-request-detailer-of-clip = detailers are only for images; remove them, or generate an image
+error-request-no-detailing = this model does not inpaint, so detailers cannot be used; remove them
+error-request-detailer-adapter = the prompt of a detailer names the LoRA { $value }, which the image does not have; name it in the prompt of the image
+error-request-only-detects = a detector only finds things; choose it for a detailer of another model

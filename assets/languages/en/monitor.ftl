@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] Layers of the frame interpolator, { $resident } resident, { $streamed } streamed
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed
+        [detector] Layers of the detector, { $resident } resident, { $streamed } streamed
         [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] Layers of the frame interpolator, { $resident } resident, { $streamed } streamed, now { $block }
         [preprocessor] Layers of the preprocessor, { $resident } resident, { $streamed } streamed, now { $block }
         [segmenter] Layers of the segmenter, { $resident } resident, { $streamed } streamed, now { $block }
+        [detector] Layers of the detector, { $resident } resident, { $streamed } streamed, now { $block }
         [language-model] Layers of the language model, { $resident } resident, { $streamed } streamed, now { $block }
        *[autoencoder] Layers of the autoencoder, { $resident } resident, { $streamed } streamed, now { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] Block { $number } of the frame interpolator
         [preprocessor] Block { $number } of the preprocessor
         [segmenter] Block { $number } of the segmenter
+        [detector] Block { $number } of the detector
         [language-model] Block { $number } of the language model
        *[autoencoder] Block { $number } of the autoencoder
     }

@@ -47,3 +47,4 @@ note-this-image-was-generated-with-which = This image was generated with { $valu
 note-ignores-the-last-token = { $encoder } ignores the last token.
 note-ignores-the-last-tokens = { $encoder } ignores the last { $cut } tokens.
 note-a-refiner = A refiner
+note-the-detailer-is-not-restored-choose = The detailer “{ $name }” is not restored; choose its detector again.

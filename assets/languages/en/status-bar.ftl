@@ -35,5 +35,6 @@ status-bar-no-gpu = No NVIDIA GPU
 status-bar-upscaling = Upscaling
 status-bar-interpolating = Interpolating frames
 status-bar-preprocessing = Making maps
+status-bar-detecting = Looking for details
 status-bar-writing = Writing
 status-bar-tile = Tile { $tile } of { $tiles }

@@ -146,3 +146,5 @@ advice-choose-a-safetensors-file-of-depth = Elija un archivo .safetensors de Dep
 advice-choose-a-safetensors-file-of-segment = Elija un archivo .safetensors de Segment Anything (ViT-B, L o H) o de MobileSAM, o una carpeta como las que guarda transformers.
 advice-choose-a-gguf-or-safetensors-file = Elija un archivo .gguf o .safetensors de Qwen3, por ejemplo Qwen3-4B-Instruct-2507-Q4_K_M.gguf, o el codificador de texto de Z-Image; para describir imágenes, Qwen2.5-VL o Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Pruebe otra semilla, permita más tokens o elija un modelo que no piense primero, por ejemplo Qwen3-4B-Instruct-2507.
+advice-choose-a-safetensors-file-of-yolov8 = Elija un archivo .safetensors de YOLOv8, como face_yolov8n o person_yolov8n-seg, convertido como indica docs/detailer.md.
+advice-sluice-never-opens-such-files-look-4 = Sluice nunca abre esos archivos. Busque una versión .safetensors, o conviértalo como explica docs/detailer.md.

@@ -342,3 +342,15 @@ error-grid-add-lora = añada uno primero
 error-source-mask-small = su zona blanca es más pequeña que un latente
 error-source-mask-none = no tiene zona blanca
 error-downloads-token-refused = , y el token no se acepta
+
+error-checkpoint-detector = { $path } no puede detectar caras ni otras cosas: { $reason }
+error-request-no-detector = un detailer no tiene detector; elija un archivo .safetensors de YOLOv8, como face_yolov8n
+error-request-no-detailer = nada indica qué buscar en la imagen; indique un detailer
+error-request-too-many-detailers = se han indicado { $value } detailers; use como máximo { $most }
+error-request-detailer-confidence = la confianza { $value } no es válida; use un valor entre 0 y 1, como 0.3
+error-request-detailer-boxes = no se pueden repintar { $value } recuadros de una imagen; use de 1 a { $most }
+error-request-detailer-growth = ampliar { $value } píxeles lo detectado es demasiado; use { $most } o menos
+error-request-detailer-of-clip = los detailers son solo para imágenes; quítelos o genere una imagen
+error-request-no-detailing = este modelo no hace inpainting, así que no admite detailers; quítelos
+error-request-detailer-adapter = el prompt de un detailer nombra el LoRA { $value }, que la imagen no tiene; nómbrelo en el prompt de la imagen
+error-request-only-detects = un detector solo detecta; elíjalo para un detailer de otro modelo

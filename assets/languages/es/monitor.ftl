@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] Capas del interpolador, { $resident } residentes, { $streamed } en streaming
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming
+        [detector] Capas del detector, { $resident } residentes, { $streamed } en streaming
         [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] Capas del interpolador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [preprocessor] Capas del preprocesador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [segmenter] Capas del modelo de segmentación, { $resident } residentes, { $streamed } en streaming, ahora { $block }
+        [detector] Capas del detector, { $resident } residentes, { $streamed } en streaming, ahora { $block }
         [language-model] Capas del modelo de lenguaje, { $resident } residentes, { $streamed } en streaming, ahora { $block }
        *[autoencoder] Capas del autocodificador, { $resident } residentes, { $streamed } en streaming, ahora { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] Bloque { $number } del interpolador
         [preprocessor] Bloque { $number } del preprocesador
         [segmenter] Bloque { $number } del modelo de segmentación
+        [detector] Bloque { $number } del detector
         [language-model] Bloque { $number } del modelo de lenguaje
        *[autoencoder] Bloque { $number } del autocodificador
     }

@@ -46,3 +46,4 @@ note-this-image-was-generated-with-which = Esta imagen se generó con { $value }
 note-ignores-the-last-token = { $encoder } ignora el último token.
 note-ignores-the-last-tokens = { $encoder } ignora los últimos { $cut } tokens.
 note-a-refiner = un refiner
+note-the-detailer-is-not-restored-choose = El detailer «{ $name }» no se restaura; elija de nuevo su detector.

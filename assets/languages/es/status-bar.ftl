@@ -35,5 +35,6 @@ status-bar-no-gpu = Sin GPU NVIDIA
 status-bar-upscaling = Ampliando
 status-bar-interpolating = Interpolando fotogramas
 status-bar-preprocessing = Creando mapas
+status-bar-detecting = Buscando detalles
 status-bar-writing = Escribiendo
 status-bar-tile = Tesela { $tile } de { $tiles }

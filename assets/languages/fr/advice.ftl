@@ -146,3 +146,5 @@ advice-choose-a-safetensors-file-of-depth = Choisissez un fichier .safetensors d
 advice-choose-a-safetensors-file-of-segment = Choisissez un fichier .safetensors de Segment Anything (ViT-B, L ou H) ou de MobileSAM, ou le dossier de l’un d’eux tel que transformers l’enregistre.
 advice-choose-a-gguf-or-safetensors-file = Choisissez un fichier .gguf ou .safetensors de Qwen3, par exemple Qwen3-4B-Instruct-2507-Q4_K_M.gguf, ou l’encodeur de texte de Z-Image ; pour décrire des images, Qwen2.5-VL ou Qwen3-VL.
 advice-try-another-seed-allow-more-tokens = Essayez une autre graine, autorisez plus de tokens ou choisissez un modèle qui ne réfléchit pas d’abord, par exemple Qwen3-4B-Instruct-2507.
+advice-choose-a-safetensors-file-of-yolov8 = Choisissez un fichier .safetensors de YOLOv8, comme face_yolov8n ou person_yolov8n-seg, converti comme l’indique docs/detailer.md.
+advice-sluice-never-opens-such-files-look-4 = Sluice n’ouvre jamais de tels fichiers. Cherchez une version .safetensors, ou convertissez-le comme l’explique docs/detailer.md.

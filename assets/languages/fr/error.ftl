@@ -342,3 +342,15 @@ error-grid-add-lora = ajoutez-en un d’abord
 error-source-mask-small = sa zone blanche est plus petite qu’un latent
 error-source-mask-none = il n’a pas de zone blanche
 error-downloads-token-refused = , et le token n’est pas accepté
+
+error-checkpoint-detector = { $path } ne peut détecter ni visages ni autre chose : { $reason }
+error-request-no-detector = un detailer n’a pas de détecteur ; choisissez un fichier .safetensors de YOLOv8, comme face_yolov8n
+error-request-no-detailer = rien n’indique ce qu’il faut détecter dans l’image ; indiquez un detailer
+error-request-too-many-detailers = { $value } detailers sont indiqués ; utilisez-en au plus { $most }
+error-request-detailer-confidence = la confiance { $value } n’est pas valide ; utilisez une valeur entre 0 et 1, comme 0.3
+error-request-detailer-boxes = { $value } cadres par image ne peuvent pas être redessinés ; utilisez de 1 à { $most }
+error-request-detailer-growth = agrandir de { $value } pixels ce qui est détecté, c’est trop ; utilisez { $most } ou moins
+error-request-detailer-of-clip = les detailers ne s’appliquent qu’aux images ; retirez-les, ou générez une image
+error-request-no-detailing = ce modèle ne fait pas d’inpainting, donc pas de detailers ; retirez-les
+error-request-detailer-adapter = le prompt d’un detailer nomme le LoRA { $value }, que l’image n’a pas ; nommez-le dans le prompt de l’image
+error-request-only-detects = un détecteur ne fait que détecter ; choisissez-le pour un detailer d’un autre modèle

@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] Couches de l'interpolateur, { $resident } résidentes, { $streamed } en streaming
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming
+        [detector] Couches du détecteur, { $resident } résidentes, { $streamed } en streaming
         [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] Couches de l'interpolateur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [preprocessor] Couches du préprocesseur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [segmenter] Couches du modèle de segmentation, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
+        [detector] Couches du détecteur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
         [language-model] Couches du modèle de langage, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
        *[autoencoder] Couches de l'auto-encodeur, { $resident } résidentes, { $streamed } en streaming, en ce moment { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] Bloc { $number } de l'interpolateur
         [preprocessor] Bloc { $number } du préprocesseur
         [segmenter] Bloc { $number } du modèle de segmentation
+        [detector] Bloc { $number } du détecteur
         [language-model] Bloc { $number } du modèle de langage
        *[autoencoder] Bloc { $number } de l'auto-encodeur
     }

@@ -46,3 +46,4 @@ note-this-image-was-generated-with-which = Cette image a été générée avec {
 note-ignores-the-last-token = { $encoder } ignore le dernier token.
 note-ignores-the-last-tokens = { $encoder } ignore les { $cut } derniers tokens.
 note-a-refiner = un refiner
+note-the-detailer-is-not-restored-choose = Le detailer « { $name } » n’est pas rétabli ; choisissez de nouveau son détecteur.

@@ -35,5 +35,6 @@ status-bar-no-gpu = Pas de GPU NVIDIA
 status-bar-upscaling = Agrandissement
 status-bar-interpolating = Interpolation d’images
 status-bar-preprocessing = Création des cartes
+status-bar-detecting = Recherche des détails
 status-bar-writing = Écriture
 status-bar-tile = Tuile { $tile } sur { $tiles }

@@ -146,3 +146,5 @@ advice-choose-a-safetensors-file-of-depth = Depth Anything V2 の Small、Base�
 advice-choose-a-safetensors-file-of-segment = Segment Anything(ViT-B、L、H)または MobileSAM の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
 advice-choose-a-gguf-or-safetensors-file = Qwen3 の .gguf または .safetensors ファイル(Qwen3-4B-Instruct-2507-Q4_K_M.gguf など)か、Z-Image のテキストエンコーダーを選んでください。画像を説明するには Qwen2.5-VL か Qwen3-VL を選んでください。
 advice-try-another-seed-allow-more-tokens = 別のシードを試すか、トークン数を増やすか、Qwen3-4B-Instruct-2507 のように先に考えないモデルを選んでください。
+advice-choose-a-safetensors-file-of-yolov8 = docs/detailer.md のとおりに変換した、face_yolov8n や person_yolov8n-seg など YOLOv8 の .safetensors ファイルを選んでください。
+advice-sluice-never-opens-such-files-look-4 = Sluice はこのようなファイルを開きません。.safetensors 版を探すか、docs/detailer.md の手順で変換してください。

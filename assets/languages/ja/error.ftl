@@ -342,3 +342,15 @@ error-grid-add-lora = 先に追加してください
 error-source-mask-small = 白い部分が潜在空間の 1 単位より小さいです
 error-source-mask-none = 白い部分がありません
 error-downloads-token-refused = （トークンは受け付けられませんでした）
+
+error-checkpoint-detector = { $path } は顔などを検出できません: { $reason }
+error-request-no-detector = ディテーラーに検出モデルがありません。face_yolov8n など YOLOv8 の .safetensors ファイルを選んでください
+error-request-no-detailer = 画像の中で何を検出するかが指定されていません。ディテーラーを指定してください
+error-request-too-many-detailers = ディテーラーが { $value } 個指定されています。{ $most } 個までにしてください
+error-request-detailer-confidence = 信頼度 { $value } は無効です。0.3 など、0 と 1 の間の値にしてください
+error-request-detailer-boxes = 1 枚の画像で { $value } 個の枠は描き直せません。1 から { $most } までにしてください
+error-request-detailer-growth = 検出範囲を { $value } ピクセル広げるのは大きすぎます。{ $most } 以下にしてください
+error-request-detailer-of-clip = ディテーラーは画像だけに使えます。外すか、画像を生成してください
+error-request-no-detailing = このモデルはインペイントに対応していないため、ディテーラーは使えません。外してください
+error-request-detailer-adapter = ディテーラーのプロンプトに、画像で使われていない LoRA { $value } があります。画像のプロンプトに書いてください
+error-request-only-detects = 検出モデルは検出だけを行います。別のモデルのディテーラーに選んでください

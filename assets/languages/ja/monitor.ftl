@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] フレーム補間モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
+        [detector] 検出モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
         [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] フレーム補間モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [preprocessor] 前処理のレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [segmenter] セグメンテーションモデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
+        [detector] 検出モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
         [language-model] 言語モデルのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
        *[autoencoder] オートエンコーダーのレイヤー、常駐 { $resident }、ストリーミング { $streamed }、現在 { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] フレーム補間モデルのブロック { $number }
         [preprocessor] 前処理のブロック { $number }
         [segmenter] セグメンテーションモデルのブロック { $number }
+        [detector] 検出モデルのブロック { $number }
         [language-model] 言語モデルのブロック { $number }
        *[autoencoder] オートエンコーダーのブロック { $number }
     }

@@ -46,3 +46,4 @@ note-this-image-was-generated-with-which = この画像は { $value } で生成�
 note-ignores-the-last-token = { $encoder } は最後のトークンを無視します。
 note-ignores-the-last-tokens = { $encoder } は最後の { $cut } トークンを無視します。
 note-a-refiner = リファイナー
+note-the-detailer-is-not-restored-choose = ディテーラー「{ $name }」は復元されません。検出モデルを選び直してください。

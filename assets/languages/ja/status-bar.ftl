@@ -35,5 +35,6 @@ status-bar-no-gpu = NVIDIA GPU なし
 status-bar-upscaling = 拡大中
 status-bar-interpolating = フレームを補間中
 status-bar-preprocessing = マップを作成中
+status-bar-detecting = ディテールを検出中
 status-bar-writing = 執筆中
 status-bar-tile = タイル { $tile } / { $tiles }

@@ -146,3 +146,5 @@ advice-choose-a-safetensors-file-of-depth = 请选择 Depth Anything V2 Small、
 advice-choose-a-safetensors-file-of-segment = 请选择 Segment Anything（ViT-B、L 或 H）或 MobileSAM 的 .safetensors 文件，或由 transformers 保存的此类文件夹。
 advice-choose-a-gguf-or-safetensors-file = 请选择 Qwen3 的 .gguf 或 .safetensors 文件，例如 Qwen3-4B-Instruct-2507-Q4_K_M.gguf，或 Z-Image 的文本编码器；要描述图像，请选择 Qwen2.5-VL 或 Qwen3-VL。
 advice-try-another-seed-allow-more-tokens = 请换一个种子、允许更多词元，或选择不会先思考的模型，例如 Qwen3-4B-Instruct-2507。
+advice-choose-a-safetensors-file-of-yolov8 = 请选择 YOLOv8 的 .safetensors 文件，例如 face_yolov8n 或 person_yolov8n-seg，按 docs/detailer.md 转换。
+advice-sluice-never-opens-such-files-look-4 = Sluice 绝不打开这类文件。请查找 .safetensors 版本，或按 docs/detailer.md 的说明转换。

@@ -342,3 +342,15 @@ error-grid-add-lora = 请先添加一个
 error-source-mask-small = 白色区域不足一个潜空间单位
 error-source-mask-none = 没有白色区域
 error-downloads-token-refused = ，且令牌未被接受
+
+error-checkpoint-detector = { $path } 不能检测人脸或其他内容：{ $reason }
+error-request-no-detector = 细节修复没有检测模型；请选择 YOLOv8 的 .safetensors 文件，例如 face_yolov8n
+error-request-no-detailer = 没有说明要在图像中检测什么；请指定细节修复
+error-request-too-many-detailers = 给出了 { $value } 个细节修复；最多使用 { $most } 个
+error-request-detailer-confidence = 置信度 { $value } 无效；请使用 0 与 1 之间的值，例如 0.3
+error-request-detailer-boxes = 一幅图像不能重绘 { $value } 个框；请使用 1 到 { $most }
+error-request-detailer-growth = 把检测到的区域扩大 { $value } 像素太多；请使用不超过 { $most } 的值
+error-request-detailer-of-clip = 细节修复只用于图像；请去掉它，或生成图像
+error-request-no-detailing = 此模型不支持局部重绘，因此不能使用细节修复；请去掉它
+error-request-detailer-adapter = 细节修复的提示词用到了图像没有的 LoRA { $value }；请写在图像的提示词中
+error-request-only-detects = 检测模型只用于检测；请把它用于其他模型的细节修复

@@ -53,6 +53,7 @@ monitor-layers-summary =
         [interpolator] 插帧模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式
+        [detector] 检测模型的层，{ $resident } 个常驻，{ $streamed } 个流式
         [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式
     }
@@ -64,6 +65,7 @@ monitor-layers-now =
         [interpolator] 插帧模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [preprocessor] 预处理器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [segmenter] 分割模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
+        [detector] 检测模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
         [language-model] 语言模型的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
        *[autoencoder] 自编码器的层，{ $resident } 个常驻，{ $streamed } 个流式，当前 { $block }
     }
@@ -75,6 +77,7 @@ monitor-block =
         [interpolator] 插帧模型的块 { $number }
         [preprocessor] 预处理器的块 { $number }
         [segmenter] 分割模型的块 { $number }
+        [detector] 检测模型的块 { $number }
         [language-model] 语言模型的块 { $number }
        *[autoencoder] 自编码器的块 { $number }
     }

@@ -46,3 +46,4 @@ note-this-image-was-generated-with-which = 生成这张图像时使用了 { $val
 note-ignores-the-last-token = { $encoder } 会忽略最后一个 token。
 note-ignores-the-last-tokens = { $encoder } 会忽略最后 { $cut } 个 token。
 note-a-refiner = Refiner
+note-the-detailer-is-not-restored-choose = 细节修复“{ $name }”未恢复；请重新选择其检测模型。

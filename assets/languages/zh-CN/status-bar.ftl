@@ -35,5 +35,6 @@ status-bar-no-gpu = 没有 NVIDIA GPU
 status-bar-upscaling = 正在放大
 status-bar-interpolating = 正在插帧
 status-bar-preprocessing = 正在生成图
+status-bar-detecting = 正在检测细节
 status-bar-writing = 正在写
 status-bar-tile = 图块 { $tile } / { $tiles }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{
     depth_names::{Naming, vision},
+    own,
     places::shares,
 };
 use crate::{
@@ -58,12 +59,6 @@ pub struct Opened {
 
 fn refused(path: &Path, reason: impl Into<String>) -> CheckpointError {
     CheckpointError::Depth { path: path.to_owned(), reason: reason.into() }
-}
-
-/// The tensors of the file itself.
-fn own(checkpoint: &Checkpoint) -> Option<&TensorTable> {
-    let own = checkpoint.parts.iter().find(|part| part.path == checkpoint.path);
-    own.map(|part| &part.tensors)
 }
 
 /// Whether a checkpoint is a depth estimator that can be opened.

@@ -197,6 +197,20 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// A file that is no detector, or one of a kind that is not supported.
+    #[error("{} cannot find faces or other things: {reason}", .path.display())]
+    Detector {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A detector as a Python pickle.
+    #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
+    PickledDetector {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file that is no language model, or one of a kind that is not supported.
     #[error("{} cannot write prompts: {reason}", .path.display())]
     LanguageModel {
@@ -405,6 +419,16 @@ impl CheckpointError {
             Self::Segmenter { .. } => {
                 "Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one \
                 as transformers saves it."
+                    .to_owned()
+            }
+            Self::PickledDetector { .. } => {
+                "Sluice never opens such files. Look for a .safetensors version, or convert \
+                it as docs/detailer.md says."
+                    .to_owned()
+            }
+            Self::Detector { .. } => {
+                "Choose a .safetensors file of YOLOv8, such as face_yolov8n or person_yolov8n-seg, converted as \
+                docs/detailer.md says."
                     .to_owned()
             }
             Self::LanguageModel { .. } => {

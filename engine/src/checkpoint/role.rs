@@ -22,6 +22,8 @@ pub enum Role {
     Preprocessor,
     /// Makes masks of what points and boxes show.
     Segmenter,
+    /// Finds faces, hands or persons in images.
+    Detector,
     /// Writes text.
     LanguageModel,
 }
@@ -43,6 +45,7 @@ impl Role {
             Self::Interpolator => "interpolator",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
+            Self::Detector => "detector",
             Self::LanguageModel => "language_model",
         }
     }
@@ -58,6 +61,7 @@ impl fmt::Display for Role {
             Self::Interpolator => "frame interpolator",
             Self::Preprocessor => "preprocessor",
             Self::Segmenter => "segmenter",
+            Self::Detector => "detector",
             Self::LanguageModel => "language model",
         })
     }

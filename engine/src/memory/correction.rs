@@ -182,6 +182,7 @@ mod tests {
                 windows: None,
                 references: 0,
                 enlarged: None,
+                detailers: 0,
             },
         }
     }

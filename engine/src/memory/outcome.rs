@@ -90,6 +90,13 @@ pub struct RunShape {
     /// Width and height of a second pass over the enlarged image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enlarged: Option<[u32; 2]>,
+    /// The number of detailers.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub detailers: u32,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl RunIdentity {

@@ -26,6 +26,7 @@ fn of_role(role: Role) -> &'static [&'static str] {
         Role::Interpolator => &["interpolators"],
         Role::Preprocessor => &["preprocessors"],
         Role::Segmenter => &["segmenters"],
+        Role::Detector => &["detectors"],
         Role::LanguageModel => &["language_models"],
     }
 }

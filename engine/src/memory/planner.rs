@@ -27,7 +27,8 @@ impl ByRole {
             | Role::Upscaler
             | Role::Interpolator
             | Role::Preprocessor
-            | Role::Segmenter => self.autoencoders,
+            | Role::Segmenter
+            | Role::Detector => self.autoencoders,
         }
     }
 }

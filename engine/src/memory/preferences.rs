@@ -194,6 +194,7 @@ impl MemoryPreferences {
             | Role::Interpolator
             | Role::Preprocessor
             | Role::Segmenter
+            | Role::Detector
             | Role::LanguageModel => Storage::Stored,
         }
     }
@@ -218,6 +219,7 @@ impl MemoryPreferences {
             | Role::Interpolator
             | Role::Preprocessor
             | Role::Segmenter
+            | Role::Detector
             | Role::LanguageModel => None,
         };
         part_choice::of(&self.parts, part, |choice| choice.residence).or(of_kind)

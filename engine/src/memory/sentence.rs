@@ -192,6 +192,7 @@ fn role_name(role: Role) -> &'static str {
         Role::Interpolator => "frame interpolator",
         Role::Preprocessor => "preprocessor",
         Role::Segmenter => "segmenter",
+        Role::Detector => "detector",
         Role::LanguageModel => "language model",
     }
 }

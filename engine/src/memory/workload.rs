@@ -23,6 +23,8 @@ pub enum StageKind {
     Interpolate,
     /// Images to maps for ControlNets.
     Preprocess,
+    /// Images to boxes around what is in them.
+    Detect,
     /// A prompt to a better one.
     Write,
 }
@@ -38,6 +40,7 @@ impl StageKind {
             Self::Upscale => "Upscale",
             Self::Interpolate => "Interpolate",
             Self::Preprocess => "Make maps",
+            Self::Detect => "Detect",
             Self::Write => "Write",
         }
     }

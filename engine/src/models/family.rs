@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    DepthEstimators, FAMILIES, Interpolators, Model, Segmenters, Task, Upscalers, adapter_marks::AdapterMark,
-    known, stages,
+    DepthEstimators, Detectors, FAMILIES, Interpolators, Model, Segmenters, Task, Upscalers,
+    adapter_marks::AdapterMark, known, stages,
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Layout, Part, Role},
@@ -168,6 +168,9 @@ pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, Check
     }
     if Segmenters.recognises(&checkpoint) {
         return Segmenters.open(&checkpoint);
+    }
+    if Detectors.recognises(&checkpoint) {
+        return Detectors.open(&checkpoint);
     }
     let Some(family) = FAMILIES.iter().find(|family| family.recognises(&checkpoint)) else {
         return Err(CheckpointError::UnknownFamily {

@@ -8,6 +8,8 @@ mod control_nets;
 pub mod cosmos;
 mod denoiser;
 mod depth;
+mod detailer;
+mod detectors;
 pub mod ernie;
 mod family;
 pub mod flux;
@@ -50,6 +52,7 @@ pub use denoiser::{
     MapForm, Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,
 };
 pub use depth::{DepthEstimators, open_depth};
+pub use detectors::{Detectors, open_detector};
 pub use family::{Family, open};
 pub use interpolators::{Interpolators, open_interpolator};
 pub use inventory::{

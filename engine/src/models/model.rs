@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
-use super::{ClipFrames, Denoiser, Family, MapForm, Task, hires, stages::overlap};
+use super::{ClipFrames, Denoiser, Family, MapForm, Task, detailer, hires, stages::overlap};
 use crate::{
-    aids::{DepthAnything, Segmenter},
+    aids::{DepthAnything, Detector, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     interpolation::Ifnet,
     memory::MemoryPreferences,
@@ -71,6 +71,8 @@ pub enum Network {
     Depth(Arc<DepthAnything>),
     /// Makes masks of parts of images.
     Segmenter(Arc<Segmenter>),
+    /// Finds faces, hands or persons in images.
+    Detector(Arc<Detector>),
     /// Writes text.
     Writer(Arc<Writer>),
 }
@@ -242,9 +244,11 @@ impl Model {
     /// The stages of a run for this request.
     pub fn stages(&self, request: &Request) -> Vec<Task> {
         let mut tasks = match &request.hires {
+            _ if request.detail_of.is_some() => Vec::new(),
             Some(hires) => hires::stages(self, request, hires),
             None => self.family.stages(self, request),
         };
+        tasks.extend(detailer::stages(self, request, &tasks));
         if let (Some(smooth), Some(interpolator)) = (&request.smooth, self.interpolator())
             && !tasks.is_empty()
         {
@@ -340,6 +344,14 @@ impl Model {
     pub fn segmenter(&self) -> Option<Used<Segmenter>> {
         self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
             Network::Segmenter(network) => Some(Used { part, network: Arc::clone(network) }),
+            _ => None,
+        })
+    }
+
+    /// Its detectors, in order.
+    pub fn detectors(&self) -> impl Iterator<Item = Used<Detector>> + '_ {
+        self.parts.iter().enumerate().filter_map(|(part, own)| match &own.network {
+            Network::Detector(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,
         })
     }
@@ -443,6 +455,9 @@ impl Model {
             (None, Some(_)) => return Err(RequestError::OnlyMakesMasks),
             (None, None) => {}
         }
+        if !generates && self.detectors().next().is_some() {
+            return Err(RequestError::OnlyDetects);
+        }
         match (&request.upscale, self.upscaler()) {
             (Some(upscale), Some(_)) => return upscale.validate(request),
             (Some(_), None) => return Err(RequestError::NoUpscaler),
@@ -456,6 +471,7 @@ impl Model {
             (None, _) => {}
         }
         request.validate(self.size_multiple(), self.longest_side())?;
+        self.validate_detailers(request)?;
         let nets = self.denoisers().next().and_then(|denoiser| denoiser.network.denoiser.control_nets());
         for (net, about) in request.control_nets.iter().zip(nets.unwrap_or_default()) {
             net.validate_mode(about.modes)?;

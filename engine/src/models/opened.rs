@@ -7,7 +7,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{Model, open, open_depth, open_interpolator, open_language_model, open_segmenter, open_upscaler};
+use super::{
+    Model, open, open_depth, open_detector, open_interpolator, open_language_model, open_segmenter,
+    open_upscaler,
+};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
     request::{ControlNet, ImagePrompt, ModelSource, Preprocessor, Redux, Refiner, Request},
@@ -28,8 +31,8 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator, the frame interpolator and the upscaler that it is
-    /// used with.
+    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator, the detectors, the frame
+    /// interpolator and the upscaler that it is used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
     model: Arc<Model>,
@@ -93,6 +96,10 @@ impl OpenedModels {
             beside.push(depth);
             model = self.keep(&path, &beside, || self.seeing_depth(&model, depth))?;
         }
+        if !request.detailers.is_empty() {
+            beside.extend(request.detectors());
+            model = self.keep(&path, &beside, || self.detailing(&model, request))?;
+        }
         if let Some(smooth) = &request.smooth {
             beside.push(&smooth.model);
             model = self.keep(&path, &beside, || self.smoothing(&model, &smooth.model))?;
@@ -102,8 +109,8 @@ impl OpenedModels {
         self.keep(&path, &beside, || self.enlarging(&model, &enlarger))
     }
 
-    /// A model that was opened elsewhere, with the IP-Adapters and the ControlNets of a request, what makes their maps, the frame
-    /// interpolator, and the upscaler that it has between two passes.
+    /// A model that was opened elsewhere, with the IP-Adapters and the ControlNets of a request, what makes their maps, the
+    /// detectors, the frame interpolator, and the upscaler that it has between two passes.
     ///
     /// # Errors
     /// When one of them cannot be opened.
@@ -116,6 +123,9 @@ impl OpenedModels {
         }
         if let Some(path) = depth_model(request) {
             model = Arc::new(self.seeing_depth(&model, path)?.0);
+        }
+        if !request.detailers.is_empty() {
+            model = Arc::new(self.detailing(&model, request)?.0);
         }
         if let Some(smooth) = &request.smooth {
             model = Arc::new(self.smoothing(&model, &smooth.model)?.0);
@@ -180,6 +190,18 @@ impl OpenedModels {
         let upscaler = self.upscaler(path)?;
         let joined = model.clone().with_upscaler(&upscaler);
         Ok((joined, [stamps(model), stamps(&upscaler)].concat()))
+    }
+
+    fn detailing(
+        &self,
+        model: &Model,
+        request: &Request,
+    ) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let files = request.detectors().into_iter();
+        let detectors = files.map(|file| self.alone(file, open_detector)).collect::<Result<Vec<_>, _>>()?;
+        let joined = model.clone().with_detectors(detectors.iter().map(Arc::as_ref));
+        let all = detectors.iter().flat_map(|detector| stamps(detector));
+        Ok((joined, stamps(model).into_iter().chain(all).collect()))
     }
 
     fn smoothing(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {

@@ -87,6 +87,7 @@ impl Family for Sdxl {
             | Network::Interpolator(_)
             | Network::Depth(_)
             | Network::Segmenter(_)
+            | Network::Detector(_)
             | Network::Writer(_) => None,
         };
         Ok(model.joined(refiner, name))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Denoiser, Denoising, GivenFrames, MapForm, Model, Used};
 use crate::{
-    aids::{DepthAnything, Segmenter},
+    aids::{DepthAnything, Detector, Segmenter},
     interpolation::Ifnet,
     memory::StageKind,
     request::{Canvas, Interpolation, Mode, Request},
@@ -70,6 +70,13 @@ pub enum Task {
     Segment {
         /// The segmenter.
         segmenter: Used<Segmenter>,
+    },
+    /// Finds things in the images that were made. The stages after it, up to the next of its kind, inpaint each of them.
+    Detect {
+        /// The detector.
+        detector: Used<Detector>,
+        /// The number of the detailer in the request.
+        detailer: usize,
     },
     /// Writes a better prompt, or what images show.
     Write {
@@ -250,6 +257,8 @@ pub enum Start {
     SameWalk,
     /// What the previous denoising stage made, enlarged, with new noise.
     Enlarged,
+    /// A box in each image that was made, with new noise. The stage is repeated for each box.
+    Box,
 }
 
 /// The steps of a denoising stage.
@@ -280,6 +289,7 @@ impl Task {
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
             Self::Interpolate { .. } => StageKind::Interpolate,
             Self::Depth { .. } | Self::Segment { .. } => StageKind::Preprocess,
+            Self::Detect { .. } => StageKind::Detect,
             Self::Write { .. } => StageKind::Write,
         }
     }

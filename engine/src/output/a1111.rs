@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::{
+    detailer_text,
     elsewhere::names,
     hires_text,
     settings::{Enlargement, Interpolated, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
@@ -93,6 +94,7 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         pairs.extend([(VARIATION, seed.to_string()), (VARIATION_STRENGTH, strength.to_string())]);
     }
     pairs.extend(hires_text::pairs(&settings.request));
+    pairs.extend(detailer_text::pairs(&settings.request));
     if let Some(strength) = settings.request.strength().filter(|_| settings.request.hires.is_none()) {
         pairs.push((hires_text::STRENGTH, strength.to_string()));
     }
@@ -277,6 +279,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     }
     settings.seed = settings.request.seed;
     notes.extend(hires_text::restore(&mut settings.request, &pairs));
+    notes.extend(detailer_text::notes(&pairs));
     notes.extend(missing_parts(&settings, &pairs));
     if !left.is_empty() {
         left.dedup();
@@ -294,6 +297,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
 /// Whether a pair is read with others, or a note of its own says that it is not restored.
 fn is_read_elsewhere(name: &str) -> bool {
     name.starts_with("Hires")
+        || name.starts_with(detailer_text::PREFIX)
         || name.starts_with("ControlNet")
         || name.starts_with("Refiner")
         || CONTROL_NETS.contains(&name)

@@ -6,6 +6,7 @@ mod chunks;
 mod clip_file;
 mod date;
 mod destination;
+mod detailer_text;
 mod elsewhere;
 mod error;
 mod exif;

@@ -1,13 +1,13 @@
 //! Prompts spelled out, and models with adapters.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::PipelineError;
 use crate::{
     adapters::{AdapterReport, adapt, find, folders_of, without_tags},
     checkpoint::{Component, NoiseHalf, Role},
     models::{Model, ModelPart, family_of_adapter},
-    request::{AdapterUse, PromptFolders, PromptTemplate, Request, label_of},
+    request::{AdapterUse, PromptFolders, PromptTemplate, Request, RequestError, label_of},
     text::{Wildcards, chosen, leaves_open, styled},
 };
 
@@ -57,14 +57,25 @@ fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request
     let (prompt, mut tags) = without_tags(&request.prompt)?;
     let (negative_prompt, more) = without_tags(&request.negative_prompt)?;
     tags.extend(more);
+    let is_known = |name: &str| {
+        let is_own = |adapter: &AdapterUse| names(&adapter.path, name);
+        tags.iter().any(|tag| tag.name.eq_ignore_ascii_case(name)) || request.adapters.iter().any(is_own)
+    };
+    let mut detailers = request.detailers.clone();
+    for detailer in &mut detailers {
+        for prompt in [&mut detailer.prompt, &mut detailer.negative_prompt] {
+            let (text, named) = without_tags(prompt)?;
+            if let Some(stranger) = named.into_iter().find(|tag| !is_known(&tag.name)) {
+                return Err(RequestError::DetailerAdapter(stranger.name).into());
+            }
+            *prompt = text;
+        }
+    }
     let mut adapters = request.adapters.clone();
     if !tags.is_empty() {
         let folders = folders_of(&request.model.resolve()?, folders);
         for tag in tags {
-            let is_named = |adapter: &&mut AdapterUse| {
-                let stem = adapter.path.file_stem().unwrap_or_default();
-                label_of(&stem.to_string_lossy()).eq_ignore_ascii_case(&tag.name)
-            };
+            let is_named = |adapter: &&mut AdapterUse| names(&adapter.path, &tag.name);
             if let Some(adapter) = adapters.iter_mut().find(is_named) {
                 adapter.weight = tag.weight;
                 continue;
@@ -72,7 +83,13 @@ fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request
             adapters.push(AdapterUse { path: find(&tag.name, &folders)?, weight: tag.weight });
         }
     }
-    Ok(Request { prompt, negative_prompt, adapters, ..request.clone() })
+    Ok(Request { prompt, negative_prompt, adapters, detailers, ..request.clone() })
+}
+
+/// Whether a tag means the adapter in a file.
+fn names(path: &Path, tag: &str) -> bool {
+    let stem = path.file_stem().unwrap_or_default();
+    label_of(&stem.to_string_lossy()).eq_ignore_ascii_case(tag)
 }
 
 /// Applies adapters to a model that has none. Returns a report for each.

@@ -1,5 +1,6 @@
 //! What a request asks of a model, in the calculator's terms.
 
+mod boxes;
 mod image_prompts;
 
 use std::collections::BTreeMap;
@@ -43,7 +44,7 @@ pub const LISTS: u64 = 128 << 10;
 /// # Errors
 /// When the network cannot do what is asked of it.
 pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Workload, PipelineError> {
-    let estimate = Estimator { model, resolved, trace };
+    let mut estimate = Estimator { model, resolved, trace };
     let mut conditionings = BTreeMap::new();
     let mut image: Option<Tensor> = None;
     let mut references = Vec::new();
@@ -51,7 +52,15 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
     let mut image_prompts = Vec::new();
     let mut stages = Vec::new();
     for (number, task) in resolved.stages.iter().enumerate() {
-        let uses = match task {
+        let mut uses = match task {
+            Task::Detect { detector, detailer } => {
+                let uses = estimate.detect(detector, resolved.made)?;
+                let Some(boxes) = resolved.boxes.get(*detailer) else { continue };
+                // What follows inpaints what is found.
+                estimate = Estimator { resolved: boxes, ..estimate };
+                conditionings = estimate.conditionings(*detailer)?;
+                uses
+            }
             Task::EncodeImage { autoencoder, images, vision } => {
                 let mut uses = estimate.encode_image(number, autoencoder, *images)?;
                 references = estimate.references(autoencoder.network.as_ref());
@@ -86,7 +95,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
                     image_tokens: &image_tokens,
                 };
                 let ways = estimate.denoise(denoise, branches, inputs, &maps)?;
-                if !resolved.denoises_after(number, part) {
+                if !estimate.resolved.denoises_after(number, part) {
                     conditionings.remove(&part);
                 }
                 vec![PartUse { part, ways }]
@@ -102,6 +111,9 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Segment { segmenter } => estimate.segment(segmenter)?,
             Task::Write { writer, vision } => estimate.write(writer, vision.as_ref())?,
         };
+        if matches!(task, Task::Detect { .. }) || !std::ptr::eq(estimate.resolved, resolved) {
+            repeated(&mut uses, task, resolved.request.batch);
+        }
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });
     }
     Ok(Workload {
@@ -114,6 +126,15 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
 
 /// What the denoisers of these parts are conditioned on, a conditioning for each branch.
 type Conditionings = BTreeMap<usize, Vec<Conditioning>>;
+
+/// Repeats work for each of so many boxes; prompts are the same for all.
+fn repeated(uses: &mut [PartUse], task: &Task, boxes: u32) {
+    if matches!(task, Task::EncodePrompt { .. }) {
+        return;
+    }
+    let blocks = uses.iter_mut().flat_map(|part| &mut part.ways).flat_map(|work| &mut work.blocks);
+    blocks.for_each(|block| block.passes *= boxes);
+}
 
 /// Traces the stages of a run.
 #[derive(Clone, Copy)]
@@ -298,7 +319,7 @@ impl Estimator<'_> {
         Used { part, network }: &Used<dyn Autoencoder>,
         images: SourceImages,
     ) -> Result<Vec<PartUse>, PipelineError> {
-        let Some(shape) = self.resolved.latents(stage) else { return Ok(Vec::new()) };
+        let Some(shape) = self.resolved.next_latents(stage) else { return Ok(Vec::new()) };
         // Encoders have no tiles of some frames.
         let still = LatentShape { frames: 1, ..shape };
         let mut alone = self.reference_shapes(network.as_ref());

@@ -16,12 +16,12 @@ use crate::{
     residency::BlockLayout,
 };
 
-/// The dtype of a component in a computation. What makes maps is always computed in f32, and the autoencoder where the rest
+/// The dtype of a component in a computation. What looks at images is always computed in f32, and the autoencoder where the rest
 /// is in f16, whose range it exceeds.
 pub fn dtype_of(role: Role, dtype: ComputeDtype) -> DType {
     match dtype {
         ComputeDtype::F32 => DType::F32,
-        _ if matches!(role, Role::Preprocessor | Role::Segmenter) => DType::F32,
+        _ if matches!(role, Role::Preprocessor | Role::Segmenter | Role::Detector) => DType::F32,
         ComputeDtype::Bf16 => DType::BF16,
         ComputeDtype::F16 if role == Role::Autoencoder => DType::F32,
         ComputeDtype::F16 => DType::F16,
@@ -33,13 +33,14 @@ pub fn run_identity(model: String, resolved: &Resolved, preferences: &MemoryPref
     let Request { width, height, frames, batch, windows, .. } = resolved.request;
     let enlarged = resolved.enlarged_size();
     let branches = resolved.prompts.len() as u32;
+    let detailers = resolved.boxes.len() as u32;
     let given = resolved.references.iter().chain(resolved.changed.iter().map(|given| &given.size));
     let references = given.map(|&[width, height]| u64::from(width) * u64::from(height)).sum();
     RunIdentity {
         model,
         dtype: resolved.dtype,
         precisions: preferences.precisions(),
-        shape: RunShape { width, height, frames, batch, branches, windows, references, enlarged },
+        shape: RunShape { width, height, frames, batch, branches, windows, references, enlarged, detailers },
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a request comes to with a model: the forecast and the run both follow it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::Range};
 
 use super::{PipelineError, Target};
 use crate::{
@@ -30,6 +30,10 @@ pub struct Resolved {
     pub references: Vec<[u32; 2]>,
     /// What is enlarged or gets more frames, if anything does.
     pub changed: Option<GivenMedia>,
+    /// Width and height of the images that are made, before anything is found in them.
+    pub made: [u32; 2],
+    /// For each detailer, what inpaints its boxes, with the same list of stages.
+    pub boxes: Vec<Resolved>,
     /// The side of tiles in latents, where somebody has chosen it; an upscaler's has eight pixels for each.
     pub tile: Option<u32>,
 }
@@ -63,10 +67,38 @@ impl Resolved {
             }
             None => request.clone(),
         };
+        let request = &match &request.detail_of {
+            Some(_) => Request { batch: 1, source: None, hires: None, ..request.clone() },
+            None => request.clone(),
+        };
         model.validate(request)?;
         let stages = model.stages(request);
+        let whole = Self::of_stages(model, request, dtype, stages, None)?;
+        let boxes = request.detailers.iter().enumerate().map(|(number, detailer)| {
+            Self::of_stages(model, &request.of_box(detailer), dtype, whole.stages.clone(), Some(number))
+        });
+        let boxes = boxes.collect::<Result<Vec<_>, _>>()?;
+        let made = match (&request.detail_of, &request.source) {
+            (Some(path), _) => size_of(path)?,
+            (None, Some(source)) if source.mask.as_ref().is_some_and(|mask| mask.only_masked.is_some()) => {
+                size_of(&source.path)?
+            }
+            _ => whole.enlarged_size().unwrap_or([request.width, request.height]),
+        };
+        Ok(Self { changed, made, boxes, ..whole })
+    }
+
+    /// The same of a list of stages: of those that make the images, or of those of a detailer.
+    fn of_stages(
+        model: &Model,
+        request: &Request,
+        dtype: ComputeDtype,
+        stages: Vec<Task>,
+        detailer: Option<usize>,
+    ) -> Result<Self, PipelineError> {
+        let own = &stages[range_of(&stages, detailer)];
         let mut prompts = vec![request.prompt.as_str()];
-        if denoises(&stages).any(|(_, denoise)| denoise.steps.is_guided()) {
+        if denoises(own).any(|(_, denoise)| denoise.steps.is_guided()) {
             prompts.push(&request.negative_prompt);
         }
         let (references, seen) = reference_sizes(model, request)?;
@@ -82,12 +114,30 @@ impl Resolved {
             prompts.iter_mut().skip(1).for_each(|prompt| prompt.images.clear());
         }
         let request = Request { dtype: Some(dtype), ..request.clone() };
-        Ok(Self { request, dtype, prompts, stages, references, changed, tile: None })
+        let made = [request.width, request.height];
+        let (changed, boxes, tile) = (None, Vec::new(), None);
+        Ok(Self { request, dtype, prompts, stages, references, changed, made, boxes, tile })
     }
 
     /// The same with tiles of this side, in latents, or with the planner's own choice.
     pub fn with_tile(self, tile: Option<u32>) -> Self {
-        Self { tile, ..self }
+        let boxes = self.boxes.into_iter().map(|boxes| boxes.with_tile(tile)).collect();
+        Self { tile, boxes, ..self }
+    }
+
+    /// The stages that make the images, before the first detailer, or those of a detailer after the one that finds.
+    pub fn range(&self, detailer: Option<usize>) -> Range<usize> {
+        range_of(&self.stages, detailer)
+    }
+
+    /// Whether it makes images of noise, and does not only change those that there are.
+    pub fn generates(&self) -> bool {
+        denoises(&self.stages[self.range(None)]).next().is_some()
+    }
+
+    /// How often a stage that denoises is repeated, as far as that is known: one box is expected in each image.
+    fn repeats(&self, denoise: &Denoise) -> usize {
+        if denoise.start == Start::Box { self.request.batch as usize } else { 1 }
     }
 
     /// The stages that denoise, with their numbers.
@@ -95,9 +145,9 @@ impl Resolved {
         denoises(&self.stages)
     }
 
-    /// Whether predictions have a branch for the negative prompt.
+    /// Whether any predictions have a branch for the negative prompt.
     pub fn is_guided(&self) -> bool {
-        self.prompts.len() > 1
+        self.prompts.len() > 1 || self.boxes.iter().any(Self::is_guided)
     }
 
     /// The maps that ControlNets read as latents, each once in each size that is denoised.
@@ -113,7 +163,7 @@ impl Resolved {
 
     /// The steps of all stages together.
     pub fn steps(&self) -> usize {
-        self.denoises().map(|(_, denoise)| denoise.steps.count()).sum()
+        self.denoises().map(|(_, denoise)| self.repeats(denoise) * denoise.steps.count()).sum()
     }
 
     /// How a stage is reported.
@@ -141,7 +191,7 @@ impl Resolved {
         let of_stage = |(_, denoise): (usize, &Denoise)| {
             let shape = denoise.denoiser.network.denoiser.latents(denoise.canvas);
             let values = shape.dims(1).iter().product::<usize>();
-            vec![values as f64; denoise.steps.count()]
+            vec![values as f64; self.repeats(denoise) * denoise.steps.count()]
         };
         self.denoises().flat_map(of_stage).collect()
     }
@@ -171,9 +221,11 @@ impl Resolved {
         again.map(|(_, Denoise { canvas, .. })| [canvas.width, canvas.height])
     }
 
-    /// Whether a stage after this one denoises with a part.
+    /// Whether a stage after this one denoises with a part, before something is found.
     pub fn denoises_after(&self, stage: usize, part: usize) -> bool {
-        self.denoises().any(|(number, denoise)| number > stage && denoise.denoiser.part == part)
+        let later =
+            self.stages.iter().skip(stage + 1).take_while(|task| !matches!(task, Task::Detect { .. }));
+        later.filter_map(Task::denoise).any(|denoise| denoise.denoiser.part == part)
     }
 
     /// Whether a later stage sees the latents that this one ends with.
@@ -217,6 +269,19 @@ fn reference_sizes(
         seen.extend(tower.as_ref().map(image));
     }
     Ok((sizes, seen))
+}
+
+/// The stages before the first detailer, or those of a detailer after the one that finds.
+fn range_of(stages: &[Task], detailer: Option<usize>) -> Range<usize> {
+    let is_detector = |task: &Task| matches!(task, Task::Detect { .. });
+    let is_own =
+        |task: &Task| matches!(task, Task::Detect { detailer: number, .. } if Some(*number) == detailer);
+    let start = match detailer {
+        None => 0,
+        Some(_) => stages.iter().position(is_own).map_or(stages.len(), |place| place + 1),
+    };
+    let end = stages[start..].iter().position(is_detector).map_or(stages.len(), |place| start + place);
+    start..end
 }
 
 fn denoises(stages: &[Task]) -> impl Iterator<Item = (usize, &Denoise)> {

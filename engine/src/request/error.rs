@@ -1,7 +1,7 @@
 //! What is wrong with a request.
 
 use super::{
-    ControlNet, FACTORS, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP,
+    ControlNet, Detailer, FACTORS, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP,
     LARGEST_SHIFT, Mode, Outpaint, REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask,
     WIDEST_BLUR, Windows,
 };
@@ -103,6 +103,38 @@ pub enum RequestError {
         /// The largest valid value.
         most: u32,
     },
+    /// A detailer without a detector.
+    #[error("a detailer has no detector; choose a .safetensors file of YOLOv8, such as face_yolov8n")]
+    NoDetector,
+    /// An image that nothing changes.
+    #[error("nothing says what to find in the image; give a detailer")]
+    NoDetailer,
+    /// More detailers than are taken.
+    #[error("{0} detailers are given; use at most {most}", most = Detailer::MOST)]
+    TooManyDetailers(usize),
+    /// How sure a detector must be, out of range.
+    #[error("confidence {0} is invalid; use a value between 0 and 1, such as 0.3")]
+    DetailerConfidence(f32),
+    /// No boxes, or more than anybody waits for.
+    #[error("{0} boxes of an image cannot be inpainted; use 1 to {most}", most = Detailer::MOST_BOXES)]
+    DetailerBoxes(u32),
+    /// What is found is to grow by more than images are wide.
+    #[error("growing what is found by {0} pixels is too much; use {most} or less", most = Detailer::WIDEST_GROWTH)]
+    DetailerGrowth(u32),
+    /// A detailer with a clip.
+    #[error("detailers are only for images; remove them, or generate an image")]
+    DetailerOfClip,
+    /// A model that cannot inpaint.
+    #[error("this model does not inpaint, so detailers cannot be used; remove them")]
+    NoDetailing,
+    /// A LoRA for the boxes alone.
+    #[error(
+        "the prompt of a detailer names the LoRA {0}, which the image does not have; name it in the prompt of the image"
+    )]
+    DetailerAdapter(String),
+    /// A detector as a model that generates.
+    #[error("a detector only finds things; choose it for a detailer of another model")]
+    OnlyDetects,
     /// Masks without what makes them.
     #[error("a mask of points needs Segment Anything; choose a .safetensors file of it or of MobileSAM")]
     NoSegmenter,

@@ -25,6 +25,7 @@ impl Request {
         models.extend(&mut self.depth_model);
         models.extend(self.smooth.as_mut().map(|smooth| &mut smooth.model));
         models.extend(self.refiner.as_mut().map(|refiner| &mut refiner.path));
+        models.extend(self.detailers.iter_mut().map(|detailer| &mut detailer.model));
         models.extend(self.redux.as_mut().map(|redux| &mut redux.path));
         if let Some(Hires { enlarger: Enlarger::Upscaler(ModelSource::Path(path)), .. }) = &mut self.hires {
             models.push(path);
@@ -50,6 +51,7 @@ impl Request {
             inputs.extend(&mut prompt.images);
         }
         inputs.extend(&mut self.depth_of);
+        inputs.extend(&mut self.detail_of);
         inputs.extend(self.mask_of.as_mut().map(|mask| &mut mask.image));
         inputs.extend(self.describe.iter_mut().flat_map(|describe| &mut describe.images));
         inputs.extend(self.upscale.as_mut().map(|upscale| &mut upscale.path));

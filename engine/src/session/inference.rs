@@ -401,7 +401,9 @@ struct Reporter<'a> {
 
 impl Reporter<'_> {
     fn work_in(&self, steps: Range<u32>) -> f64 {
-        let work: f64 = steps.map(|step| self.work.get(step as usize).copied().unwrap_or(1.0)).sum();
+        // Further boxes than were expected are like the last one.
+        let of_step = |step: u32| self.work.get(step as usize).or(self.work.last()).copied().unwrap_or(1.0);
+        let work: f64 = steps.map(of_step).sum();
         // The sum of nothing is −0.
         work + 0.0
     }

@@ -99,20 +99,25 @@ impl Cutout {
     /// The whole image with what was drawn in place of the part: within the mask, fading in over `blur` pixels, or
     /// everywhere in the part without a blur.
     pub fn with(&self, drawn: &Image, blur: Option<u32>) -> Image {
+        let mut whole = self.whole.clone();
+        self.put(&mut whole, drawn, blur);
+        whole
+    }
+
+    /// The same in an image of the same size, of which other parts may have changed.
+    pub fn put(&self, whole: &mut Image, drawn: &Image, blur: Option<u32>) {
         let [width, height] = self.region.size();
         let drawn = fitted(drawn, Fit::Crop, width, height);
-        let mut part = self.part();
+        let mut part = self.part_of(whole);
         match blur {
             Some(blur) => self.mask.mix(&mut part, &drawn, blur),
             None => part = drawn,
         }
-        let mut whole = self.whole.clone();
         let length = 3 * width as usize;
         for (row, pixels) in (self.region.top..).zip(part.pixels.chunks_exact(length)) {
             let start = 3 * (row as usize * whole.width as usize + self.region.left as usize);
             whole.pixels[start..start + length].copy_from_slice(pixels);
         }
-        whole
     }
 }
 

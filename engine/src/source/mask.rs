@@ -27,6 +27,39 @@ impl Mask {
         Self { width: picture.width as usize, open: pixels.map(|pixel| lightness(*pixel) >= LIGHT).collect() }
     }
 
+    /// Of these pixels of an image of a width, row by row.
+    pub fn new(width: u32, open: Vec<bool>) -> Self {
+        Self { width: width as usize, open }
+    }
+
+    /// Grown by this many pixels on each side.
+    pub fn grown(&self, by: usize) -> Self {
+        let width = self.width.max(1);
+        let height = self.open.len() / width;
+        let mut across = vec![false; self.open.len()];
+        for (row, grown) in self.open.chunks_exact(width).zip(across.chunks_exact_mut(width)) {
+            for (column, _) in row.iter().enumerate().filter(|(_, open)| **open) {
+                grown[column.saturating_sub(by)..(column + by + 1).min(width)].fill(true);
+            }
+        }
+        let mut open = vec![false; self.open.len()];
+        for row in 0..height {
+            let near = row.saturating_sub(by)..(row + by + 1).min(height);
+            for near in near {
+                let from = &across[near * width..][..width];
+                open[row * width..][..width].iter_mut().zip(from).for_each(|(open, near)| *open |= near);
+            }
+        }
+        Self { width: self.width, open }
+    }
+
+    /// White where it is inpainted, and black elsewhere.
+    pub fn image(&self) -> Image {
+        let [width, height] = self.size();
+        let shades = self.open.iter().flat_map(|&open| [if open { u8::MAX } else { 0 }; 3]);
+        Image::opaque(width, height, shades.collect())
+    }
+
     /// Whether each pixel is inpainted, row by row.
     pub fn open(&self) -> &[bool] {
         &self.open
@@ -146,6 +179,16 @@ mod tests {
         assert!(
             mask.shares(0).iter().zip(&mask.open).all(|(share, open)| *share == f32::from(u8::from(*open)))
         );
+    }
+
+    #[test]
+    fn masks_grow_on_each_side_and_not_beyond_the_image() {
+        let small = mask(["......", "......", "..#...", ".....#"]);
+        let grown = mask(["......", ".###..", ".#####", ".#####"]);
+        assert_eq!(small.grown(1), grown);
+        assert_eq!(small.grown(0), small);
+        assert!(small.grown(9).open.iter().all(|open| *open));
+        assert_eq!(Mask::of(&grown.image()), grown);
     }
 
     #[test]

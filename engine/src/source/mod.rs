@@ -58,7 +58,6 @@ impl LoadedSource {
         latents: [usize; 2],
     ) -> Result<Self, SourceError> {
         let mut picture = read(&wanted.path)?;
-        let mut cutout = None;
         let own = wanted.mask.as_ref().map(|mask| read(&mask.path)).transpose()?;
         let (added, mut feather) = (&wanted.outpaint, 0);
         let shape = if added.is_empty() {
@@ -69,6 +68,32 @@ impl LoadedSource {
             feather = (u64::from(added.feather) * u64::from(width) / u64::from(picture.width)) as u32;
             Some(shape)
         };
+        Self::prepared(wanted, picture, shape, feather, ((width, height), latents))
+    }
+
+    /// A part of an image that is inpainted alone: the pixels of `shape`, row by row, grown by so many pixels. Sizes are those of
+    /// [`open`](Self::open).
+    ///
+    /// # Errors
+    /// When nothing would be inpainted.
+    pub fn of_part(
+        wanted: &SourceImage,
+        picture: Image,
+        (shape, grow): (Vec<bool>, u32),
+        sizes: ((u32, u32), [usize; 2]),
+    ) -> Result<Self, SourceError> {
+        let shape = Mask::new(picture.width, shape).grown(grow as usize).image();
+        Self::prepared(wanted, picture, Some(shape), 0, sizes)
+    }
+
+    fn prepared(
+        wanted: &SourceImage,
+        mut picture: Image,
+        shape: Option<Image>,
+        feather: u32,
+        ((width, height), latents): ((u32, u32), [usize; 2]),
+    ) -> Result<Self, SourceError> {
+        let mut cutout = None;
         let only_masked = wanted.mask.as_ref().and_then(|mask| mask.only_masked);
         let mask = shape.map(|mut shape| {
             let mut fit = wanted.fit;
@@ -134,6 +159,13 @@ impl LoadedSource {
         let (Some((mask, _)), Some(blur)) = (&self.mask, self.blur) else { return };
         let new = std::mem::replace(drawn, self.picture.clone());
         mask.mix(drawn, &new, blur);
+    }
+
+    /// Puts what was drawn of a part into an image of the size of the whole one.
+    pub fn put(&self, whole: &mut Image, drawn: &Image) {
+        if let Some(cutout) = &self.cutout {
+            cutout.put(whole, drawn, self.blur);
+        }
     }
 
     fn tensor(&self, is_seen: impl Fn(usize) -> bool) -> TensorResult<Tensor> {

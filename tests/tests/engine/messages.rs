@@ -148,6 +148,13 @@ fn request() -> Request {
             enlarger: Enlarger::Upscaler(ModelSource::Path(PathBuf::from("4×.safetensors"))),
             ..Hires::default()
         }),
+        detailers: vec![sluice_engine::request::Detailer {
+            order: sluice_engine::request::BoxOrder::MiddleFirst,
+            steps: Some(6),
+            prompt: "ein Lächeln".to_owned(),
+            ..sluice_engine::request::Detailer::new("face.safetensors")
+        }],
+        detail_of: Some("crowd.png".into()),
         interpolate: Some(sluice_engine::request::Interpolate {
             path: "clip.mp4".into(),
             how: sluice_engine::request::Interpolation { factor: 4, across_cuts: true },
@@ -342,6 +349,7 @@ fn events_come_back() {
                 windows: None,
                 references: 0,
                 enlarged: Some([16, 32]),
+                detailers: 1,
             },
         }),
         device: "b".to_owned(),

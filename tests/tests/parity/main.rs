@@ -16,6 +16,7 @@ mod control_nets_of_transformers;
 mod cuda_kernels;
 mod depth;
 mod describe;
+mod detect;
 mod ernie_image;
 mod flux;
 mod flux2;

@@ -7,6 +7,7 @@ mod adapters;
 mod budgets;
 mod depth;
 mod describe;
+mod detailer;
 mod exactness;
 mod faults;
 mod hires;

@@ -168,6 +168,7 @@ fn matrices_of_the_repeating_blocks_are_held_smaller_and_nothing_else() {
                         | Role::Interpolator
                         | Role::Preprocessor
                         | Role::Segmenter
+                        | Role::Detector
                         | Role::LanguageModel => false,
                     };
                     let linear = tensor.shape().len() == 2 && full.ends_with("weight");

@@ -156,6 +156,7 @@ fn part_name(part: Part) -> &'static str {
         Part::Interpolator => "interpolator",
         Part::Preprocessor => "preprocessor",
         Part::Segmenter => "segmenter",
+        Part::Detector => "detector",
         Part::LanguageModel => "language-model",
     }
 }

@@ -47,7 +47,7 @@ impl Progress {
         let done = match self.stage {
             None => 0.0,
             Some(_) if self.is_between => 1.0 + self.step as f32,
-            Some(StageKind::Preprocess) => 0.1,
+            Some(StageKind::Preprocess | StageKind::Detect) => 0.1,
             Some(StageKind::EncodeImage) => 0.15,
             Some(StageKind::EncodePrompt | StageKind::Write) => 0.3,
             Some(StageKind::Denoise) => 1.0 + self.step as f32,

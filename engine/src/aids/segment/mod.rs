@@ -8,9 +8,9 @@ mod vit;
 
 use std::path::Path;
 
-use super::{DepthAnything, taken::own_name};
+use super::{DepthAnything, own, taken::own_name};
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, Component, Role, StoredName, TensorTable},
+    checkpoint::{Checkpoint, CheckpointError, Component, Role, StoredName},
     nn::{Error, Result as TensorResult, Tensor},
     residency::{Blocks, RunError},
 };
@@ -68,12 +68,6 @@ pub struct Masks {
 
 fn refused(path: &Path, reason: impl Into<String>) -> CheckpointError {
     CheckpointError::Segmenter { path: path.to_owned(), reason: reason.into() }
-}
-
-/// The tensors of the file itself.
-fn own(checkpoint: &Checkpoint) -> Option<&TensorTable> {
-    let own = checkpoint.parts.iter().find(|part| part.path == checkpoint.path);
-    own.map(|part| &part.tensors)
 }
 
 /// What the authors call a tensor of the blueprint.

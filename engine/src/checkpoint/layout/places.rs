@@ -114,6 +114,7 @@ pub fn usual_folder(role: Role, root: &Path) -> PathBuf {
         Role::Interpolator => "frame_interpolation",
         Role::Preprocessor => "depthanything",
         Role::Segmenter => "sams",
+        Role::Detector => "ultralytics",
         Role::LanguageModel => "LLM",
     })
 }

@@ -99,7 +99,9 @@ fn any_part(role: Role) -> impl Strategy<Value = (PartFootprint, Vec<Work>)> {
 /// Up to two text encoders, one or two denoisers that take turns, one or two autoencoders; stages that use parts again,
 /// for a share of their blocks.
 fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
-    use StageKind::{Decode, Denoise, EncodeImage, EncodePrompt, Interpolate, Preprocess, Upscale, Write};
+    use StageKind::{
+        Decode, Denoise, Detect, EncodeImage, EncodePrompt, Interpolate, Preprocess, Upscale, Write,
+    };
     let parts = (
         prop::collection::vec(any_part(Role::TextEncoder), 0..3),
         prop::collection::vec(any_part(Role::Denoiser), 1..3),
@@ -125,6 +127,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 (Role::Preprocessor | Role::Segmenter, _) => {
                     stages.push(StageWork::new(Preprocess, vec![part_use]))
                 }
+                (Role::Detector, _) => stages.push(StageWork::new(Detect, vec![part_use])),
             }
         }
         for (part, nth) in further {
@@ -139,6 +142,7 @@ fn any_model() -> impl Strategy<Value = (Footprint, Workload)> {
                 Role::Upscaler => Upscale,
                 Role::Interpolator => Interpolate,
                 Role::Preprocessor | Role::Segmenter => Preprocess,
+                Role::Detector => Detect,
                 Role::LanguageModel => Write,
             };
             stages.push(StageWork::new(kind, vec![PartUse { part, ways }]));

@@ -15,7 +15,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DepthEstimators, FAMILIES, Family as _, Interpolators, LanguageModels, Model, Segmenters, Upscalers,
+    DepthEstimators, Detectors, FAMILIES, Family as _, Interpolators, LanguageModels, Model, Segmenters,
+    Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
     sees_images,
@@ -198,6 +199,7 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
         Kind::Part if Interpolators.recognises(&checkpoint) => vec![Role::Interpolator],
         Kind::Part if DepthEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
         Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
+        Kind::Part if Detectors.recognises(&checkpoint) => vec![Role::Detector],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
     let writes = kind == Kind::Part && LanguageModels.recognises(&checkpoint);
@@ -263,6 +265,15 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
     }
     if let Ok(opened) = aids::open_segmenter(checkpoint) {
         let what = format!("segmenter, {}, {}", opened.component.architecture, opened.network.size());
+        return Words { what, kind: Kind::Part, family: None };
+    }
+    if let Ok(opened) = aids::open_detector(checkpoint) {
+        let (architecture, network) = (opened.component.architecture, opened.network);
+        let kinds = match network.classes() {
+            1 => "1 class".to_owned(),
+            classes => format!("{classes} classes"),
+        };
+        let what = format!("detector, {architecture}, {}, {kinds}", network.size());
         return Words { what, kind: Kind::Part, family: None };
     }
     if let Some(family) = FAMILIES.iter().find(|family| family.recognises(checkpoint)) {
@@ -349,6 +360,7 @@ fn component(part: &Part) -> Option<String> {
         | Role::Interpolator
         | Role::Preprocessor
         | Role::Segmenter
+        | Role::Detector
         | Role::LanguageModel => None,
     }
 }

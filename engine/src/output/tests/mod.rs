@@ -13,9 +13,9 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, ControlNet, Enlarger, Fit, FrameRange, GuidanceOptions, Hires,
-    ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate, Refiner,
-    Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
+    AdapterUse, ComputeDtype, Control, ControlNet, Detailer, Enlarger, Fit, FrameRange, GuidanceOptions,
+    Hires, ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate,
+    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -116,6 +116,12 @@ fn any_request() -> impl Strategy<Value = Request> {
             enlarger: if dtype == ComputeDtype::F32 { Enlarger::Latent } else { Enlarger::default() },
         }),
         upscale: None,
+        detailers: choices
+            .2
+            .map(|_| Detailer { grow: numbers.0 % 9, ..Detailer::new("/models/face") })
+            .into_iter()
+            .collect(),
+        detail_of: None,
         interpolate: None,
         smooth: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),

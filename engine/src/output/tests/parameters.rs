@@ -50,7 +50,13 @@ fn what_cannot_be_taken_over_is_listed() {
         "a fox\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 3, Size: 512x512, Model hash: 1f0c, Model: a, \
          ADetailer model: face_yolov8n.pt, ADetailer confidence: 0.3, Mask blur: 4, Version: v1.10.1",
     );
-    assert_eq!(read.notes, ["Not taken over: ADetailer model, ADetailer confidence, Mask blur."]);
+    assert_eq!(
+        read.notes,
+        [
+            "The detailer “face_yolov8n.pt” is not restored; choose its detector again.",
+            "Not taken over: Mask blur."
+        ]
+    );
 }
 
 #[test]
@@ -192,8 +198,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip, the refiner, Redux and the depth estimator are not
-        // included. A template and styles are not read.
+        // Input images, references, the input clip, what controls a clip, the refiner, Redux, detectors and the depth estimator
+        // are not included. A template and styles are not read.
         let request = Request {
             prompt,
             negative_prompt: negative,
@@ -210,6 +216,7 @@ proptest! {
             depth_model: None,
             redux: None,
             adapters: Vec::new(),
+            detailers: Vec::new(),
             ..request
         };
         let read = a1111::parse(&a1111::write(&Settings::new(&request, &name, "z_image", 0)));

@@ -138,9 +138,9 @@ impl Run<'_> {
             if recording {
                 latents_seen.push(unmetered(|| aside(&seen(training, kept.as_ref(), &step, steps)?))?);
             }
-            let number = (first.steps.first + step.index + 1) as u32;
+            let number = first.steps.first + step.index + 1;
             if !is_computed.get() {
-                self.observer.borrow_mut().resumed(number);
+                self.observer.borrow_mut().resumed(self.number_in_all(number));
                 return Ok(());
             }
             self.step_done(&mut turn.borrow_mut(), number, &step, cache.borrow().reused())
@@ -209,31 +209,32 @@ impl Run<'_> {
     fn step_done(
         &self,
         turn: &mut Turn<'_>,
-        number: u32,
+        number: usize,
         step: &Step<'_>,
         reused: usize,
     ) -> Result<(), PipelineError> {
         let recorder = &self.options.recorder;
-        let (stage, part, steps) = (turn.stage, turn.part(), self.resolved.steps() as u32);
+        let (stage, part, steps) = (turn.stage, turn.part(), self.steps_in_all());
+        let in_all = self.number_in_all(number);
         {
             let mut observer = self.observer.borrow_mut();
             if observer.wants_previews() {
-                let media = self.preview(stage, part, &step.denoised()?)?;
+                let media = self.in_place(self.preview(stage, part, &step.denoised()?)?);
                 if !media.is_empty() {
-                    observer.preview(number, media);
+                    observer.preview(in_all, media);
                 }
             }
         }
-        let record = StepRecord { step: number, steps, ..turn.pace.step(reused, turn.store, recorder.now()) };
+        let record = StepRecord { step: in_all, steps, ..turn.pace.step(reused, turn.store, recorder.now()) };
         recorder.record(TelemetryEvent::Step(record));
         let seconds = record.took as f64 / 1e6;
         // Predictions of times are for steps without reuse.
         if record.reused == 0 {
             self.plan.borrow_mut().steps.push((stage, seconds));
         }
-        self.observer.borrow_mut().step(number, steps, seconds);
+        self.observer.borrow_mut().step(in_all, steps, seconds);
         let own = &turn.denoise.steps;
-        if number as usize == own.first + 1 && own.count() > 2 {
+        if number == own.first + 1 && own.count() > 2 && self.repeat.get().is_first() {
             let better = unmetered(|| self.plan.borrow_mut().refit(stage, part, turn.store));
             if let Some(reason) = better {
                 self.loaded.follow(&self.plan.borrow().plan, stage);

@@ -1,5 +1,6 @@
 //! One run: the stages of a request.
 
+mod boxes;
 mod canvas;
 mod clip;
 mod control;
@@ -7,6 +8,7 @@ mod control_nets;
 mod decode;
 mod denoise;
 mod depth;
+mod detailer;
 mod encode;
 mod hires;
 mod image_prompts;
@@ -40,10 +42,11 @@ use crate::{
     request::Request,
     residency::{CancelToken, Executor, RunError, WeightStore},
     sampling::NoiseStream,
-    source::{GivenClip, LoadedSource},
+    source::{GivenClip, LoadedSource, read},
     telemetry::{Recorder, TelemetryEvent},
     units,
 };
+use boxes::{Place, Progress, Repeat};
 use noise::{ImageNoise, Noise};
 use source::Original;
 
@@ -117,7 +120,9 @@ impl LoadedModel {
         let (source, given) = unmetered(|| open_inputs(resolved))?;
         let references = unmetered(|| references::open(&self.model, resolved))?;
         let mut dump = Dump::new(options.dump.map(PathBuf::as_path))?;
-        let plan = ActivePlan::new(self, resolved, options)?;
+        let plan = RefCell::new(ActivePlan::new(self, resolved, options)?);
+        let observer: RefCell<&mut dyn Observer> = RefCell::new(&mut *observer);
+        let progress = Progress::new(resolved.steps());
         let run = Run {
             loaded: self,
             resolved,
@@ -132,12 +137,16 @@ impl LoadedModel {
             map_latents: RefCell::default(),
             image_tokens: RefCell::default(),
             streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
-            plan: RefCell::new(plan),
-            observer: RefCell::new(observer),
+            plan: &plan,
+            observer: &observer,
             is_new_stage: Cell::new(true),
+            progress: &progress,
+            repeat: Cell::default(),
+            place: RefCell::default(),
         };
         let media = nn::with_attention(options.memory.attention, || run.whole(&mut dump));
-        let mut plan = run.plan.into_inner();
+        drop(run);
+        let mut plan = plan.into_inner();
         plan.observe_reads(&self.stores);
         self.account.set_budget(None);
         self.end(&plan.plan);
@@ -183,10 +192,16 @@ struct Run<'a> {
     image_tokens: RefCell<Vec<Vec<Tensor>>>,
     /// Noise generators of the images in the batch.
     streams: RefCell<Vec<NoiseStream>>,
-    plan: RefCell<ActivePlan>,
-    observer: RefCell<&'a mut dyn Observer>,
+    plan: &'a RefCell<ActivePlan>,
+    observer: &'a RefCell<&'a mut dyn Observer>,
     /// Whether no part has been used since the last stage's peaks were recorded.
     is_new_stage: Cell<bool>,
+    /// The steps of all stages.
+    progress: &'a Progress,
+    /// Which of several boxes is denoised.
+    repeat: Cell<Repeat>,
+    /// Where what is denoised goes, if it is only a part of an image.
+    place: RefCell<Option<Place>>,
 }
 
 /// Results of stages that later ones use.
@@ -229,6 +244,9 @@ impl Run<'_> {
             seen: BTreeMap::new(),
             media: Vec::new(),
         };
+        if let Some(path) = &self.request.detail_of {
+            made.media.push(Media::Image(unmetered(|| read(path))?));
+        }
         let stages = &self.resolved.stages;
         let mut number = 0;
         while let Some(task) = stages.get(number) {
@@ -291,6 +309,9 @@ impl Run<'_> {
                 Task::Segment { segmenter } => {
                     made.media = self.stage(number, || self.mask(number, segmenter))?;
                 }
+                Task::Detect { detector, detailer } => {
+                    number = self.detail(number, detector, *detailer, &mut made.media)? - 1;
+                }
                 Task::Write { writer, vision } => {
                     self.stage(number, || self.write(number, writer, vision.as_ref(), dump))?;
                 }
@@ -309,7 +330,7 @@ impl Run<'_> {
 
     /// The noise that a run starts from, if it denoises, and that for the samples of images.
     fn first_noise(&self, dump: &mut Dump) -> Result<(Option<Tensor>, ImageNoise), PipelineError> {
-        if self.resolved.denoises().next().is_none() {
+        if !self.resolved.generates() {
             return Ok((None, ImageNoise::default()));
         }
         let Noise { latents, images } = self.noise()?;
@@ -342,6 +363,7 @@ impl Run<'_> {
             Task::Interpolate { interpolator, .. } => Some(interpolator.part),
             Task::Depth { estimator, .. } => Some(estimator.part),
             Task::Segment { segmenter } => Some(segmenter.part),
+            Task::Detect { detector, .. } => Some(detector.part),
             Task::Write { writer, vision } => Some(vision.as_ref().map_or(writer.part, |vision| vision.part)),
         }
     }

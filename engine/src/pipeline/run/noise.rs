@@ -59,7 +59,8 @@ impl Run<'_> {
                 None => Ok(drawn),
             }
         };
-        let images = self.resolved.stages.iter().find_map(|task| match task {
+        let own = &self.resolved.stages[self.resolved.range(None)];
+        let images = own.iter().find_map(|task| match task {
             Task::EncodeImage { autoencoder, images, .. } => Some((autoencoder, *images)),
             _ => None,
         });

@@ -7,9 +7,10 @@ use crate::{
     hardware::unmetered,
     models::{ClipFrames, GivenFrames, SourceImages, Task, Used},
     nn,
+    pipeline::dump::aside,
     residency::Blocks,
     sampling::{Inpaint, Kept, Training},
-    source::{GivenClip, normalized},
+    source::{GivenClip, LoadedSource, normalized},
     text::{CLIP_SPREAD, ClipVision},
     vae::{Autoencoder, Reel, Tiling},
 };
@@ -70,6 +71,13 @@ impl Original {
         Self { latents: Some(latents), ..Self::default() }
     }
 
+    /// The same, with its tensors beside what is counted as memory of the run.
+    pub fn aside(self) -> candle_core::Result<Self> {
+        let aside = |tensor: Option<Tensor>| tensor.as_ref().map(aside).transpose();
+        let [latents, mask, beside] = [self.latents, self.mask, self.beside].map(aside);
+        Ok(Self { latents: latents?, mask: mask?, beside: beside?, ..self })
+    }
+
     /// The latents of the image, to which noise is added.
     pub fn start(&self) -> Option<&Tensor> {
         self.latents.as_ref().filter(|_| !self.is_forgotten)
@@ -109,18 +117,30 @@ impl Run<'_> {
             Task::EncodeImage { images, .. } => Some(*images),
             _ => None,
         });
-        let is_wanted = |which: fn(&SourceImages) -> bool| images.as_ref().is_some_and(which);
+        let Some(images) = images else { return Ok(Original::default()) };
+        self.encode_picture(stage, autoencoder, (source, images, wanted.strength), noise, dump)
+    }
+
+    /// Encodes what a model reads of an image: the whole one, the one without the masked area, or both.
+    pub(super) fn encode_picture(
+        &self,
+        stage: usize,
+        autoencoder: &Used<dyn Autoencoder>,
+        (source, images, strength): (&LoadedSource, SourceImages, f64),
+        noise: &ImageNoise,
+        dump: &mut Dump,
+    ) -> Result<Original, PipelineError> {
         let encode = |image, noise: &Option<Tensor>, number, dump: &mut Dump| {
             self.encode_image(stage, autoencoder, image, noise.as_ref(), number, dump)
         };
         let mask = source.mask()?;
-        let is_forgotten = mask.is_some() && wanted.strength >= 1.0;
-        let latents = match is_wanted(|images| images.whole) {
+        let is_forgotten = mask.is_some() && strength >= 1.0;
+        let latents = match images.whole {
             true => Some(encode(source.picture()?, &noise.whole, 0, dump)?),
             false => None,
         };
         let beside = match &mask {
-            Some(mask) if is_wanted(|images| images.masked) => {
+            Some(mask) if images.masked => {
                 let masked = encode(source.masked_picture()?, &noise.masked, 1, dump)?;
                 let (batch, _, height, width) = masked.dims4()?;
                 let for_all = |mask: &Tensor| mask.broadcast_as((batch, mask.dim(1)?, height, width));

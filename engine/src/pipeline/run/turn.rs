@@ -60,7 +60,7 @@ impl Run<'_> {
         denoise: &'b Denoise,
         conditionings: &mut BTreeMap<usize, Vec<Conditioning>>,
     ) -> Result<Turn<'b>, PipelineError> {
-        let begun = self.begin(stage)?;
+        let begun = self.begin_repeated(stage)?;
         let part = denoise.denoiser.part;
         let (store, executor) = self.enter(stage, part);
         self.fetch_residents(stage)?;
@@ -133,7 +133,9 @@ impl Run<'_> {
                  longer than on the GPU"
             ));
         }
-        self.finish(&turn.begun);
+        if self.repeat.get().is_last() {
+            self.finish(&turn.begun);
+        }
     }
 }
 
