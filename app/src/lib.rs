@@ -1,6 +1,7 @@
 //! Sluice's window and command line. Both talk to the engine through its session.
 
 pub mod cli;
+pub mod detailing;
 #[cfg(feature = "download")]
 pub mod downloads;
 pub mod engines;

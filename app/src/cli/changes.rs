@@ -1,4 +1,4 @@
-//! What `upscale` and `interpolate` have in common: files that become others beside them or in a folder.
+//! What `upscale`, `interpolate` and `detail` have in common: files that become others beside them or in a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -54,11 +54,25 @@ pub(super) struct Task {
 impl Changes<'_> {
     /// Changes all files with a model of a family, or predicts what that takes.
     pub fn run(&self, tool: &ToolArgs, codec: Codec, family: &str) -> anyhow::Result<Outcome> {
-        let (tasks, notes) = self.tasks()?;
-        let engine = tool.engine()?;
+        let found = self.tasks()?;
+        self.carry_out(found, (tool, &tool.engine()?), codec, family)
+    }
+
+    /// The same with an engine that runs already.
+    pub fn run_on(&self, engine: &Engine, tool: &ToolArgs, family: &str) -> anyhow::Result<Outcome> {
+        self.carry_out(self.tasks()?, (tool, engine), Codec::default(), family)
+    }
+
+    fn carry_out(
+        &self,
+        (tasks, notes): (Vec<Task>, Vec<String>),
+        (tool, engine): (&ToolArgs, &Engine),
+        codec: Codec,
+        family: &str,
+    ) -> anyhow::Result<Outcome> {
         if tool.plan {
             let requests = tasks.iter().map(|task| (task.request.clone(), (self.sizes)(task)));
-            return tool.predict(&engine, requests);
+            return tool.predict(engine, requests);
         }
         if tool.speaks() {
             notes.iter().for_each(|note| stderr_line(note));
@@ -67,7 +81,7 @@ impl Changes<'_> {
         let mut listener = tool.listener(tasks.iter().map(|task| task.input.as_path()));
         let query = tool.query(0, first.request.clone());
         let Some((forecast, _)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
-        if tool.speaks() && self.introduce(tool, &engine, &tasks, &forecast)?.is_none() {
+        if tool.speaks() && self.introduce(tool, engine, &tasks, &forecast)?.is_none() {
             return Ok(Outcome::Cancelled);
         }
         let job = |(number, task): (u64, &Task)| Job {
@@ -75,7 +89,7 @@ impl Changes<'_> {
             ..tool.job(JobId(number), task.request.clone(), task.output.clone())
         };
         let jobs: Vec<Job> = (1..).zip(&tasks).map(job).collect();
-        tool.follow(&engine, &jobs, (forecast, family), &mut listener)
+        tool.follow(engine, &jobs, (forecast, family), &mut listener)
     }
 
     /// What to change, and what to say about what is left out.

@@ -9,6 +9,8 @@ mod convert;
 mod deploy;
 mod depth;
 mod describe;
+mod detail;
+mod detailer_args;
 #[cfg(feature = "download")]
 mod download;
 mod engine;
@@ -75,6 +77,8 @@ Examples:
       Enlarges an image with the upscaler that comes with Sluice.
   sluice interpolate boat.mp4 --model ~/models/rife_v4.26.safetensors
       Makes the motion of a clip smoother, with twice as many frames.
+  sluice detail photo.png --detailer ~/models/face_yolov8n.safetensors --model ~/models/z-image
+      Inpaints the faces of an image again, each at full resolution.
   sluice enhance \"a cat\" --for ~/models/z-image
       Writes a longer prompt with a language model of your own.
   sluice describe photo.jpg --model ~/models/Qwen2.5-VL-3B-Instruct
@@ -126,6 +130,7 @@ enum Command {
     Batch(Box<batch::Args>),
     Upscale(Box<upscale::Args>),
     Interpolate(Box<interpolate::Args>),
+    Detail(Box<detail::Args>),
     Depth(Box<depth::Args>),
     Mask(Box<mask::Args>),
     Enhance(Box<enhance::Args>),
@@ -165,6 +170,7 @@ pub fn run() -> ExitCode {
         Some(Command::Batch(args)) => batch::run(&args),
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Interpolate(args)) => interpolate::run(&args),
+        Some(Command::Detail(args)) => detail::run(&args),
         Some(Command::Depth(args)) => depth::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Enhance(args)) => enhance::run(&args),

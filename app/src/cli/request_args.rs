@@ -13,6 +13,7 @@ use sluice_engine::{
 };
 
 use super::{
+    detailer_args::DetailerArgs,
     exit::refuse,
     guidance_args::GuidanceArgs,
     hires_args::HiresArgs,
@@ -103,6 +104,8 @@ pub(super) struct RequestArgs {
     refiner_switch: f64,
     #[command(flatten, next_help_heading = "Hires fix")]
     hires: HiresArgs,
+    #[command(flatten, next_help_heading = "Detailers: faces, hands and persons")]
+    detailers: DetailerArgs,
     #[command(flatten, next_help_heading = "Frame interpolation")]
     smooth: SmoothArgs,
     #[command(flatten, next_help_heading = "Guidance and speed")]
@@ -177,6 +180,7 @@ impl RequestArgs {
             },
             hires: self.hires.hires().or(usual.hires),
             smooth: self.smooth.smooth().or(usual.smooth),
+            detailers: self.detailers.detailers(),
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
         }
@@ -232,9 +236,13 @@ pub(super) fn in_words(request: &Request) -> String {
     let steps = units::counted(*steps as usize, "step");
     let hires =
         request.hires.as_ref().map(|hires| format!(", hires fix ×{}", hires.scale)).unwrap_or_default();
+    let detailers = match request.detailers.len() {
+        0 => String::new(),
+        count => format!(", {}", units::counted(count, "detailer")),
+    };
     let smooth = request.smooth.as_ref();
     let smooth = smooth.map(|smooth| format!(", ×{} frames", smooth.how.factor)).unwrap_or_default();
-    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}{smooth}")
+    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}{detailers}{smooth}")
 }
 
 #[cfg(test)]

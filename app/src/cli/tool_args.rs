@@ -42,7 +42,12 @@ pub(super) struct ToolArgs {
 
 impl ToolArgs {
     pub fn engine(&self) -> anyhow::Result<Engine> {
-        Engine::start(self.threads.map(usize::from), &self.folders, PromptFolders::default())
+        self.engine_with(PromptFolders::default())
+    }
+
+    /// An engine that looks up names in prompts in these folders, too.
+    pub fn engine_with(&self, folders: PromptFolders) -> anyhow::Result<Engine> {
+        Engine::start(self.threads.map(usize::from), &self.folders, folders)
     }
 
     /// Whether the standard output is for events.

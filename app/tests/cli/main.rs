@@ -11,6 +11,7 @@ mod convert;
 mod deploy;
 mod depth;
 mod describe;
+mod detailer;
 mod discreet;
 mod download;
 #[cfg(unix)]
