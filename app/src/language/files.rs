@@ -29,6 +29,7 @@ macro_rules! files {
             file!($tag, "commands"),
             file!($tag, "common"),
             file!($tag, "control-nets"),
+            file!($tag, "detailers"),
             file!($tag, "engines"),
             file!($tag, "enhance"),
             file!($tag, "error"),

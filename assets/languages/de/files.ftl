@@ -79,6 +79,7 @@ files-ip-adapter = IP-Adapter wählen
 files-prompt-image = Bild zum Lesen wählen
 files-depth-model = Tiefenschätzer wählen
 files-segmenter = Segmentierer wählen
+files-detector = Einen Detektor wählen
 files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
 files-interpolator = Netz für Zwischenbilder wählen

@@ -79,6 +79,7 @@ files-ip-adapter = Choose an IP-Adapter
 files-prompt-image = Choose an image to read
 files-depth-model = Choose a depth estimator
 files-segmenter = Choose a segmenter
+files-detector = Choose a detector
 files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
 files-interpolator = Choose a frame interpolator

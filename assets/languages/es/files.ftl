@@ -79,6 +79,7 @@ files-ip-adapter = Elegir un IP-Adapter
 files-prompt-image = Elegir una imagen para leer
 files-depth-model = Elegir un estimador de profundidad
 files-segmenter = Elegir un modelo de segmentación
+files-detector = Elegir un detector
 files-language-model = Elegir un modelo de lenguaje
 files-upscaler = Elegir un upscaler
 files-interpolator = Elegir un interpolador

@@ -79,6 +79,7 @@ files-ip-adapter = Choisir un IP-Adapter
 files-prompt-image = Choisir une image à lire
 files-depth-model = Choisir un estimateur de profondeur
 files-segmenter = Choisir un modèle de segmentation
+files-detector = Choisir un détecteur
 files-language-model = Choisir un modèle de langage
 files-upscaler = Choisir un upscaler
 files-interpolator = Choisir un interpolateur

@@ -10,6 +10,7 @@ mod collections;
 mod compare;
 mod control_nets;
 mod describe;
+mod detailers;
 mod drag_out;
 mod engines;
 mod enhance;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sluice_engine::request::{
-    ControlNet, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner, Smooth,
+    ControlNet, Detailer, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner, Smooth,
 };
 
 use super::SluiceApp;
@@ -69,6 +69,7 @@ impl SluiceApp {
             Dialog::HiresUpscaler => draft.enlarge_by(path),
             Dialog::DepthModel => request.depth_model = Some(path),
             Dialog::Segmenter => self.state.choose_segmenter(path),
+            Dialog::Detector => request.detailers.push(Detailer::new(path)),
             Dialog::LanguageModel => self.state.choose_language_model(path),
             Dialog::Upscaler => self.use_upscaler(path),
             Dialog::SmoothInterpolator => {

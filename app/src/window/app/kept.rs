@@ -109,6 +109,7 @@ impl SluiceApp {
             batch: plain.batch,
             variation: None,
             hires: None,
+            detailers: Vec::new(),
             dtype: None,
             adapters: Vec::new(),
             styles: Vec::new(),

@@ -76,6 +76,8 @@ pub enum Dialog {
     DepthModel,
     /// One file that holds a segmenter.
     Segmenter,
+    /// One file that holds a detector, for another detailer.
+    Detector,
     /// One file that holds a language model.
     LanguageModel,
     /// One file that holds an upscaler.
@@ -135,6 +137,7 @@ impl Dialog {
             Self::PromptImage(_) | Self::OtherPromptImage { .. } => tr!("files-prompt-image"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
+            Self::Detector => tr!("files-detector"),
             Self::LanguageModel => tr!("files-language-model"),
             Self::Upscaler | Self::HiresUpscaler => tr!("files-upscaler"),
             Self::Interpolator | Self::SmoothInterpolator => tr!("files-interpolator"),
@@ -154,6 +157,7 @@ impl Dialog {
             | Self::IpAdapter
             | Self::DepthModel
             | Self::Segmenter
+            | Self::Detector
             | Self::LanguageModel
             | Self::Upscaler
             | Self::Interpolator

@@ -6,7 +6,7 @@ use std::path::Path;
 use egui::Ui;
 use sluice_engine::request::Variation;
 
-use super::{hires, smooth};
+use super::{detailers, hires, smooth};
 use crate::{
     language::tr,
     units,
@@ -136,6 +136,13 @@ fn list(draft: &Draft) -> Vec<InForce> {
     }
     if let Some(hires) = &request.hires {
         add(icons::LAYERS, hires::in_force(hires), tr!("hires-without"), &|draft| draft.request.hires = None);
+    }
+    for detailer in &request.detailers {
+        let (name, path) = (detailers::name_of(detailer), detailer.model.clone());
+        let text = format!("{name} · {}", units::percent(detailer.strength));
+        add(icons::SPARKLES, text, tr!("detailers-without", name = name), &|draft| {
+            draft.request.detailers.retain(|other| other.model != path);
+        });
     }
     if let Some(smooth) = &request.smooth {
         let (text, remove) = (smooth::in_force(smooth), tr!("interpolate-without"));

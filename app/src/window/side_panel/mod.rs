@@ -7,6 +7,7 @@ mod clip_skip;
 mod completion;
 mod control;
 mod control_nets;
+mod detailers;
 mod enhance;
 mod file_menu;
 mod forecast;
@@ -50,6 +51,7 @@ use super::{
 };
 use adapters::AdapterList;
 use control_nets::ControlNetList;
+use detailers::DetailerList;
 pub use forecast::accuracy_of;
 use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
@@ -63,6 +65,7 @@ pub struct SidePanel {
     more: bool,
     guidance: bool,
     hires: bool,
+    detailers: DetailerList,
     smooth: bool,
     adapters: AdapterList,
     control_nets: ControlNetList,
@@ -163,7 +166,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, hires, smooth, .. } = panel;
+    let SidePanel { more, guidance, hires, detailers, smooth, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         let request = &mut parts.draft.request;
         widgets::choice_row(
@@ -189,6 +192,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         refiner::show(ui, parts);
         redux::offer(ui, parts);
         hires::show(ui, parts, hires);
+        detailers::show(ui, parts, detailers);
         smooth::show(ui, parts, smooth);
         guidance::show(ui, parts, guidance);
     });

@@ -2,6 +2,7 @@
 
 mod clip_frames;
 mod depth;
+mod detectors;
 mod downloads;
 mod draft;
 mod editing;
@@ -681,6 +682,9 @@ impl State {
         if is_all(Role::Segmenter) {
             return self.use_segmenter(summary.source);
         }
+        if is_all(Role::Detector) {
+            return self.use_detector(summary.source);
+        }
         self.model.before = None;
         if let ModelSource::Path(path) = &summary.source {
             self.settings.remember_model(path);
@@ -712,6 +716,7 @@ impl State {
         match summary.frame_multiple {
             Some(multiple) => {
                 request.hires = None;
+                request.detailers.clear();
                 request.frames = snap_frames(request.frames, multiple);
                 last.video = Some(summary.source.clone());
             }
