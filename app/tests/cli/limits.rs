@@ -44,8 +44,8 @@ const IMAGE: [&str; 13] = [
 #[test]
 fn a_limited_process_draws_or_says_why_not() {
     let folder = TempDir::new().unwrap();
-    // In fewer than 80 MB of addresses there is no room for the program file, and the system does not start it.
-    let limits = [("-v", [80, 90, 110, 140, 170, 250]), ("-d", [10, 30, 50, 80, 120, 200])];
+    // In fewer than 86 MB of addresses there is no room for the program file and its first allocations.
+    let limits = [("-v", [86, 90, 110, 140, 170, 250]), ("-d", [10, 30, 50, 80, 120, 200])];
     let mut drawn = Vec::new();
     for (flag, limits) in limits {
         for limit in limits {

@@ -104,7 +104,7 @@ fn a_plan_says_so_if_it_holds_weights_in_8_bits() {
         assert_fine(&output);
         stdout(&output).to_owned()
     };
-    let words = "Weights are held in 8 bits (INT8), which changes the image slightly.";
+    let words = "The text encoders' weights are held in 8 bits (INT8), which changes the image slightly.";
     assert!(planned(&["--allow-8-bit"]).contains(words), "{}", planned(&["--allow-8-bit"]));
     assert!(!planned(&[]).contains(words));
 }
