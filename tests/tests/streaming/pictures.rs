@@ -140,9 +140,14 @@ fn the_strength_says_how_many_steps_are_taken_and_how_much_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let mut runner = Runner::start().unwrap();
     let plain = starter(128, 6);
+    // One of its own: others are far from everything that it generates.
+    let drawn = runner.draw(Request { seed: plain.seed + 1, ..plain.clone() }).unwrap();
+    let Image { pixels, width, height, .. } = drawn[0].media.first().unwrap();
+    let path = folder.path().join("drawn.png");
+    image::save_buffer(&path, pixels, *width, *height, image::ColorType::Rgb8).unwrap();
     let mut distances = Vec::new();
     for (strength, taken) in [(0.2, 2), (0.5, 3), (1.0, 6)] {
-        let source = drawn_over(folder.path(), strength);
+        let source = SourceImage { path: path.clone(), strength, ..SourceImage::default() };
         let request = Request { source: Some(source), ..plain.clone() };
         let ran = run_dumped(&mut runner, &request, &MemoryPreferences::default());
         let steps: Vec<(u32, u32)> = ran

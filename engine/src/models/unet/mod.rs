@@ -176,7 +176,9 @@ impl Denoiser for Unet {
         input: &PrepareInput<'_>,
     ) -> std::result::Result<Prepared, RunError> {
         let mut steering = Vec::new();
-        for (steerer, first) in self.steerers.iter().zip(self.first_blocks()) {
+        // Nothing steers it without maps, such as in the boxes of a detailer.
+        let steerers = if input.controls.is_empty() { &[][..] } else { &self.steerers[..] };
+        for (steerer, first) in steerers.iter().zip(self.first_blocks()) {
             steering.push(steerer.prepare(blocks.from(first), input)?);
         }
         let (steered, adapter) = (self.steered_blocks(), ip_adapter::blocks(self));
