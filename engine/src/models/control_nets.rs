@@ -53,7 +53,7 @@ pub fn steered_by(tensors: &TensorTable) -> Option<&'static str> {
     kind_of(tensors).map(|kind| kind.models)
 }
 
-/// The kinds of maps that the ControlNet in `tensors` has to be told apart.
+/// The kinds of maps that the ControlNet in `tensors` has to be told, if it follows several.
 pub fn modes_of(tensors: &TensorTable) -> &'static [ControlMode] {
     kind_of(tensors).map_or_else(|| union_modes(tensors), |kind| (kind.modes)(tensors))
 }

@@ -45,6 +45,8 @@ pub const LISTS: u64 = 128 << 10;
 /// When the network cannot do what is asked of it.
 pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Workload, PipelineError> {
     let mut estimate = Estimator { model, resolved, trace };
+    // Whether something is found and inpainted, and nothing else any more.
+    let mut in_boxes = false;
     let mut conditionings = BTreeMap::new();
     let mut image: Option<Tensor> = None;
     let mut references = Vec::new();
@@ -54,6 +56,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
     for (number, task) in resolved.stages.iter().enumerate() {
         let mut uses = match task {
             Task::Detect { detector, detailer } => {
+                in_boxes = true;
                 let uses = estimate.detect(detector, resolved.made)?;
                 let Some(boxes) = resolved.boxes.get(*detailer) else { continue };
                 // What follows inpaints what is found.
@@ -111,7 +114,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::Segment { segmenter } => estimate.segment(segmenter)?,
             Task::Write { writer, vision } => estimate.write(writer, vision.as_ref())?,
         };
-        if matches!(task, Task::Detect { .. }) || !std::ptr::eq(estimate.resolved, resolved) {
+        if in_boxes {
             repeated(&mut uses, task, resolved.request.batch);
         }
         stages.push(StageWork { kind: task.kind(), name: task.name().to_owned(), uses });

@@ -39,7 +39,7 @@ pub fn is_control_net(tensors: &TensorTable) -> bool {
     has("controlnet_x_embedder.weight") && has("context_embedder.weight") && has("x_embedder.weight")
 }
 
-/// The kinds of maps that the ControlNet in `tensors` has to be told apart.
+/// The kinds of maps that the ControlNet in `tensors` has to be told, if it follows several.
 pub fn control_modes(tensors: &TensorTable) -> &'static [ControlMode] {
     let rows = tensors.get(MODE_EMBEDDER).and_then(|table| table.shape().first().copied()).unwrap_or(0);
     &MODES[..rows.min(MODES.len())]

@@ -36,7 +36,7 @@ pub fn is_union(tensors: &TensorTable) -> bool {
     tensors.contains_key(KINDS)
 }
 
-/// The kinds of maps that the ControlNet in `tensors` has to be told apart.
+/// The kinds of maps that the ControlNet in `tensors` has to be told, if it follows several.
 pub fn union_modes(tensors: &TensorTable) -> &'static [ControlMode] {
     let rows = tensors.get(KINDS).and_then(|table| table.shape().first().copied()).unwrap_or(0);
     &MODES[..rows.min(MODES.len())]
