@@ -5,7 +5,7 @@ use gemm_common::cache::CACHE_INFO;
 
 use super::{
     computed::{
-        Most, WARP_PLANES, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes,
+        Most, WARP_PLANES, attends_in_bf16, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes,
         channel_norm_scratch_bytes, conv_path, conv_scratch_bytes, linear_scratch_bytes,
         response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
@@ -86,8 +86,10 @@ pub struct Costs {
     /// Whether weights are widened for their product: on the CPU those that are not f32, a piece at a time; on
     /// GPUs those of another dtype than activations, as a whole.
     pub widens: bool,
-    /// Whether weights and values of a product are multiplied in bf16 by the CPU.
+    /// Whether weights and values of a product, or what attention multiplies, are multiplied in bf16 by the CPU.
     pub in_bf16: bool,
+    /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
+    pub is_rotated: bool,
 }
 
 const WIDE: usize = 4;
@@ -97,7 +99,7 @@ const NEIGHBOURS: usize = 5;
 impl Costs {
     /// Costs on the CPU, with all threads of the pool that this is called from.
     pub fn of_processor(value_bytes: usize) -> Self {
-        Self { value_bytes, computes: Computes::here(), widens: false, in_bf16: false }
+        Self { value_bytes, computes: Computes::here(), widens: false, in_bf16: false, is_rotated: false }
     }
 
     /// A function of the CPU that reads `wide` values and writes `result` values.
@@ -137,11 +139,13 @@ impl Costs {
         match self.computes {
             Computes::Processor { threads, effort } => {
                 if self.in_bf16 {
+                    // Sums are rounded as they are written.
                     let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
+                    let result = (rows * outputs * self.value_bytes) as u64;
                     let operations = effort.linear_in_bf16([rows, inputs, outputs], threads);
-                    return self.function(effort, 0, rows * outputs, scratch, operations);
+                    return Cost { peak: scratch as u64 + result, result, operations };
                 }
-                let scratch = linear_scratch_bytes(rows, inputs, outputs, threads);
+                let scratch = linear_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 let operations = effort.linear([rows, inputs, outputs], threads);
                 self.function(effort, rows * inputs, rows * outputs, scratch, operations)
             }
@@ -150,6 +154,18 @@ impl Costs {
                 let matrix = if self.widens { inputs * outputs } else { 0 };
                 self.composed(rows * outputs, matrix.max(rows * outputs), operations)
             }
+        }
+    }
+
+    /// A linear layer to whose product more is added before it is rounded.
+    pub fn linear_with_terms(self, rows: usize, inputs: usize, outputs: usize) -> Cost {
+        let cost = self.linear(rows, inputs, outputs);
+        match self.computes {
+            Computes::Processor { threads, effort } if self.in_bf16 => {
+                let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
+                self.function(effort, 0, rows * outputs, scratch, cost.operations)
+            }
+            _ => cost,
         }
     }
 
@@ -311,10 +327,15 @@ impl Costs {
             Computes::Processor { threads, effort } => {
                 let wide = queries + 2 * batch * keys * kv_heads * width;
                 let shape = [batch, tokens, heads, width];
-                let scratch = attention_scratch_bytes(shape, keys, threads);
+                let by = if self.in_bf16 { attends_in_bf16(width) } else { None };
+                let scratch = attention_scratch_bytes(shape, keys, threads, by);
                 let scores = batch * tokens * heads * keys;
-                let even = effort.attention(queries, keys, scores);
-                let operations = even * uneven(attention_pieces(shape), 1, threads);
+                let even = effort.attention(queries, keys, scores, by.is_some());
+                let operations = even * uneven(attention_pieces(shape, by), 1, threads);
+                if by.is_some() {
+                    let result = (queries * self.value_bytes) as u64;
+                    return Cost { peak: scratch as u64 + result, result, operations };
+                }
                 self.function(effort, wide, queries, scratch, operations)
             }
             // The result alone.

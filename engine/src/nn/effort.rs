@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use candle_core::{DType, Device, Result, Tensor};
 
 use super::computed::{
-    Conv2d, FEW_ROWS, Mask, OUTPUTS, attention, attention_pieces, conv2d, linear, silu_mul,
+    Bf16Instruction, Conv2d, FEW_ROWS, Mask, attention, attention_pieces, bf16_pieces, conv2d, linear,
+    linear_pieces, silu_mul, times_packed,
 };
 
-/// Rows of a product that share weights which were widened once.
-const TOGETHER: usize = 384;
 /// Part of a direct convolution's multiplications that a Winograd convolution needs.
 const WINOGRAD: f64 = 4.0 / 9.0;
 
@@ -30,8 +29,8 @@ pub enum ConvPath {
 pub struct Effort {
     /// Per value of a result of a product.
     pub output: u32,
-    /// Per weight that is widened for many rows.
-    pub widened: u32,
+    /// Per weight that is packed for many rows.
+    pub packed: u32,
     /// Per weight, where so few rows are multiplied that the time goes into reading the weights.
     pub read: u32,
     /// Per query and key of a head.
@@ -44,6 +43,8 @@ pub struct Effort {
     pub kernel: u32,
     /// Per operation of a direct convolution.
     pub direct: u32,
+    /// Per operation of a product in bf16.
+    pub in_bf16: u32,
     /// Per product: dividing the work among threads, and waiting for the last. Other functions take half of it.
     pub call: u32,
 }
@@ -52,13 +53,14 @@ impl Effort {
     /// Of a processor with AVX-512.
     pub const USUAL: Self = Self {
         output: 6_000,
-        widened: 8_000,
+        packed: 8_000,
         read: 800,
         score: 500,
         value: 1_000,
         pixel: 9_000,
         kernel: 250_000,
         direct: 130,
+        in_bf16: 50,
         call: 100_000_000,
     };
 
@@ -68,16 +70,16 @@ impl Effort {
         if rows <= FEW_ROWS {
             return products.max(of(self.read, inputs * outputs)) + of(self.call, 1) / 2.0;
         }
-        let widened = of(self.widened, inputs * outputs * rows.div_ceil(TOGETHER));
-        let even = products + of(self.output, rows * outputs) + widened;
-        even * uneven(outputs, OUTPUTS, threads) + of(self.call, 1)
+        let packed = of(self.packed, inputs * outputs * times_packed(rows, outputs, threads));
+        let even = products + of(self.output, rows * outputs) + packed;
+        even * uneven(linear_pieces(rows, outputs, threads), 1, threads) + of(self.call, 1)
     }
 
-    /// The same with the instruction for bf16, which computes twice as much in the same time.
+    /// The same with the processor's instruction for bf16.
     pub(super) fn linear_in_bf16(self, [rows, inputs, outputs]: [usize; 3], threads: usize) -> f64 {
-        let widened = of(self.widened, inputs * outputs * rows.div_ceil(TOGETHER));
-        let even = (rows * inputs * outputs) as f64 + of(self.output, rows * outputs) + widened;
-        even * uneven(outputs, OUTPUTS, threads) + of(self.call, 1)
+        let products = 2.0 * (rows * inputs * outputs) as f64 * f64::from(self.in_bf16) / 100.0;
+        let even = products + of(self.output, rows * outputs);
+        even * uneven(bf16_pieces([rows, inputs, outputs], threads), 1, threads) + of(self.call, 1)
     }
 
     /// A function that moves this many values.
@@ -86,8 +88,9 @@ impl Effort {
     }
 
     /// Attention of `queries` values over `keys` keys; `scores` is the number of queries, heads and keys.
-    pub(super) fn attention(self, queries: usize, keys: usize, scores: usize) -> f64 {
-        4.0 * queries as f64 * keys as f64 + of(self.score, scores) + of(self.call, 1) / 2.0
+    pub(super) fn attention(self, queries: usize, keys: usize, scores: usize, in_bf16: bool) -> f64 {
+        let part = if in_bf16 { f64::from(self.in_bf16) / 100.0 } else { 1.0 };
+        4.0 * queries as f64 * keys as f64 * part + of(self.score, scores) + of(self.call, 1) / 2.0
     }
 
     /// A convolution from `inputs` to `outputs` channels of `pixels` pixels with kernels of `taps` values.
@@ -108,7 +111,7 @@ impl Effort {
             }
             ConvPath::Small => {
                 let patches = self.moving(2 * pixels * inputs * taps);
-                call + operations + patches + of(self.widened, inputs * outputs * taps)
+                call + operations + patches + of(self.packed, inputs * outputs * taps)
             }
             ConvPath::Direct => call + operations * f64::from(self.direct) / 100.0,
         }
@@ -125,6 +128,7 @@ impl Effort {
         const NARROW: usize = 96;
         const SOME: usize = 16;
         const THIN: usize = 32;
+        const SHORT: usize = 128;
         const HEADS: [usize; 4] = [1, 512, 4, 64];
         const VALUES: usize = 1 << 19;
         // Channels and sides of images: one whose transforms count, one whose kernels count, one that is convolved directly.
@@ -139,32 +143,46 @@ impl Effort {
         };
         let [flat, deep, small] = IMAGES.map(image);
         let (flat, deep, small) = (flat?, deep?, small?);
-        let (short, thin) = (ones(&[SOME, THIN])?, ones(&[2 * OUTPUTS, THIN])?);
+        let (short, thin) = (ones(&[SOME, THIN])?, ones(&[SHORT, THIN])?);
+        let half_rows = rows.to_dtype(DType::BF16)?;
         let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
-        let [product, outputs, weights, reading, scores, moving, transforms, kernels, directly, calls] =
-            fastest([
-                &|| linear(&rows, &square, None),
-                &|| linear(&slim, &narrow, None),
-                &|| linear(&some, &half, None),
-                &|| linear(&row, &half, None),
-                &|| attention(&heads, &heads, &heads, Mask::None),
-                &|| silu_mul(&values, &values),
-                &|| convolve(&flat),
-                &|| convolve(&deep),
-                &|| convolve(&small),
-                &|| linear(&short, &thin, None),
-            ])?;
+        let [
+            product,
+            outputs,
+            weights,
+            reading,
+            scores,
+            moving,
+            transforms,
+            kernels,
+            directly,
+            calls,
+            in_bf16,
+        ] = fastest([
+            &|| linear(&rows, &square, None),
+            &|| linear(&slim, &narrow, None),
+            &|| linear(&some, &half, None),
+            &|| linear(&row, &half, None),
+            &|| attention(&heads, &heads, &heads, Mask::None),
+            &|| silu_mul(&values, &values),
+            &|| convolve(&flat),
+            &|| convolve(&deep),
+            &|| convolve(&small),
+            &|| linear(&short, &thin, None),
+            &|| linear(&half_rows, &half, None),
+        ])?;
 
         // As if all threads ended at the same time.
         let threads = rayon::current_num_threads();
-        let whole = uneven(SIDE, OUTPUTS, threads);
-        let [product, outputs, weights] = [product, outputs, weights].map(|seconds| seconds / whole);
-        let scores = scores / uneven(attention_pieces(HEADS), 1, threads);
+        let shared = |rows, outputs| uneven(linear_pieces(rows, outputs, threads), 1, threads);
+        let [product, outputs] = [product, outputs].map(|seconds| seconds / shared(ROWS, SIDE));
+        let weights = weights / shared(SOME, SIDE);
+        let scores = scores / uneven(attention_pieces(HEADS, None), 1, threads);
         let rate = (2 * ROWS * SIDE * SIDE) as f64 / product;
         let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
         let output = after(outputs, (2 * ROWS * SIDE * NARROW) as f64) / (ROWS * SIDE) as f64;
         let square = (SIDE * SIDE) as f64;
-        let widened = after(weights, (2 * SOME) as f64 * square + output * (SOME * SIDE) as f64) / square;
+        let packed = after(weights, (2 * SOME) as f64 * square + output * (SOME * SIDE) as f64) / square;
         let read = rate * reading / square;
         let [_, tokens, count, width] = HEADS;
         let pairs = (tokens * tokens * count) as f64;
@@ -176,30 +194,39 @@ impl Effort {
         let known = operations(IMAGES[1]) * WINOGRAD + pixel * pixels(IMAGES[1]);
         let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
         let direct = rate * directly / operations(IMAGES[2]);
-        let thin = (THIN * 2 * OUTPUTS) as f64;
-        let known = (2 * SOME) as f64 * thin + output * (SOME * 2 * OUTPUTS) as f64 + widened * thin;
-        let call = after(calls, known * uneven(2 * OUTPUTS, OUTPUTS, threads));
-        let [output, widened, read, score, value, pixel, kernel, direct, call] =
-            [output, widened, read, score, value, pixel, kernel, direct, call]
+        let thin = (THIN * SHORT) as f64;
+        let known = (2 * SOME) as f64 * thin + output * (SOME * SHORT) as f64 + packed * thin;
+        let call = after(calls, known * shared(SOME, SHORT));
+        let in_bf16 = match Bf16Instruction::detect() {
+            Some(_) => {
+                let known = output * (ROWS * SIDE) as f64;
+                let whole = uneven(bf16_pieces([ROWS, SIDE, SIDE], threads), 1, threads);
+                after(in_bf16 / whole, known) / (2 * ROWS * SIDE * SIDE) as f64
+            }
+            None => 0.0,
+        };
+        let [output, packed, read, score, value, pixel, kernel, direct, in_bf16, call] =
+            [output, packed, read, score, value, pixel, kernel, direct, in_bf16, call]
                 .map(|one| (100.0 * one).round() as u32);
-        let measured = Self { output, widened, read, score, value, pixel, kernel, direct, call };
+        let measured = Self { output, packed, read, score, value, pixel, kernel, direct, in_bf16, call };
         Ok((rate, measured.or_usual()))
     }
 
     /// No function takes nothing beside its products. Where that was measured, another program held up the large product,
     /// and the function counts as usual.
     fn or_usual(self) -> Self {
-        let Self { output, widened, read, score, value, pixel, kernel, direct, call } = self;
+        let Self { output, packed, read, score, value, pixel, kernel, direct, in_bf16, call } = self;
         let or = |measured: u32, usual: u32| if measured == 0 { usual } else { measured };
         Self {
             output: or(output, Self::USUAL.output),
-            widened: or(widened, Self::USUAL.widened),
+            packed: or(packed, Self::USUAL.packed),
             read: or(read, Self::USUAL.read),
             score: or(score, Self::USUAL.score),
             value: or(value, Self::USUAL.value),
             pixel: or(pixel, Self::USUAL.pixel),
             kernel: or(kernel, Self::USUAL.kernel),
             direct: or(direct, Self::USUAL.direct),
+            in_bf16: or(in_bf16, Self::USUAL.in_bf16),
             call: or(call, Self::USUAL.call),
         }
     }
@@ -259,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_was_measured_as_nothing_counts_as_usual() {
-        let held_up = Effort { output: 0, widened: 0, score: 0, pixel: 0, value: 696, ..Effort::USUAL };
+        let held_up = Effort { output: 0, packed: 0, score: 0, pixel: 0, value: 696, ..Effort::USUAL };
         assert_eq!(held_up.or_usual(), Effort { value: 696, ..Effort::USUAL });
         let slow = Effort { output: 1, ..Effort::USUAL };
         assert_eq!(slow.or_usual(), slow);

@@ -302,7 +302,10 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
         return Ok(computed::attention(q, k, v, mask)?.into());
     }
-    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention(shape, keys, kv_heads);
+    let in_bf16 = [q, k, v].iter().all(|x| x.dtype() == DType::BF16);
+    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| {
+        Costs { in_bf16, ..costs }.attention(shape, keys, kv_heads)
+    };
     attend("attention", [q, k, v], cost, |[q, k, v]| computed::attention(q, k, v, mask))
 }
 

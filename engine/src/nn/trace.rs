@@ -115,7 +115,13 @@ impl Trace {
 
     /// Costs of functions over values of this dtype.
     pub(super) fn costs(&self, dtype: DType) -> Costs {
-        Costs { value_bytes: dtype.size_in_bytes(), computes: self.0.computes, widens: false, in_bf16: false }
+        Costs {
+            value_bytes: dtype.size_in_bytes(),
+            computes: self.0.computes,
+            widens: false,
+            in_bf16: false,
+            is_rotated: false,
+        }
     }
 
     /// Charges `cost` and returns a tensor of this shape.

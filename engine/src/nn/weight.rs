@@ -277,7 +277,11 @@ fn trace_linear(
     costs.widens = weight.packed.is_none() && weight.dtype != x.dtype;
     let is_narrow = weight.packed.is_some() || weight.dtype == DType::BF16;
     costs.in_bf16 = x.dtype == DType::BF16 && in_bf16([rows, inputs], is_narrow);
-    let mut cost = costs.linear(rows, inputs, outputs);
+    costs.is_rotated = weight.packed.as_ref().is_some_and(|packed| packed.rotation.is_some());
+    let mut cost = match terms {
+        [] => costs.linear(rows, inputs, outputs),
+        _ => costs.linear_with_terms(rows, inputs, outputs),
+    };
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
     let on_card = !trace.computes().is_processor();
     let ranks = terms.iter().map(|term| Ok(term.down.traced()?.dims2()?.0)).collect::<Result<Vec<_>>>()?;

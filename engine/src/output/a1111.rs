@@ -264,6 +264,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         denoiser_precision: Storage::default(),
         text_precision: Storage::default(),
         bf16_products: false,
+        bf16_tiles: false,
         enlarged: Vec::new(),
         interpolated: Vec::new(),
         grid: None,

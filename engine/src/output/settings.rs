@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{a1111, read_settings};
 use crate::{
+    nn::computed::Bf16Instruction,
     precision::Storage,
     request::{ModelSource, Request, grid::GridRecord},
 };
@@ -41,6 +42,9 @@ pub struct Settings {
     /// Whether a CPU multiplied in bf16. Processors without the instruction for it give other last bits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bf16_products: bool,
+    /// Whether it did so in tiles, which gives other last bits than pairs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bf16_tiles: bool,
     /// The grid, if the image is composed of others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridRecord>,
@@ -83,6 +87,7 @@ impl Settings {
             denoiser_precision: Storage::Stored,
             text_precision: Storage::Stored,
             bf16_products: false,
+            bf16_tiles: false,
             grid: None,
             enlarged: Vec::new(),
             interpolated: Vec::new(),
@@ -123,9 +128,10 @@ impl Settings {
         Self { denoiser_precision, text_precision, ..self }
     }
 
-    /// The same, with whether a CPU multiplied in bf16.
-    pub fn multiplied_in_bf16(self, bf16_products: bool) -> Self {
-        Self { bf16_products, ..self }
+    /// The same, with the instruction by which a CPU multiplied in bf16.
+    pub fn multiplied_in_bf16(self, by: Option<Bf16Instruction>) -> Self {
+        let bf16_tiles = by == Some(Bf16Instruction::Tiles);
+        Self { bf16_products: by.is_some(), bf16_tiles, ..self }
     }
 
     /// What to know before generating the image again: the format of weights is a memory setting, not part of a request.

@@ -298,7 +298,7 @@ impl InferenceThread {
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
-        let in_bf16 = self.current.as_ref().is_some_and(|current| current.loaded.multiplies_in_bf16());
+        let in_bf16 = self.current.as_ref().and_then(|current| current.loaded.multiplies_in_bf16());
         let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
             let settings = match Settings::of_changed(request, &summary.name, &summary.family) {

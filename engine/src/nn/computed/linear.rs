@@ -1,32 +1,19 @@
 //! Matrix products with weights.
 
-use std::num::NonZeroUsize;
-
 use candle_core::{D, DType, Result, Storage, Tensor, bail};
 use half::bf16;
-use pulp::Simd;
-use rayon::prelude::*;
 
-use crate::precision::{Encoding, Packed, rotate};
+use crate::precision::{Encoding, Packed};
 
-use super::cpu::{by_processor, contiguous, rounded, values, zeros};
-use super::simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut};
 use super::{
-    bf16_product, few_rows,
+    bf16_product::{self, Instruction, Kept},
+    cpu::{by_processor, contiguous, rounded, values, zeros},
+    few_rows,
     operands::{Start, Weights},
+    product,
     unpacked::unpacked,
 };
 use crate::nn::cuda;
-
-/// Register tiles of input rows that share the weights in the cache.
-pub(super) const PANELS: usize = 8;
-/// Outputs per work item.
-pub(in crate::nn) const OUTPUTS: usize = 64;
-/// Inputs summed at a time.
-const DEPTH: usize = 256;
-/// Inputs whose weights are widened at a time when many rows share them. Packed rows are short: with a
-/// smaller number, each read would wait for memory.
-const WIDENED: usize = 4 * DEPTH;
 
 /// A weight as it is held in memory: as floats, or packed as it is stored. Layers need not know which.
 #[derive(Debug, Clone)]
@@ -216,27 +203,34 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
         Some(bias) => bias.to_dtype(DType::F32)?.to_vec1::<f32>()?,
         None => vec![0.0; outputs],
     };
-    let mut out = zeros(shape.iter().product());
+    let count = shape.iter().product();
+    let rows = count / outputs.max(1);
+    let narrow = Instruction::detect()
+        .filter(|_| count > 0 && x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow()));
+    if let Some(instruction) = narrow
+        && terms.is_empty()
+    {
+        let mut out = vec![bf16::ZERO; count];
+        multiply_in_bf16(instruction, x, weight, &bias, inputs, &mut out)?;
+        return Tensor::from_vec(out, shape, x.device());
+    }
+    let mut out = zeros(count);
     if !out.is_empty() {
-        let rows = out.len() / outputs;
-        let is_narrow = x.dtype() == DType::BF16 && in_bf16([rows, inputs], weight.is_narrow());
-        if is_narrow {
-            multiply_in_bf16(x, weight, &bias, inputs, &mut out)?;
+        if let Some(instruction) = narrow {
+            multiply_in_bf16(instruction, x, weight, &bias, inputs, &mut out)?;
         }
-        if !is_narrow || !terms.is_empty() {
-            let wide = contiguous(x)?;
-            let wide = wide.storage_and_layout();
-            let x_values = values(&wide)?;
-            if !is_narrow {
-                multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
-            }
-            for term in terms {
-                let (rank, _) = term.down.dims2()?;
-                let mut inner = zeros(rows * rank);
-                multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
-                inner.iter_mut().for_each(|value| *value *= term.scale);
-                multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
-            }
+        let wide = contiguous(x)?;
+        let wide = wide.storage_and_layout();
+        let x_values = values(&wide)?;
+        if narrow.is_none() {
+            multiply_by(weight, x_values, Start::Bias(&bias), inputs, &mut out)?;
+        }
+        for term in terms {
+            let (rank, _) = term.down.dims2()?;
+            let mut inner = zeros(rows * rank);
+            multiply_by(&term.down, x_values, Start::Bias(&vec![0.0; rank]), inputs, &mut inner)?;
+            inner.iter_mut().for_each(|value| *value *= term.scale);
+            multiply_by(&term.up, &inner, Start::There(outputs), rank, &mut out)?;
         }
     }
     rounded(out, shape, x.dtype())
@@ -245,18 +239,25 @@ fn fused(x: &Tensor, weight: &Weight, bias: Option<&Tensor>, terms: &[LowRank]) 
 /// Whether the product of some rows in bf16 with weights that are bf16 or packed is computed in bf16.
 pub(in crate::nn) fn in_bf16([rows, inputs]: [usize; 2], is_narrow: bool) -> bool {
     let fits = rows > few_rows::MOST && inputs > 0 && inputs.is_multiple_of(2);
-    is_narrow && fits && bf16_product::is_available()
+    is_narrow && fits && Instruction::detect().is_some()
 }
 
 /// `out = bias + x · weightᵀ` for x in bf16.
-fn multiply_in_bf16(x: &Tensor, weight: &Weight, bias: &[f32], inputs: usize, out: &mut [f32]) -> Result<()> {
+fn multiply_in_bf16<T: Kept>(
+    instruction: Instruction,
+    x: &Tensor,
+    weight: &Weight,
+    bias: &[f32],
+    inputs: usize,
+    out: &mut [T],
+) -> Result<()> {
     let x = x.contiguous()?;
     let (storage, layout) = x.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else { bail!("the values are not on the CPU") };
     let rows = out.len() / bias.len();
     let x = &storage.as_slice::<bf16>()?[layout.start_offset()..][..rows * inputs];
     weight.read([bias.len(), inputs], |weights| {
-        bf16_product::multiply(x, weights, Start::Bias(bias), inputs, out);
+        bf16_product::multiply(instruction, x, weights, Start::Bias(bias), inputs, out);
     })
 }
 
@@ -266,193 +267,25 @@ fn multiply_by(weight: &Weight, x: &[f32], start: Start<'_>, inputs: usize, out:
 }
 
 fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
-    let outputs = start.outputs();
-    if out.len() / outputs <= few_rows::MOST {
-        return few_rows::multiply(x, weights, start, inputs, out);
-    }
-    let (weights, rotation) = weights.without_rotation();
-    let columns = Tile::detect().columns();
-    let together = PANELS * columns;
-    let mut panels = Scratch::default();
-    let rows = out.len() / outputs;
-    for (x, out) in x[..rows * inputs].chunks(together * inputs).zip(out.chunks_mut(together * outputs)) {
-        let rows = x.len() / inputs;
-        let width = rows.next_multiple_of(Tile::detect().lanes);
-        let panels = panels.take(width * inputs);
-        panels.par_chunks_mut(columns * inputs).zip(x.par_chunks(columns * inputs)).for_each(|(panel, x)| {
-            run(Transpose { x, inputs, rotation, panel });
-        });
-        let mut work: Vec<Vec<&mut [f32]>> = Vec::with_capacity(outputs.div_ceil(OUTPUTS));
-        work.resize_with(outputs.div_ceil(OUTPUTS), || Vec::with_capacity(rows));
-        for row in out.chunks_mut(outputs) {
-            for (work, part) in work.iter_mut().zip(row.chunks_mut(OUTPUTS)) {
-                work.push(part);
-            }
-        }
-        let panels = &*panels;
-        work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-            let first = index * OUTPUTS;
-            let bias = match start {
-                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-                Start::There(_) => None,
-            };
-            run(Block { panels, weights, bias, inputs, first, out: Sink::Rows(out), scratch });
-        });
+    if out.len() / start.outputs() <= few_rows::MOST {
+        few_rows::multiply(x, weights, start, inputs, out);
+    } else {
+        product::multiply(x, weights, start, inputs, out);
     }
 }
 
 /// Scratch bytes of a product, without its input and its result.
-pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
-    if rows <= few_rows::MOST {
-        return few_rows::scratch_bytes(rows, inputs, outputs, threads);
-    }
-    let tile = Tile::detect();
-    let width = rows.min(PANELS * tile.columns()).next_multiple_of(tile.lanes);
-    let pieces = outputs.div_ceil(OUTPUTS);
-    let piece = OUTPUTS.min(outputs);
-    let widened = widened_inputs(width, inputs, tile.columns());
-    let workers = threads.min(pieces) * piece * (width + widened) * size_of::<f32>();
-    let lists = pieces * width.min(rows) * size_of::<&mut [f32]>();
-    (width * inputs + outputs) * size_of::<f32>() + workers + lists
-}
-
-/// Number of inputs whose weights are widened at a time, for panels of `width`.
-fn widened_inputs(width: usize, inputs: usize, columns: usize) -> usize {
-    inputs.min(if width > columns { WIDENED } else { DEPTH })
-}
-
-/// Transposes a few input rows into a panel, `[in, row]`.
-struct Transpose<'a> {
-    x: &'a [f32],
+pub(in crate::nn) fn scratch_bytes(
+    rows: usize,
     inputs: usize,
-    /// The rotation to apply to the rows.
-    rotation: Option<NonZeroUsize>,
-    panel: &'a mut [f32],
-}
-
-impl Tiled for Transpose<'_> {
-    #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
-        let width = self.panel.len() / self.inputs;
-        let mut rotated = Vec::new();
-        for (row, mut values) in self.x.chunks_exact(self.inputs).enumerate() {
-            if let Some(rotation) = self.rotation {
-                rotated.clear();
-                rotated.extend_from_slice(values);
-                rotated.chunks_exact_mut(rotation.get()).for_each(rotate);
-                values = &rotated;
-            }
-            for (out, value) in self.panel.chunks_exact_mut(width).zip(values) {
-                out[row] = *value;
-            }
-        }
-    }
-}
-
-/// Where the outputs of a block go.
-pub(super) enum Sink<'a> {
-    /// The outputs of each row.
-    Rows(Vec<&'a mut [f32]>),
-    /// All rows of each output.
-    Outputs(Vec<&'a mut [f32]>),
-}
-
-impl Sink<'_> {
-    fn outputs(&self) -> usize {
-        match self {
-            Self::Rows(rows) => rows[0].len(),
-            Self::Outputs(outputs) => outputs.len(),
-        }
-    }
-}
-
-/// A range of outputs, for all rows of the panels.
-pub(super) struct Block<'a> {
-    /// Panels of up to [`VECTORS`] vectors of rows, each `[in, row]`.
-    pub panels: &'a [f32],
-    pub weights: Weights<'a>,
-    /// The initial value of the sums; `None` adds to what `out` holds.
-    pub bias: Option<&'a [f32]>,
-    pub inputs: usize,
-    /// Index of the first output.
-    pub first: usize,
-    pub out: Sink<'a>,
-    pub scratch: &'a mut Scratch,
-}
-
-impl Tiled for Block<'_> {
-    #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
-        let columns = VECTORS * S::F32_LANES;
-        let width = self.panels.len() / self.inputs;
-        let height = self.out.outputs();
-        let widened = widened_inputs(width, self.inputs, columns);
-        let scratch = self.scratch.take(height.next_multiple_of(R) * width + height * widened);
-        let (sums, weights) = scratch.split_at_mut(height.next_multiple_of(R) * width);
-        for (index, sums) in sums.chunks_mut(width).take(height).enumerate() {
-            match (self.bias, &self.out) {
-                (Some(bias), _) => sums.fill(bias[index]),
-                (None, Sink::Rows(rows)) => {
-                    sums.iter_mut().zip(rows).for_each(|(sum, row)| *sum = row[index]);
-                }
-                (None, Sink::Outputs(outputs)) => {
-                    sums[..outputs[index].len()].copy_from_slice(outputs[index])
-                }
-            }
-        }
-        // With few rows the product is bound by reading weights, which is fastest in storage order.
-        let together = if width > columns { height.next_multiple_of(R) } else { R };
-        for group in (0..height).step_by(together) {
-            let group = group..height.min(group + together);
-            for piece in (0..self.inputs).step_by(widened) {
-                let length = widened.min(self.inputs - piece);
-                for (output, row) in group.clone().zip(weights.chunks_exact_mut(length)) {
-                    self.weights.widen(simd, (self.first + output) * self.inputs + piece, row);
-                }
-                let weights = &weights[..group.len() * length];
-                for start in (0..length).step_by(DEPTH) {
-                    let depth = DEPTH.min(length - start);
-                    for strip in (0..group.len()).step_by(R) {
-                        let rows = rows_of::<R>(&weights[strip * length + start..], length, depth);
-                        for first in (0..width).step_by(columns) {
-                            let across = columns.min(width - first);
-                            let place = first * self.inputs + (piece + start) * across;
-                            let panel = (&self.panels[place..][..depth * across], across / S::F32_LANES);
-                            let sums = &mut sums[(group.start + strip) * width + first..];
-                            product_of_rows(simd, rows, panel, Sums { sums, width });
-                        }
-                    }
-                }
-            }
-        }
-        match &mut self.out {
-            Sink::Rows(rows) => {
-                for (row, out) in rows.iter_mut().enumerate() {
-                    out.iter_mut().zip(sums.chunks_exact(width)).for_each(|(out, sums)| *out = sums[row]);
-                }
-            }
-            Sink::Outputs(outputs) => {
-                for (out, sums) in outputs.iter_mut().zip(sums.chunks_exact(width)) {
-                    out.copy_from_slice(&sums[..out.len()]);
-                }
-            }
-        }
-    }
-}
-
-/// Sums in rows of `width`; products are added to them.
-struct Sums<'a> {
-    sums: &'a mut [f32],
-    width: usize,
-}
-
-impl<S: Simd> Rows<S> for Sums<'_> {
-    #[inline(always)]
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
-        let sums = vectors_of_mut::<S>(&mut self.sums[row * self.width..], values.len());
-        for (sum, value) in sums.iter_mut().zip(values) {
-            *sum = simd.add_f32s(*sum, *value);
-        }
+    outputs: usize,
+    threads: usize,
+    is_rotated: bool,
+) -> usize {
+    if rows <= few_rows::MOST {
+        few_rows::scratch_bytes(rows, inputs, outputs, threads)
+    } else {
+        product::scratch_bytes(rows, inputs, outputs, threads, is_rotated)
     }
 }
 

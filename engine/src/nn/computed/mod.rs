@@ -10,6 +10,7 @@ mod bf16_product;
 mod channel_norm;
 #[cfg(test)]
 mod check;
+mod columns;
 mod conv;
 mod conv_next;
 mod cpu;
@@ -21,6 +22,7 @@ mod linear;
 mod modulation;
 mod norm;
 mod operands;
+mod product;
 mod rope;
 mod sampling;
 mod simd;
@@ -30,10 +32,10 @@ pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, si
 pub use addition::add;
 pub use attention::{Mask, attention, attention_with_bias, attention_with_sinks};
 pub(in crate::nn) use attention::{
-    Most, pieces as attention_pieces, scratch_bytes as attention_scratch_bytes,
+    Most, in_bf16 as attends_in_bf16, pieces as attention_pieces, scratch_bytes as attention_scratch_bytes,
 };
-pub use bf16_product::is_available as has_bf16_products;
-pub(in crate::nn) use bf16_product::scratch_bytes as bf16_scratch_bytes;
+pub use bf16_product::{Instruction as Bf16Instruction, instructions};
+pub(in crate::nn) use bf16_product::{pieces as bf16_pieces, scratch_bytes as bf16_scratch_bytes};
 pub use channel_norm::channel_norm;
 pub(in crate::nn) use channel_norm::scratch_bytes as channel_norm_scratch_bytes;
 pub use conv::{Conv2d, conv2d, upsample_nearest_2x};
@@ -46,9 +48,10 @@ pub(in crate::nn) use few_rows::MOST as FEW_ROWS;
 pub use gelu::{geglu, gelu, gelu_mul};
 pub use leaky::{leaky_relu, prelu};
 pub use linear::{LowRank, Weight, linear, linear_with};
-pub(in crate::nn) use linear::{OUTPUTS, in_bf16, scratch_bytes as linear_scratch_bytes};
+pub(in crate::nn) use linear::{in_bf16, scratch_bytes as linear_scratch_bytes};
 pub use modulation::{gated_add, modulate, scale_and_shift};
 pub use norm::{group_norm, group_norm_silu, layer_norm, layer_norm_modulated, rms_norm, rms_norm_modulated};
+pub(in crate::nn) use product::{pieces as linear_pieces, times_packed};
 pub use rope::{Rope, rope_half, rope_interleaved};
 pub(in crate::nn) use sampling::WARP_PLANES;
 pub use sampling::{resize_between_edges, warp};

@@ -1,12 +1,17 @@
 //! Scaled dot-product attention.
 
+mod in_bf16;
 mod tiled;
 
 use std::ops::Range;
 
-use candle_core::{DType, Result, Tensor, bail};
+use candle_core::{DType, Result, Storage, Tensor, bail};
+use half::bf16;
 
-use super::cpu::{by_processor, rounded, values, zeros};
+use super::{
+    bf16_product::Instruction,
+    cpu::{by_processor, rounded, values, zeros},
+};
 use crate::nn::cuda;
 
 /// Which keys a query attends to.
@@ -27,6 +32,10 @@ pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tenso
     check(q, k, v)?;
     let divisor = (q.dim(3)? as f64).sqrt();
     if by_processor(q) {
+        let are_bf16 = [q, k, v].iter().all(|x| x.dtype() == DType::BF16);
+        if let Some(instruction) = in_bf16(q.dim(3)?).filter(|_| are_bf16) {
+            return fused_in_bf16(instruction, [q, k, v], mask == Mask::Causal);
+        }
         fused(q, k, v, Scores { causal: mask == Mask::Causal, ..Scores::new(divisor) })
     } else {
         let causal = mask == Mask::Causal;
@@ -240,14 +249,71 @@ fn plain_heads([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: us
     if let [whole] = &parts[..] { Ok(whole.clone()) } else { Tensor::cat(&parts, 1) }
 }
 
+/// The memory layout of the heads: `[batch, tokens, heads, head_dim]` with any strides except the last, which
+/// is 1.
+#[derive(Clone, Copy)]
+struct Heads<'a, T> {
+    values: &'a [T],
+    batch: usize,
+    token: usize,
+    head: usize,
+}
+
+impl<'a, T> Heads<'a, T> {
+    /// Takes the strides of `x`. `values` begins at the first value of `x`.
+    fn new(values: &'a [T], x: &Tensor) -> Self {
+        let stride = x.stride();
+        Self { values, batch: stride[0], token: stride[1], head: stride[2] }
+    }
+
+    fn from(self, batch: usize, head: usize) -> &'a [T] {
+        &self.values[batch * self.batch + head * self.head..]
+    }
+}
+
+/// The processor's instruction by which attention of bf16 values is computed, with heads of this width.
+pub(in crate::nn) fn in_bf16(width: usize) -> Option<Instruction> {
+    Instruction::detect().filter(|_| width > 0 && width.is_multiple_of(2))
+}
+
 /// Work items that `[batch, tokens, heads, width]` queries are divided into.
-pub(in crate::nn) fn pieces(q: [usize; 4]) -> usize {
-    tiled::pieces(q)
+pub(in crate::nn) fn pieces(q: [usize; 4], by: Option<Instruction>) -> usize {
+    match by {
+        Some(instruction) => in_bf16::pieces(q, instruction),
+        None => tiled::pieces(q),
+    }
 }
 
 /// Scratch bytes of attention, without its inputs and its result.
-pub(in crate::nn) fn scratch_bytes(q: [usize; 4], keys: usize, threads: usize) -> usize {
-    tiled::scratch_bytes(q, keys, threads)
+pub(in crate::nn) fn scratch_bytes(
+    q: [usize; 4],
+    keys: usize,
+    threads: usize,
+    by: Option<Instruction>,
+) -> usize {
+    match by {
+        Some(instruction) => in_bf16::scratch_bytes(q, keys, threads, instruction),
+        None => tiled::scratch_bytes(q, keys, threads),
+    }
+}
+
+fn fused_in_bf16(instruction: Instruction, inputs: [&Tensor; 3], causal: bool) -> Result<Tensor> {
+    let lined_up = |x: &Tensor| if x.stride()[3] == 1 { Ok(x.clone()) } else { x.contiguous() };
+    let [q, k, v] = inputs;
+    let [queries, keys, spread] = [lined_up(q)?, lined_up(k)?, lined_up(v)?];
+    let held = [&queries, &keys, &spread].map(|x| x.storage_and_layout());
+    let mut out = vec![bf16::ZERO; q.elem_count()];
+    if !out.is_empty() {
+        let heads = |place: usize, x| match &*held[place].0 {
+            Storage::Cpu(storage) => {
+                Ok(Heads::new(&storage.as_slice::<bf16>()?[held[place].1.start_offset()..], x))
+            }
+            _ => bail!("the tensor is not on the CPU"),
+        };
+        let heads = [heads(0, &queries)?, heads(1, &keys)?, heads(2, &spread)?];
+        in_bf16::attend(instruction, heads, causal, q.dims4()?, k.dims4()?, &mut out);
+    }
+    Tensor::from_vec(out, q.dims(), q.device())
 }
 
 fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
@@ -259,9 +325,9 @@ fn fused(q: &Tensor, k: &Tensor, v: &Tensor, scores: Scores) -> Result<Tensor> {
     let held = (queries.storage_and_layout(), keys.storage_and_layout(), spread.storage_and_layout());
     let mut out = zeros(q.elem_count());
     if !out.is_empty() {
-        let queries = tiled::Heads::new(values(&held.0)?, &queries);
-        let keys = tiled::Heads::new(values(&held.1)?, &keys);
-        let spread = tiled::Heads::new(values(&held.2)?, &spread);
+        let queries = Heads::new(values(&held.0)?, &queries);
+        let keys = Heads::new(values(&held.1)?, &keys);
+        let spread = Heads::new(values(&held.2)?, &spread);
         tiled::attend(queries, keys, spread, scores, q.dims4()?, k.dims4()?, &mut out);
     }
     rounded(out, q.dims(), q.dtype())

@@ -3,7 +3,6 @@
 //! Scores are stored transposed, a row per key and a column per query. The softmax of all queries is then
 //! vectorized, and the scores can be used directly as the right-hand side of the product with the values.
 
-use candle_core::Tensor;
 use pulp::Simd;
 use rayon::prelude::*;
 
@@ -11,29 +10,7 @@ use super::super::simd::{
     Rows, Scratch, Store, Tile, Tiled, VECTORS, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
-use super::Scores;
-
-/// The memory layout of the heads: `[batch, tokens, heads, head_dim]` with any strides except the last, which
-/// is 1.
-#[derive(Clone, Copy)]
-pub(super) struct Heads<'a> {
-    values: &'a [f32],
-    batch: usize,
-    token: usize,
-    head: usize,
-}
-
-impl<'a> Heads<'a> {
-    /// Takes the strides of `x`. `values` begins at the first value of `x`.
-    pub fn new(values: &'a [f32], x: &Tensor) -> Self {
-        let stride = x.stride();
-        Self { values, batch: stride[0], token: stride[1], head: stride[2] }
-    }
-
-    fn from(self, batch: usize, head: usize) -> &'a [f32] {
-        &self.values[batch * self.batch + head * self.head..]
-    }
-}
+use super::{Heads, Scores};
 
 /// Register tiles of queries per work item and keys per block, chosen to fit in the cache together.
 fn block(width: usize) -> (usize, usize) {
@@ -41,9 +18,9 @@ fn block(width: usize) -> (usize, usize) {
 }
 
 pub(super) fn attend(
-    queries: Heads,
-    keys: Heads,
-    values: Heads,
+    queries: Heads<f32>,
+    keys: Heads<f32>,
+    values: Heads<f32>,
     scores: Scores,
     (batch, tokens, heads, width): (usize, usize, usize, usize),
     (_, key_count, kv_heads, _): (usize, usize, usize, usize),
@@ -310,25 +287,38 @@ impl Panel<'_> {
     /// Replaces the scores of a block by their exponentials relative to the highest score so far.
     #[inline(always)]
     fn exponentiate<S: Simd>(&mut self, simd: S, keys: usize) {
-        let across = self.vectors;
-        let scores = vectors_of_mut::<S>(self.scores, keys * across);
-        let highest = vectors_of_mut::<S>(self.highest, across);
-        let total = vectors_of_mut::<S>(self.total, across);
-        let rescale = vectors_of_mut::<S>(self.rescale, across);
-        for vector in 0..across {
-            let mut high = highest[vector];
-            for score in scores[vector..].iter().step_by(across) {
-                high = simd.max_f32s(high, *score);
+        match self.vectors {
+            1 => self.exponentiate_vectors::<S, 1>(simd, keys),
+            2 => self.exponentiate_vectors::<S, 2>(simd, keys),
+            _ => self.exponentiate_vectors::<S, VECTORS>(simd, keys),
+        }
+    }
+
+    #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
+    fn exponentiate_vectors<S: Simd, const V: usize>(&mut self, simd: S, keys: usize) {
+        let scores = vectors_of_mut::<S>(self.scores, keys * V).as_chunks_mut::<V>().0;
+        let highest = vectors_of_mut::<S>(self.highest, V);
+        let total = vectors_of_mut::<S>(self.total, V);
+        let rescale = vectors_of_mut::<S>(self.rescale, V);
+        let (mut high, mut sum) = ([simd.splat_f32s(0.0); V], [simd.splat_f32s(0.0); V]);
+        high.copy_from_slice(highest);
+        for scores in &*scores {
+            for vector in 0..V {
+                high[vector] = simd.max_f32s(high[vector], scores[vector]);
             }
-            let mut sum = simd.splat_f32s(0.0);
-            for score in scores[vector..].iter_mut().step_by(across) {
-                *score = exp2(simd, simd.sub_f32s(*score, high));
-                sum = simd.add_f32s(sum, *score);
+        }
+        for scores in scores {
+            for vector in 0..V {
+                scores[vector] = exp2(simd, simd.sub_f32s(scores[vector], high[vector]));
+                sum[vector] = simd.add_f32s(sum[vector], scores[vector]);
             }
-            let factor = exp2(simd, simd.sub_f32s(highest[vector], high));
-            total[vector] = simd.mul_add_e_f32s(total[vector], factor, sum);
+        }
+        for vector in 0..V {
+            let factor = exp2(simd, simd.sub_f32s(highest[vector], high[vector]));
+            total[vector] = simd.mul_add_e_f32s(total[vector], factor, sum[vector]);
             rescale[vector] = factor;
-            highest[vector] = high;
+            highest[vector] = high[vector];
         }
     }
 

@@ -12,13 +12,7 @@ use super::super::operands::Weights;
 use super::super::simd::{
     Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
 };
-use super::{
-    super::{
-        cpu::zeros,
-        linear::{self, Sink},
-    },
-    Sizes, blocks,
-};
+use super::{super::cpu::zeros, Sizes, blocks};
 
 /// Full register tiles per block of pixels.
 const PANELS: usize = 4;
@@ -26,9 +20,6 @@ const PANELS: usize = 4;
 const DEPTH: usize = 288;
 
 pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
-    if is_small(sizes) {
-        return convolve_small(input, kernels, bias, sizes, out);
-    }
     let kernels = &*widened(kernels, sizes.kernel_values());
     let plane = sizes.out_height * sizes.out_width;
     let length = PANELS * Tile::detect().columns();
@@ -42,69 +33,11 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     });
 }
 
-/// Whether all patches of an image fit into the panels of a linear layer. Then threads share the output channels, because
-/// there are few pixels, and each kernel is widened once, by the thread that uses it.
-pub(super) fn is_small(sizes: Sizes) -> bool {
-    sizes.out_height * sizes.out_width <= linear::PANELS * Tile::detect().columns()
-}
-
-fn convolve_small(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
-    let plane = sizes.out_height * sizes.out_width;
-    let tile = Tile::detect();
-    let inputs = sizes.channels * sizes.kernel * sizes.kernel;
-    let mut panels = Scratch::default();
-    let pictures = input.chunks(sizes.channels * sizes.height * sizes.width);
-    for (input, out) in pictures.zip(out.chunks_mut(sizes.out_channels * plane)) {
-        let panels = panels.take(plane.next_multiple_of(tile.lanes) * inputs);
-        panels.par_chunks_mut(tile.columns() * inputs).enumerate().for_each(|(index, panel)| {
-            let first = index * tile.columns();
-            run(Patches { input, sizes, first, panel });
-        });
-        let panels = &*panels;
-        let work = out.par_chunks_mut(linear::OUTPUTS * plane).enumerate();
-        work.for_each_init(Scratch::default, |scratch, (index, out)| {
-            let first = index * linear::OUTPUTS;
-            let out: Vec<&mut [f32]> = out.chunks_mut(plane).collect();
-            let bias = Some(&bias[first..first + out.len()]);
-            let out = Sink::Outputs(out);
-            run(linear::Block { panels, weights: kernels, bias, inputs, first, out, scratch });
-        });
-    }
-}
-
-/// Writes a panel of patches, `[channel and kernel position, pixel]`, from a pixel on.
-struct Patches<'a> {
-    input: &'a [f32],
-    sizes: Sizes,
-    first: usize,
-    panel: &'a mut [f32],
-}
-
-impl Tiled for Patches<'_> {
-    #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
-        let Self { input, sizes, first, panel } = self;
-        let (area, plane) = (sizes.kernel * sizes.kernel, sizes.out_height * sizes.out_width);
-        let width = panel.len() / (sizes.channels * area);
-        let pixels = width.min(plane - first);
-        for (row, line) in panel.chunks_exact_mut(width).enumerate() {
-            let input = &input[row / area * sizes.height * sizes.width..];
-            sizes.gather(input, row % area, first, &mut line[..pixels]);
-            line[pixels..].fill(0.0);
-        }
-    }
-}
-
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let length = PANELS * tile.columns();
     let plane = sizes.out_height * sizes.out_width;
-    if is_small(sizes) {
-        let inputs = sizes.channels * sizes.kernel * sizes.kernel;
-        let bytes = linear::scratch_bytes(plane, inputs, sizes.out_channels, threads);
-        return (bytes / size_of::<f32>(), 0);
-    }
     let area = sizes.kernel * sizes.kernel;
     let together = (DEPTH / area).max(1).min(sizes.channels);
     let padded = plane.min(length).next_multiple_of(tile.lanes);
@@ -219,7 +152,7 @@ impl<S: Simd> Rows<S> for Pixels<'_, '_> {
 impl Sizes {
     /// Writes the input values at kernel position `place` for the pixels from `first` on.
     #[inline(always)]
-    fn gather(&self, plane: &[f32], place: usize, first: usize, mut line: &mut [f32]) {
+    pub(super) fn gather(&self, plane: &[f32], place: usize, first: usize, mut line: &mut [f32]) {
         let (below, right) = (place / self.kernel, place % self.kernel);
         let mut pixel = first;
         while !line.is_empty() {

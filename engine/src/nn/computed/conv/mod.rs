@@ -1,6 +1,7 @@
 //! Two-dimensional convolution.
 
 mod direct;
+mod small;
 mod winograd;
 
 use candle_core::{DType, Result, Storage, Tensor, bail};
@@ -158,10 +159,10 @@ fn fused(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Re
     let shape = (x.dim(0)?, sizes.out_channels, sizes.out_height, sizes.out_width);
     let mut out = zeros(shape.0 * shape.1 * shape.2 * shape.3);
     if !out.is_empty() {
-        if winograd::suits(sizes) {
-            winograd::convolve(input, kernels, &bias, sizes, &mut out);
-        } else {
-            direct::convolve(input, kernels, &bias, sizes, &mut out);
+        match path_of(sizes) {
+            ConvPath::Winograd => winograd::convolve(input, kernels, &bias, sizes, &mut out),
+            ConvPath::Small => small::convolve(input, kernels, &bias, sizes, &mut out),
+            ConvPath::Direct => direct::convolve(input, kernels, &bias, sizes, &mut out),
         }
     }
     rounded(out, shape, x.dtype())
@@ -178,19 +179,23 @@ pub(in crate::nn) fn scratch_bytes(
     threads: usize,
 ) -> usize {
     let sizes = Sizes::with_result([channels, out_channels], [out_height, out_width], kernel, stride);
-    let (values, blocks) = match winograd::suits(sizes) {
-        true => winograd::scratch_values(sizes, images, widens, threads),
-        false => direct::scratch_values(sizes, images, widens, threads),
+    let (values, blocks) = match path_of(sizes) {
+        ConvPath::Winograd => winograd::scratch_values(sizes, images, widens, threads),
+        ConvPath::Small => (small::scratch_values(sizes, threads), 0),
+        ConvPath::Direct => direct::scratch_values(sizes, images, widens, threads),
     };
     values * size_of::<f32>() + images * blocks * out_channels * size_of::<&mut [f32]>()
 }
 
 /// How a convolution with a result of this size is computed.
 pub(in crate::nn) fn path(channels: [usize; 2], size: [usize; 2], kernel: usize, stride: usize) -> ConvPath {
-    let sizes = Sizes::with_result(channels, size, kernel, stride);
+    path_of(Sizes::with_result(channels, size, kernel, stride))
+}
+
+fn path_of(sizes: Sizes) -> ConvPath {
     if winograd::suits(sizes) {
         ConvPath::Winograd
-    } else if direct::is_small(sizes) {
+    } else if small::is_small(sizes) {
         ConvPath::Small
     } else {
         ConvPath::Direct

@@ -1,0 +1,27 @@
+//! Processors without such instructions.
+
+use half::bf16;
+
+use super::{
+    super::operands::{Start, Weights},
+    Instruction, Kept,
+};
+
+pub fn detect() -> Option<Instruction> {
+    None
+}
+
+/// There is none.
+pub struct Unit(());
+
+impl Unit {
+    pub fn of(_: Instruction) -> Self {
+        Self(())
+    }
+
+    pub fn add(&self, _: &[u32], _: &[u32], _: &mut [f32], _: usize) {}
+}
+
+pub fn join(_: &[bf16], _: &mut [u32]) {}
+
+pub fn multiply<T: Kept>(_: Instruction, _: &[bf16], _: Weights<'_>, _: Start<'_>, _: usize, _: &mut [T]) {}

@@ -1,0 +1,58 @@
+//! Products by the instruction of AVX-512 that multiplies pairs of values and adds in f32.
+
+use std::arch::x86_64::{__m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_set1_epi32, _mm512_setzero_ps};
+
+use super::{GAP, LANES, STRIP};
+
+/// Outputs of a register tile.
+const ROWS: usize = 8;
+/// Adds the products of [`STRIP`] rows of weights and a panel of one to three vectors to sums in rows of `width`.
+#[target_feature(enable = "avx512f,avx512bf16")]
+pub fn add(weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
+    let stride = weights.len() / STRIP;
+    let depth = stride - GAP;
+    let vectors = panel.len() / depth / LANES;
+    for strip in (0..STRIP).step_by(ROWS) {
+        let rows = std::array::from_fn(|row| &weights[(strip + row) * stride..][..depth]);
+        let sums = &mut sums[strip * width..];
+        match vectors {
+            1 => add_vectors::<1>(rows, panel, sums, width),
+            2 => add_vectors::<2>(rows, panel, sums, width),
+            _ => add_vectors::<3>(rows, panel, sums, width),
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+fn add_vectors<const V: usize>(rows: [&[u32]; ROWS], panel: &[u32], sums: &mut [f32], width: usize) {
+    let tile = product::<V>(rows, panel.as_chunks::<LANES>().0.as_chunks::<V>().0);
+    for (sums, products) in sums.chunks_mut(width).zip(tile) {
+        for (sums, products) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(products) {
+            // SAFETY: both are sixteen floats.
+            let products = unsafe { std::mem::transmute::<__m512, [f32; LANES]>(products) };
+            sums.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+#[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
+fn product<const V: usize>(rows: [&[u32]; ROWS], panel: &[[[u32; LANES]; V]]) -> [[__m512; V]; ROWS] {
+    let mut sums = [[_mm512_setzero_ps(); V]; ROWS];
+    let rows = rows.map(|row| &row[..panel.len()]);
+    for (pair, vectors) in panel.iter().enumerate() {
+        // SAFETY: sixteen pairs have the size of a vector, and every pattern of bits is a number.
+        let vectors = vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; LANES], __m512bh>(pairs) });
+        for row in 0..ROWS {
+            let factors = _mm512_set1_epi32(rows[row][pair].cast_signed());
+            // SAFETY: as above.
+            let factors = unsafe { std::mem::transmute::<__m512i, __m512bh>(factors) };
+            for vector in 0..V {
+                sums[row][vector] = _mm512_dpbf16_ps(sums[row][vector], factors, vectors[vector]);
+            }
+        }
+    }
+    sums
+}
