@@ -1,9 +1,9 @@
 //! Times the CPU's tensor functions against the plain candle operations.
 //!
-//! `cargo bench -p sluice-engine --bench kernels [-- conv linear bf16 packed unpacking encoding attention norm]`,
+//! `cargo bench -p sluice-engine --bench kernels [-- conv linear bf16 packed unpacking encoding attention attention-bf16 norm]`,
 //! with `RAYON_NUM_THREADS` for the number of threads. The two sides alternate run by run and the shortest
 //! run counts, so that other work on the machine disturbs both alike. `pytorch_kernels.py` prints the same
-//! lines for PyTorch. For bf16 the other side is the same product in f32, for packed weights it is the product with
+//! lines for PyTorch. For bf16 the other side is the same function in f32, for packed weights it is the product with
 //! bf16 weights, for unpacking it is bf16 too, and for encoding it is the rate assumed by predictions.
 
 use std::{cell::RefCell, hint::black_box, time::Instant};
@@ -56,7 +56,7 @@ const PACKED: [[usize; 3]; 3] = [[1, 3840, 3840], [96, 3840, 3840], [1024, 3840,
 const UNPACKED: usize = 1024;
 
 /// Tokens, keys, heads, head width.
-const ATTENTIONS: [[usize; 4]; 7] = [
+const ATTENTIONS: [[usize; 4]; 10] = [
     [77, 77, 12, 64],
     [256, 256, 8, 32],
     [1024, 77, 20, 64],
@@ -64,12 +64,23 @@ const ATTENTIONS: [[usize; 4]; 7] = [
     [4096, 4096, 10, 64],
     [1056, 1056, 30, 128],
     [4096, 4096, 1, 512],
+    [8192, 8192, 2, 64],
+    [8192, 8192, 2, 128],
+    [32_768, 32_768, 1, 128],
 ];
+
+/// The other side is not run for more tokens than this: it would hold all scores.
+const LONG: usize = 4096;
 
 /// Channels, height, width of a group norm with SiLU in 32 groups.
 const NORMS: [[usize; 3]; 3] = [[512, 64, 64], [256, 256, 256], [128, 512, 512]];
 
 fn main() -> Result<()> {
+    // On a thread of the pool, as in the engine.
+    rayon::scope(|_| run())
+}
+
+fn run() -> Result<()> {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let wants = |name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
@@ -148,7 +159,22 @@ fn main() -> Result<()> {
                 &format!("attention {tokens}×{keys} {heads}×{width}"),
                 (4 * tokens * keys * heads * width) as f64,
                 || attention(&q, &k, &v, Mask::None),
-                || plain_attention(&q, &k, &v),
+                || if tokens > LONG { Ok(q.clone()) } else { plain_attention(&q, &k, &v) },
+            )?;
+        }
+    }
+    if wants("attention-bf16") {
+        for [tokens, keys, heads, width] in ATTENTIONS {
+            let wide = [tokens, keys, keys].map(|count| random(&[1, count, heads, width]));
+            let [q, k, v] = wide;
+            let (q, k, v) = (q?, k?, v?);
+            let [narrow_q, narrow_k, narrow_v] = [&q, &k, &v].map(|x| x.to_dtype(DType::BF16));
+            let (narrow_q, narrow_k, narrow_v) = (narrow_q?, narrow_k?, narrow_v?);
+            row(
+                &format!("attention bf16 {tokens}×{keys} {heads}×{width}"),
+                (4 * tokens * keys * heads * width) as f64,
+                || attention(&narrow_q, &narrow_k, &narrow_v, Mask::None),
+                || attention(&q, &k, &v, Mask::None),
             )?;
         }
     }

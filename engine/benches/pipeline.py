@@ -1,4 +1,5 @@
-"""Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours.
+"""Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours, in f32 and bf16. In bf16
+the faster one of diffusers' f32 and bf16 counts.
 
     python engine/benches/pipeline.py [THREADS]
 
@@ -14,8 +15,10 @@ import time
 THREADS = sys.argv[1] if len(sys.argv) > 1 else "2"
 ROUNDS = 3
 REPEATS = 5
+DTYPES = ["f32", "bf16"]
 os.environ["OMP_NUM_THREADS"] = THREADS
 
+import diffusers  # noqa: E402
 import torch  # noqa: E402
 from diffusers import (  # noqa: E402
     AutoencoderKL, FluxTransformer2DModel, SD3Transformer2DModel, UNet2DConditionModel, ZImageTransformer2DModel,
@@ -115,29 +118,43 @@ CASES = {
 }
 
 
-def ours():
-    """Our seconds by case."""
-    command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "pipeline"]
+def ours(dtype):
+    """The line about the processor, and our seconds by case."""
+    command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "pipeline", "--"]
+    command += ["--bf16"] if dtype == "bf16" else []
     environment = dict(os.environ, RAYON_NUM_THREADS=THREADS)
-    lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    rows = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
-    return {row["name"]: row["seconds"] for row in rows}
+    lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
+    rows = [json.loads(line) for line in lines if line.startswith("{")]
+    return lines[0], {row["name"]: row["seconds"] for row in rows}
+
+
+def theirs(dtype):
+    """diffusers' seconds by case, with models and inputs in a dtype."""
+    torch.set_default_dtype({"f32": torch.float32, "bf16": torch.bfloat16}[dtype])
+    seconds = {name: work() for name, work in CASES.items()}
+    torch.set_default_dtype(torch.float32)
+    return seconds
 
 
 def main():
     """Prints the table."""
-    best_ours, best_theirs = {}, {}
+    best = {}
     with torch.no_grad():
         for _ in range(ROUNDS):
-            for name, seconds in ours().items():
-                best_ours[name] = min(best_ours.get(name, float("inf")), seconds)
-            for name, work in CASES.items():
-                best_theirs[name] = min(best_theirs.get(name, float("inf")), work())
-    print(f"| {THREADS} threads, f32 | Sluice (s) | diffusers (s) | diffusers / Sluice |")
-    print("|---|---|---|---|")
-    for name, seconds in best_ours.items():
-        theirs = best_theirs[name]
-        print(f"| {name} | {seconds:.3f} | {theirs:.3f} | {theirs / seconds:.2f} |")
+            for dtype in DTYPES:
+                processor, seconds = ours(dtype)
+                for side, rows in (("ours", seconds), ("theirs", theirs(dtype))):
+                    for name, row in rows.items():
+                        key = (side, dtype, name)
+                        best[key] = min(best.get(key, float("inf")), row)
+    print(f"{processor}; PyTorch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}), diffusers {diffusers.__version__}")
+    print()
+    print("| | Sluice, f32 (s) | diffusers, f32 (s) | diffusers / Sluice | Sluice, bf16 (s) | diffusers, bf16 (s) | best of diffusers / Sluice in bf16 |")
+    print("|---|---|---|---|---|---|---|")
+    for name in CASES:
+        own, other = ([best[side, dtype, name] for dtype in DTYPES] for side in ("ours", "theirs"))
+        figures = [own[0], other[0], other[0] / own[0], own[1], other[1], min(other) / own[1]]
+        print(f"| {name} | " + " | ".join(f"{one:.{2 if place % 3 == 2 else 3}f}" for place, one in enumerate(figures)) + " |")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! Times a denoising step and a decode at real shapes with random weights:
 //! `cargo bench --workspace --bench pipeline`.
 //!
-//! Prints a JSON object for each case whose name contains the argument, or without one for all small cases of images.
+//! Prints the processor, and a JSON object for each case whose name contains the argument, or without one for all small cases
+//! of images. With `--bf16`, weights and values are in bf16.
 //! `pipeline.py`, `images.py` and `wan.py` next to this file run it together with diffusers and print ratios.
 
 use std::{
@@ -11,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use candle_core::{DType, Device, Tensor};
+use candle_core::{DType, Device, Shape, Tensor};
 use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
@@ -26,12 +27,14 @@ use sluice_engine::{
         wan::{WanConfig, WanTransformer},
         z_image::{ZImageConfig, ZImageTransformer},
     },
+    nn::computed::instructions,
     request::Canvas,
     residency::{Blocks, CpuMemory, Executor, WeightStore},
     sampling::{Discrete, PredictionType},
     text::{T5, T5Config},
     vae::{Autoencoder, AutoencoderKl, AutoencoderKlConfig, WanAutoencoder, WanAutoencoderConfig},
 };
+use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -39,18 +42,43 @@ const REPEATS: usize = 5;
 /// A case that took this long is not repeated.
 const ENOUGH: Duration = Duration::from_secs(20);
 
+/// What the cases have in common.
+struct Bench<'a> {
+    /// Where weights are written.
+    folder: &'a Path,
+    /// That of weights and values.
+    dtype: DType,
+}
+
+impl Bench<'_> {
+    fn random(&self, shape: impl Into<Shape>) -> Result<Tensor> {
+        Ok(Tensor::randn(0f32, 1f32, shape, &Device::Cpu)?.to_dtype(self.dtype)?)
+    }
+}
+
 fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sluice-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
-    let result = run(&folder, &wanted);
+    let in_bf16 = std::env::args().any(|argument| argument == "--bf16");
+    let dtype = if in_bf16 { DType::BF16 } else { DType::F32 };
+    println!("{}, {}, {} threads", brand()?, instructions(), rayon::current_num_threads());
+    // On a thread of the pool, as in the engine.
+    let result =
+        rayon::scope(|_| run(&Bench { folder: &folder, dtype }, &wanted).map_err(|error| error.to_string()));
     std::fs::remove_dir_all(&folder)?;
-    result
+    Ok(result?)
+}
+
+/// The name of the processor.
+fn brand() -> Result<String> {
+    let system = System::new_with_specifics(RefreshKind::nothing().with_cpu(CpuRefreshKind::nothing()))?;
+    Ok(system.cpus().first().map_or_else(String::new, |cpu| cpu.brand().trim().to_owned()))
 }
 
 type Case<'a> = (&'a str, Box<dyn Fn() -> Result<f64> + 'a>);
 
-fn run(folder: &Path, wanted: &str) -> Result<()> {
+fn run(bench: &Bench<'_>, wanted: &str) -> Result<()> {
     let starter = ZImageConfig {
         in_channels: 12,
         dim: 160,
@@ -99,24 +127,24 @@ fn run(folder: &Path, wanted: &str) -> Result<()> {
         ..WanConfig::default()
     };
     let cases: Vec<Case<'_>> = vec![
-        ("step starter 128", Box::new(|| z_image_step(folder, starter.clone(), 16, 32))),
-        ("step z_image one block 512", Box::new(|| z_image_step(folder, one_block.clone(), 64, 64))),
-        ("step flux a block of each kind 512", Box::new(|| flux_step(folder, flux.clone()))),
-        ("step sd3.5 large two blocks 512", Box::new(|| sd3_step(folder, sd3.clone()))),
-        ("step sdxl lowest level 1024", Box::new(|| unet_step(folder, unet(1280, 20, 2048, [0, 0]), 32))),
-        ("step sd1.5 highest level 512", Box::new(|| unet_step(folder, unet(320, 8, 768, [1, 1]), 64))),
-        ("decode starter 128", Box::new(|| decode(folder, starter_vae.clone(), 16))),
-        ("decode flux 256", Box::new(|| decode(folder, flux_vae.clone(), 32))),
-        ("wide qwen-image one block 1024", Box::new(|| qwen_image_step(folder, 1024))),
-        ("wide qwen-image one block 1328", Box::new(|| qwen_image_step(folder, 1328))),
-        ("wide flux.2 klein 4B a block of each kind 1024", Box::new(|| flux2_step(folder, 1024))),
-        ("wide flux.2 klein 4B a block of each kind 1328", Box::new(|| flux2_step(folder, 1328))),
-        ("wide anima one block 1024", Box::new(|| anima_step(folder, 1024))),
-        ("wide anima one block 1328", Box::new(|| anima_step(folder, 1328))),
-        ("clip wan 1.3B one block 8192 tokens", Box::new(|| wan_step(folder, wan(12, 8960)))),
-        ("clip wan 14B one block 8192 tokens", Box::new(|| wan_step(folder, wan(40, 13_824)))),
-        ("clip umt5 one layer 512 tokens", Box::new(|| umt5_layer(folder))),
-        ("clip decode wan 17 frames 256", Box::new(|| decode_wan(folder))),
+        ("step starter 128", Box::new(|| z_image_step(bench, starter.clone(), 16, 32))),
+        ("step z_image one block 512", Box::new(|| z_image_step(bench, one_block.clone(), 64, 64))),
+        ("step flux a block of each kind 512", Box::new(|| flux_step(bench, flux.clone()))),
+        ("step sd3.5 large two blocks 512", Box::new(|| sd3_step(bench, sd3.clone()))),
+        ("step sdxl lowest level 1024", Box::new(|| unet_step(bench, unet(1280, 20, 2048, [0, 0]), 32))),
+        ("step sd1.5 highest level 512", Box::new(|| unet_step(bench, unet(320, 8, 768, [1, 1]), 64))),
+        ("decode starter 128", Box::new(|| decode(bench, starter_vae.clone(), 16))),
+        ("decode flux 256", Box::new(|| decode(bench, flux_vae.clone(), 32))),
+        ("wide qwen-image one block 1024", Box::new(|| qwen_image_step(bench, 1024))),
+        ("wide qwen-image one block 1328", Box::new(|| qwen_image_step(bench, 1328))),
+        ("wide flux.2 klein 4B a block of each kind 1024", Box::new(|| flux2_step(bench, 1024))),
+        ("wide flux.2 klein 4B a block of each kind 1328", Box::new(|| flux2_step(bench, 1328))),
+        ("wide anima one block 1024", Box::new(|| anima_step(bench, 1024))),
+        ("wide anima one block 1328", Box::new(|| anima_step(bench, 1328))),
+        ("clip wan 1.3B one block 8192 tokens", Box::new(|| wan_step(bench, wan(12, 8960)))),
+        ("clip wan 14B one block 8192 tokens", Box::new(|| wan_step(bench, wan(40, 13_824)))),
+        ("clip umt5 one layer 512 tokens", Box::new(|| umt5_layer(bench))),
+        ("clip decode wan 17 frames 256", Box::new(|| decode_wan(bench))),
     ];
     let is_wanted = |name: &str| match wanted {
         "" => name.starts_with("step") || name.starts_with("decode"),
@@ -129,42 +157,42 @@ fn run(folder: &Path, wanted: &str) -> Result<()> {
 }
 
 /// Seconds of one prediction for latents of this side and a caption of this many tokens.
-fn z_image_step(folder: &Path, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
+fn z_image_step(bench: &Bench<'_>, config: ZImageConfig, side: usize, caption: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [caption, config.cap_feat_dim]);
-    step(folder, &blocks, &ZImageTransformer::new(config, 8), [side, 1], prompt, 0)
+    step(bench, &blocks, &ZImageTransformer::new(config, 8), [side, 1], prompt, 0)
 }
 
 /// Seconds of one prediction for 1024 image tokens and 512 of text.
-fn flux_step(folder: &Path, config: FluxConfig) -> Result<f64> {
+fn flux_step(bench: &Bench<'_>, config: FluxConfig) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
     let pooled = config.pooled_projection_dim;
-    step(folder, &blocks, &FluxTransformer::new(config, 8), [64, 1], prompt, pooled)
+    step(bench, &blocks, &FluxTransformer::new(config, 8), [64, 1], prompt, pooled)
 }
 
 /// Seconds of one prediction for 1024 image tokens and 333 of text.
-fn sd3_step(folder: &Path, config: Sd3Config) -> Result<f64> {
+fn sd3_step(bench: &Bench<'_>, config: Sd3Config) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [333, config.joint_attention_dim]);
     let pooled = config.pooled_projection_dim;
-    step(folder, &blocks, &Sd3Transformer::new(config, 8), [64, 1], prompt, pooled)
+    step(bench, &blocks, &Sd3Transformer::new(config, 8), [64, 1], prompt, pooled)
 }
 
 /// Seconds of one prediction for latents of this side.
-fn unet_step(folder: &Path, config: UnetConfig, side: usize) -> Result<f64> {
+fn unet_step(bench: &Bench<'_>, config: UnetConfig, side: usize) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [77, config.cross_attention_dim]);
     let training = Discrete::stable_diffusion(PredictionType::Epsilon);
-    step(folder, &blocks, &Unet::new(config, training, 8, false), [side, 1], prompt, 0)
+    step(bench, &blocks, &Unet::new(config, training, 8, false), [side, 1], prompt, 0)
 }
 
 /// Seconds of one prediction of Qwen-Image with one block for a square image of this many pixels a side and 512 tokens of
 /// text.
-fn qwen_image_step(folder: &Path, side: usize) -> Result<f64> {
+fn qwen_image_step(bench: &Bench<'_>, side: usize) -> Result<f64> {
     let config = QwenImageConfig { num_layers: 1, ..QwenImageConfig::default() };
     let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
-    step(folder, &blocks, &QwenImageTransformer::new(config, 8), [side / 8, 1], prompt, 0)
+    step(bench, &blocks, &QwenImageTransformer::new(config, 8), [side / 8, 1], prompt, 0)
 }
 
 /// The same of FLUX.2 klein 4B with one block of each kind.
-fn flux2_step(folder: &Path, side: usize) -> Result<f64> {
+fn flux2_step(bench: &Bench<'_>, side: usize) -> Result<f64> {
     let config = Flux2Config {
         num_layers: 1,
         num_single_layers: 1,
@@ -174,18 +202,18 @@ fn flux2_step(folder: &Path, side: usize) -> Result<f64> {
         ..Flux2Config::default()
     };
     let (blocks, prompt) = (config.blueprint(), [512, config.joint_attention_dim]);
-    step(folder, &blocks, &Flux2Transformer::new(config, 16), [side / 8, 1], prompt, 0)
+    step(bench, &blocks, &Flux2Transformer::new(config, 16), [side / 8, 1], prompt, 0)
 }
 
 /// The same of Anima with one block, without the channel that is always zero.
-fn anima_step(folder: &Path, side: usize) -> Result<f64> {
+fn anima_step(bench: &Bench<'_>, side: usize) -> Result<f64> {
     let config = CosmosConfig { num_layers: 1, concat_padding_mask: false, ..CosmosConfig::default() };
     let (blocks, prompt) = (config.blueprint(), [512, config.text_embed_dim]);
-    step(folder, &blocks, &CosmosTransformer::new(config, 8), [side / 8, 1], prompt, 0)
+    step(bench, &blocks, &CosmosTransformer::new(config, 8), [side / 8, 1], prompt, 0)
 }
 
 /// Seconds of one prediction for 29 frames of 512×512, which are 8192 tokens, and 512 of text.
-fn wan_step(folder: &Path, config: WanConfig) -> Result<f64> {
+fn wan_step(bench: &Bench<'_>, config: WanConfig) -> Result<f64> {
     let (blocks, prompt) = (config.blueprint(), [512, config.text_dim]);
     let model = WanTransformer {
         config,
@@ -195,14 +223,14 @@ fn wan_step(folder: &Path, config: WanConfig) -> Result<f64> {
         boundary: None,
         has_own_times: false,
     };
-    step(folder, &blocks, &model, [64, 29], prompt, 0)
+    step(bench, &blocks, &model, [64, 29], prompt, 0)
 }
 
 /// Seconds of encoding 512 tokens with one layer of UMT5-XXL.
-fn umt5_layer(folder: &Path) -> Result<f64> {
+fn umt5_layer(bench: &Bench<'_>) -> Result<f64> {
     let config =
         T5Config { vocab_size: 1000, num_layers: 1, model_type: "umt5".to_owned(), ..T5Config::default() };
-    let store = random_store(folder, Role::TextEncoder, &config.blueprint())?;
+    let store = random_store(bench, Role::TextEncoder, &config.blueprint())?;
     let (encoder, executor) = (T5::new(config), Executor::default());
     let tokens: Vec<u32> = (0..512).collect();
     fastest(|| {
@@ -212,10 +240,10 @@ fn umt5_layer(folder: &Path) -> Result<f64> {
 }
 
 /// Seconds of decoding 17 frames of 256×256 with the autoencoder of Wan 2.1.
-fn decode_wan(folder: &Path) -> Result<f64> {
+fn decode_wan(bench: &Bench<'_>) -> Result<f64> {
     let config = WanAutoencoderConfig::default();
-    let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
-    let latents = Tensor::randn(0f32, 1f32, (1, config.z_dim, 5, 32, 32), &Device::Cpu)?.into();
+    let store = random_store(bench, Role::Autoencoder, &config.blueprint())?;
+    let latents = bench.random((1, config.z_dim, 5, 32, 32))?.into();
     let (vae, executor) = (WanAutoencoder::new(config), Executor::default());
     fastest(|| {
         vae.decode_clip(Blocks::stored(&executor, &store), &latents, None, &mut |_| Ok(()))?;
@@ -224,19 +252,19 @@ fn decode_wan(folder: &Path) -> Result<f64> {
 }
 
 fn step(
-    folder: &Path,
+    bench: &Bench<'_>,
     blocks: &[BlockSpec],
     model: &dyn Denoiser,
     [side, frames]: [usize; 2],
     [tokens, width]: [usize; 2],
     pooled: usize,
 ) -> Result<f64> {
-    let store = random_store(folder, Role::Denoiser, blocks)?;
+    let store = random_store(bench, Role::Denoiser, blocks)?;
     let executor = Executor::default();
-    let prompt = Tensor::randn(0f32, 1f32, (tokens, width), &Device::Cpu)?;
+    let prompt = bench.random((tokens, width))?;
     let pooled = match pooled {
         0 => None,
-        width => Some(Tensor::randn(0f32, 1f32, width, &Device::Cpu)?),
+        width => Some(bench.random(width)?),
     };
     let branches = [Conditioning { pooled: pooled.map(Into::into), ..Conditioning::new(prompt.into()) }];
     let pixels = 8 * side as u32;
@@ -263,7 +291,7 @@ fn step(
         image_tokens: &[],
     };
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
-    let latents = Tensor::randn(0f32, 1f32, latents.dims(1), &Device::Cpu)?.into();
+    let latents = bench.random(latents.dims(1))?.into();
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None, clean: 0 };
     fastest(|| {
         model.predict(Blocks::stored(&executor, &store), &input, &prepared)?;
@@ -272,9 +300,9 @@ fn step(
 }
 
 /// Seconds of decoding latents of this side.
-fn decode(folder: &Path, config: AutoencoderKlConfig, side: usize) -> Result<f64> {
-    let store = random_store(folder, Role::Autoencoder, &config.blueprint())?;
-    let latents = Tensor::randn(0f32, 1f32, (1, config.latent_channels, side, side), &Device::Cpu)?.into();
+fn decode(bench: &Bench<'_>, config: AutoencoderKlConfig, side: usize) -> Result<f64> {
+    let store = random_store(bench, Role::Autoencoder, &config.blueprint())?;
+    let latents = bench.random((1, config.latent_channels, side, side))?.into();
     let (vae, executor) = (AutoencoderKl::new(config), Executor::default());
     fastest(|| {
         vae.decode(Blocks::stored(&executor, &store), &latents, None)?;
@@ -296,14 +324,15 @@ fn fastest(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
     Ok(best.as_secs_f64())
 }
 
-fn random_store(folder: &Path, role: Role, blocks: &[BlockSpec]) -> Result<WeightStore> {
-    let path = folder.join("weights.safetensors");
+fn random_store(bench: &Bench<'_>, role: Role, blocks: &[BlockSpec]) -> Result<WeightStore> {
+    let path = bench.folder.join("weights.safetensors");
     let mut tensors = HashMap::new();
     for block in blocks {
         for (name, shape) in &block.tensors {
             let fan_in: usize = shape.iter().skip(1).product();
             let deviation = 1.0 / (fan_in as f32).sqrt();
-            let tensor = Tensor::randn(0f32, deviation, shape.as_slice(), &Device::Cpu)?;
+            let tensor =
+                Tensor::randn(0f32, deviation, shape.as_slice(), &Device::Cpu)?.to_dtype(bench.dtype)?;
             tensors.insert(format!("{}{name}", block.prefix), tensor);
         }
     }
@@ -312,5 +341,5 @@ fn random_store(folder: &Path, role: Role, blocks: &[BlockSpec]) -> Result<Weigh
     let table = read_header(&path)?;
     let component =
         Component::bind(role, "benchmark", blocks, &table, |name| StoredName::whole(name), &path)?;
-    Ok(WeightStore::new(component, DType::F32, Arc::new(CpuMemory), MemoryAccount::new()))
+    Ok(WeightStore::new(component, bench.dtype, Arc::new(CpuMemory), MemoryAccount::new()))
 }

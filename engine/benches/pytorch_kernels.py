@@ -1,4 +1,4 @@
-"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv linear bf16 attention norm]."""
+"""Times PyTorch on the shapes of `kernels.rs`: pytorch_kernels.py [threads] [conv linear bf16 attention attention-bf16 norm]."""
 
 import sys
 import time
@@ -40,6 +40,9 @@ ATTENTIONS = [
     (4096, 4096, 10, 64),
     (1056, 1056, 30, 128),
     (4096, 4096, 1, 512),
+    (8192, 8192, 2, 64),
+    (8192, 8192, 2, 128),
+    (32768, 32768, 1, 128),
 ]
 NORMS = [(512, 64, 64), (256, 256, 256), (128, 512, 512)]
 
@@ -85,6 +88,16 @@ def main():
             q, k, v = (torch.randn(1, count, heads, width).transpose(1, 2) for count in (tokens, keys, keys))
             row(
                 f"attention {tokens}×{keys} {heads}×{width}",
+                4 * tokens * keys * heads * width,
+                lambda: F.scaled_dot_product_attention(q, k, v),
+            )
+    if not wanted or "attention-bf16" in wanted:
+        for tokens, keys, heads, width in ATTENTIONS:
+            q, k, v = (
+                torch.randn(1, count, heads, width).bfloat16().transpose(1, 2) for count in (tokens, keys, keys)
+            )
+            row(
+                f"attention bf16 {tokens}×{keys} {heads}×{width}",
                 4 * tokens * keys * heads * width,
                 lambda: F.scaled_dot_product_attention(q, k, v),
             )
