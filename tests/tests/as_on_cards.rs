@@ -212,12 +212,8 @@ fn unpacking_takes_what_was_foretold() {
             let account = MemoryAccount::new();
             let values = metered(&account, || weight.widened(dtype).unwrap());
             assert_eq!(values.elem_count(), count);
-            let costs = Costs {
-                value_bytes: dtype.size_in_bytes(),
-                computes: Computes::Card(Kernels::NONE),
-                widens: false,
-                in_bf16: false,
-            };
+            let computes = Computes::Card(Kernels::NONE);
+            let costs = Costs { computes, ..Costs::of_processor(dtype.size_in_bytes()) };
             let (taken, foretold) = (account.take_peaks().activations, costs.unpacked(count));
             let part = taken as f64 / foretold as f64;
             println!("{encoding:?} as {dtype:?}: {part:.3} of {foretold}");
@@ -241,7 +237,7 @@ fn attention_takes_what_was_predicted() {
             let result = metered(&account, || attention(&q, &k, &v, Mask::None).unwrap());
             assert_eq!(result.dims(), q.dims());
             let computes = Computes::Card(Kernels::NONE);
-            let costs = Costs { value_bytes: dtype.size_in_bytes(), computes, widens: false, in_bf16: false };
+            let costs = Costs { computes, ..Costs::of_processor(dtype.size_in_bytes()) };
             let predicted = costs.attention([1, tokens, heads, width], keys, heads).peak;
             let part = account.take_peaks().activations as f64 / predicted as f64;
             println!("{tokens} × {keys}, {heads} heads in {dtype:?}: {part:.3} of {predicted}");

@@ -70,9 +70,9 @@ impl Effort {
         if rows <= FEW_ROWS {
             return products.max(of(self.read, inputs * outputs)) + of(self.call, 1) / 2.0;
         }
-        let packed = of(self.packed, inputs * outputs * times_packed(rows, outputs, threads));
+        let packed = of(self.packed, inputs * outputs * times_packed([rows, inputs, outputs], threads));
         let even = products + of(self.output, rows * outputs) + packed;
-        even * uneven(linear_pieces(rows, outputs, threads), 1, threads) + of(self.call, 1)
+        even * uneven(linear_pieces([rows, inputs, outputs], threads), 1, threads) + of(self.call, 1)
     }
 
     /// The same with the processor's instruction for bf16.
@@ -174,9 +174,10 @@ impl Effort {
 
         // As if all threads ended at the same time.
         let threads = rayon::current_num_threads();
-        let shared = |rows, outputs| uneven(linear_pieces(rows, outputs, threads), 1, threads);
-        let [product, outputs] = [product, outputs].map(|seconds| seconds / shared(ROWS, SIDE));
-        let weights = weights / shared(SOME, SIDE);
+        let shared = |shape| uneven(linear_pieces(shape, threads), 1, threads);
+        let product = product / shared([ROWS, SIDE, SIDE]);
+        let outputs = outputs / shared([ROWS, NARROW, SIDE]);
+        let weights = weights / shared([SOME, SIDE, SIDE]);
         let scores = scores / uneven(attention_pieces(HEADS, None), 1, threads);
         let rate = (2 * ROWS * SIDE * SIDE) as f64 / product;
         let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
@@ -196,7 +197,7 @@ impl Effort {
         let direct = rate * directly / operations(IMAGES[2]);
         let thin = (THIN * SHORT) as f64;
         let known = (2 * SOME) as f64 * thin + output * (SOME * SHORT) as f64 + packed * thin;
-        let call = after(calls, known * shared(SOME, SHORT));
+        let call = after(calls, known * shared([SOME, THIN, SHORT]));
         let in_bf16 = match Bf16Instruction::detect() {
             Some(_) => {
                 let known = output * (ROWS * SIDE) as f64;

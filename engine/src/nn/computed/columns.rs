@@ -149,8 +149,6 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
-    use pulp::{Simd, x86::V3};
-
     use super::*;
 
     /// Sixteen rows of distinct values, and the first `count` of them as columns of rows of `stride`.
@@ -183,6 +181,8 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn eight_rows_become_columns() {
+        use pulp::{Simd, x86::V3};
+
         let Some(simd) = V3::try_new() else { return };
         for length in [1, 8, 17, 48] {
             let (rows, want) = case(length, 8, 24);

@@ -26,6 +26,8 @@ const PACKED: usize = 4 * DEPTH;
 const ROWS: usize = 512;
 /// Rows of a work item with which packing its weights takes little of its time.
 const ENOUGH: usize = 256;
+/// Multiplications of a product that one thread computes alone: by the time that another one starts, it is done.
+const SMALL: usize = 1 << 20;
 /// Rows that are rotated at a time.
 const ROTATED: usize = 384;
 
@@ -39,8 +41,11 @@ struct Cut {
 }
 
 impl Cut {
-    fn new(rows: usize, outputs: usize, threads: usize) -> Self {
+    fn new([rows, inputs, outputs]: [usize; 3], threads: usize) -> Self {
         let tile = Tile::detect();
+        if rows * inputs * outputs < SMALL {
+            return Self { outputs, rows: rows.next_multiple_of(tile.rows) };
+        }
         let all = outputs.div_ceil(tile.columns());
         let panels = if rows > ROWS { PANELS } else { (all / (4 * threads)).clamp(1, PANELS) };
         let wanted = (8 * threads).div_ceil(all.div_ceil(panels)).min(rows.div_ceil(ENOUGH));
@@ -51,14 +56,14 @@ impl Cut {
 }
 
 /// Work items that a product is divided into.
-pub(in crate::nn) fn pieces(rows: usize, outputs: usize, threads: usize) -> usize {
-    let cut = Cut::new(rows, outputs, threads);
+pub(in crate::nn) fn pieces([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
+    let cut = Cut::new([rows, inputs, outputs], threads);
     outputs.div_ceil(cut.outputs) * rows.div_ceil(cut.rows)
 }
 
 /// How often each weight is packed.
-pub(in crate::nn) fn times_packed(rows: usize, outputs: usize, threads: usize) -> usize {
-    rows.div_ceil(Cut::new(rows, outputs, threads).rows)
+pub(in crate::nn) fn times_packed([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
+    rows.div_ceil(Cut::new([rows, inputs, outputs], threads).rows)
 }
 
 /// `out = start + x · weightsᵀ`, with `x` `[row, in]`, `weights` `[out, in]` and at least one row.
@@ -79,7 +84,7 @@ pub(super) fn multiply(x: &[f32], weights: Weights, start: Start, inputs: usize,
 fn multiply_rows(x: &[f32], weights: Weights, start: Start, inputs: usize, out: &mut [f32]) {
     let outputs = start.outputs();
     let rows = out.len() / outputs;
-    let cut = Cut::new(rows, outputs, rayon::current_num_threads());
+    let cut = Cut::new([rows, inputs, outputs], rayon::current_num_threads());
     let across = outputs.div_ceil(cut.outputs);
     let down = rows.div_ceil(cut.rows);
     let mut work: Vec<Vec<&mut [f32]>> = Vec::with_capacity(across * down);
@@ -111,7 +116,7 @@ pub(super) fn scratch_bytes(
 ) -> usize {
     let tile = Tile::detect();
     let together = if is_rotated { rows.min(ROTATED) } else { rows };
-    let cut = Cut::new(together, outputs, threads);
+    let cut = Cut::new([together, inputs, outputs], threads);
     let (across, down) = (outputs.div_ceil(cut.outputs), together.div_ceil(cut.rows));
     let width = cut.outputs.min(outputs).next_multiple_of(tile.lanes);
     let worker = PACKED.min(inputs) * (width + tile.lanes);

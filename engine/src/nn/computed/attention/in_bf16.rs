@@ -324,9 +324,9 @@ impl Tiled for Softmax<'_> {
     #[inline(always)]
     fn run<S: Simd, const R: usize>(self, simd: S) {
         match self.highest.len() / S::F32_LANES {
-            1 => self.weigh::<S, 1>(simd),
-            2 => self.weigh::<S, 2>(simd),
-            3 => self.weigh::<S, 3>(simd),
+            1 => self.replace::<S, 1>(simd),
+            2 => self.replace::<S, 2>(simd),
+            3 => self.replace::<S, 3>(simd),
             _ => {}
         }
     }
@@ -335,7 +335,7 @@ impl Tiled for Softmax<'_> {
 impl Softmax<'_> {
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
-    fn weigh<S: Simd, const V: usize>(self, simd: S) {
+    fn replace<S: Simd, const V: usize>(self, simd: S) {
         let scale = simd.splat_f32s(self.scale);
         let (keys, odd) = S::as_simd_f32s(self.scores).0.as_chunks::<V>().0.as_chunks::<2>();
         let highest = &mut vectors_of_mut::<S>(self.highest, V).as_chunks_mut::<V>().0[0];
@@ -360,27 +360,29 @@ impl Softmax<'_> {
             total[vector] = simd.mul_f32s(total[vector], rescale[vector]);
         }
         *highest = most;
-        let below = most.map(|most| simd.neg_f32s(most));
-        let half = simd.splat_u32s(0x8000);
+        let mut below = most;
+        for vector in 0..V {
+            below[vector] = simd.neg_f32s(most[vector]);
+        }
         let (upper, by) = (simd.splat_u32s(0xffff_0000), simd.splat_u32s(16));
-        // Rounded to the nearest.
-        let rounded = |weight| simd.add_u32s(simd.transmute_u32s_f32s(weight), half);
-        let weigh = |score, below| exp2(simd, simd.mul_add_e_f32s(score, scale, below));
         let weights = S::as_mut_simd_u32s(self.weights).0.as_chunks_mut::<V>().0;
         let (whole, last) = weights.split_at_mut(keys.len());
         for (weights, [low, high]) in whole.iter_mut().zip(keys) {
             for vector in 0..V {
-                let (low, high) = (weigh(low[vector], below[vector]), weigh(high[vector], below[vector]));
+                let (low, high) = (
+                    weigh(simd, low[vector], scale, below[vector]),
+                    weigh(simd, high[vector], scale, below[vector]),
+                );
                 total[vector] = simd.add_f32s(total[vector], simd.add_f32s(low, high));
-                let low = simd.wrapping_dyn_shr_u32s(rounded(low), by);
-                weights[vector] = simd.or_u32s(low, simd.and_u32s(rounded(high), upper));
+                let low = simd.wrapping_dyn_shr_u32s(rounded(simd, low), by);
+                weights[vector] = simd.or_u32s(low, simd.and_u32s(rounded(simd, high), upper));
             }
         }
         for (weights, key) in last.iter_mut().zip(odd) {
             for vector in 0..V {
-                let low = weigh(key[vector], below[vector]);
+                let low = weigh(simd, key[vector], scale, below[vector]);
                 total[vector] = simd.add_f32s(total[vector], low);
-                weights[vector] = simd.wrapping_dyn_shr_u32s(rounded(low), by);
+                weights[vector] = simd.wrapping_dyn_shr_u32s(rounded(simd, low), by);
             }
         }
         for sums in S::as_mut_simd_f32s(self.sums).0.as_chunks_mut::<V>().0 {
@@ -389,6 +391,18 @@ impl Softmax<'_> {
             }
         }
     }
+}
+
+/// The exponential, with base 2, of a score times `scale` plus `below`.
+#[inline(always)]
+fn weigh<S: Simd>(simd: S, score: S::f32s, scale: S::f32s, below: S::f32s) -> S::f32s {
+    exp2(simd, simd.mul_add_e_f32s(score, scale, below))
+}
+
+/// The bits of a weight, of which the upper half is the nearest bf16.
+#[inline(always)]
+fn rounded<S: Simd>(simd: S, weight: S::f32s) -> S::u32s {
+    simd.add_u32s(simd.transmute_u32s_f32s(weight), simd.splat_u32s(0x8000))
 }
 
 #[cfg(test)]
