@@ -331,7 +331,7 @@ impl Costs {
                 let scratch = attention_scratch_bytes(shape, keys, threads, by);
                 let scores = batch * tokens * heads * keys;
                 let even = effort.attention(queries, keys, scores, by.is_some());
-                let operations = even * uneven(attention_pieces(shape, by), 1, threads);
+                let operations = even * uneven(attention_pieces(shape, keys, by), 1, threads);
                 if by.is_some() {
                     let result = (queries * self.value_bytes) as u64;
                     return Cost { peak: scratch as u64 + result, result, operations };

@@ -178,7 +178,7 @@ impl Effort {
         let product = product / shared([ROWS, SIDE, SIDE]);
         let outputs = outputs / shared([ROWS, NARROW, SIDE]);
         let weights = weights / shared([SOME, SIDE, SIDE]);
-        let scores = scores / uneven(attention_pieces(HEADS, None), 1, threads);
+        let scores = scores / uneven(attention_pieces(HEADS, HEADS[1], None), 1, threads);
         let rate = (2 * ROWS * SIDE * SIDE) as f64 / product;
         let after = |seconds: f64, operations: f64| (rate * seconds - operations).max(0.0);
         let output = after(outputs, (2 * ROWS * SIDE * NARROW) as f64) / (ROWS * SIDE) as f64;

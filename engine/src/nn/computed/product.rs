@@ -27,7 +27,7 @@ const ROWS: usize = 512;
 /// Rows of a work item with which packing its weights takes little of its time.
 const ENOUGH: usize = 256;
 /// Multiplications of a product that one thread computes alone: by the time that another one starts, it is done.
-const SMALL: usize = 1 << 20;
+pub(super) const SMALL: usize = 1 << 20;
 /// Rows that are rotated at a time.
 const ROTATED: usize = 384;
 
@@ -215,7 +215,7 @@ fn pack<S: Simd>(
             }
             std::array::from_fn(|row| &wide[row.min(last) * length..][..length])
         };
-        columns_of(&rows.map(|row| cast_slice(row)), &mut panel[part * lanes..], width);
+        columns_of(&rows.map(cast_slice), &mut panel[part * lanes..], width);
     }
 }
 

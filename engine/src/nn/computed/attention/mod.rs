@@ -277,10 +277,10 @@ pub(in crate::nn) fn in_bf16(width: usize) -> Option<Instruction> {
 }
 
 /// Work items that `[batch, tokens, heads, width]` queries are divided into.
-pub(in crate::nn) fn pieces(q: [usize; 4], by: Option<Instruction>) -> usize {
+pub(in crate::nn) fn pieces(q: [usize; 4], keys: usize, by: Option<Instruction>) -> usize {
     match by {
         Some(instruction) => in_bf16::pieces(q, instruction),
-        None => tiled::pieces(q),
+        None => tiled::pieces(q, keys),
     }
 }
 

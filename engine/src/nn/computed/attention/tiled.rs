@@ -10,7 +10,7 @@ use super::super::simd::{
     Rows, Scratch, Store, Tile, Tiled, VECTORS, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
-use super::{Heads, Scores};
+use super::{super::product::SMALL, Heads, Scores};
 
 /// Register tiles of queries per work item and keys per block, chosen to fit in the cache together.
 fn block(width: usize) -> (usize, usize) {
@@ -33,7 +33,10 @@ pub(super) fn attend(
         let (head, token, batch) = (row % heads, row / heads % tokens, row / heads / tokens);
         work[(batch * heads + head) * tiles + token / together].push(out);
     }
-    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
+    // Little work is one thread's: by the time that another one starts, it is done.
+    let least = if is_small([batch, tokens, heads, width], key_count) { work.len() } else { 1 };
+    let work = work.into_par_iter().enumerate().with_min_len(least);
+    work.for_each_init(Scratch::default, |scratch, (index, out)| {
         let (batch, head, tile) = (index / tiles / heads, index / tiles % heads, index % tiles);
         let kv_head = head / (heads / kv_heads);
         let first = tile * together;
@@ -61,23 +64,37 @@ pub(super) fn attend(
     });
 }
 
-/// Work items of [`attend`].
-pub(super) fn pieces([batch, tokens, heads, width]: [usize; 4]) -> usize {
+fn is_small(shape: [usize; 4], keys: usize) -> bool {
+    shape.iter().product::<usize>() * keys < SMALL
+}
+
+/// Tiles of queries of all heads.
+fn tiles([batch, tokens, heads, width]: [usize; 4]) -> usize {
     batch * heads * tokens.div_ceil(block(width).0 * Tile::detect().columns())
 }
 
+/// Work items of [`attend`].
+pub(super) fn pieces(shape: [usize; 4], keys: usize) -> usize {
+    if is_small(shape, keys) { 1 } else { tiles(shape) }
+}
+
 /// Scratch bytes of [`attend`].
-pub(super) fn scratch_bytes([batch, tokens, heads, width]: [usize; 4], keys: usize, threads: usize) -> usize {
+pub(super) fn scratch_bytes(
+    [batch, tokens, heads, width]: [usize; 4],
+    key_count: usize,
+    threads: usize,
+) -> usize {
     let tile = Tile::detect();
     let (panels, keys_together) = block(width);
-    let keys = keys_together.min(keys);
+    let keys = keys_together.min(key_count);
     let together = panels * tile.columns();
     let count = tokens.min(together).div_ceil(tile.columns());
     let values = width.div_ceil(tile.rows) * (keys * tile.rows + 16);
     let worker = values + count * tile.columns() * (2 * width + keys + 3);
-    let pieces = pieces([batch, tokens, heads, width]);
+    let shape = [batch, tokens, heads, width];
+    let pieces = pieces(shape, key_count);
     // The lists grow by doubling.
-    let lists = pieces * tokens.min(together).next_power_of_two() * size_of::<&mut [f32]>();
+    let lists = tiles(shape) * tokens.min(together).next_power_of_two() * size_of::<&mut [f32]>();
     threads.min(pieces) * worker * size_of::<f32>() + lists
 }
 
