@@ -7,6 +7,7 @@ pub mod adapters;
 pub mod aids;
 pub mod checkpoint;
 pub mod hardware;
+mod instructions;
 pub mod interpolation;
 pub mod memory;
 pub mod models;

@@ -2,15 +2,14 @@
 //!
 //! The loops are written to be auto-vectorized, because weights are quantized while they are read.
 
-use pulp::Arch;
-
 use super::{Encoding, Format, floats::f16, packed::NORMAL};
+use crate::instructions::arch;
 
 /// Quantizes `values`, which must fill whole blocks; `None` if the format cannot be written.
 ///
 /// Chooses the scales: the largest magnitude of a group maps to the largest value of the format.
 pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
-    Arch::new().dispatch(
+    arch().dispatch(
         #[inline(always)]
         || encode_here(encoding, values),
     )
@@ -19,7 +18,7 @@ pub fn encode(encoding: Encoding, values: &[f32]) -> Option<Vec<u8>> {
 /// The scale that maps the largest magnitude of `values` to the largest value of the format; 0 for formats
 /// without separate scales.
 pub fn scale_of(format: Format, values: &[f32]) -> f32 {
-    let magnitude = Arch::new().dispatch(
+    let magnitude = arch().dispatch(
         #[inline(always)]
         || largest_magnitude(values),
     );

@@ -2,9 +2,10 @@
 
 use std::{hint::black_box, num::NonZeroUsize};
 
-use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
+use pulp::{NullaryFnOnce, Simd, WithSimd};
 
 use super::{Encoding, Format, Zeros, blocks, floats, rotation::rotate, vectors};
+use crate::instructions::arch;
 
 /// The sixteen NF4 values of bitsandbytes.
 pub const NORMAL: [f32; 16] = [
@@ -96,7 +97,7 @@ impl<'a> Packed<'a> {
     /// Dequantizes values from index `start` on. Both `start` and the length of `out` must be multiples of the
     /// encoding's [unit](Encoding::unit).
     pub fn widen(&self, start: usize, out: &mut [f32]) {
-        Arch::new().dispatch(Widen { packed: self, start, out });
+        arch().dispatch(Widen { packed: self, start, out });
     }
 
     /// The same with given vector instructions.

@@ -1,6 +1,7 @@
 //! Rows written as columns: the transposition behind the panels of matrix products.
 
 use super::simd::Tile;
+use crate::instructions::arch;
 
 /// The most rows that are written together.
 pub(super) const MOST: usize = 16;
@@ -9,12 +10,11 @@ pub(super) const MOST: usize = 16;
 pub(super) fn columns_of(rows: &[&[u32]; MOST], out: &mut [u32], stride: usize) {
     #[cfg(target_arch = "x86_64")]
     {
-        use pulp::Simd;
-        if let Some(simd) = pulp::x86::V4::try_new() {
-            return Simd::vectorize(simd, x86::Sixteen { simd, rows, out, stride });
-        }
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            return Simd::vectorize(simd, x86::Eight { simd, rows, out, stride });
+        use pulp::{Simd, x86::Arch};
+        match arch() {
+            Arch::V4(simd) => return Simd::vectorize(simd, x86::Sixteen { simd, rows, out, stride }),
+            Arch::V3(simd) => return Simd::vectorize(simd, x86::Eight { simd, rows, out, stride }),
+            _ => {}
         }
     }
     one_by_one(rows, 0, out, stride, Tile::detect().lanes);

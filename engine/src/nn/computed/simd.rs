@@ -6,7 +6,9 @@
 
 use std::borrow::Borrow;
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+
+use crate::instructions::arch;
 
 /// Vectors across a full register tile.
 pub(super) const VECTORS: usize = 3;
@@ -37,7 +39,7 @@ impl Tile {
                 Tile { rows: rows::<S>(), lanes: S::F32_LANES }
             }
         }
-        Arch::new().dispatch(Detect)
+        arch().dispatch(Detect)
     }
 
     /// Columns of a full tile.
@@ -62,7 +64,7 @@ pub(super) fn run(work: impl Tiled) {
             if rows::<S>() == 4 { self.0.run::<S, 4>(simd) } else { self.0.run::<S, 8>(simd) }
         }
     }
-    Arch::new().dispatch(Run(work));
+    arch().dispatch(Run(work));
 }
 
 /// The destination of the rows of a product.

@@ -19,14 +19,14 @@ use super::{
     },
     Cut, GAP, Instruction, Kept, LANES, STRIP, item_values, pairs, pairs_of, tiles,
 };
-use crate::precision::rotate;
+use crate::{instructions::arch, precision::rotate};
 
 /// The fastest instruction of this processor.
 pub fn detect() -> Option<Instruction> {
     static DETECTED: OnceLock<Option<Instruction>> = OnceLock::new();
     *DETECTED.get_or_init(|| {
         // Rows are packed with the vectors of AVX-512.
-        let has_pairs = pulp::x86::V4::try_new().is_some() && is_x86_feature_detected!("avx512bf16");
+        let has_pairs = matches!(arch(), pulp::x86::Arch::V4(_)) && is_x86_feature_detected!("avx512bf16");
         has_pairs.then(|| if tiles::are_available() { Instruction::Tiles } else { Instruction::Pairs })
     })
 }
