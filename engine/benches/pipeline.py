@@ -1,10 +1,11 @@
 """Compares Sluice with diffusers on this processor: seconds, and diffusers' seconds divided by ours, in f32 and bf16. In bf16
 the faster one of diffusers' f32 and bf16 counts.
 
-    python engine/benches/pipeline.py [THREADS]
+    python engine/benches/pipeline.py [THREADS] [CASE]
 
-Needs torch and diffusers (versions in tests/reference/requirements.txt). Both programs get the same number
-of threads; they run in turns and the fastest of each counts, so that other work on the machine hits both.
+Needs torch and diffusers (versions in tests/reference/requirements.txt). Both programs get the same number of threads; in
+each case they run in turns and the fastest call of each counts, so that other work on the machine hits both. With CASE,
+only cases whose names contain it are measured.
 """
 import json
 import os
@@ -12,9 +13,12 @@ import subprocess
 import sys
 import time
 
+from compare import our_program
+
 THREADS = sys.argv[1] if len(sys.argv) > 1 else "2"
+WANTED = sys.argv[2] if len(sys.argv) > 2 else ""
 ROUNDS = 3
-REPEATS = 5
+REPEATS = 3
 DTYPES = ["f32", "bf16"]
 os.environ["OMP_NUM_THREADS"] = THREADS
 
@@ -50,7 +54,7 @@ def step(side, caption, **config):
         torch.nn.init.normal_(parameter, std=0.02)
     latents = [torch.randn(config["in_channels"], 1, side, side)]
     prompt = [torch.randn(caption, config["cap_feat_dim"])]
-    return fastest(lambda: model(latents, torch.tensor([0.5]), prompt))
+    return lambda: model(latents, torch.tensor([0.5]), prompt)
 
 
 def flux_step():
@@ -63,7 +67,7 @@ def flux_step():
         pooled_projections=torch.randn(1, 768), timestep=torch.tensor([0.5]), img_ids=places,
         txt_ids=torch.zeros(512, 3),
     )
-    return fastest(lambda: model(**inputs))
+    return lambda: model(**inputs)
 
 
 def sd3_step():
@@ -76,7 +80,7 @@ def sd3_step():
         hidden_states=torch.randn(1, 16, 64, 64), encoder_hidden_states=torch.randn(1, 333, 4096),
         pooled_projections=torch.randn(1, 2048), timestep=torch.tensor([500.0]),
     )
-    return fastest(lambda: model(**inputs))
+    return lambda: model(**inputs)
 
 
 def unet_step(side, width, heads, prompt, up):
@@ -87,14 +91,14 @@ def unet_step(side, width, heads, prompt, up):
         use_linear_projection=True,
     ).eval()
     latents, embeddings = torch.randn(1, 4, side, side), torch.randn(1, 77, prompt)
-    return fastest(lambda: model(latents, 500, embeddings))
+    return lambda: model(latents, 500, embeddings)
 
 
 def decode(side, **config):
     """One call of the decoder."""
     model = AutoencoderKL(**HALVES, **config).eval()
     latents = torch.randn(1, config["latent_channels"], side, side)
-    return fastest(lambda: model.decode(latents))
+    return lambda: model.decode(latents)
 
 
 STARTER = dict(
@@ -118,43 +122,44 @@ CASES = {
 }
 
 
-def ours(dtype):
-    """The line about the processor, and our seconds by case."""
-    command = ["cargo", "bench", "--quiet", "--workspace", "--bench", "pipeline", "--"]
-    command += ["--bf16"] if dtype == "bf16" else []
+def ours(program, name, dtype):
+    """The line about the processor, and our seconds of a case."""
+    command = [program, name, "--repeats", str(REPEATS)] + (["--bf16"] if dtype == "bf16" else [])
     environment = dict(os.environ, RAYON_NUM_THREADS=THREADS)
     lines = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()
-    rows = [json.loads(line) for line in lines if line.startswith("{")]
-    return lines[0], {row["name"]: row["seconds"] for row in rows}
+    return lines[0], next(json.loads(line)["seconds"] for line in lines if line.startswith("{"))
 
 
-def theirs(dtype):
-    """diffusers' seconds by case, with models and inputs in a dtype."""
+def made(name, dtype):
+    """diffusers' call of a case, with its model and its inputs in a dtype."""
     torch.set_default_dtype({"f32": torch.float32, "bf16": torch.bfloat16}[dtype])
-    seconds = {name: work() for name, work in CASES.items()}
+    call = CASES[name]()
     torch.set_default_dtype(torch.float32)
-    return seconds
+    return call
+
+
+def measured(program, name, dtype):
+    """The line about the processor, and both programs' seconds."""
+    call, runs = made(name, dtype), []
+    for _ in range(ROUNDS):
+        processor, own = ours(program, name, dtype)
+        runs.append((own, fastest(call)))
+    return processor, *(min(side) for side in zip(*runs))
 
 
 def main():
     """Prints the table."""
-    best = {}
+    program = our_program()
+    print(f"PyTorch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}), diffusers {diffusers.__version__}")
     with torch.no_grad():
-        for _ in range(ROUNDS):
-            for dtype in DTYPES:
-                processor, seconds = ours(dtype)
-                for side, rows in (("ours", seconds), ("theirs", theirs(dtype))):
-                    for name, row in rows.items():
-                        key = (side, dtype, name)
-                        best[key] = min(best.get(key, float("inf")), row)
-    print(f"{processor}; PyTorch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}), diffusers {diffusers.__version__}")
-    print()
-    print("| | Sluice, f32 (s) | diffusers, f32 (s) | diffusers / Sluice | Sluice, bf16 (s) | diffusers, bf16 (s) | best of diffusers / Sluice in bf16 |")
-    print("|---|---|---|---|---|---|---|")
-    for name in CASES:
-        own, other = ([best[side, dtype, name] for dtype in DTYPES] for side in ("ours", "theirs"))
-        figures = [own[0], other[0], other[0] / own[0], own[1], other[1], min(other) / own[1]]
-        print(f"| {name} | " + " | ".join(f"{one:.{2 if place % 3 == 2 else 3}f}" for place, one in enumerate(figures)) + " |")
+        for place, name in enumerate(name for name in CASES if WANTED in name):
+            (processor, own, other), (_, own_16, other_16) = [measured(program, name, dtype) for dtype in DTYPES]
+            if not place:
+                print(f"{processor}\n")
+                print("| | Sluice, f32 (s) | diffusers, f32 (s) | diffusers / Sluice | Sluice, bf16 (s) | diffusers, bf16 (s) | best of diffusers / Sluice in bf16 |")
+                print("|---|---|---|---|---|---|---|")
+            row = f"{own:.3f} | {other:.3f} | {other / own:.2f} | {own_16:.3f} | {other_16:.3f} | {min(other, other_16) / own_16:.2f}"
+            print(f"| {name} | {row} |", flush=True)
 
 
 if __name__ == "__main__":

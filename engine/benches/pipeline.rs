@@ -2,7 +2,7 @@
 //! `cargo bench --workspace --bench pipeline`.
 //!
 //! Prints the processor, and a JSON object for each case whose name contains the argument, or without one for all small cases
-//! of images. With `--bf16`, weights and values are in bf16.
+//! of images. With `--bf16`, weights and values are in bf16; `--repeats COUNT` says how often each case runs.
 //! `pipeline.py`, `images.py` and `wan.py` next to this file run it together with diffusers and print ratios.
 
 use std::{
@@ -38,6 +38,7 @@ use sysinfo::{CpuRefreshKind, RefreshKind, System};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+/// Calls of a case after the one that warms up, where `--repeats` does not say otherwise.
 const REPEATS: usize = 5;
 /// A case that took this long is not repeated.
 const ENOUGH: Duration = Duration::from_secs(20);
@@ -48,24 +49,48 @@ struct Bench<'a> {
     folder: &'a Path,
     /// That of weights and values.
     dtype: DType,
+    repeats: usize,
 }
 
 impl Bench<'_> {
     fn random(&self, shape: impl Into<Shape>) -> Result<Tensor> {
         Ok(Tensor::randn(0f32, 1f32, shape, &Device::Cpu)?.to_dtype(self.dtype)?)
     }
+
+    fn fastest(&self, mut work: impl FnMut() -> Result<()>) -> Result<f64> {
+        work()?;
+        let (mut best, begun) = (Duration::MAX, Instant::now());
+        for _ in 0..self.repeats {
+            let started = Instant::now();
+            work()?;
+            best = best.min(started.elapsed());
+            if begun.elapsed() > ENOUGH {
+                break;
+            }
+        }
+        Ok(best.as_secs_f64())
+    }
 }
 
 fn main() -> Result<()> {
     let folder = std::env::temp_dir().join(format!("sluice-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
-    let in_bf16 = std::env::args().any(|argument| argument == "--bf16");
-    let dtype = if in_bf16 { DType::BF16 } else { DType::F32 };
+    let (mut wanted, mut dtype, mut repeats) = (String::new(), DType::F32, REPEATS);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--bf16" => dtype = DType::BF16,
+            "--repeats" => repeats = arguments.next().ok_or("--repeats needs a count")?.parse()?,
+            // Given by cargo.
+            "--bench" => {}
+            _ => wanted = argument,
+        }
+    }
     println!("{}, {}, {} threads", brand()?, instructions(), rayon::current_num_threads());
     // On a thread of the pool, as in the engine.
-    let result =
-        rayon::scope(|_| run(&Bench { folder: &folder, dtype }, &wanted).map_err(|error| error.to_string()));
+    let result = rayon::scope(|_| {
+        run(&Bench { folder: &folder, dtype, repeats }, &wanted).map_err(|error| error.to_string())
+    });
     std::fs::remove_dir_all(&folder)?;
     Ok(result?)
 }
@@ -233,7 +258,7 @@ fn umt5_layer(bench: &Bench<'_>) -> Result<f64> {
     let store = random_store(bench, Role::TextEncoder, &config.blueprint())?;
     let (encoder, executor) = (T5::new(config), Executor::default());
     let tokens: Vec<u32> = (0..512).collect();
-    fastest(|| {
+    bench.fastest(|| {
         encoder.encode(Blocks::stored(&executor, &store), &[&tokens])?;
         Ok(())
     })
@@ -245,7 +270,7 @@ fn decode_wan(bench: &Bench<'_>) -> Result<f64> {
     let store = random_store(bench, Role::Autoencoder, &config.blueprint())?;
     let latents = bench.random((1, config.z_dim, 5, 32, 32))?.into();
     let (vae, executor) = (WanAutoencoder::new(config), Executor::default());
-    fastest(|| {
+    bench.fastest(|| {
         vae.decode_clip(Blocks::stored(&executor, &store), &latents, None, &mut |_| Ok(()))?;
         Ok(())
     })
@@ -293,7 +318,7 @@ fn step(
     let prepared = model.prepare(Blocks::stored(&executor, &store), &input)?;
     let latents = bench.random(latents.dims(1))?.into();
     let input = DenoiserInput { latents: &latents, sigma: 0.5, beside: None, clean: 0 };
-    fastest(|| {
+    bench.fastest(|| {
         model.predict(Blocks::stored(&executor, &store), &input, &prepared)?;
         Ok(())
     })
@@ -304,24 +329,10 @@ fn decode(bench: &Bench<'_>, config: AutoencoderKlConfig, side: usize) -> Result
     let store = random_store(bench, Role::Autoencoder, &config.blueprint())?;
     let latents = bench.random((1, config.latent_channels, side, side))?.into();
     let (vae, executor) = (AutoencoderKl::new(config), Executor::default());
-    fastest(|| {
+    bench.fastest(|| {
         vae.decode(Blocks::stored(&executor, &store), &latents, None)?;
         Ok(())
     })
-}
-
-fn fastest(mut work: impl FnMut() -> Result<()>) -> Result<f64> {
-    work()?;
-    let (mut best, begun) = (Duration::MAX, Instant::now());
-    for _ in 0..REPEATS {
-        let started = Instant::now();
-        work()?;
-        best = best.min(started.elapsed());
-        if begun.elapsed() > ENOUGH {
-            break;
-        }
-    }
-    Ok(best.as_secs_f64())
 }
 
 fn random_store(bench: &Bench<'_>, role: Role, blocks: &[BlockSpec]) -> Result<WeightStore> {
