@@ -22,7 +22,7 @@ use super::support::{attempt, card, forecast};
 
 /// How often a run whose peak stayed below its forecast is repeated, because threads may not have their scratch memory at
 /// the same time.
-const RUNS_OF_LATE_THREADS: usize = 4;
+const RUNS_OF_LATE_THREADS: usize = 16;
 
 type Write = fn(&Path) -> anyhow::Result<()>;
 
