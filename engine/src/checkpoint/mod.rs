@@ -47,4 +47,4 @@ pub use shards::{files_of, read_weights, without_continuations};
 pub use stamp::FileStamp;
 pub use stored::{Change, EncodedPiece, StoredTensor, TensorTable, Values};
 pub use vocabulary::{ModelNotes, Vocabulary, read_model_notes, read_vocabulary};
-pub use weight_file::{FileKind, file_kind};
+pub use weight_file::{FileKind, FilePart, file_kind};

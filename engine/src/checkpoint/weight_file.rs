@@ -4,8 +4,9 @@ use std::{
     fs::File,
     io,
     num::NonZeroUsize,
+    ops::Range,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::SystemTime,
 };
@@ -18,6 +19,9 @@ const SHARE: usize = 4 << 20;
 const READERS: usize = 4;
 /// Bytes of stack of such a thread, which only calls the system.
 const STACK: usize = 128 << 10;
+/// Bytes that the system is asked to read at a time: Linux reads no more than a device's read-ahead of each request, which
+/// is as much as this by default.
+const AHEAD: u64 = 128 << 10;
 
 /// An open weight file. It is read at offsets and never memory-mapped: if another program truncates the file,
 /// access through a map would end this process, while a read returns an error.
@@ -119,6 +123,60 @@ impl WeightFile {
     }
 }
 
+/// Some of a weight file's bytes.
+#[derive(Debug, Clone)]
+pub struct FilePart {
+    pub(super) file: Arc<WeightFile>,
+    /// Offsets of the bytes.
+    pub(super) bytes: Range<u64>,
+}
+
+impl FilePart {
+    /// All of a file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or is empty.
+    pub fn whole(path: &Path) -> Result<Self, CheckpointError> {
+        let file = WeightFile::open(path)?;
+        Ok(Self { bytes: 0..file.length, file: Arc::new(file) })
+    }
+
+    /// How many bytes.
+    pub fn length(&self) -> u64 {
+        self.bytes.end - self.bytes.start
+    }
+
+    /// Gets the first bytes, `most` at most, into the system's file cache, as long as `goes_on` says so; returns how many.
+    ///
+    /// # Errors
+    /// Fails if the file became unreadable or shorter since it was opened, or if there is none.
+    pub fn read_ahead(&self, most: u64, goes_on: &dyn Fn() -> bool) -> Result<u64, CheckpointError> {
+        let Some(file) = &self.file.file else { return Ok(0) };
+        let length = self.length().min(most);
+        let mut done = 0;
+        while done < length && goes_on() {
+            let next = AHEAD.min(length - done);
+            expect(file, self.bytes.start + done, next)
+                .map_err(|source| CheckpointError::Io { path: self.file.path.clone(), source })?;
+            done += next;
+        }
+        Ok(done)
+    }
+}
+
+/// Gets bytes of a file into the system's file cache, without waiting for them.
+#[cfg(target_os = "linux")]
+fn expect(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    use rustix::fs::{Advice, fadvise};
+    Ok(fadvise(file, offset, std::num::NonZeroU64::new(length), Advice::WillNeed)?)
+}
+
+/// The same by reading them, which waits. Not covered by any test run so far.
+#[cfg(not(target_os = "linux"))]
+fn expect(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    read_exact_at(file, &mut vec![0; length as usize], offset)
+}
+
 /// Fills `out` with the bytes from `offset` on, with several threads if there are many.
 fn read_shared(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
     let here = thread::available_parallelism().map_or(1, NonZeroUsize::get);
@@ -198,6 +256,24 @@ mod tests {
         let mut out = vec![0; 9_000];
         read_parts(&file, &mut out, 500, 4, no_memory_has_room).unwrap();
         assert!(out == bytes[500..9_500]);
+    }
+
+    #[test]
+    fn a_part_is_read_ahead_until_it_is_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights");
+        std::fs::write(&path, vec![1; 300_000]).unwrap();
+        let whole = FilePart::whole(&path).unwrap();
+        assert_eq!(whole.read_ahead(u64::MAX, &|| true).unwrap(), 300_000);
+        let part = FilePart { bytes: 1_000..200_000, ..whole.clone() };
+        assert_eq!(part.read_ahead(u64::MAX, &|| true).unwrap(), 199_000);
+        assert_eq!(part.read_ahead(150_000, &|| true).unwrap(), 150_000);
+        let asked = std::cell::Cell::new(0);
+        let once = || asked.replace(asked.get() + 1) == 0;
+        assert_eq!(whole.read_ahead(u64::MAX, &once).unwrap(), AHEAD);
+        let hollow = FilePart { file: Arc::new(WeightFile::hollow(path)), bytes: 0..10 };
+        assert_eq!(hollow.read_ahead(10, &|| true).unwrap(), 0);
+        assert!(matches!(FilePart::whole(&folder.path().join("none")), Err(CheckpointError::Io { .. })));
     }
 
     #[test]

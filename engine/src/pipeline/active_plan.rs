@@ -153,18 +153,33 @@ impl ActivePlan {
             let stages = self.plan.stages.iter().enumerate();
             stages.filter(move |(_, plan)| plan.use_of(part).is_some()).map(|(number, _)| number)
         };
-        let blocks = |number: usize, part: usize| {
-            let is_used = |block: &BlockWork| block.passes > 0;
-            let blocks = &self.work(number, part)?.blocks;
-            Some(blocks.iter().position(is_used)?..blocks.iter().rposition(is_used)? + 1)
-        };
         let parts = self.plan.parts.iter().enumerate();
         let residents = parts.filter(|(_, part)| part.residence == Residence::Resident);
         let later = residents.filter_map(|(part, _)| {
             let first = uses_of(part).next().filter(|&first| first > stage)?;
-            Some((part, blocks(first, part)?))
+            Some((part, self.blocks_used(first, part)?))
         });
         later.collect()
+    }
+
+    /// The parts that a stage uses, with the blocks that it needs, in order.
+    pub fn parts_used(&self, stage: usize) -> Vec<(usize, Range<usize>)> {
+        let uses = self.plan.stages.get(stage).map(|stage| stage.uses.as_slice()).unwrap_or_default();
+        uses.iter().filter_map(|own| Some((own.part, self.blocks_used(stage, own.part)?))).collect()
+    }
+
+    /// From the first to the last block of a part that a stage needs.
+    fn blocks_used(&self, stage: usize, part: usize) -> Option<Range<usize>> {
+        let is_used = |block: &BlockWork| block.passes > 0;
+        let blocks = &self.work(stage, part)?.blocks;
+        Some(blocks.iter().position(is_used)?..blocks.iter().rposition(is_used)? + 1)
+    }
+
+    /// Bytes of files that may wait in the system's cache until the run needs them. What it reads of them into RAM takes as
+    /// much again.
+    pub fn room_ahead(&self) -> u64 {
+        let Machine { unified, device_budget, host_budget, .. } = self.machine;
+        if unified { device_budget / 2 } else { host_budget / 2 }
     }
 
     /// Replans after memory ran out in stage `stage`, so that it needs less. Returns a description of the

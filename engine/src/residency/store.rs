@@ -18,7 +18,7 @@ use super::{
     weight_source::{Transfer, WeightSource},
 };
 use crate::{
-    checkpoint::{Component, LowRankTerm, Values},
+    checkpoint::{Component, FilePart, LowRankTerm, Values},
     hardware::{MemoryAccount, unmetered},
     memory::{BlockPlan, Placement, Tier, UsePlan},
     nn::computed::LowRank,
@@ -318,6 +318,14 @@ impl WeightStore {
         self.begin_walk(range.clone())?;
         self.state().ahead = Some(range);
         Ok(())
+    }
+
+    /// The parts of files that the next walk through `range` reads.
+    pub fn to_read(&self, range: Range<usize>) -> Vec<FilePart> {
+        let state = self.state();
+        let missing = range.filter(|&block| state.resident[block].is_none() && !self.source.has_copy(block));
+        let tensors = missing.flat_map(|block| &self.source.component.blocks[block].tensors);
+        tensors.map(|(_, stored)| stored.in_file()).collect()
     }
 
     /// The ring sizes that `requests` need.

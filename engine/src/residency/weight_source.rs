@@ -131,6 +131,11 @@ impl WeightSource {
         !self.memory.is_unified() && !self.state().kept[block]
     }
 
+    /// Whether a block has a copy in host memory.
+    pub fn has_copy(&self, block: usize) -> bool {
+        self.state().host[block].is_some()
+    }
+
     /// Replaces a stored weight by `tensor` for the lifetime of the source.
     pub fn assign(&self, block: usize, name: &str, tensor: &Tensor) -> Result<(), RunError> {
         let place = self.layouts[block].tensors.iter().find(|place| place.name == name).ok_or_else(|| {

@@ -17,7 +17,7 @@ use super::{
     options::Library,
     outcomes::Outcomes,
     protocol::CARD_LOST,
-    read_ahead::{NextJob, ReadAhead},
+    read_ahead::NextJob,
     sizes::KnownSizes,
     threads::Emitter,
 };
@@ -31,7 +31,7 @@ use crate::{
         StageKind, Target,
     },
     request::{AdapterUse, Request, Upscale},
-    residency::{CancelToken, RunError},
+    residency::{CancelToken, ReadAhead, RunError},
     source::ClipInfo,
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
@@ -185,9 +185,9 @@ impl InferenceThread {
             journal: RefCell::new(journal),
         };
         let sampler = self.watch(job, &recorder, sinks)?;
-        let read_ahead = || {
-            let started = ReadAhead::start(&self.next_job, current.loaded.model(), &self.library);
-            *self.read_ahead.borrow_mut() = started;
+        let read_ahead = || match self.next_job.read_ahead(current.loaded.model(), &self.library) {
+            Ok(started) => *self.read_ahead.borrow_mut() = started,
+            Err(error) => tracing::warn!(%error, "the next job's model is not read ahead"),
         };
         let mut observer = Reporter {
             job: job.id,

@@ -75,6 +75,20 @@ fn expected() -> Vec<(f32, f32)> {
 }
 
 #[test]
+fn only_weights_that_a_walk_would_read_from_files_are_read_ahead() {
+    let folder = tempfile::tempdir().unwrap();
+    let block = (3 * WIDTH * size_of::<f32>()) as u64;
+    for (name, store) in places(folder.path()) {
+        let to_read = |range| store.to_read(range).iter().map(|part| part.length()).sum::<u64>();
+        assert_eq!((to_read(0..BLOCKS), to_read(1..2)), (BLOCKS as u64 * block, block), "{name}");
+        values(&store);
+        let is_kept = name.contains("Resident") || name.contains("card") && name.contains("Host");
+        let again = if is_kept { 0 } else { BLOCKS as u64 * block };
+        assert_eq!(to_read(0..BLOCKS), again, "{name}");
+    }
+}
+
+#[test]
 fn weights_are_the_stored_ones_from_every_place_in_every_walk() {
     let folder = tempfile::tempdir().unwrap();
     for (name, store) in places(folder.path()) {

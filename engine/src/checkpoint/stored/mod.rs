@@ -18,7 +18,7 @@ use std::{
 use candle_core::{Device, Tensor};
 use zerocopy::IntoBytes;
 
-use super::{CheckpointError, weight_file::WeightFile};
+use super::{CheckpointError, FilePart, weight_file::WeightFile};
 use crate::precision::{Encoding, Format, Packed, finish};
 pub use encoded::EncodedPiece;
 use encoded::Target;
@@ -122,6 +122,11 @@ impl StoredTensor {
     /// The file it is in.
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    /// Its values in the file, without scales that lie elsewhere.
+    pub fn in_file(&self) -> FilePart {
+        FilePart { file: Arc::clone(&self.file), bytes: self.range.clone() }
     }
 
     /// Its shape as stored.

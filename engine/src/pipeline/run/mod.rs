@@ -34,13 +34,14 @@ use candle_core::Tensor;
 
 use super::{ActivePlan, Journal, LoadedModel, PipelineError, Resolved, Target, dump::Dump};
 use crate::{
+    checkpoint::FilePart,
     hardware::{OutOfMemory, unmetered},
     memory::{MemoryPreferences, Stage, StagePlan},
     models::{Conditioning, EncodedMap, Start, Task},
     nn,
     output::{Image, Media},
     request::Request,
-    residency::{CancelToken, Executor, RunError, WeightStore},
+    residency::{CancelToken, Executor, ReadAhead, RunError, WeightStore},
     sampling::NoiseStream,
     source::{GivenClip, LoadedSource, read},
     telemetry::{Recorder, TelemetryEvent},
@@ -52,6 +53,8 @@ use source::Original;
 
 /// Tolerance for differences between a driver's counts, in bytes.
 const SLACK: u64 = 64 << 20;
+/// Bytes that are read ahead by a thread of their own.
+const WORTH_A_THREAD: u64 = 64 << 20;
 
 /// Receives the progress of a run.
 pub trait Observer {
@@ -233,6 +236,7 @@ impl Run<'_> {
         if let Some((stage, part)) = self.first_use() {
             self.enter(stage, part);
         }
+        let _until_the_end = unmetered(|| self.read_ahead());
         account.set_budget(target.enforced.then_some(target.machine.device_budget));
         account.take_peaks();
         let (noise, mut images) = self.first_noise(dump)?;
@@ -337,6 +341,25 @@ impl Run<'_> {
         let later = self.resolved.clip().map_or(0, |clip| clip.later);
         dump.add("latents.init", &latents.narrow(2, later, latents.dim(2)? - later)?)?;
         Ok((Some(latents), images))
+    }
+
+    /// Starts to read what the stages need, in their order, so that a stage finds in the system's file cache what was read
+    /// while earlier ones computed. `None` if it is little.
+    fn read_ahead(&self) -> Option<ReadAhead> {
+        let plan = self.plan.borrow();
+        let stages = self.resolved.stages.iter().enumerate();
+        let loading = stages.filter(|(_, task)| self.first_part(task).is_some());
+        let parts = loading.flat_map(|(stage, _)| plan.parts_used(stage));
+        let files: Vec<_> =
+            parts.flat_map(|(part, blocks)| self.loaded.stores[part].to_read(blocks)).collect();
+        let bytes: u64 = files.iter().map(FilePart::length).sum();
+        if bytes < WORTH_A_THREAD {
+            return None;
+        }
+        let room = plan.room_ahead();
+        ReadAhead::start(move || (files, room))
+            .inspect_err(|error| tracing::warn!(%error, "weights are not read ahead"))
+            .ok()
     }
 
     /// The first stage that loads weights, and the part that it uses first.
