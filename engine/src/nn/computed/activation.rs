@@ -137,7 +137,7 @@ struct Gated<'a, C> {
 
 impl<C: Curve> Tiled for Gated<'_, C> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let length = self.out.len();
         let (out, out_rest) = S::as_mut_simd_f32s(self.out);
         let (x, x_rest) = S::as_simd_f32s(&self.x[..length]);

@@ -94,7 +94,7 @@ struct Pixels<'a> {
 
 impl Tiled for Pixels<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let count = self.out.first().map_or(0, |channel| channel.len());
         let mut scales = [0.0f32; PIXELS[1]];
         let scales = &mut scales[..count];

@@ -72,7 +72,7 @@ struct Dots<'a> {
 
 impl Tiled for Dots<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let Self { x, weights, inputs, first, products, rows, scratch } = self;
         let width = x.len() / rows;
         let (tile, sums) = scratch.take(TILE + rows * SUMS).split_at_mut(TILE);

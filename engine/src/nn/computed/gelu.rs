@@ -75,7 +75,7 @@ struct Gelu<'a> {
 
 impl Tiled for Gelu<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let (out, out_rest) = S::as_mut_simd_f32s(self.out);
         let (x, x_rest) = S::as_simd_f32s(self.x);
         let rest = gelu_of(simd, simd.partial_load_f32s(x_rest));

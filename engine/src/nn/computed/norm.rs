@@ -166,7 +166,7 @@ struct Row<'a> {
 
 impl Tiled for Row<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
         let count = self.x.len() as f64;
         let mean = if self.centred { (sum(self.x, 0.0)[0] / count) as f32 } else { 0.0 };
         let scale = (1.0 / (sum(self.x, mean)[1] / count + self.eps).sqrt()) as f32;
@@ -217,7 +217,7 @@ struct Group<'a> {
 
 impl Tiled for Group<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         let count = self.x.len() as f64;
         // Squares are taken around a first estimate of the mean, so that one pass is accurate enough.
         let sample = &self.x[..self.x.len().min(BLOCK)];

@@ -13,11 +13,11 @@ use crate::precision::rotate;
 use super::{
     columns::{MOST, columns_of},
     operands::{Start, Weights},
-    simd::{Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of, vectors_of_mut},
+    simd::{Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut},
 };
 
-/// Panels that share the rows in the cache.
-const PANELS: usize = 2;
+/// Outputs whose panels share the rows in the cache: whole register tiles of every width.
+const OUTPUTS: usize = 96;
 /// Inputs summed at a time.
 pub(super) const DEPTH: usize = 256;
 /// Inputs whose weights are packed at a time. Rows of packed weights are short: with fewer, each read would wait for memory.
@@ -47,7 +47,8 @@ impl Cut {
             return Self { outputs, rows: rows.next_multiple_of(tile.rows) };
         }
         let all = outputs.div_ceil(tile.columns());
-        let panels = if rows > ROWS { PANELS } else { (all / (4 * threads)).clamp(1, PANELS) };
+        let most = OUTPUTS / tile.columns();
+        let panels = if rows > ROWS { most } else { (all / (4 * threads)).clamp(1, most) };
         let wanted = (8 * threads).div_ceil(all.div_ceil(panels)).min(rows.div_ceil(ENOUGH));
         let parts = wanted.max(rows.div_ceil(ROWS));
         let rows = rows.div_ceil(parts).next_multiple_of(tile.rows);
@@ -133,7 +134,7 @@ struct Rotate<'a> {
 
 impl Tiled for Rotate<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
         self.row.chunks_exact_mut(self.rotation.get()).for_each(rotate);
     }
 }
@@ -155,8 +156,8 @@ struct Block<'a> {
 
 impl Tiled for Block<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
-        let columns = VECTORS * S::F32_LANES;
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
+        let columns = V * S::F32_LANES;
         let outputs = self.out[0].len();
         let padded = outputs.next_multiple_of(S::F32_LANES);
         let most = PACKED.min(self.inputs);
@@ -183,7 +184,7 @@ impl Tiled for Block<'_> {
                         let first = index * columns;
                         let outputs = first..outputs.min(first + width);
                         let bias = bias.map(|bias| &bias[outputs.clone()]);
-                        product_of_rows(simd, x, panel, Sums { out, outputs, bias });
+                        product_of_rows::<S, R, V>(simd, x, panel, Sums { out, outputs, bias });
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The register tile behind every matrix product of this module.
 //!
-//! A product is cut into tiles of a few rows by [`VECTORS`] vectors of columns that stay in registers while
+//! A product is cut into tiles of a few rows by two or three vectors of columns that stay in registers while
 //! the sum runs (Goto and van de Geijn 2008). Each entry is summed in one fixed order, so results depend
 //! neither on how tiles are scheduled nor on the number of threads.
 
@@ -10,20 +10,23 @@ use pulp::{Simd, WithSimd};
 
 use crate::instructions::arch;
 
-/// Vectors across a full register tile.
-pub(super) const VECTORS: usize = 3;
-
-/// Rows of a register tile: as many as keep the accumulators in registers.
+/// Whether the sums of a register tile have only sixteen registers, together with what is added to them.
 #[inline(always)]
-const fn rows<S: Simd>() -> usize {
-    if S::REGISTER_COUNT <= 16 { 4 } else { 8 }
+const fn is_narrow<S: Simd>() -> bool {
+    S::REGISTER_COUNT <= 16
 }
+
+/// Rows and vectors of a register tile.
+const NARROW: [usize; 2] = [6, 2];
+const WIDE: [usize; 2] = [8, 3];
 
 /// Size of the register tile on this CPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
     /// Rows.
     pub rows: usize,
+    /// Vectors of columns.
+    pub vectors: usize,
     /// Columns per vector.
     pub lanes: usize,
 }
@@ -36,7 +39,8 @@ impl Tile {
             type Output = Tile;
             #[inline(always)]
             fn with_simd<S: Simd>(self, _: S) -> Tile {
-                Tile { rows: rows::<S>(), lanes: S::F32_LANES }
+                let [rows, vectors] = if is_narrow::<S>() { NARROW } else { WIDE };
+                Tile { rows, vectors, lanes: S::F32_LANES }
             }
         }
         arch().dispatch(Detect)
@@ -44,14 +48,14 @@ impl Tile {
 
     /// Columns of a full tile.
     pub fn columns(self) -> usize {
-        VECTORS * self.lanes
+        self.vectors * self.lanes
     }
 }
 
-/// Work on register tiles of `R` rows, compiled once for each instruction set.
+/// Work on register tiles of `R` rows and `V` vectors, compiled once for each instruction set.
 pub(super) trait Tiled {
     /// Does the work. It must be inlined, and so must the vector functions it calls.
-    fn run<S: Simd, const R: usize>(self, simd: S);
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S);
 }
 
 /// Runs `work` with the vector instructions of this CPU.
@@ -61,7 +65,11 @@ pub(super) fn run(work: impl Tiled) {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) {
-            if rows::<S>() == 4 { self.0.run::<S, 4>(simd) } else { self.0.run::<S, 8>(simd) }
+            if is_narrow::<S>() {
+                self.0.run::<S, { NARROW[0] }, { NARROW[1] }>(simd)
+            } else {
+                self.0.run::<S, { WIDE[0] }, { WIDE[1] }>(simd)
+            }
         }
     }
     arch().dispatch(Run(work));
@@ -76,7 +84,7 @@ pub(super) trait Rows<S: Simd> {
 /// Multiplies `columns`, the columns of an `R`-row matrix, with the rows of `panel`, each `vectors` vectors
 /// wide.
 #[inline(always)]
-pub(super) fn product<S: Simd, const R: usize>(
+pub(super) fn product<S: Simd, const R: usize, const V: usize>(
     simd: S,
     columns: impl Iterator<Item: Borrow<[f32; R]>>,
     (panel, vectors): (&[f32], usize),
@@ -85,7 +93,7 @@ pub(super) fn product<S: Simd, const R: usize>(
     match vectors {
         1 => hand_out(simd, &sum::<S, 1, R>(simd, columns, panel), &mut out),
         2 => hand_out(simd, &sum::<S, 2, R>(simd, columns, panel), &mut out),
-        _ => hand_out(simd, &sum::<S, VECTORS, R>(simd, columns, panel), &mut out),
+        _ => hand_out(simd, &sum::<S, V, R>(simd, columns, panel), &mut out),
     }
 }
 
@@ -100,9 +108,9 @@ fn hand_out<S: Simd, const V: usize, const R: usize>(
     out.take(simd, 1, &tile[1]);
     out.take(simd, 2, &tile[2]);
     out.take(simd, 3, &tile[3]);
+    out.take(simd, 4, &tile[4]);
+    out.take(simd, 5, &tile[5]);
     if R == 8 {
-        out.take(simd, 4, &tile[4 % R]);
-        out.take(simd, 5, &tile[5 % R]);
         out.take(simd, 6, &tile[6 % R]);
         out.take(simd, 7, &tile[7 % R]);
     }
@@ -157,31 +165,44 @@ impl<S: Simd> Rows<S> for Store<'_> {
 
 /// [`product`] with a left-hand side of `R` rows of equal length.
 #[inline(always)]
-pub(super) fn product_of_rows<S: Simd, const R: usize>(
+pub(super) fn product_of_rows<S: Simd, const R: usize, const V: usize>(
     simd: S,
     rows: [&[f32]; R],
-    panel: (&[f32], usize),
-    out: impl Rows<S>,
+    (panel, vectors): (&[f32], usize),
+    mut out: impl Rows<S>,
 ) {
-    // Zipping the rows avoids bounds checks.
-    let four = |first: usize| {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|row| rows[(first + row).min(R - 1)].iter());
-        a.zip(b).zip(c.zip(d)).map(|((a, b), (c, d))| [*a, *b, *c, *d])
-    };
-    if R == 4 {
-        product::<S, R>(
-            simd,
-            four(0).map(|a| -> [f32; R] { std::array::from_fn(|row| a[row % 4]) }),
-            panel,
-            out,
-        );
-    } else {
-        let both = four(0).zip(four(4));
-        let columns = both.map(|(a, b)| -> [f32; R] {
-            std::array::from_fn(|row| if row < 4 { a[row] } else { b[row % 4] })
-        });
-        product::<S, R>(simd, columns, panel, out);
+    match vectors {
+        1 => hand_out(simd, &sum_of_rows::<S, 1, R>(simd, rows, panel), &mut out),
+        2 => hand_out(simd, &sum_of_rows::<S, 2, R>(simd, rows, panel), &mut out),
+        _ => hand_out(simd, &sum_of_rows::<S, V, R>(simd, rows, panel), &mut out),
     }
+}
+
+/// [`sum`] of rows. It is a loop of its own because the factors, as an array that an iterator returns, would pass through
+/// memory.
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
+fn sum_of_rows<S: Simd, const V: usize, const R: usize>(
+    simd: S,
+    rows: [&[f32]; R],
+    panel: &[f32],
+) -> [[S::f32s; V]; R] {
+    // Zipping the rows avoids bounds checks. What is read of rows past the last one is not used.
+    let row = |row: usize| rows[row.min(R - 1)].iter();
+    let low = row(0).zip(row(1)).zip(row(2).zip(row(3)));
+    let high = row(4).zip(row(5)).zip(row(6).zip(row(7)));
+    let columns = low.zip(high).zip(S::as_simd_f32s(panel).0.as_chunks::<V>().0);
+    let mut sums = [[simd.splat_f32s(0.0); V]; R];
+    for ((((a, b), (c, d)), ((e, f), (g, h))), vectors) in columns {
+        let factors = [*a, *b, *c, *d, *e, *f, *g, *h];
+        for row in 0..R {
+            let factor = simd.splat_f32s(factors[row]);
+            for vector in 0..V {
+                sums[row][vector] = simd.mul_add_e_f32s(factor, vectors[vector], sums[row][vector]);
+            }
+        }
+    }
+    sums
 }
 
 /// `R` rows of `length` values, `stride` apart in `values`. Rows past the end repeat the last row.

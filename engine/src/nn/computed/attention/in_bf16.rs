@@ -322,7 +322,7 @@ struct Softmax<'a> {
 
 impl Tiled for Softmax<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         match self.highest.len() / S::F32_LANES {
             1 => self.replace::<S, 1>(simd),
             2 => self.replace::<S, 2>(simd),

@@ -7,14 +7,14 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::super::simd::{
-    Rows, Scratch, Store, Tile, Tiled, VECTORS, exp2, product, product_of_rows, rows_of, run, vectors_of,
+    Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
 use super::{super::product::SMALL, Heads, Scores};
 
-/// Register tiles of queries per work item and keys per block, chosen to fit in the cache together.
+/// Queries per work item and keys per block, chosen to fit in the cache together. Queries fill register tiles of every width.
 fn block(width: usize) -> (usize, usize) {
-    if width <= 160 { (4, 256) } else { (2, 128) }
+    if width <= 160 { (192, 256) } else { (96, 128) }
 }
 
 pub(super) fn attend(
@@ -26,7 +26,7 @@ pub(super) fn attend(
     (_, key_count, kv_heads, _): (usize, usize, usize, usize),
     out: &mut [f32],
 ) {
-    let together = block(width).0 * Tile::detect().columns();
+    let together = block(width).0;
     let tiles = tokens.div_ceil(together);
     let mut work: Vec<Vec<&mut [f32]>> = (0..batch * heads * tiles).map(|_| Vec::new()).collect();
     for (row, out) in out.chunks_mut(width).enumerate() {
@@ -70,7 +70,7 @@ fn is_small(shape: [usize; 4], keys: usize) -> bool {
 
 /// Tiles of queries of all heads.
 fn tiles([batch, tokens, heads, width]: [usize; 4]) -> usize {
-    batch * heads * tokens.div_ceil(block(width).0 * Tile::detect().columns())
+    batch * heads * tokens.div_ceil(block(width).0)
 }
 
 /// Work items of [`attend`].
@@ -85,9 +85,8 @@ pub(super) fn scratch_bytes(
     threads: usize,
 ) -> usize {
     let tile = Tile::detect();
-    let (panels, keys_together) = block(width);
+    let (together, keys_together) = block(width);
     let keys = keys_together.min(key_count);
-    let together = panels * tile.columns();
     let count = tokens.min(together).div_ceil(tile.columns());
     let values = width.div_ceil(tile.rows) * (keys * tile.rows + 16);
     let worker = values + count * tile.columns() * (2 * width + keys + 3);
@@ -150,9 +149,9 @@ struct Panel<'a> {
 
 impl Tiled for Work<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let block = block(self.width).1.min(self.key_count);
-        let columns = VECTORS * S::F32_LANES;
+        let columns = V * S::F32_LANES;
         // Strips a power of two apart would map to the same cache sets.
         let strip_length = block * R + 16;
         let values_length = self.width.div_ceil(R) * strip_length;
@@ -182,7 +181,7 @@ impl Tiled for Work<'_> {
         for start in (self.first_key..self.key_count).step_by(block) {
             let keys = block.min(self.key_count - start);
             self.pack_values::<R>(start, keys, values, strip_length);
-            self.score::<S, R>(simd, start, keys, &mut panels);
+            self.score::<S, R, V>(simd, start, keys, &mut panels);
             for (index, panel) in panels.iter_mut().enumerate() {
                 let first = self.first + index * columns;
                 if let Some(bias) = self.bias {
@@ -194,11 +193,11 @@ impl Tiled for Work<'_> {
                 if let Some(window) = self.window {
                     panel.hide_passed(start, keys, first, window);
                 }
-                panel.exponentiate(simd, keys);
+                panel.exponentiate::<S, V>(simd, keys);
             }
             for (strip, values) in values.chunks_exact(strip_length).enumerate() {
                 for panel in &mut panels {
-                    panel.add_values::<S, R>(simd, strip * R, &values[..keys * R], self.width);
+                    panel.add_values::<S, R, V>(simd, strip * R, &values[..keys * R], self.width);
                 }
             }
         }
@@ -254,7 +253,13 @@ impl Work<'_> {
 
     /// Computes the scores of a block of keys.
     #[inline(always)]
-    fn score<S: Simd, const R: usize>(&self, simd: S, start: usize, keys: usize, panels: &mut [Panel]) {
+    fn score<S: Simd, const R: usize, const V: usize>(
+        &self,
+        simd: S,
+        start: usize,
+        keys: usize,
+        panels: &mut [Panel],
+    ) {
         for strip in (0..keys).step_by(R) {
             let first = (start + strip) * self.key_stride;
             let count = R.min(keys - strip);
@@ -263,7 +268,7 @@ impl Work<'_> {
                 let rows = rows_of::<R>(rows, self.key_stride, self.width);
                 let stride = panel.highest.len();
                 let out = Store { out: &mut panel.scores[strip * stride..], stride, rows: count };
-                product_of_rows(simd, rows, (&*panel.queries, panel.vectors), out);
+                product_of_rows::<S, R, V>(simd, rows, (&*panel.queries, panel.vectors), out);
             }
         }
     }
@@ -303,11 +308,11 @@ impl Panel<'_> {
 
     /// Replaces the scores of a block by their exponentials relative to the highest score so far.
     #[inline(always)]
-    fn exponentiate<S: Simd>(&mut self, simd: S, keys: usize) {
+    fn exponentiate<S: Simd, const V: usize>(&mut self, simd: S, keys: usize) {
         match self.vectors {
             1 => self.exponentiate_vectors::<S, 1>(simd, keys),
             2 => self.exponentiate_vectors::<S, 2>(simd, keys),
-            _ => self.exponentiate_vectors::<S, VECTORS>(simd, keys),
+            _ => self.exponentiate_vectors::<S, V>(simd, keys),
         }
     }
 
@@ -341,13 +346,20 @@ impl Panel<'_> {
 
     /// Adds the product of the exponentials and a strip of values to the rescaled sums.
     #[inline(always)]
-    fn add_values<S: Simd, const R: usize>(&mut self, simd: S, first: usize, values: &[f32], width: usize) {
+    fn add_values<S: Simd, const R: usize, const V: usize>(
+        &mut self,
+        simd: S,
+        first: usize,
+        values: &[f32],
+        width: usize,
+    ) {
         let across = self.vectors;
         let rescale = vectors_of::<S>(self.rescale, across);
         let sums = vectors_of_mut::<S>(self.sums, width * across);
         let columns = values.as_chunks::<R>().0.iter();
         let scores = &self.scores[..values.len() / R * across * S::F32_LANES];
-        product(simd, columns, (scores, across), Sums { sums: &mut sums[first * across..], rescale });
+        let out = Sums { sums: &mut sums[first * across..], rescale };
+        product::<S, R, V>(simd, columns, (scores, across), out);
     }
 }
 

@@ -157,7 +157,7 @@ struct Rotate<'a> {
 
 impl Tiled for Rotate<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
         for (out, x) in self.out.iter_mut().zip(self.x) {
             *out = x.wide();
         }
@@ -174,7 +174,7 @@ struct Widen<'a> {
 
 impl Tiled for Widen<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         self.weights.widen(simd, self.place, self.out);
     }
 }

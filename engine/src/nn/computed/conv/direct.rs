@@ -10,19 +10,19 @@ use rayon::prelude::*;
 
 use super::super::operands::Weights;
 use super::super::simd::{
-    Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
+    Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of, vectors_of_mut,
 };
 use super::{super::cpu::zeros, Sizes, blocks};
 
-/// Full register tiles per block of pixels.
-const PANELS: usize = 4;
+/// Pixels of a block: whole register tiles of every width.
+const PIXELS: usize = 192;
 /// Patch values summed at a time; at least one channel.
 const DEPTH: usize = 288;
 
 pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
     let kernels = &*widened(kernels, sizes.kernel_values());
     let plane = sizes.out_height * sizes.out_width;
-    let length = PANELS * Tile::detect().columns();
+    let length = PIXELS;
     let per_picture = plane.div_ceil(length);
     let blocks = blocks(out, sizes.out_channels, plane, length);
     blocks.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
@@ -36,7 +36,7 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
-    let length = PANELS * tile.columns();
+    let length = PIXELS;
     let plane = sizes.out_height * sizes.out_width;
     let area = sizes.kernel * sizes.kernel;
     let together = (DEPTH / area).max(1).min(sizes.channels);
@@ -68,7 +68,7 @@ struct Widened<'a> {
 
 impl Tiled for Widened<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, simd: S) {
         self.kernels.widen(simd, self.start, self.out);
     }
 }
@@ -87,14 +87,14 @@ struct Block<'a> {
 
 impl Tiled for Block<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         for (out, &bias) in self.out.iter_mut().zip(self.bias) {
             out.fill(bias);
         }
         let pixels = self.out[0].len();
         let area = self.sizes.kernel * self.sizes.kernel;
         let patch = self.sizes.channels * area;
-        let columns = VECTORS * S::F32_LANES;
+        let columns = V * S::F32_LANES;
         let together = (DEPTH / area).max(1).min(self.sizes.channels);
         let padded = pixels.next_multiple_of(S::F32_LANES);
         let scratch = self.scratch.take(padded + together * area * padded);
@@ -105,10 +105,10 @@ impl Tiled for Block<'_> {
                 let (plane, place) = (channel + row / area, row % area);
                 let plane = &self.input[plane * self.sizes.height * self.sizes.width..];
                 self.sizes.gather(plane, place, self.first, &mut line[..pixels]);
-                let (whole, rest) = vectors_of::<S>(line, padded / S::F32_LANES).as_chunks::<VECTORS>();
+                let (whole, rest) = vectors_of::<S>(line, padded / S::F32_LANES).as_chunks::<V>();
                 for (panel, values) in whole.iter().enumerate() {
                     let out = &mut patches[(panel * depth + row) * columns..];
-                    vectors_of_mut::<S>(out, VECTORS).copy_from_slice(values);
+                    vectors_of_mut::<S>(out, V).copy_from_slice(values);
                 }
                 let start = whole.len() * depth * columns + row * rest.len() * S::F32_LANES;
                 vectors_of_mut::<S>(&mut patches[start..], rest.len()).copy_from_slice(rest);
@@ -120,7 +120,7 @@ impl Tiled for Block<'_> {
                     let panel = &patches[first * depth..][..depth * vectors * S::F32_LANES];
                     let rows = rows_of::<R>(&self.kernels[strip * patch + channel * area..], patch, depth);
                     let out = Pixels { planes: &mut self.out[strip..], first, valid };
-                    product_of_rows(simd, rows, (panel, vectors), out);
+                    product_of_rows::<S, R, V>(simd, rows, (panel, vectors), out);
                 }
             }
         }

@@ -6,13 +6,11 @@ use rayon::prelude::*;
 
 use super::super::operands::Weights;
 use super::super::product::DEPTH;
-use super::super::simd::{
-    Rows, Scratch, Tile, Tiled, VECTORS, product_of_rows, rows_of, run, vectors_of_mut,
-};
+use super::super::simd::{Rows, Scratch, Tile, Tiled, product_of_rows, rows_of, run, vectors_of_mut};
 use super::Sizes;
 
-/// Most panels of patches.
-const PANELS: usize = 8;
+/// Most pixels.
+const PIXELS: usize = 384;
 /// Output channels of a work item.
 const OUTPUTS: usize = 64;
 /// Kernel values that are widened at a time where several panels share them.
@@ -43,7 +41,7 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
 
 /// Whether an image is small.
 pub(super) fn is_small(sizes: Sizes) -> bool {
-    sizes.out_height * sizes.out_width <= PANELS * Tile::detect().columns()
+    sizes.out_height * sizes.out_width <= PIXELS
 }
 
 /// Scratch values of [`convolve`].
@@ -71,7 +69,7 @@ struct Patches<'a> {
 
 impl Tiled for Patches<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(self, _: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(self, _: S) {
         let Self { input, sizes, first, panel } = self;
         let (area, plane) = (sizes.kernel * sizes.kernel, sizes.out_height * sizes.out_width);
         let width = panel.len() / (sizes.channels * area);
@@ -86,7 +84,7 @@ impl Tiled for Patches<'_> {
 
 /// A range of output channels of all pixels.
 struct Block<'a> {
-    /// Panels of up to [`VECTORS`] vectors of pixels, each `[in, pixel]`.
+    /// Panels of up to the vectors of a register tile of pixels, each `[in, pixel]`.
     panels: &'a [f32],
     kernels: Weights<'a>,
     bias: &'a [f32],
@@ -100,8 +98,8 @@ struct Block<'a> {
 
 impl Tiled for Block<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
-        let columns = VECTORS * S::F32_LANES;
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
+        let columns = V * S::F32_LANES;
         let width = self.panels.len() / self.inputs;
         let height = self.out.len();
         let widened = widened(width, self.inputs, columns);
@@ -129,7 +127,7 @@ impl Tiled for Block<'_> {
                             let place = first * self.inputs + (piece + start) * across;
                             let panel = (&self.panels[place..][..depth * across], across / S::F32_LANES);
                             let sums = &mut sums[(group.start + strip) * width + first..];
-                            product_of_rows(simd, rows, panel, Sums { sums, width });
+                            product_of_rows::<S, R, V>(simd, rows, panel, Sums { sums, width });
                         }
                     }
                 }

@@ -10,7 +10,7 @@ use pulp::Simd;
 use rayon::prelude::*;
 
 use super::super::operands::Weights;
-use super::super::simd::{Scratch, Store, Tile, Tiled, VECTORS, product, run, vectors_of, vectors_of_mut};
+use super::super::simd::{Scratch, Store, Tile, Tiled, product, run, vectors_of, vectors_of_mut};
 use super::{Sizes, blocks};
 
 /// Products per tile.
@@ -32,9 +32,7 @@ pub(super) fn suits(sizes: Sizes) -> bool {
 pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes: Sizes, out: &mut [f32]) {
     let transformed = transform_kernels(kernels, sizes);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
-    // About a megabyte of transformed input at a time.
-    let columns = Tile::detect().columns();
-    let tiles = ((1 << 14) / sizes.channels).clamp(2 * columns, 8 * columns);
+    let tiles = tiles_together(sizes.channels);
     let rows = (tiles / tile_columns).clamp(1, tile_rows);
     let wide = tiles.min(tile_columns);
     let length = 2 * rows * sizes.out_width;
@@ -56,12 +54,17 @@ pub(super) fn convolve(input: &[f32], kernels: Weights<'_>, bias: &[f32], sizes:
     });
 }
 
+/// Tiles whose input is transformed at a time: about a megabyte of it, in whole register tiles of every width.
+fn tiles_together(channels: usize) -> usize {
+    ((1 << 14) / channels).clamp(96, 384)
+}
+
 /// Scratch values of [`convolve`] on `images` together, and the number of blocks per image.
 pub(super) fn scratch_values(sizes: Sizes, images: usize, widens: bool, threads: usize) -> (usize, usize) {
     let tile = Tile::detect();
     let out_channels = sizes.out_channels.next_multiple_of(tile.rows);
     let (tile_rows, tile_columns) = (sizes.out_height.div_ceil(2), sizes.out_width.div_ceil(2));
-    let tiles = ((1 << 14) / sizes.channels).clamp(2 * tile.columns(), 8 * tile.columns());
+    let tiles = tiles_together(sizes.channels);
     let rows = (tiles / tile_columns).clamp(1, tile_rows);
     let wide = tiles.min(tile_columns);
     let most = (rows * wide).next_multiple_of(tile.lanes);
@@ -110,7 +113,7 @@ struct Strip<'a> {
 
 impl Tiled for Strip<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let kernels = match self.kernels {
             Weights::F32(kernels) => &kernels[self.range],
             narrow => {
@@ -179,7 +182,7 @@ struct Part {
 
 impl Tiled for Block<'_> {
     #[inline(always)]
-    fn run<S: Simd, const R: usize>(mut self, simd: S) {
+    fn run<S: Simd, const R: usize, const V: usize>(mut self, simd: S) {
         let (channels, lanes) = (self.sizes.channels, S::F32_LANES);
         let rows = (self.out[0].len() / self.sizes.out_width).div_ceil(2);
         let across = self.sizes.out_width.div_ceil(2);
@@ -193,10 +196,10 @@ impl Tiled for Block<'_> {
         for left in (0..across).step_by(self.wide) {
             let wide = self.wide.min(across - left);
             let part = Part { left, wide, rows, padded: (rows * wide).next_multiple_of(lanes) };
-            self.pack(simd, part, inputs, rest);
+            self.pack::<S, V>(simd, part, inputs, rest);
             for first in (0..self.sizes.out_channels).step_by(together) {
                 let height = together.min(self.sizes.out_channels.next_multiple_of(R) - first);
-                self.multiply::<S, R>(simd, part, inputs, sums, first..first + height);
+                self.multiply::<S, R, V>(simd, part, inputs, sums, first..first + height);
                 for channel in first..(first + height).min(self.sizes.out_channels) {
                     let start = (channel - first) * part.padded;
                     transform_sums(
@@ -219,8 +222,8 @@ impl Block<'_> {
     /// Transforms the tiles of all input channels into the right-hand sides of the products, in panels as
     /// wide as a register tile: `[product, panel, in, tile]`.
     #[inline(always)]
-    fn pack<S: Simd>(&self, simd: S, part: Part, inputs: &mut [f32], rest: &mut [f32]) {
-        let (channels, columns) = (self.sizes.channels, VECTORS * S::F32_LANES);
+    fn pack<S: Simd, const V: usize>(&self, simd: S, part: Part, inputs: &mut [f32], rest: &mut [f32]) {
+        let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
         let stride = part.padded + S::F32_LANES;
         let (tiles, lines) = rest.split_at_mut(PRODUCTS * stride);
         for channel in 0..channels {
@@ -232,11 +235,11 @@ impl Block<'_> {
                 transform_tiles(simd, part.wide, lines, &mut tiles[row * part.wide..], stride);
             }
             for (product, tiles) in tiles.chunks(stride).enumerate() {
-                let (whole, rest) = vectors_of::<S>(tiles, part.padded / S::F32_LANES).as_chunks::<VECTORS>();
+                let (whole, rest) = vectors_of::<S>(tiles, part.padded / S::F32_LANES).as_chunks::<V>();
                 let inputs = &mut inputs[product * part.padded * channels..][..part.padded * channels];
                 for (panel, values) in whole.iter().enumerate() {
                     let out = &mut inputs[(panel * channels + channel) * columns..];
-                    vectors_of_mut::<S>(out, VECTORS).copy_from_slice(values);
+                    vectors_of_mut::<S>(out, V).copy_from_slice(values);
                 }
                 let out = &mut inputs[whole.len() * channels * columns..];
                 let out = &mut out[channel * rest.len() * S::F32_LANES..];
@@ -279,7 +282,7 @@ impl Block<'_> {
 
     /// The sixteen products for a few output channels: `[product, out, tile]`.
     #[inline(always)]
-    fn multiply<S: Simd, const R: usize>(
+    fn multiply<S: Simd, const R: usize, const V: usize>(
         &self,
         simd: S,
         part: Part,
@@ -287,7 +290,7 @@ impl Block<'_> {
         sums: &mut [f32],
         group: Range<usize>,
     ) {
-        let (channels, columns) = (self.sizes.channels, VECTORS * S::F32_LANES);
+        let (channels, columns) = (self.sizes.channels, V * S::F32_LANES);
         let matrix = self.sizes.out_channels.next_multiple_of(R) * channels;
         for number in 0..PRODUCTS {
             for strip in group.clone().step_by(R) {
@@ -299,7 +302,7 @@ impl Block<'_> {
                     let rows = kernels.as_chunks::<R>().0.iter();
                     let vectors = width / S::F32_LANES;
                     let out = Store { out: &mut sums[start..], stride: part.padded, rows: R };
-                    product(simd, rows, (panel, vectors), out);
+                    product::<S, R, V>(simd, rows, (panel, vectors), out);
                 }
             }
         }
