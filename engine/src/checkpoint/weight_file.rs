@@ -146,21 +146,33 @@ impl FilePart {
         self.bytes.end - self.bytes.start
     }
 
-    /// Gets the first bytes, `most` at most, into the system's file cache, as long as `goes_on` says so; returns how many.
+    /// Its parts that the system is asked for one by one, from the first byte to the last.
+    pub fn pieces(&self) -> impl Iterator<Item = Self> {
+        let Range { start, end } = self.bytes;
+        let starts = (start..end).step_by(AHEAD as usize);
+        starts.map(move |start| Self { bytes: start..end.min(start + AHEAD), file: Arc::clone(&self.file) })
+    }
+
+    /// Asks the system to get it into its file cache. Weights that are on no disk are there.
     ///
     /// # Errors
-    /// Fails if the file became unreadable or shorter since it was opened, or if there is none.
-    pub fn read_ahead(&self, most: u64, goes_on: &dyn Fn() -> bool) -> Result<u64, CheckpointError> {
-        let Some(file) = &self.file.file else { return Ok(0) };
-        let length = self.length().min(most);
-        let mut done = 0;
-        while done < length && goes_on() {
-            let next = AHEAD.min(length - done);
-            expect(file, self.bytes.start + done, next)
-                .map_err(|source| CheckpointError::Io { path: self.file.path.clone(), source })?;
-            done += next;
-        }
-        Ok(done)
+    /// Fails if the file cannot be read.
+    pub fn expect(&self) -> Result<(), CheckpointError> {
+        let Some(file) = &self.file.file else { return Ok(()) };
+        expect(file, self.bytes.start, self.length()).map_err(|source| self.unread(source))
+    }
+
+    /// Waits until what was [expected](Self::expect) is there.
+    ///
+    /// # Errors
+    /// Fails if the file became unreadable or shorter since it was opened.
+    pub fn wait(&self) -> Result<(), CheckpointError> {
+        let Some(file) = self.file.file.as_ref().filter(|_| self.length() > 0) else { return Ok(()) };
+        read_exact_at(file, &mut [0], self.bytes.end - 1).map_err(|source| self.unread(source))
+    }
+
+    fn unread(&self, source: io::Error) -> CheckpointError {
+        CheckpointError::Io { path: self.file.path.clone(), source }
     }
 }
 
@@ -259,20 +271,27 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_read_ahead_until_it_is_stopped() {
+    fn pieces_make_the_part_and_arrive() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weights");
         std::fs::write(&path, vec![1; 300_000]).unwrap();
         let whole = FilePart::whole(&path).unwrap();
-        assert_eq!(whole.read_ahead(u64::MAX, &|| true).unwrap(), 300_000);
-        let part = FilePart { bytes: 1_000..200_000, ..whole.clone() };
-        assert_eq!(part.read_ahead(u64::MAX, &|| true).unwrap(), 199_000);
-        assert_eq!(part.read_ahead(150_000, &|| true).unwrap(), 150_000);
-        let asked = std::cell::Cell::new(0);
-        let once = || asked.replace(asked.get() + 1) == 0;
-        assert_eq!(whole.read_ahead(u64::MAX, &once).unwrap(), AHEAD);
+        let part = FilePart { bytes: 1_000..280_000, ..whole.clone() };
+        for part in [&whole, &part] {
+            let pieces: Vec<_> = part.pieces().collect();
+            assert_eq!((pieces[0].bytes.start, pieces[2].bytes.end), (part.bytes.start, part.bytes.end));
+            assert!(pieces.len() == 3 && pieces.windows(2).all(|two| two[0].bytes.end == two[1].bytes.start));
+            for piece in pieces {
+                piece.expect().unwrap();
+                piece.wait().unwrap();
+            }
+        }
+        let past = FilePart { bytes: 0..300_001, ..whole.clone() };
+        assert!(matches!(past.wait(), Err(CheckpointError::Io { .. })));
+        assert_eq!(FilePart { bytes: 5..5, ..whole }.pieces().count(), 0);
         let hollow = FilePart { file: Arc::new(WeightFile::hollow(path)), bytes: 0..10 };
-        assert_eq!(hollow.read_ahead(10, &|| true).unwrap(), 0);
+        hollow.expect().unwrap();
+        hollow.wait().unwrap();
         assert!(matches!(FilePart::whole(&folder.path().join("none")), Err(CheckpointError::Io { .. })));
     }
 
