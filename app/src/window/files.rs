@@ -38,6 +38,7 @@ use super::{
     },
 };
 use crate::{
+    groups::Composed,
     input_folder::InputFolder,
     language::tr,
     own_styles,
@@ -218,6 +219,8 @@ pub enum FileEvent {
         path: PathBuf,
         /// A thumbnail.
         thumbnail: ColorImage,
+        /// The length of a clip.
+        length: Option<ClipLength>,
         /// Its generation settings.
         settings: Option<Box<ImageSettings>>,
     },
@@ -625,8 +628,9 @@ impl Reporter {
 /// Composes the images of a group and saves the result.
 fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
     match group.write(model, family) {
-        Ok((path, image)) => FileEvent::Composed {
-            thumbnail: color_image(&image).map(|image| thumbnail(&image)).unwrap_or_default(),
+        Ok(Composed { path, first, frames, rate }) => FileEvent::Composed {
+            thumbnail: first.as_ref().and_then(color_image).map(|image| thumbnail(&image)).unwrap_or_default(),
+            length: (frames > 1).then_some(ClipLength { frames, rate }),
             settings: settings_inside(&path),
             path,
         },

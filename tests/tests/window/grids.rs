@@ -11,15 +11,16 @@ use sluice::window::{
     state::{Shown, State},
 };
 use sluice_engine::{
-    output::{Media, Output, Settings, StillFormat, read_settings, write_png},
+    output::{Codec, Media, Output, Settings, StillFormat, read_settings, write_media, write_png},
     request::{ReferenceSizes, References, Request},
     session::{Command, Event, Job, JobId, ModelSummary, Picture},
+    source::ClipInfo,
 };
 use tempfile::TempDir;
 
 use super::{
     input_image::photo,
-    support::{Window, half_way, landscape, starter},
+    support::{Window, clip, half_way, landscape, starter},
 };
 
 fn state(window: &Window) -> &State {
@@ -264,6 +265,54 @@ fn a_grid_whose_last_job_ended_as_the_window_closed_is_composed_at_the_next_star
     // The engine says something else before it says that jobs are unfinished, so there are none.
     let mut window = restarted(&folder, &[]);
     window.wait_for("the grid", |_| composed(&folder).len() == 1 && kept(&folder) == 0);
+}
+
+#[test]
+fn clips_are_composed_to_a_clip() {
+    let (mut window, folder) = with_folder();
+    window.fill("Prompt", "a red boat");
+    window.click("Grid…");
+    vary(&mut window, "Columns", "Steps", "2, 4");
+    window.click("Generate grid");
+    let all = jobs(&window);
+    for (job, frames) in all.iter().zip([9, 5]) {
+        let path = folder.path().join(format!("{}.mp4", job.id.0));
+        let media = Media::Clip(clip(64, 64, frames, 8.0));
+        write_media(&path, &media, &Settings::new(&job.request, "Starter", "wan", 0), Codec::H264).unwrap();
+        window.says(Event::Started { job: job.id });
+        let pictures = vec![Picture { media, seed: job.request.seed, path: Some(path) }];
+        window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
+    }
+    window.wait_for("the grid", |app| app.state().messages.notice.is_some());
+    let [path] = composed(&folder).try_into().unwrap();
+    let info = ClipInfo::open(&path).unwrap().unwrap();
+    assert_eq!((info.frames, info.rate), (9, 8.0));
+    assert!(info.width > 128 && info.height > 64, "{info:?}");
+    assert_eq!(read_settings(&path).unwrap().settings.grid.unwrap().axes[0], "steps: 2, 4");
+    let Shown::Recent(id) = state(&window).images.shown else { panic!("nothing is shown") };
+    assert_eq!(state(&window).images.recents.get(id).unwrap().length.unwrap().frames, 9);
+}
+
+#[test]
+fn styles_and_precisions_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("data/styles")).unwrap();
+    let styles = "name,prompt,negative_prompt\nink,ink wash,\n\"film, grainy\",film,\n";
+    std::fs::write(folder.path().join("data/styles/own.csv"), styles).unwrap();
+    let mut window = restarted(&folder, &[]);
+    window.wait_for("the styles", |app| app.state().styles.len() == 2);
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    choose(&mut window, "Columns", "Style");
+    window.click("All values for columns");
+    vary(&mut window, "Rows", "Precision", "f32, bf16");
+    assert!(window.shows("6 images · 3 × 2"));
+    window.click("Generate grid");
+    let names = |job: &Job| job.request.styles.iter().map(|style| style.name.clone()).collect::<Vec<_>>();
+    let mut made: Vec<_> = jobs(&window).iter().map(names).collect();
+    made.sort();
+    made.dedup();
+    assert_eq!(made, [vec![], vec!["film, grainy".to_owned()], vec!["ink".to_owned()]]);
 }
 
 #[test]

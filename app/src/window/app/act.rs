@@ -443,8 +443,8 @@ impl SluiceApp {
             FileEvent::Inputs { folder, results, used_as, found } => {
                 self.take_inputs(&folder, results, used_as, found);
             }
-            FileEvent::Composed { path, thumbnail, settings } => {
-                self.take_composed(path, thumbnail, settings);
+            FileEvent::Composed { path, thumbnail, length, settings } => {
+                self.take_composed(path, thumbnail, length, settings);
             }
             FileEvent::FrameSaved { path, image } => {
                 self.saved(&path);

@@ -9,7 +9,7 @@ use crate::{
     window::{
         action::{InputUse, Making},
         files::Task,
-        state::{Notice, Shown, file_name},
+        state::{ClipLength, Notice, Shown, file_name},
     },
 };
 
@@ -19,7 +19,12 @@ const GROUPS: &str = "grids";
 impl SluiceApp {
     pub(super) fn make(&mut self, making: Making) {
         match making {
-            Making::AskGrid(shown) => self.grid.is_open = shown,
+            Making::AskGrid(shown) => {
+                self.grid.is_open = shown;
+                if shown {
+                    self.list_styles();
+                }
+            }
             Making::Grid(grid) => match self.state.generate_grid(&grid, self.new_seed) {
                 Ok(commands) if commands.is_empty() => {
                     self.fail(&tr!("app-grid-failed"), tr!("app-grid-failed-why"), None);
@@ -112,11 +117,12 @@ impl SluiceApp {
         &mut self,
         path: PathBuf,
         thumbnail: egui::ColorImage,
+        length: Option<ClipLength>,
         settings: Option<Box<crate::window::image_settings::ImageSettings>>,
     ) {
         self.saved(&path);
         let request = settings.map(|settings| settings.request);
-        let id = self.state.images.recents.recall(path, thumbnail, None, request);
+        let id = self.state.images.recents.recall(path, thumbnail, length, request);
         if self.state.images.follow {
             self.state.images.shown = Shown::Recent(id);
         }
