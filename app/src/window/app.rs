@@ -38,11 +38,12 @@ use super::{
     get::DownloadOptions,
     grid::GridDialog,
     help,
-    library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
+    library::{self as models_place, CopyFinder, LibraryOptions, LibraryPlace, LibraryWorker},
     link::{EngineLink, StartEngines},
     monitor::{self, Monitor},
     palette::CommandPalette,
     plan_panel::{self, PlanPanel},
+    preview_dialog::PreviewDialog,
     settings::{Settings, StartupSettings},
     settings_page::{self, SettingsPage},
     shortcuts::{self, Sheet},
@@ -195,6 +196,7 @@ pub struct SluiceApp {
     /// Text for the clipboard, which takes it in the next frame.
     copied: Option<String>,
     grid: GridDialog,
+    previewing: Option<PreviewDialog>,
     palette: CommandPalette,
     /// The title of the window.
     title: String,
@@ -216,6 +218,9 @@ pub struct SluiceApp {
     /// The clip and the part of it that the speaker plays.
     heard: Option<(RecentId, HeardPart)>,
     library: LibraryWorker,
+    copies: CopyFinder,
+    /// The version of the list of models whose copies were asked for.
+    copies_asked: u64,
     library_options: LibraryOptions,
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
@@ -259,6 +264,9 @@ impl SluiceApp {
         } = setup;
         let repaint = ctx.clone();
         let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
+        let repaint = ctx.clone();
+        let hashes = library.cache.as_ref().map(|cache| cache.with_extension("hashes"));
+        let copies = CopyFinder::start(hashes, Arc::new(move || repaint.request_repaint()));
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
@@ -307,6 +315,7 @@ impl SluiceApp {
             settings_page: None,
             copied: None,
             grid: GridDialog::default(),
+            previewing: None,
             palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
@@ -320,6 +329,8 @@ impl SluiceApp {
             speaker,
             heard: None,
             library: worker,
+            copies,
+            copies_asked: 0,
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
@@ -331,6 +342,7 @@ impl SluiceApp {
             export_options: None,
         };
         app.state.use_lanes(Lanes::of(names));
+        app.state.jobs.unfinished = std::mem::take(&mut app.state.settings.edited);
         app.choose_language(ctx);
         if matches!(app.lock, Lock::Taken) {
             let details = vec![tr!("app-already-open-details")];
@@ -476,6 +488,7 @@ impl SluiceApp {
         let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
         self.escape.grid = self.grid.is_open;
+        self.escape.preview = self.previewing.is_some();
         self.escape.upscaling = self.state.upscaling.is_some();
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
@@ -537,6 +550,8 @@ impl SluiceApp {
             browser::show(ui.ctx(), browser, actions);
         } else if let Some(upscaling) = &self.state.upscaling {
             upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
+        } else if let Some(dialog) = &mut self.previewing {
+            dialog.show(ui.ctx(), actions);
         } else if self.grid.is_open {
             self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {
@@ -670,6 +685,7 @@ impl eframe::App for SluiceApp {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         if !matches!(self.lock, Lock::Taken) {
+            self.state.settings.edited = self.state.jobs.to_keep();
             self.state.settings.store(storage);
         }
     }

@@ -3,6 +3,7 @@
 mod clipboard;
 mod dialog;
 mod groups;
+mod previews;
 mod read;
 mod write;
 
@@ -130,6 +131,22 @@ pub enum Task {
         /// What each is used as.
         used_as: InputUse,
     },
+    /// Finds the models of which an image may become the preview.
+    ListPreviewed {
+        /// The image.
+        image: PathBuf,
+        /// The opened model.
+        opened: ModelSource,
+    },
+    /// Makes an image the preview of a model.
+    SavePreview {
+        /// The image, or the clip whose first frame is used.
+        image: PathBuf,
+        /// The model.
+        model: PathBuf,
+        /// Whether a preview that is there may be replaced.
+        replaces: bool,
+    },
     /// Reads the headers of images and clips that are to be enlarged.
     Measure(Vec<PathBuf>),
     /// Changes the presets in a folder, and reads them.
@@ -223,6 +240,15 @@ pub enum FileEvent {
         length: Option<ClipLength>,
         /// Its generation settings.
         settings: Option<Box<ImageSettings>>,
+    },
+    /// The models of which an image may become the preview, each with whether it has one that would be replaced.
+    Previewed(PathBuf, Vec<(PathBuf, bool)>),
+    /// A model has got a preview.
+    PreviewSaved {
+        /// The model.
+        model: PathBuf,
+        /// The file.
+        path: PathBuf,
     },
     /// The groups of previous sessions.
     Groups(Vec<NamedGroup>),
@@ -438,6 +464,11 @@ impl Reporter {
                 }
                 Err(failure) => FileEvent::Failed { title: tr!("app-image-cannot-be-shown"), failure },
             }),
+            Task::ListPreviewed { image, opened } => {
+                let models = previews::models_of(&image, &opened);
+                self.say(FileEvent::Previewed(image, models))
+            }
+            Task::SavePreview { image, model, replaces } => self.say(previews::save(&image, model, replaces)),
             Task::CopyFiles(files) => self.say(clipboard.put(files)),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
@@ -629,7 +660,11 @@ impl Reporter {
 fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
     match group.write(model, family) {
         Ok(Composed { path, first, frames, rate }) => FileEvent::Composed {
-            thumbnail: first.as_ref().and_then(color_image).map(|image| thumbnail(&image)).unwrap_or_default(),
+            thumbnail: first
+                .as_ref()
+                .and_then(color_image)
+                .map(|image| thumbnail(&image))
+                .unwrap_or_default(),
             length: (frames > 1).then_some(ClipLength { frames, rate }),
             settings: settings_inside(&path),
             path,

@@ -25,6 +25,7 @@ mod monitor;
 mod notification;
 mod palette;
 mod plan_panel;
+mod preview_dialog;
 mod queue;
 mod report;
 mod sentences;

@@ -101,7 +101,8 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
         rows.clear();
     }
     ui.separator();
-    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| state.jobs.queue.len() > 1) {
+    let is_said = state.jobs.queue.len() > usize::from(!state.jobs.paused);
+    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| is_said) {
         let time = units::seconds(seconds);
         widgets::hint(ui, tr!("queue-time-left", time = time)).on_hover_text(tr!("queue-time-left-tip"));
     }

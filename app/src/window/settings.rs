@@ -16,6 +16,7 @@ use sluice_engine::{
     memory::MemoryPreferences,
     output::{NamedOutput, Output, StillFormat},
     request::ModelSource,
+    session::Job,
 };
 
 use super::state::{Draft, InterpolateChoice, UpscaleChoice};
@@ -164,6 +165,8 @@ pub struct Settings {
     pub upscale: UpscaleChoice,
     /// The network that interpolates frames, and how many it makes.
     pub interpolate: InterpolateChoice,
+    /// Jobs that had left the queue to be edited when the window was closed.
+    pub edited: Vec<Job>,
     /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
@@ -201,6 +204,7 @@ impl Default for Settings {
             library: LibrarySettings::default(),
             upscale: UpscaleChoice::default(),
             interpolate: InterpolateChoice::default(),
+            edited: Vec::new(),
             startup: StartupSettings::default(),
         }
     }

@@ -17,7 +17,7 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{Action, Browse, Message},
+        action::{Action, Browse, Message, Section},
         browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, StyleTask, Task, Well},
         report::Report,
@@ -38,6 +38,7 @@ impl SluiceApp {
         match action {
             Action::Edit(draft) => settings.draft = *draft,
             Action::Set(setting) => self.set(ctx, setting),
+            Action::ShowSection(section) => self.show_section(ctx, section),
             Action::UsePrompt(prompt) => settings.draft.request.prompt = prompt,
             Action::RandomizeSeed => self.state.randomize_seed(self.new_seed),
             Action::Generate => {
@@ -371,6 +372,17 @@ impl SluiceApp {
         false
     }
 
+    /// Opens a section of the settings panel, which other places may cover.
+    fn show_section(&mut self, ctx: &Context, section: Section) {
+        self.state.library.is_open = false;
+        self.close_gallery();
+        self.settings_page = None;
+        self.side_panel.open(section);
+        if section == Section::Loras {
+            self.act(ctx, Action::ListAdapters);
+        }
+    }
+
     pub(super) fn request(&mut self, task: Task) {
         if !self.files.request(task) {
             let advice = Some(tr!("app-try-again"));
@@ -436,6 +448,8 @@ impl SluiceApp {
                 }
             }
             FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Previewed(image, models) => self.ask_preview(image, models),
+            FileEvent::PreviewSaved { model, path } => self.preview_saved(&model, &path),
             FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),

@@ -62,9 +62,7 @@ pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_na
 pub use interpolating::InterpolateChoice;
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use lanes::{Lane, LanePhase, Lanes};
-pub use library::{
-    Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
-};
+pub use library::{EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
@@ -502,7 +500,13 @@ impl State {
             // Nobody waits for a text any more.
             Event::Unfinished { mut jobs } => {
                 jobs.retain(|job| !job.request.writes());
+                // What was being edited is known only here.
+                jobs.extend(self.jobs.unfinished.drain(..).filter(|job| job.journal.is_none()));
                 self.jobs.unfinished = jobs;
+            }
+            Event::Resumable { mut jobs } => {
+                jobs.retain(|job| !job.request.writes());
+                self.messages.resumable_from_before(jobs);
             }
             Event::Text { job, text, is_whole } => self.take_text(job, text, is_whole),
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),

@@ -184,8 +184,7 @@ impl Layout {
         loop {
             let layout = Self::scaled(labels, cell, scale, fonts);
             let [width, height] = layout.size().map(f64::from);
-            let excess =
-                (width * height / limits.pixels).sqrt().max(width.max(height) / limits.side);
+            let excess = (width * height / limits.pixels).sqrt().max(width.max(height) / limits.side);
             // Labels do not shrink with the images, so a cell of few pixels is the end.
             if excess <= 1.0 || layout.cell.iter().all(|side| *side <= 16) {
                 return layout;

@@ -183,11 +183,13 @@ impl Axis {
 
     /// The names of what the values add.
     fn added(&self) -> Vec<&str> {
-        let name = |value| match value {
-            &Value::Added(ref name) => name.as_deref(),
-            _ => None,
-        };
-        self.values.iter().filter_map(name).collect()
+        let mut names = Vec::new();
+        for value in &self.values {
+            if let Value::Added(Some(name)) = value {
+                names.push(name.as_str());
+            }
+        }
+        names
     }
 
     /// The LoRA that one of the values adds; `None` if the axis adds none at all.

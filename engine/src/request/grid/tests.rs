@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 
 use super::{added::stem, *};
-use crate::request::{AdapterUse, ComputeDtype, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage};
+use crate::request::{
+    AdapterUse, ComputeDtype, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage,
+};
 
 fn axis(text: &str) -> Axis {
     text.parse().unwrap()
@@ -162,10 +164,7 @@ fn loras_are_added_one_at_a_time_and_weighed() {
     let cells = grid(["lora: 0.25, 0.5", "loras: none, ink, new", ""]).cells(&request).unwrap();
     let at = |column, row| used(cells.iter().find(|cell| cell.at == [column, row, 0]).unwrap());
     assert_eq!(at(1, 0), ("a fox <lora:oil:0.8>".to_owned(), vec![light.clone()]));
-    assert_eq!(
-        at(1, 1),
-        ("a fox <lora:oil:0.8>".to_owned(), vec![("ink".to_owned(), 0.5), light.clone()])
-    );
+    assert_eq!(at(1, 1), ("a fox <lora:oil:0.8>".to_owned(), vec![("ink".to_owned(), 0.5), light.clone()]));
     assert_eq!(at(0, 2), ("a fox <lora:oil:0.8> <lora:new:0.25>".to_owned(), vec![light]));
 }
 
