@@ -1,4 +1,4 @@
-//! Jobs that belong together: their images are composed into one.
+//! Jobs that belong together: the cells of a grid, whose images are composed into one, or the input images of a folder.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ use sluice_engine::{
 
 use crate::fonts;
 
-/// Jobs whose images are composed into one.
+/// Jobs that belong together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// A name that no other group has, not even one of another session.
@@ -33,7 +33,11 @@ pub struct Group {
     /// The settings from which all differ.
     request: Request,
     record: Option<GridRecord>,
+    /// Where the composed image goes.
     output: Output,
+    /// The name of the folder whose images these are. They are not composed.
+    #[serde(default)]
+    folder: Option<String>,
     /// The jobs that have not ended, with the place of their first image.
     #[serde(skip)]
     open: BTreeMap<JobId, usize>,
@@ -59,9 +63,16 @@ impl Group {
         Self::new(Sheet::new(labels, size_of(request)), request.clone(), None, output)
     }
 
+    /// For the images of a folder, without their jobs.
+    pub fn of_folder(name: &str, request: &Request, count: usize) -> Self {
+        let sheet = Sheet::new(GridLabels::plain(count), size_of(request));
+        let group = Self::new(sheet, request.clone(), None, Output::Folder(PathBuf::new()));
+        Self { folder: Some(name.to_owned()), ..group }
+    }
+
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
         let (open, ended) = (BTreeMap::new(), BTreeMap::new());
-        Self { id: new_id(), sheet, request, record, output, open, ended, earlier: 0 }
+        Self { id: new_id(), sheet, request, record, output, folder: None, open, ended, earlier: 0 }
     }
 
     /// Its name.
@@ -72,6 +83,16 @@ impl Group {
     /// The place of a cell.
     pub fn place(&self, at: [usize; 3]) -> GroupPlace {
         GroupPlace { group: self.id.clone(), place: self.sheet.place(at) }
+    }
+
+    /// The place of an image of a folder.
+    pub fn nth(&self, place: usize) -> GroupPlace {
+        GroupPlace { group: self.id.clone(), place }
+    }
+
+    /// The name of the folder whose images these are.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// Adds a job, with the place of its first image.
@@ -135,7 +156,7 @@ impl Group {
 
     /// Whether there is anything to compose.
     pub fn has_images(&self) -> bool {
-        self.sheet.files.iter().any(Option::is_some)
+        self.folder.is_none() && self.sheet.files.iter().any(Option::is_some)
     }
 
     /// Composes the images, or the clips if there are any, and writes the result.

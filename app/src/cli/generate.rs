@@ -32,6 +32,7 @@ use super::{
 };
 use crate::{
     groups::{Group, seconds_of_another},
+    input_folder::Subfolders,
     seed::random_seed,
 };
 
@@ -390,6 +391,7 @@ impl Args {
             grid,
             composes_batch: self.grid.batch_grid,
             output: self.output.as_deref(),
+            subfolders: if self.source.subfolders { Subfolders::Included } else { Subfolders::LeftOut },
             job: &job,
         };
         plan.jobs(request)

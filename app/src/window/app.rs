@@ -43,7 +43,7 @@ use super::{
     monitor::{self, Monitor},
     palette::CommandPalette,
     plan_panel::{self, PlanPanel},
-    preview_dialog::PreviewDialog,
+    question::Question,
     settings::{Settings, StartupSettings},
     settings_page::{self, SettingsPage},
     shortcuts::{self, Sheet},
@@ -113,6 +113,8 @@ pub struct Setup {
     pub locales: Vec<String>,
     /// Whether characters that the window's fonts lack are drawn with fonts of the system.
     pub system_fonts: bool,
+    /// Says whether the system asks for less motion.
+    pub reduced_motion: Option<Receiver<bool>>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
 }
@@ -166,6 +168,7 @@ impl Setup {
             places: Places::default(),
             locales: Vec::new(),
             system_fonts: false,
+            reduced_motion: None,
             drags_out: false,
         }
     }
@@ -180,6 +183,7 @@ pub struct SluiceApp {
     engines_in_use: EngineList,
     startup_file: Option<PathBuf>,
     cards: Option<Receiver<Vec<Card>>>,
+    reduced_motion: Option<Receiver<bool>>,
     files: Files,
     new_seed: fn() -> u64,
     top_bar: TopBar,
@@ -196,7 +200,7 @@ pub struct SluiceApp {
     /// Text for the clipboard, which takes it in the next frame.
     copied: Option<String>,
     grid: GridDialog,
-    previewing: Option<PreviewDialog>,
+    question: Option<Question>,
     palette: CommandPalette,
     /// The title of the window.
     title: String,
@@ -260,6 +264,7 @@ impl SluiceApp {
             places,
             locales,
             system_fonts,
+            reduced_motion,
             drags_out,
         } = setup;
         let repaint = ctx.clone();
@@ -271,7 +276,7 @@ impl SluiceApp {
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
         ctx.set_zoom_factor(settings.scale);
-        tokens::reduce_motion(ctx, settings.reduced_motion);
+        tokens::reduce_motion(ctx, settings.reduced_motion.unwrap_or_default());
         let request = &mut settings.draft.request;
         request.model = model.unwrap_or_else(|| request.model.clone());
         if adopt_defaults {
@@ -293,6 +298,7 @@ impl SluiceApp {
                     gpu,
                     locales,
                     drags_out,
+                    reduces_motion: false,
                     cards: Vec::new(),
                 },
                 ..State::default()
@@ -302,6 +308,7 @@ impl SluiceApp {
             engines_in_use,
             startup_file,
             cards,
+            reduced_motion,
             files,
             new_seed,
             top_bar: TopBar::default(),
@@ -315,7 +322,7 @@ impl SluiceApp {
             settings_page: None,
             copied: None,
             grid: GridDialog::default(),
-            previewing: None,
+            question: None,
             palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
@@ -405,6 +412,10 @@ impl SluiceApp {
                 None => break,
             }
         }
+        if let Some(reduces) = self.reduced_motion.as_ref().and_then(|said| said.try_iter().last()) {
+            self.state.surroundings.reduces_motion = reduces;
+            tokens::reduce_motion(ctx, self.state.reduces_motion());
+        }
         self.follow_engines(ctx);
         let following = self.state.jobs.take_following();
         self.send(following);
@@ -488,7 +499,7 @@ impl SluiceApp {
         let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
         self.escape.grid = self.grid.is_open;
-        self.escape.preview = self.previewing.is_some();
+        self.escape.question = self.question.is_some();
         self.escape.upscaling = self.state.upscaling.is_some();
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
@@ -550,8 +561,8 @@ impl SluiceApp {
             browser::show(ui.ctx(), browser, actions);
         } else if let Some(upscaling) = &self.state.upscaling {
             upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
-        } else if let Some(dialog) = &mut self.previewing {
-            dialog.show(ui.ctx(), actions);
+        } else if let Some(question) = &mut self.question {
+            question.show(ui.ctx(), actions);
         } else if self.grid.is_open {
             self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {

@@ -29,7 +29,7 @@ use sluice_engine::{
 };
 
 use super::{
-    action::InputUse,
+    action::{FolderInputs, InputUse},
     image_settings::ImageSettings,
     report::Report,
     settings::StartupSettings,
@@ -40,7 +40,7 @@ use super::{
 };
 use crate::{
     groups::Composed,
-    input_folder::InputFolder,
+    input_folder::{InputFolder, Subfolders},
     language::tr,
     own_styles,
     presets::{self, NamedPreset, Preset},
@@ -181,6 +181,8 @@ pub enum Task {
 pub enum StyleTask {
     /// One is saved.
     Save(Style),
+    /// That of this name gets another one.
+    Rename(String, String),
     /// That of this name is deleted.
     Delete(String),
 }
@@ -269,14 +271,10 @@ pub enum FileEvent {
     Tags(Vec<Tag>),
     /// The input images of a folder.
     Inputs {
-        /// The folder.
-        folder: PathBuf,
-        /// The folder of the results.
-        results: PathBuf,
-        /// What each is used as.
-        used_as: InputUse,
-        /// What is in it.
-        found: InputFolder,
+        /// Those of the folder itself.
+        own: Box<FolderInputs>,
+        /// Those of its subfolders, too.
+        all: InputFolder,
     },
     /// Files are on the clipboard.
     FilesCopied(Vec<PathBuf>),
@@ -540,8 +538,13 @@ impl Reporter {
                 self.say(FileEvent::Styles { styles, own: saved.unwrap_or_default(), errors })
             }
             Task::ListInputs { folder, results, extension, used_as } => {
-                self.say(match InputFolder::of(&folder, &results, extension) {
-                    Ok(found) => FileEvent::Inputs { folder, results, used_as, found },
+                let of = |subfolders| InputFolder::of(&folder, &results, extension, subfolders);
+                let both = of(Subfolders::LeftOut).and_then(|own| Ok((own, of(Subfolders::Included)?)));
+                self.say(match both {
+                    Ok((found, all)) => {
+                        let own = Box::new(FolderInputs { folder, results, used_as, found });
+                        FileEvent::Inputs { own, all }
+                    }
                     Err(error) => FileEvent::Failed {
                         title: tr!("files-folder-unusable"),
                         failure: Failure {
@@ -595,6 +598,7 @@ impl Reporter {
     fn change_styles(&self, folder: &Path, task: StyleTask) -> Result<(), Gone> {
         let done = match task {
             StyleTask::Save(style) => own_styles::save(folder, style),
+            StyleTask::Rename(name, new) => own_styles::rename(folder, &name, new),
             StyleTask::Delete(name) => own_styles::delete(folder, &name),
         };
         done.or_else(|error| {

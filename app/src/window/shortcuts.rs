@@ -27,8 +27,8 @@ pub struct Escape {
     sheet: Option<Sheet>,
     /// Whether it closes the dialog for grids.
     pub grid: bool,
-    /// Whether it closes the question which model gets a preview.
-    pub preview: bool,
+    /// Whether it closes a question.
+    pub question: bool,
     /// Whether it closes the question how to enlarge files.
     pub upscaling: bool,
     /// Whether it closes the place of models, if that is open.
@@ -62,7 +62,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let asks = before.grid || before.preview || before.upscaling;
+    let asks = before.grid || before.question || before.upscaling;
     let is_covered = now.open.palette || before.browser || before.sheet.is_some() || asks;
     let closes_library = before.library == Some(true) && !is_covered;
     // The palette closes by itself.
@@ -75,8 +75,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             Some(Action::Browse(Browse::Close))
         } else if before.upscaling {
             Some(UpscaleStep::Close.into())
-        } else if before.preview {
-            Some(LibraryAction::ClosePreview.into())
+        } else if before.question {
+            Some(Action::CloseQuestion)
         } else if before.grid {
             Some(Making::AskGrid(false).into())
         } else if before.sheet == Some(Sheet::Help) {

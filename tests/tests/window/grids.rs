@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
-    action::Action,
+    action::{Action, InputUse, Making},
     files::Dialog,
     settings::{OutputSettings, Setting},
     state::{Shown, State},
@@ -49,6 +49,8 @@ fn jobs(window: &Window) -> Vec<Job> {
 /// Chooses in a list, which is drawn last.
 fn choose(window: &mut Window, list: &str, choice: &str) {
     window.click(list);
+    window.harness.get_all_by_label(choice).last().unwrap().scroll_to_me();
+    window.frames();
     window.harness.get_all_by_label(choice).last().unwrap().click();
     window.frames();
 }
@@ -429,6 +431,45 @@ fn each_image_of_a_folder_becomes_one() {
     assert_eq!(files, ["a.png", "b.png"].map(|name| results.join(name)));
     assert_eq!(all[1].0.request.source.as_ref().unwrap().path, photos.join("b.png"));
     assert!(window.shows("2 images of photos queued"));
+}
+
+#[test]
+fn images_of_subfolders_keep_their_places_and_are_one_row_of_the_queue() {
+    let (mut window, folder) = with_folder();
+    let photos = photos(folder.path());
+    std::fs::create_dir_all(photos.join("sea/deep")).unwrap();
+    photo(&photos.join("sea/deep"), "c.png");
+    let ctx = window.harness.ctx.clone();
+    let choose = Making::Folder(photos.clone(), InputUse::Source);
+    window.harness.state_mut().act(&ctx, choose.clone().into());
+    window.wait_for_words("Include subfolders: 1 image");
+    assert!(window.shows("3 images to generate from"));
+    window.click("Include subfolders: 1 image");
+    assert!(window.shows("2 images to generate from"));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Include subfolders") && jobs(&window).is_empty());
+
+    window.harness.state_mut().act(&ctx, choose.into());
+    window.wait_for_words("3 images to generate from");
+    window.harness.get_all_by_label("Generate").last().unwrap().click();
+    window.frames();
+    let all = jobs(&window);
+    let files: Vec<_> = all.iter().map(|job| job.output.clone().unwrap()).collect();
+    let results = folder.path().join("photos new");
+    let expected = ["a.png", "b.png", "sea/deep/c.png"].map(|name| Output::File(results.join(name)));
+    assert_eq!(files, expected);
+    window.click("Queue 3");
+    assert!(window.shows("photos · 0 of 3"));
+    finish(&mut window, &folder, &all[0]);
+    assert!(window.shows("photos · 1 of 3"));
+    window.click("Cancel the folder");
+    assert_eq!(window.take_commands().len(), 2);
+    for job in &all[1..] {
+        window.says(Event::Cancelled { job: job.id });
+    }
+    window.frames();
+    assert_eq!(composed(&folder), Vec::<PathBuf>::new(), "nothing is composed");
 }
 
 #[test]

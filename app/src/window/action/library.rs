@@ -41,8 +41,6 @@ pub enum LibraryAction {
         /// Whether a preview that is there may be replaced.
         replaces: bool,
     },
-    /// Close that question.
-    ClosePreview,
     /// Something in the place for downloads.
     Get(GetAction),
 }

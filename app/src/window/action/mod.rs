@@ -26,7 +26,7 @@ pub use gallery::GalleryAction;
 pub use get::GetAction;
 pub use kept::Keeping;
 pub use library::LibraryAction;
-pub use making::{InputUse, Making};
+pub use making::{FolderInputs, InputUse, Making};
 pub use section::Section;
 pub use upscale::UpscaleStep;
 
@@ -37,6 +37,10 @@ pub enum Action {
     Edit(Box<Draft>),
     /// Open a section of the settings panel, and scroll to it.
     ShowSection(Section),
+    /// Close the question that is asked.
+    CloseQuestion,
+    /// Use the settings without all that is in force out of sight.
+    RemoveInForce(Box<Draft>),
     /// Change a setting outside it.
     Set(Setting),
     /// Insert an example into the prompt.

@@ -3,6 +3,8 @@
 /// A section of the panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
+    /// The prompts and their styles.
+    Prompt,
     /// Settings presets.
     Presets,
     /// Width and height.
@@ -39,7 +41,8 @@ pub enum Section {
 
 impl Section {
     /// All of them, in their order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
+        Self::Prompt,
         Self::Presets,
         Self::Size,
         Self::Steps,

@@ -38,6 +38,11 @@ impl SluiceApp {
         match action {
             Action::Edit(draft) => settings.draft = *draft,
             Action::Set(setting) => self.set(ctx, setting),
+            Action::RemoveInForce(bare) => {
+                let load = self.state.restore(*bare, tr!("app-chips-removed"), Vec::new());
+                self.send(load);
+            }
+            Action::CloseQuestion => self.question = None,
             Action::ShowSection(section) => self.show_section(ctx, section),
             Action::UsePrompt(prompt) => settings.draft.request.prompt = prompt,
             Action::RandomizeSeed => self.state.randomize_seed(self.new_seed),
@@ -170,7 +175,10 @@ impl SluiceApp {
         match setting {
             Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
             Setting::Scale(scale) => ctx.set_zoom_factor(scale),
-            Setting::ReducedMotion(reduced) => tokens::reduce_motion(ctx, reduced),
+            Setting::ReducedMotion(reduced) => {
+                let system = self.state.surroundings.reduces_motion;
+                tokens::reduce_motion(ctx, reduced.unwrap_or(system));
+            }
             Setting::Engines(ref list) => self.use_engines(list),
             _ => {}
         }
@@ -454,9 +462,7 @@ impl SluiceApp {
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, own, errors } => self.take_styles(styles, own, errors),
-            FileEvent::Inputs { folder, results, used_as, found } => {
-                self.take_inputs(&folder, results, used_as, found);
-            }
+            FileEvent::Inputs { own, all } => self.take_inputs(*own, all),
             FileEvent::Composed { path, thumbnail, length, settings } => {
                 self.take_composed(path, thumbnail, length, settings);
             }

@@ -13,7 +13,7 @@ use crate::window::{
     action::LibraryAction,
     files::Task,
     library::{LibraryEvent, LibraryTask, is_due},
-    preview_dialog::PreviewDialog,
+    question::{PreviewQuestion, Question},
     state::{EntryId, NextFit, Search, State, file_name},
     widgets::TagChange,
 };
@@ -63,10 +63,9 @@ impl SluiceApp {
                 self.request(Task::ListPreviewed { image, opened });
             }
             LibraryAction::UsePreview { image, model, replaces } => {
-                self.previewing = None;
+                self.question = None;
                 self.request(Task::SavePreview { image, model, replaces });
             }
-            LibraryAction::ClosePreview => self.previewing = None,
         }
     }
 
@@ -180,7 +179,7 @@ impl SluiceApp {
             let message = tr!("library-preview-no-model", name = file_name(&image));
             return self.fail(&tr!("library-preview-failed"), message, None);
         }
-        self.previewing = Some(PreviewDialog { image, models, chosen: 0 });
+        self.question = Some(Question::Preview(PreviewQuestion { image, models, chosen: 0 }));
     }
 
     /// A model has a new preview.

@@ -1,14 +1,15 @@
 //! Executes what starts several jobs at once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Lock, SluiceApp};
 use crate::{
     input_folder::InputFolder,
     language::tr,
     window::{
-        action::{InputUse, Making},
+        action::{FolderInputs, Making},
         files::Task,
+        question::{FolderQuestion, Question},
         state::{ClipLength, Notice, Shown, file_name},
     },
 };
@@ -47,6 +48,10 @@ impl SluiceApp {
                 let command = self.state.show_depth(image);
                 self.send(command);
             }
+            Making::Inputs(inputs) => {
+                self.question = None;
+                self.queue_inputs(*inputs);
+            }
             Making::Folder(folder, used_as) => {
                 let (output, name) = (self.output_folder(), file_name(&folder));
                 let results = output.join(&name);
@@ -81,15 +86,19 @@ impl SluiceApp {
         data.map(|data| data.join(GROUPS))
     }
 
-    /// Queues a job for each input image of a folder.
-    pub(super) fn take_inputs(
-        &mut self,
-        folder: &Path,
-        results: PathBuf,
-        used_as: InputUse,
-        found: InputFolder,
-    ) {
-        let name = file_name(folder);
+    /// Takes the input images of a folder, and asks whether those of its subfolders are used if it has any.
+    pub(super) fn take_inputs(&mut self, own: FolderInputs, all: InputFolder) {
+        if all.count() > own.found.count() {
+            let includes = true;
+            self.question = Some(Question::Folder(FolderQuestion { own, all, includes }));
+        } else {
+            self.queue_inputs(own);
+        }
+    }
+
+    /// Queues a job for each of these input images.
+    fn queue_inputs(&mut self, FolderInputs { folder, results, used_as, found }: FolderInputs) {
+        let name = file_name(&folder);
         let InputFolder { images, done } = found;
         if images.is_empty() {
             let message = match done {
@@ -99,7 +108,7 @@ impl SluiceApp {
             return self.fail(&tr!("app-nothing-to-generate"), message, None);
         }
         let count = images.len();
-        let commands = self.state.generate_from_folder(images, used_as, self.new_seed);
+        let commands = self.state.generate_from_folder(&name, images, used_as, self.new_seed);
         if commands.is_empty() {
             return self.fail(&tr!("app-cannot-generate"), tr!("app-check-settings"), None);
         }

@@ -88,7 +88,8 @@ impl SidePanel {
             Section::Detailers => self.detailers.open = true,
             Section::Interpolation => self.smooth = true,
             Section::Guidance => self.guidance = true,
-            Section::Presets
+            Section::Prompt
+            | Section::Presets
             | Section::Size
             | Section::Steps
             | Section::Seed
@@ -108,6 +109,7 @@ pub fn sections(state: &State) -> Vec<(Section, String)> {
     let takes_refiner = state.summary().is_some_and(|summary| summary.takes_refiner);
     let name = |section| {
         Some(match section {
+            Section::Prompt => tr!("side-panel-prompt"),
             Section::Presets => tr!("side-panel-presets"),
             Section::Size => tr!("side-panel-size"),
             Section::Steps => tr!("side-panel-steps"),
@@ -182,7 +184,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     let SidePanel { seed_text, presets, adapters, control_nets, image_prompts, .. } = panel;
     let sought = &mut panel.sought;
     clip::switch(ui, parts);
-    prompts::show(ui, parts);
+    section(ui, sought, Section::Prompt, |ui| prompts::show(ui, parts));
     gap(ui);
     section(ui, sought, Section::Presets, |ui| presets::show(ui, parts, presets));
     section(ui, sought, Section::Size, |ui| size::show(ui, parts));

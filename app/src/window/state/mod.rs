@@ -145,6 +145,8 @@ pub struct Surroundings {
     pub locales: Vec<String>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
+    /// Whether the system asks for less motion.
+    pub reduces_motion: bool,
     /// The NVIDIA cards of this computer.
     pub cards: Vec<Card>,
 }
@@ -377,6 +379,11 @@ impl State {
         self.settings.draft.seed_is_fresh = true;
     }
 
+    /// Whether nothing moves by itself: as the settings say, or else the system.
+    pub fn reduces_motion(&self) -> bool {
+        self.settings.reduced_motion.unwrap_or(self.surroundings.reduces_motion)
+    }
+
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
@@ -567,7 +574,7 @@ impl State {
         let shown = self.images.shown_recent();
         let clip = shown.and_then(|recent| Some((recent.id, recent.clip()?)));
         let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
-        let is_asked_for = |id| !self.images.is_of_start(id) && !self.settings.reduced_motion;
+        let is_asked_for = |id| !self.images.is_of_start(id) && !self.reduces_motion();
         let waits = clip.is_some_and(|(id, ..)| !is_asked_for(id) && self.player.playback(id).is_none());
         self.player.follow(clip, now);
         if waits {

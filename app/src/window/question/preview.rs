@@ -2,20 +2,22 @@
 
 use std::path::PathBuf;
 
-use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui};
+use egui::{RichText, Ui};
 
-use super::{
-    action::{Action, LibraryAction},
-    icons,
-    state::file_name,
-    tokens::{Palette, font, size, space},
-    widgets::{self, Weight},
+use crate::{
+    language::tr,
+    window::{
+        action::{Action, LibraryAction},
+        icons,
+        state::file_name,
+        tokens::{Palette, font},
+        widgets::{self, Weight},
+    },
 };
-use crate::language::tr;
 
 /// The question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PreviewDialog {
+pub struct PreviewQuestion {
     /// The image, or the clip whose first frame is used.
     pub image: PathBuf,
     /// The model and the LoRAs of the image, and the opened model: each with whether it has a preview that would be replaced.
@@ -24,22 +26,9 @@ pub struct PreviewDialog {
     pub chosen: usize,
 }
 
-impl PreviewDialog {
-    /// Draws it over the window.
-    pub fn show(&mut self, ctx: &Context, actions: &mut Vec<Action>) {
-        let modal = Modal::new(Id::unique("sluice preview")).show(ctx, |ui| {
-            Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
-                ui.set_width(size::CARD);
-                ui.spacing_mut().item_spacing.y = space::S;
-                self.contents(ui, actions);
-            });
-        });
-        if modal.backdrop_response.clicked() {
-            actions.push(LibraryAction::ClosePreview.into());
-        }
-    }
-
-    fn contents(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+impl PreviewQuestion {
+    /// Draws it.
+    pub(super) fn contents(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         let ink = Palette::of(ui).text;
         let words = tr!("library-preview-title");
         ui.label(RichText::new(words).font(font::semibold(font::HEADING)).color(ink));
@@ -65,7 +54,7 @@ impl PreviewDialog {
                 .on_hover_text(tr!("library-preview-cancel-tip"))
                 .clicked()
             {
-                actions.push(LibraryAction::ClosePreview.into());
+                actions.push(Action::CloseQuestion);
             }
         });
     }
