@@ -1,4 +1,4 @@
-//! Jobs that belong together: their images are composed into one.
+//! Jobs that belong together: the cells of a grid, whose images are composed into one, or the input images of a folder.
 
 use std::{
     collections::BTreeMap,
@@ -11,9 +11,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     memory::Plan,
-    output::{Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_png},
+    output::{
+        Clip, Codec, Drawn, Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_media,
+    },
     request::{
-        FrameRange, Request, SourceClip,
+        Fit, FrameRange, Request, SourceClip,
         grid::{Cell, Grid, GridLabels, GridRecord},
     },
     session::{GroupPlace, JobId, Picture, StageKind},
@@ -22,7 +24,7 @@ use sluice_engine::{
 
 use crate::fonts;
 
-/// Jobs whose images are composed into one.
+/// Jobs that belong together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// A name that no other group has, not even one of another session.
@@ -31,7 +33,11 @@ pub struct Group {
     /// The settings from which all differ.
     request: Request,
     record: Option<GridRecord>,
+    /// Where the composed image goes.
     output: Output,
+    /// The name of the folder whose images these are. They are not composed.
+    #[serde(default)]
+    folder: Option<String>,
     /// The jobs that have not ended, with the place of their first image.
     #[serde(skip)]
     open: BTreeMap<JobId, usize>,
@@ -57,9 +63,16 @@ impl Group {
         Self::new(Sheet::new(labels, size_of(request)), request.clone(), None, output)
     }
 
+    /// For the images of a folder, without their jobs.
+    pub fn of_folder(name: &str, request: &Request, count: usize) -> Self {
+        let sheet = Sheet::new(GridLabels::plain(count), size_of(request));
+        let group = Self::new(sheet, request.clone(), None, Output::Folder(PathBuf::new()));
+        Self { folder: Some(name.to_owned()), ..group }
+    }
+
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
         let (open, ended) = (BTreeMap::new(), BTreeMap::new());
-        Self { id: new_id(), sheet, request, record, output, open, ended, earlier: 0 }
+        Self { id: new_id(), sheet, request, record, output, folder: None, open, ended, earlier: 0 }
     }
 
     /// Its name.
@@ -70,6 +83,16 @@ impl Group {
     /// The place of a cell.
     pub fn place(&self, at: [usize; 3]) -> GroupPlace {
         GroupPlace { group: self.id.clone(), place: self.sheet.place(at) }
+    }
+
+    /// The place of an image of a folder.
+    pub fn nth(&self, place: usize) -> GroupPlace {
+        GroupPlace { group: self.id.clone(), place }
+    }
+
+    /// The name of the folder whose images these are.
+    pub fn folder(&self) -> Option<&str> {
+        self.folder.as_deref()
     }
 
     /// Adds a job, with the place of its first image.
@@ -133,34 +156,94 @@ impl Group {
 
     /// Whether there is anything to compose.
     pub fn has_images(&self) -> bool {
-        self.sheet.files.iter().any(Option::is_some)
+        self.folder.is_none() && self.sheet.files.iter().any(Option::is_some)
     }
 
-    /// Composes the images and writes the result.
+    /// Composes the images, or the clips if there are any, and writes the result.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write(&self, model: &str, family: &str) -> Result<(PathBuf, Image), OutputError> {
-        let composed = self.sheet.compose(first_image, fonts::finder());
+    pub fn write(&self, model: &str, family: &str) -> Result<Composed, OutputError> {
+        let media = self.composed();
         let settings =
             Settings { grid: self.record.clone(), ..Settings::new(&self.request, model, family, 0) };
         let path = match &self.output {
             Output::Folder(folder) | Output::Named(NamedOutput { folder, .. }) => {
-                Sheet::save_in(folder, composed.clone(), &settings)?
+                Sheet::save_in(folder, &media, &settings)?
             }
             Output::File(path) => {
-                write_png(path, &Media::Image(composed.clone()), &settings)?;
-                path.clone()
+                // Clips whose frames cannot be read here are composed into an image of their first ones.
+                let fits = media.is_clip() || !is_of_clips(path);
+                let path = if fits { path.clone() } else { path.with_extension("png") };
+                write_media(&path, &media, &settings, Codec::H264)?;
+                path
             }
         };
-        Ok((path, composed))
+        let (frames, rate) = (media.frames().len() as u32, self.request.frame_rate);
+        let (rate, first) = match media {
+            Media::Clip(clip) => (clip.rate, clip.frames.into_iter().next()),
+            Media::Image(image) => (rate, Some(image)),
+        };
+        Ok(Composed { path, first, frames, rate })
     }
+
+    fn composed(&self) -> Media {
+        let clips: Vec<_> = self.sheet.files.iter().flatten().filter_map(|path| clip_info(path)).collect();
+        let rate = clips.iter().map(|clip| clip.rate as f32).fold(0.0, f32::max);
+        let frames = |clip: &source::ClipInfo| (clip.seconds * f64::from(rate)).round() as usize;
+        match clips.iter().map(frames).max() {
+            Some(longest) if longest > 1 => {
+                let read = |path: &Path, drawn: Drawn<'_>| frames_of(path, rate, drawn);
+                let frames = self.sheet.compose_clip(longest, read, fonts::finder());
+                Media::Clip(Clip::silent(frames, rate))
+            }
+            _ => Media::Image(self.sheet.compose(first_image, fonts::finder())),
+        }
+    }
+}
+
+/// What a group became.
+#[derive(Debug)]
+pub struct Composed {
+    /// Its file.
+    pub path: PathBuf,
+    /// The image, or the first frame of the clip.
+    pub first: Option<Image>,
+    /// The number of frames: 1 for an image.
+    pub frames: u32,
+    /// Frames per second.
+    pub rate: f32,
 }
 
 fn new_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     format!("{since}-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Whether a file with this name is a clip.
+fn is_of_clips(path: &Path) -> bool {
+    let stills = ["png", "jpg", "jpeg", "webp"];
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    !stills.iter().any(|still| extension.eq_ignore_ascii_case(still))
+}
+
+/// What is known about a clip whose frames can be read.
+fn clip_info(path: &Path) -> Option<source::ClipInfo> {
+    source::ClipInfo::open(path).ok().flatten().filter(|clip| clip.frames > 1 && clip.rate > 0.0)
+}
+
+/// The frames of a clip at a rate, or an image, in the size in which they are drawn.
+fn frames_of(path: &Path, rate: f32, drawn: Drawn<'_>) -> Vec<Image> {
+    let Some(info) = clip_info(path) else {
+        return first_image(path).and_then(|image| Sheet::fitted(image, drawn)).into_iter().collect();
+    };
+    let [width, height] = drawn([info.width, info.height]);
+    let clip = SourceClip { path: path.to_owned(), fit: Fit::Stretch, ..SourceClip::default() };
+    read_clip(&clip, Some(rate), (width, height)).unwrap_or_else(|error| {
+        tracing::warn!(path = %path.display(), %error, "a cell of the grid stays empty");
+        Vec::new()
+    })
 }
 
 /// An image, or the first frame of a clip.

@@ -54,6 +54,16 @@ pub fn save(folder: &Path, style: Style) -> Result<(), OwnStyleError> {
     write(folder, &styles)
 }
 
+/// Gives a style another name, in its place.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn rename(folder: &Path, name: &str, new: String) -> Result<(), OwnStyleError> {
+    let mut styles = saved(folder)?;
+    styles.iter_mut().filter(|style| style.name == name).for_each(|style| style.name.clone_from(&new));
+    write(folder, &styles)
+}
+
 /// Deletes a style.
 ///
 /// # Errors
@@ -101,7 +111,9 @@ mod tests {
         save(&styles, style("film", "film grain")).unwrap();
         save(&styles, style("ink", "ink")).unwrap();
         assert_eq!(saved(&styles).unwrap(), [style("ink", "ink"), style("film", "film grain")]);
-        delete(&styles, "ink").unwrap();
+        rename(&styles, "ink", "wash".to_owned()).unwrap();
+        assert_eq!(saved(&styles).unwrap(), [style("wash", "ink"), style("film", "film grain")]);
+        delete(&styles, "wash").unwrap();
         assert_eq!(saved(&styles).unwrap(), [style("film", "film grain")]);
         delete(&styles, "film").unwrap();
         assert_eq!(saved(&styles).unwrap(), []);

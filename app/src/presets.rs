@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     adapters::nearest,
-    request::{AdapterUse, GuidanceOptions, Hires, ModelSource, Request, Sampler, Schedule, Style},
+    request::{AdapterUse, Detailer, GuidanceOptions, Hires, ModelSource, Request, Sampler, Schedule, Style},
 };
 
 use crate::folders::preset_folder;
@@ -42,6 +42,7 @@ pub struct Preset {
     negative_prompt: Option<String>,
     guiding: Option<GuidanceOptions>,
     hires: Option<KeptHires>,
+    detailers: Option<Vec<Detailer>>,
     adapters: Option<Vec<AdapterUse>>,
     styles: Option<Vec<Style>>,
 }
@@ -121,6 +122,7 @@ impl Preset {
             negative_prompt: Some(request.negative_prompt.clone()),
             guiding: Some(request.guiding),
             hires: Some(request.hires.clone().map_or(KeptHires::Is(false), KeptHires::As)),
+            detailers: Some(request.detailers.clone()),
             adapters: Some(request.adapters.clone()),
             styles: Some(request.styles.clone()),
         }
@@ -150,6 +152,7 @@ impl Preset {
                 Some(KeptHires::Is(true)) => Some(request.hires.unwrap_or_default()),
                 Some(KeptHires::As(hires)) => Some(hires.clone()),
             },
+            detailers: self.detailers.clone().unwrap_or(request.detailers),
             adapters: self.adapters.clone().unwrap_or(request.adapters),
             styles: self.styles.clone().unwrap_or(request.styles),
             ..request
@@ -320,6 +323,10 @@ mod tests {
             schedule: Schedule::Karras,
             clip_skip: 2,
             hires: Some(Hires { scale: 1.5, ..Hires::default() }),
+            detailers: vec![Detailer {
+                steps: Some(12),
+                ..Detailer::new("/models/face_yolov8n.safetensors")
+            }],
             adapters: vec![AdapterUse { path: "/loras/ink.safetensors".into(), weight: 0.5 }],
             styles: vec![Style {
                 name: "Film".to_owned(),

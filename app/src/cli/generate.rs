@@ -6,7 +6,7 @@ use sluice_engine::{
     output::Codec,
     request::{
         Enhanced, ModelSource, Request, Schedule, Variation,
-        grid::{Grid, GridLabels},
+        grid::{Grid, GridLabels, GridSetting},
     },
     session::{Command, Event, Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject, Reports},
     units,
@@ -32,6 +32,7 @@ use super::{
 };
 use crate::{
     groups::{Group, seconds_of_another},
+    input_folder::Subfolders,
     seed::random_seed,
 };
 
@@ -163,6 +164,12 @@ pub(super) fn run(mut args: Args) -> anyhow::Result<Outcome> {
     let request = args.request(&summary)?;
     let grid =
         args.grid.grid().map_err(|error| refuse(error.to_string(), "Change --x, --y or --z.".to_owned()))?;
+    let grid = match grid {
+        Some(grid) if grid.varies(GridSetting::Style) => {
+            Some(grid.with_styles(args.request.known_styles(&request)?))
+        }
+        other => other,
+    };
     let enhanced = match args.enhanced(&engine, &summary.family, request.seed)? {
         Ok(enhanced) => enhanced,
         Err(outcome) => return Ok(outcome),
@@ -293,14 +300,14 @@ fn compose(group: &Group, names: &ModelNames, listener: &Listener, outcome: &mut
         return;
     }
     match group.write(&names.model, &names.family) {
-        Ok((path, _)) if listener.json() => {
-            let line = serde_json::json!({ "event": "composed", "path": path });
+        Ok(composed) if listener.json() => {
+            let line = serde_json::json!({ "event": "composed", "path": composed.path });
             if stdout::line(&line.to_string()).is_err() {
                 *outcome = Outcome::Failed;
             }
         }
-        Ok((path, _)) => {
-            if stdout::line(&path.display().to_string()).is_err() {
+        Ok(composed) => {
+            if stdout::line(&composed.path.display().to_string()).is_err() {
                 *outcome = Outcome::Failed;
             }
         }
@@ -384,6 +391,7 @@ impl Args {
             grid,
             composes_batch: self.grid.batch_grid,
             output: self.output.as_deref(),
+            subfolders: if self.source.subfolders { Subfolders::Included } else { Subfolders::LeftOut },
             job: &job,
         };
         plan.jobs(request)

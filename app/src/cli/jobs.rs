@@ -10,7 +10,11 @@ use sluice_engine::{
 };
 
 use super::exit::refuse;
-use crate::{folders::pictures_folder, groups::Group, input_folder::InputFolder};
+use crate::{
+    folders::pictures_folder,
+    groups::Group,
+    input_folder::{InputFolder, Subfolders},
+};
 
 /// Jobs, what to call each of them, and which are composed into one image.
 #[derive(Debug, Default)]
@@ -32,6 +36,8 @@ pub(super) struct Plan<'a> {
     pub grid: Option<&'a Grid>,
     pub composes_batch: bool,
     pub output: Option<&'a Path>,
+    /// Whether a folder of input images has others.
+    pub subfolders: Subfolders,
     /// The job of a request.
     pub job: &'a JobOf<'a>,
 }
@@ -127,8 +133,9 @@ impl Plan<'_> {
         );
         let extension = if request.frames == 1 { "png" } else { "mp4" };
         let advice = || "Give a folder with images, and another folder as --output.".to_owned();
-        let InputFolder { images, done } = InputFolder::of(&source.path, &results, extension)
-            .map_err(|error| refuse(format!("{}: {error}", source.path.display()), advice()))?;
+        let InputFolder { images, done } =
+            InputFolder::of(&source.path, &results, extension, self.subfolders)
+                .map_err(|error| refuse(format!("{}: {error}", source.path.display()), advice()))?;
         if images.is_empty() && done == 0 {
             return Err(refuse(format!("{} contains no images", source.path.display()), advice()));
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     adapters::FewSteps,
     request::{
-        AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Windows,
+        AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Style, Windows,
     },
     session::Defaults,
     text::{read_styles, styles_around},
@@ -194,12 +194,7 @@ impl RequestArgs {
         if self.styles.is_empty() {
             return Ok(request);
         }
-        for path in self.style_files.iter().filter(|path| !path.is_dir()) {
-            read_styles(path)
-                .map_err(|error| refuse(error.to_string(), "Give another --style-file.".to_owned()))?;
-        }
-        let chosen: Vec<PathBuf> = self.style_files.iter().cloned().chain(style_folder()).collect();
-        let (known, _) = styles_around(&request.model.resolve().unwrap_or_default(), &chosen);
+        let known = self.known_styles(&request)?;
         let find = |name: &String| {
             let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
             style.cloned().ok_or_else(|| {
@@ -213,6 +208,19 @@ impl RequestArgs {
         };
         let styles = self.styles.iter().map(find).collect::<anyhow::Result<_>>()?;
         Ok(Request { styles, ..request })
+    }
+
+    /// The styles that there are.
+    ///
+    /// # Errors
+    /// When a file that was given cannot be read.
+    pub fn known_styles(&self, request: &Request) -> anyhow::Result<Vec<Style>> {
+        for path in self.style_files.iter().filter(|path| !path.is_dir()) {
+            read_styles(path)
+                .map_err(|error| refuse(error.to_string(), "Give another --style-file.".to_owned()))?;
+        }
+        let chosen: Vec<PathBuf> = self.style_files.iter().cloned().chain(style_folder()).collect();
+        Ok(styles_around(&request.model.resolve().unwrap_or_default(), &chosen).0)
     }
 
     /// The first LoRA that is made for a few steps, and its settings.

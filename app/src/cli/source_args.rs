@@ -22,6 +22,9 @@ pub(super) struct SourceArgs {
     /// clip.
     #[arg(long, value_name = "FILE", groups = ["input", "first"])]
     init_image: Option<PathBuf>,
+    /// With a folder as --init-image, also use the images of its subfolders. The results keep that structure.
+    #[arg(long, requires = "init_image")]
+    pub subfolders: bool,
     /// The image to edit, in models that edit images (FLUX.1 Kontext); some take several. In other models, and with
     /// --mask, the same as --init-image.
     #[arg(long, value_name = "FILE", groups = ["input", "first"])]

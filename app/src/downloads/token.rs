@@ -92,8 +92,17 @@ fn from_file() -> Option<Token> {
 
 /// The token in the system's keyring, if there is one.
 pub fn kept() -> Option<Token> {
-    let entry = keyring::Entry::new(SERVICE, USER);
-    match entry.and_then(|entry| entry.get_password()) {
+    match keyring::Entry::new(SERVICE, USER) {
+        Ok(entry) => read(&entry),
+        Err(error) => {
+            tracing::debug!(%error, "the system's keyring is not used");
+            None
+        }
+    }
+}
+
+fn read(entry: &keyring::Entry) -> Option<Token> {
+    match entry.get_password() {
         Ok(secret) => Token::new(&secret),
         Err(keyring::Error::NoEntry) => None,
         Err(error) => {
@@ -108,14 +117,22 @@ pub fn kept() -> Option<Token> {
 /// # Errors
 /// Says in words what is wrong, when there is no keyring or it refuses.
 pub fn keep(token: Option<&Token>) -> Result<(), String> {
-    let done = keyring::Entry::new(SERVICE, USER).and_then(|entry| match token {
+    let entry = keyring::Entry::new(SERVICE, USER);
+    entry.and_then(|entry| write(&entry, token)).map_err(in_words)
+}
+
+fn write(entry: &keyring::Entry, token: Option<&Token>) -> keyring::Result<()> {
+    match token {
         Some(token) => entry.set_password(token.secret()),
         None => match entry.delete_credential() {
             Err(keyring::Error::NoEntry) => Ok(()),
             result => result,
         },
-    });
-    done.map_err(|error| match error {
+    }
+}
+
+fn in_words(error: keyring::Error) -> String {
+    match error {
         keyring::Error::NoDefaultStore
         | keyring::Error::NoStorageAccess(_)
         | keyring::Error::PlatformFailure(_) => {
@@ -123,12 +140,62 @@ pub fn keep(token: Option<&Token>) -> Result<(), String> {
                 .to_owned()
         }
         error => format!("The keyring refuses: {error}."),
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use keyring_core::{Error, api::CredentialStoreApi as _, mock};
+
     use super::*;
+
+    /// The entry in a keyring that is empty.
+    fn entry() -> keyring::Entry {
+        keyring::Entry { inner: mock::Store::new().unwrap().build(SERVICE, USER, None).unwrap() }
+    }
+
+    /// The next step with the keyring fails.
+    fn fails(entry: &keyring::Entry, error: Error) {
+        entry.inner.as_any().downcast_ref::<mock::Cred>().unwrap().set_error(error);
+    }
+
+    #[test]
+    fn a_token_is_kept_replaced_and_removed() {
+        let (entry, token) = (entry(), |text: &str| Token::new(text).unwrap());
+        assert_eq!(read(&entry), None);
+        for secret in ["hf_first", "hf_second"] {
+            write(&entry, Some(&token(secret))).unwrap();
+            assert_eq!(read(&entry), Some(token(secret)));
+        }
+        for _ in 0..2 {
+            write(&entry, None).unwrap();
+            assert_eq!(read(&entry), None, "what is not there can be removed, too");
+        }
+        // Another program may have written something else.
+        entry.set_password("two words").unwrap();
+        assert_eq!(read(&entry), None);
+    }
+
+    #[test]
+    fn a_keyring_that_fails_is_said_and_never_shows_the_token() {
+        let (entry, token) = (entry(), Token::new("hf_secret").unwrap());
+        write(&entry, Some(&token)).unwrap();
+        let locked = || Error::NoStorageAccess("it is locked".into());
+        fails(&entry, locked());
+        assert_eq!(read(&entry), None);
+        assert_eq!(read(&entry), Some(token.clone()), "once it is open again");
+        for (error, expected) in [
+            (locked(), "This system has no keyring. Set the variable HF_TOKEN"),
+            (Error::TooLong("password".to_owned(), 5), "The keyring refuses: "),
+        ] {
+            fails(&entry, error);
+            let words = in_words(write(&entry, Some(&token)).unwrap_err());
+            assert!(words.starts_with(expected) && !words.contains("hf_secret"), "{words}");
+        }
+        fails(&entry, locked());
+        write(&entry, None).unwrap_err();
+        assert_eq!(read(&entry), Some(token), "it is still there");
+    }
 
     #[test]
     fn a_token_is_never_shown() {

@@ -10,7 +10,7 @@ mod samplers;
 mod shelf;
 
 use serde::{Deserialize, Serialize};
-use sluice_engine::request::{ControlMode, Fit, Preprocessor, Variation};
+use sluice_engine::request::{BoxOrder, ControlMode, Fit, Preprocessor, Variation};
 
 pub use error::OrderError;
 pub use inputs::{Given, Inputs};
@@ -107,6 +107,9 @@ pub struct Order {
     /// A second model for the last steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refiner: Option<RefinerOrder>,
+    /// What is found in the image and inpainted again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub detailers: Vec<DetailerOrder>,
 }
 
 /// An adapter by name.
@@ -219,6 +222,44 @@ pub struct ImagePromptOrder {
     /// The fraction of the steps after which they are not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
+}
+
+/// A detector by name, and how what it finds is inpainted again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DetailerOrder {
+    /// The name of the detector.
+    pub model: String,
+    /// How sure it must be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f32>,
+    /// The most boxes of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
+    /// Which boxes come first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<BoxOrder>,
+    /// Pixels by which what is found grows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grow: Option<u32>,
+    /// Pixels over which what is inpainted fades.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blur: Option<u32>,
+    /// Pixels around it that the model sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub padding: Option<u32>,
+    /// Denoising strength.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<f64>,
+    /// Steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u32>,
+    /// Describes what is in the boxes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub prompt: String,
+    /// What to avoid there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub negative_prompt: String,
 }
 
 /// A second model by name.

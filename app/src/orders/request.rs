@@ -6,14 +6,14 @@ use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
     request::{
-        AdapterUse, ControlNet, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Preprocessor, Refiner,
-        Request, SourceImage, SourceMask, Style,
+        AdapterUse, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Preprocessor,
+        Refiner, Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
 };
 
-use super::{Inputs, MaskOrder, Order, OrderError, OutpaintOrder, Shelf, sampler, schedule};
+use super::{DetailerOrder, Inputs, MaskOrder, Order, OrderError, OutpaintOrder, Shelf, sampler, schedule};
 use crate::{folders::style_folder, input_sizes::size_of_inputs, seed::random_seed};
 
 /// The name that stands for latents among upscalers.
@@ -80,6 +80,7 @@ impl Order {
             control_nets: self.nets(shelf, inputs)?,
             image_prompts: self.image_prompts(shelf, inputs)?,
             depth_model: self.depth(shelf)?,
+            detailers: self.detailers(shelf)?,
             refiner,
             ..usual
         };
@@ -162,6 +163,26 @@ impl Order {
             })
         };
         self.image_prompts.iter().map(prompt).collect()
+    }
+
+    fn detailers(&self, shelf: &Shelf) -> Result<Vec<Detailer>, OrderError> {
+        let detailer = |order: &DetailerOrder| {
+            let usual = Detailer::new(shelf.detector(&order.model)?);
+            Ok(Detailer {
+                confidence: order.confidence.unwrap_or(usual.confidence),
+                most: order.most.unwrap_or(usual.most),
+                order: order.order.unwrap_or(usual.order),
+                grow: order.grow.unwrap_or(usual.grow),
+                blur: order.blur.unwrap_or(usual.blur),
+                padding: order.padding.unwrap_or(usual.padding),
+                strength: order.strength.unwrap_or(usual.strength),
+                steps: order.steps,
+                prompt: order.prompt.clone(),
+                negative_prompt: order.negative_prompt.clone(),
+                ..usual
+            })
+        };
+        self.detailers.iter().map(detailer).collect()
     }
 
     /// What makes depth maps, if a ControlNet follows one.

@@ -66,6 +66,8 @@ pub struct Shelf {
     pub upscalers: Vec<Shelved>,
     /// Depth estimators, which make maps for ControlNets.
     pub depth_models: Vec<Shelved>,
+    /// Detectors, whose boxes detailers inpaint again.
+    pub detectors: Vec<Shelved>,
     /// Whether a path may be given in place of a name.
     takes_paths: bool,
     /// Whether it is that of an engine elsewhere, whose paths cannot be looked at.
@@ -102,13 +104,15 @@ impl Shelf {
                 Kind::IpAdapter => &mut shelf.ip_adapters,
                 Kind::Part if is_depth(&item.path) => &mut shelf.depth_models,
                 Kind::Part if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
+                Kind::Part if content.roles.contains(&Role::Detector) => &mut shelf.detectors,
                 _ => continue,
             };
             let (what, family) = (content.what.clone(), content.family.clone());
             row.push(Shelved { name: item.name.clone(), source: source_of(&item), what, family });
         }
-        let Self { models, adapters, control_nets, ip_adapters, upscalers, depth_models, .. } = &mut shelf;
-        for row in [models, adapters, control_nets, ip_adapters, upscalers, depth_models] {
+        let Self { models, adapters, control_nets, ip_adapters, upscalers, depth_models, detectors, .. } =
+            &mut shelf;
+        for row in [models, adapters, control_nets, ip_adapters, upscalers, depth_models, detectors] {
             tell_apart(row, folders);
         }
         shelf
@@ -167,6 +171,14 @@ impl Shelf {
     pub fn first_depth_model(&self) -> Result<PathBuf, OrderError> {
         let first = self.depth_models.first().map_or("Depth Anything V2", |shelved| &shelved.name);
         self.depth_model(first)
+    }
+
+    /// The file of a detector. Clients know it by the name of the file that it was converted from, such as `face_yolov8n.pt`.
+    ///
+    /// # Errors
+    /// When there is none of this name.
+    pub fn detector(&self, name: &str) -> Result<PathBuf, OrderError> {
+        self.path("detector", &self.detectors, name.strip_suffix(".pt").unwrap_or(name))
     }
 
     /// The upscaler of a name.

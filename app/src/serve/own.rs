@@ -167,6 +167,7 @@ async fn models(State(counter): State<Counter>) -> Json<Value> {
         "models": names(&shelf.models),
         "loras": names(&shelf.adapters),
         "control_nets": names(&shelf.control_nets),
+        "detectors": names(&shelf.detectors),
         "ip_adapters": names(&shelf.ip_adapters),
         "upscalers": names(&shelf.upscalers),
         "depth_models": names(&shelf.depth_models),

@@ -38,11 +38,12 @@ use super::{
     get::DownloadOptions,
     grid::GridDialog,
     help,
-    library::{self as models_place, LibraryOptions, LibraryPlace, LibraryWorker},
+    library::{self as models_place, CopyFinder, LibraryOptions, LibraryPlace, LibraryWorker},
     link::{EngineLink, StartEngines},
     monitor::{self, Monitor},
     palette::CommandPalette,
     plan_panel::{self, PlanPanel},
+    question::Question,
     settings::{Settings, StartupSettings},
     settings_page::{self, SettingsPage},
     shortcuts::{self, Sheet},
@@ -112,6 +113,8 @@ pub struct Setup {
     pub locales: Vec<String>,
     /// Whether characters that the window's fonts lack are drawn with fonts of the system.
     pub system_fonts: bool,
+    /// Says whether the system asks for less motion.
+    pub reduced_motion: Option<Receiver<bool>>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
 }
@@ -165,6 +168,7 @@ impl Setup {
             places: Places::default(),
             locales: Vec::new(),
             system_fonts: false,
+            reduced_motion: None,
             drags_out: false,
         }
     }
@@ -179,6 +183,7 @@ pub struct SluiceApp {
     engines_in_use: EngineList,
     startup_file: Option<PathBuf>,
     cards: Option<Receiver<Vec<Card>>>,
+    reduced_motion: Option<Receiver<bool>>,
     files: Files,
     new_seed: fn() -> u64,
     top_bar: TopBar,
@@ -195,6 +200,7 @@ pub struct SluiceApp {
     /// Text for the clipboard, which takes it in the next frame.
     copied: Option<String>,
     grid: GridDialog,
+    question: Option<Question>,
     palette: CommandPalette,
     /// The title of the window.
     title: String,
@@ -216,6 +222,9 @@ pub struct SluiceApp {
     /// The clip and the part of it that the speaker plays.
     heard: Option<(RecentId, HeardPart)>,
     library: LibraryWorker,
+    copies: CopyFinder,
+    /// The version of the list of models whose copies were asked for.
+    copies_asked: u64,
     library_options: LibraryOptions,
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
@@ -255,15 +264,19 @@ impl SluiceApp {
             places,
             locales,
             system_fonts,
+            reduced_motion,
             drags_out,
         } = setup;
         let repaint = ctx.clone();
         let worker = LibraryWorker::start(library.clone(), Arc::new(move || repaint.request_repaint()));
+        let repaint = ctx.clone();
+        let hashes = library.cache.as_ref().map(|cache| cache.with_extension("hashes"));
+        let copies = CopyFinder::start(hashes, Arc::new(move || repaint.request_repaint()));
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
         ctx.set_zoom_factor(settings.scale);
-        tokens::reduce_motion(ctx, settings.reduced_motion);
+        tokens::reduce_motion(ctx, settings.reduced_motion.unwrap_or_default());
         let request = &mut settings.draft.request;
         request.model = model.unwrap_or_else(|| request.model.clone());
         if adopt_defaults {
@@ -285,6 +298,7 @@ impl SluiceApp {
                     gpu,
                     locales,
                     drags_out,
+                    reduces_motion: false,
                     cards: Vec::new(),
                 },
                 ..State::default()
@@ -294,6 +308,7 @@ impl SluiceApp {
             engines_in_use,
             startup_file,
             cards,
+            reduced_motion,
             files,
             new_seed,
             top_bar: TopBar::default(),
@@ -307,6 +322,7 @@ impl SluiceApp {
             settings_page: None,
             copied: None,
             grid: GridDialog::default(),
+            question: None,
             palette: CommandPalette::default(),
             title: "Sluice".to_owned(),
             was_busy: false,
@@ -320,6 +336,8 @@ impl SluiceApp {
             speaker,
             heard: None,
             library: worker,
+            copies,
+            copies_asked: 0,
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
@@ -331,6 +349,7 @@ impl SluiceApp {
             export_options: None,
         };
         app.state.use_lanes(Lanes::of(names));
+        app.state.jobs.unfinished = std::mem::take(&mut app.state.settings.edited);
         app.choose_language(ctx);
         if matches!(app.lock, Lock::Taken) {
             let details = vec![tr!("app-already-open-details")];
@@ -392,6 +411,10 @@ impl SluiceApp {
                 Some(event) => self.take_file_event(event),
                 None => break,
             }
+        }
+        if let Some(reduces) = self.reduced_motion.as_ref().and_then(|said| said.try_iter().last()) {
+            self.state.surroundings.reduces_motion = reduces;
+            tokens::reduce_motion(ctx, self.state.reduces_motion());
         }
         self.follow_engines(ctx);
         let following = self.state.jobs.take_following();
@@ -476,6 +499,7 @@ impl SluiceApp {
         let sheet = if self.shows_help { Some(Sheet::Help) } else { sheet };
         self.escape = shortcuts::Escape::of(ui.ctx(), self.browser.is_some(), sheet, self.gallery.is_open);
         self.escape.grid = self.grid.is_open;
+        self.escape.question = self.question.is_some();
         self.escape.upscaling = self.state.upscaling.is_some();
         self.escape.library = self.state.library.is_open.then(|| self.library_place.escape_closes());
         if !actions.is_empty() {
@@ -537,6 +561,8 @@ impl SluiceApp {
             browser::show(ui.ctx(), browser, actions);
         } else if let Some(upscaling) = &self.state.upscaling {
             upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
+        } else if let Some(question) = &mut self.question {
+            question.show(ui.ctx(), actions);
         } else if self.grid.is_open {
             self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {
@@ -670,6 +696,7 @@ impl eframe::App for SluiceApp {
 
     fn save(&mut self, storage: &mut dyn eframe::Storage) {
         if !matches!(self.lock, Lock::Taken) {
+            self.state.settings.edited = self.state.jobs.to_keep();
             self.state.settings.store(storage);
         }
     }

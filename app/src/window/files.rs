@@ -3,6 +3,7 @@
 mod clipboard;
 mod dialog;
 mod groups;
+mod previews;
 mod read;
 mod write;
 
@@ -28,7 +29,7 @@ use sluice_engine::{
 };
 
 use super::{
-    action::InputUse,
+    action::{FolderInputs, InputUse},
     image_settings::ImageSettings,
     report::Report,
     settings::StartupSettings,
@@ -38,7 +39,8 @@ use super::{
     },
 };
 use crate::{
-    input_folder::InputFolder,
+    groups::Composed,
+    input_folder::{InputFolder, Subfolders},
     language::tr,
     own_styles,
     presets::{self, NamedPreset, Preset},
@@ -129,6 +131,22 @@ pub enum Task {
         /// What each is used as.
         used_as: InputUse,
     },
+    /// Finds the models of which an image may become the preview.
+    ListPreviewed {
+        /// The image.
+        image: PathBuf,
+        /// The opened model.
+        opened: ModelSource,
+    },
+    /// Makes an image the preview of a model.
+    SavePreview {
+        /// The image, or the clip whose first frame is used.
+        image: PathBuf,
+        /// The model.
+        model: PathBuf,
+        /// Whether a preview that is there may be replaced.
+        replaces: bool,
+    },
     /// Reads the headers of images and clips that are to be enlarged.
     Measure(Vec<PathBuf>),
     /// Changes the presets in a folder, and reads them.
@@ -163,6 +181,8 @@ pub enum Task {
 pub enum StyleTask {
     /// One is saved.
     Save(Style),
+    /// That of this name gets another one.
+    Rename(String, String),
     /// That of this name is deleted.
     Delete(String),
 }
@@ -218,8 +238,19 @@ pub enum FileEvent {
         path: PathBuf,
         /// A thumbnail.
         thumbnail: ColorImage,
+        /// The length of a clip.
+        length: Option<ClipLength>,
         /// Its generation settings.
         settings: Option<Box<ImageSettings>>,
+    },
+    /// The models of which an image may become the preview, each with whether it has one that would be replaced.
+    Previewed(PathBuf, Vec<(PathBuf, bool)>),
+    /// A model has got a preview.
+    PreviewSaved {
+        /// The model.
+        model: PathBuf,
+        /// The file.
+        path: PathBuf,
     },
     /// The groups of previous sessions.
     Groups(Vec<NamedGroup>),
@@ -240,14 +271,10 @@ pub enum FileEvent {
     Tags(Vec<Tag>),
     /// The input images of a folder.
     Inputs {
-        /// The folder.
-        folder: PathBuf,
-        /// The folder of the results.
-        results: PathBuf,
-        /// What each is used as.
-        used_as: InputUse,
-        /// What is in it.
-        found: InputFolder,
+        /// Those of the folder itself.
+        own: Box<FolderInputs>,
+        /// Those of its subfolders, too.
+        all: InputFolder,
     },
     /// Files are on the clipboard.
     FilesCopied(Vec<PathBuf>),
@@ -435,6 +462,11 @@ impl Reporter {
                 }
                 Err(failure) => FileEvent::Failed { title: tr!("app-image-cannot-be-shown"), failure },
             }),
+            Task::ListPreviewed { image, opened } => {
+                let models = previews::models_of(&image, &opened);
+                self.say(FileEvent::Previewed(image, models))
+            }
+            Task::SavePreview { image, model, replaces } => self.say(previews::save(&image, model, replaces)),
             Task::CopyFiles(files) => self.say(clipboard.put(files)),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
@@ -506,8 +538,13 @@ impl Reporter {
                 self.say(FileEvent::Styles { styles, own: saved.unwrap_or_default(), errors })
             }
             Task::ListInputs { folder, results, extension, used_as } => {
-                self.say(match InputFolder::of(&folder, &results, extension) {
-                    Ok(found) => FileEvent::Inputs { folder, results, used_as, found },
+                let of = |subfolders| InputFolder::of(&folder, &results, extension, subfolders);
+                let both = of(Subfolders::LeftOut).and_then(|own| Ok((own, of(Subfolders::Included)?)));
+                self.say(match both {
+                    Ok((found, all)) => {
+                        let own = Box::new(FolderInputs { folder, results, used_as, found });
+                        FileEvent::Inputs { own, all }
+                    }
                     Err(error) => FileEvent::Failed {
                         title: tr!("files-folder-unusable"),
                         failure: Failure {
@@ -561,6 +598,7 @@ impl Reporter {
     fn change_styles(&self, folder: &Path, task: StyleTask) -> Result<(), Gone> {
         let done = match task {
             StyleTask::Save(style) => own_styles::save(folder, style),
+            StyleTask::Rename(name, new) => own_styles::rename(folder, &name, new),
             StyleTask::Delete(name) => own_styles::delete(folder, &name),
         };
         done.or_else(|error| {
@@ -625,8 +663,13 @@ impl Reporter {
 /// Composes the images of a group and saves the result.
 fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
     match group.write(model, family) {
-        Ok((path, image)) => FileEvent::Composed {
-            thumbnail: color_image(&image).map(|image| thumbnail(&image)).unwrap_or_default(),
+        Ok(Composed { path, first, frames, rate }) => FileEvent::Composed {
+            thumbnail: first
+                .as_ref()
+                .and_then(color_image)
+                .map(|image| thumbnail(&image))
+                .unwrap_or_default(),
+            length: (frames > 1).then_some(ClipLength { frames, rate }),
             settings: settings_inside(&path),
             path,
         },

@@ -1,8 +1,10 @@
 //! The dialog for grids: what varies, and how many images that makes.
 
+use std::path::PathBuf;
+
 use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
 use sluice_engine::request::{
-    Request, Sampler, Schedule,
+    ComputeDtype, Request, Sampler, Schedule,
     grid::{Axis, Grid, GridError, GridSetting},
 };
 
@@ -81,7 +83,7 @@ impl GridDialog {
         ui.label(RichText::new(tr!("grid-title")).font(font::semibold(font::HEADING)).color(palette.text));
         widgets::hint(ui, tr!("grid-hint"));
         for (names, typed) in axis_names().iter().zip(&mut self.axes) {
-            axis(ui, names, typed);
+            axis(ui, names, typed, state);
         }
         self.check(state);
         let result = self.checked.as_ref().map(|checked| &checked.result);
@@ -136,6 +138,7 @@ impl GridDialog {
         let result = match error {
             Some(error) => Err(error),
             None => Grid::new(axes).and_then(|grid| {
+                let grid = grid.with_styles(state.styles.clone());
                 grid.cells(&request)?;
                 let seconds = state.seconds_of(&grid);
                 Ok((grid, seconds))
@@ -154,7 +157,7 @@ fn axis_names() -> [[String; 3]; 3] {
     ]
 }
 
-fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Typed) {
+fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Typed, state: &State) {
     let before = typed.setting;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
@@ -179,7 +182,7 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             typed.values.clear();
         }
         let Some(setting) = typed.setting else { return };
-        let all = all_values(setting);
+        let all = all_values(setting, state);
         let room = if all.is_some() { size::CONTROL + space::S } else { 0.0 };
         let width = ui.available_width() - room;
         let field = egui::TextEdit::singleline(&mut typed.values)
@@ -209,6 +212,9 @@ fn title_of(setting: GridSetting) -> String {
         GridSetting::Shift => tr!("side-panel-shift"),
         GridSetting::Strength => tr!("side-panel-denoising-strength"),
         GridSetting::Lora => tr!("grid-lora-weight"),
+        GridSetting::LoraFile => tr!("grid-lora"),
+        GridSetting::Style => tr!("grid-style"),
+        GridSetting::Precision => tr!("side-panel-precision"),
         GridSetting::Prompt => tr!("grid-words"),
         GridSetting::Size => tr!("side-panel-size"),
         GridSetting::Width => tr!("side-panel-width"),
@@ -231,7 +237,12 @@ fn advice(setting: GridSetting) -> String {
             tr!("grid-advice-prompt")
         }
         GridSetting::Lora => tr!("grid-advice-lora"),
-        GridSetting::Sampler | GridSetting::Schedule | GridSetting::Model | GridSetting::Size => {
+        GridSetting::LoraFile | GridSetting::Style => tr!("grid-advice-added"),
+        GridSetting::Sampler
+        | GridSetting::Schedule
+        | GridSetting::Model
+        | GridSetting::Precision
+        | GridSetting::Size => {
             tr!("grid-advice-names", example = setting.example())
         }
         _ => tr!("grid-advice-numbers"),
@@ -239,10 +250,25 @@ fn advice(setting: GridSetting) -> String {
 }
 
 /// Every value of a setting that has names.
-fn all_values(setting: GridSetting) -> Option<String> {
+fn all_values(setting: GridSetting, state: &State) -> Option<String> {
+    let none = "none".to_owned();
+    let quoted = |name: &str| if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() };
+    let added = |names: Vec<String>| {
+        let names: Vec<_> = std::iter::once(none).chain(names.iter().map(|name| quoted(name))).collect();
+        (names.len() > 1).then(|| names.join(", "))
+    };
     match setting {
         GridSetting::Sampler => Some(Sampler::ALL.map(Sampler::title).join(", ")),
         GridSetting::Schedule => Some(Schedule::ALL.map(Schedule::title).join(", ")),
+        GridSetting::Precision => {
+            let names: Vec<_> = ComputeDtype::ALL.map(ComputeDtype::name).into();
+            Some([&["auto"], &names[..]].concat().join(", "))
+        }
+        GridSetting::LoraFile => {
+            let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            added(state.adapters.known.iter().map(stem).collect())
+        }
+        GridSetting::Style => added(state.styles.iter().map(|style| style.name.clone()).collect()),
         _ => None,
     }
 }

@@ -22,9 +22,11 @@ pub mod library;
 pub mod link;
 mod model_menu;
 mod monitor;
+mod motion;
 mod notification;
 mod palette;
 mod plan_panel;
+pub mod question;
 mod queue;
 mod report;
 mod sentences;
@@ -153,6 +155,7 @@ fn create(
             cards_wake();
         })
         .context("the thread that looks for cards could not be started")?;
+    let reduced_motion = Some(motion::follow(Arc::clone(&wake)));
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let speaker = Speaker::start().inspect_err(|error| tracing::warn!(%error, "clips play without sound"));
     let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
@@ -183,6 +186,7 @@ fn create(
         }),
         locales: sys_locale::get_locales().collect(),
         system_fonts: true,
+        reduced_motion,
         drags_out: drag_out::is_possible(creation),
         places: Places { data: data_folder(), cache: cache_folder() },
     };

@@ -12,7 +12,7 @@ use sluice_engine::{models::Kind, request::ModelSource};
 use super::{
     action::{Action, Keeping, LibraryAction},
     commands::{COMMANDS, Now},
-    icons,
+    icons, side_panel,
     state::{EntryId, State, file_name},
     tokens::{Palette as Colors, font, size, space},
     widgets,
@@ -173,7 +173,7 @@ fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
     found.collect()
 }
 
-/// Models, LoRAs, presets, styles and prompts.
+/// Models, LoRAs, sections of the panel, presets, styles and prompts.
 fn others(state: &State) -> Vec<Found> {
     let mut all = Vec::new();
     let mut add = |icon, name: String, kind: String, tip: String, action| {
@@ -200,6 +200,10 @@ fn others(state: &State) -> Vec<Found> {
         };
         let action = LibraryAction::Open(EntryId::path(&item.path)).into();
         add(icon, item.name.clone(), kind, item.path.display().to_string(), action);
+    }
+    for (section, name) in side_panel::sections(state) {
+        let tip = tr!("palette-section-tip", name = name.as_str());
+        add(icons::SETTINGS, name, tr!("palette-section"), tip, Action::ShowSection(section));
     }
     for preset in &state.presets {
         if let Ok(settings) = &preset.preset {

@@ -101,7 +101,8 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
         rows.clear();
     }
     ui.separator();
-    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| state.jobs.queue.len() > 1) {
+    let is_said = state.jobs.queue.len() > usize::from(!state.jobs.paused);
+    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| is_said) {
         let time = units::seconds(seconds);
         widgets::hint(ui, tr!("queue-time-left", time = time)).on_hover_text(tr!("queue-time-left-tip"));
     }
@@ -153,6 +154,8 @@ pub struct Row {
     jobs: Vec<JobId>,
     prompt: String,
     size: String,
+    /// The folder whose images these are.
+    folder: Option<String>,
     /// Whether what can be done with it is shown.
     is_open: bool,
     /// As it was drawn last.
@@ -186,7 +189,7 @@ impl Row {
             None => tr!("queue-size", size = size, count = request.steps),
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
-        Self { id: job.id, jobs, prompt, size, is_open: false, height: ROW }
+        Self { id: job.id, jobs, prompt, size, folder: None, is_open: false, height: ROW }
     }
 }
 
@@ -225,7 +228,7 @@ fn queue_row(
     }
 }
 
-/// The jobs of a grid, in one row.
+/// The jobs of a grid or of a folder, in one row.
 fn group_row(
     ui: &mut Ui,
     (row, next): (&mut Row, Option<JobId>),
@@ -234,19 +237,27 @@ fn group_row(
 ) {
     let left: Vec<&QueuedJob> = row.jobs.iter().filter_map(|job| jobs.get(job).copied()).collect();
     let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
-    let phase = match group.map(Group::progress) {
-        None => tr!("queue-grid-ended"),
-        Some(_) if left.iter().all(|job| job.cancelling) => tr!("queue-grid-cancelling"),
-        Some([done, all]) => tr!("queue-grid-done", done = done, all = all),
+    row.folder = group.and_then(Group::folder).map(str::to_owned).or_else(|| row.folder.take());
+    let is_cancelling = left.iter().all(|job| job.cancelling);
+    let phase = match (group.map(Group::progress), &row.folder) {
+        (None, None) => tr!("queue-grid-ended"),
+        (None, Some(name)) => tr!("queue-folder-ended", name = name),
+        (Some(_), None) if is_cancelling => tr!("queue-grid-cancelling"),
+        (Some(_), Some(name)) if is_cancelling => tr!("queue-folder-cancelling", name = name),
+        (Some([done, all]), None) => tr!("queue-grid-done", done = done, all = all),
+        (Some([done, all]), Some(name)) => tr!("queue-folder-done", name = name, done = done, all = all),
+    };
+    let (tip, cancel_name) = match row.folder {
+        None => (tr!("queue-grid-tip"), tr!("queue-grid-cancel")),
+        Some(_) => (tr!("queue-folder-tip"), tr!("queue-folder-cancel")),
     };
     let detail = format!("{phase} · {}", row.size);
     let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
-        words(ui, row, (waiting, next), &detail, actions).on_hover_text(tr!("queue-grid-tip"));
+        words(ui, row, (waiting, next), &detail, actions).on_hover_text(tip);
         more(ui, row, waiting.is_some());
         let can = left.iter().any(|job| !job.cancelling);
-        let cancel =
-            ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, &tr!("queue-grid-cancel")));
+        let cancel = ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, &cancel_name));
         if let Some(job) = left.first().filter(|_| cancel.inner.clicked()) {
             actions.push(Making::CancelGroup(job.id).into());
         }

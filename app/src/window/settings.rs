@@ -16,6 +16,7 @@ use sluice_engine::{
     memory::MemoryPreferences,
     output::{NamedOutput, Output, StillFormat},
     request::ModelSource,
+    session::Job,
 };
 
 use super::state::{Draft, InterpolateChoice, UpscaleChoice};
@@ -124,8 +125,8 @@ pub struct Settings {
     pub theme: ThemeChoice,
     /// The factor by which the contents are scaled.
     pub scale: f32,
-    /// Whether nothing fades or slides.
-    pub reduced_motion: bool,
+    /// Whether nothing fades or slides; as the system says if absent.
+    pub reduced_motion: Option<bool>,
     /// Whether live previews are shown.
     pub previews: bool,
     /// Whether the desktop says when the queue is done.
@@ -164,6 +165,8 @@ pub struct Settings {
     pub upscale: UpscaleChoice,
     /// The network that interpolates frames, and how many it makes.
     pub interpolate: InterpolateChoice,
+    /// Jobs that had left the queue to be edited when the window was closed.
+    pub edited: Vec<Job>,
     /// The settings that are needed before the window opens.
     #[serde(skip)]
     pub startup: StartupSettings,
@@ -181,7 +184,7 @@ impl Default for Settings {
             language: None,
             theme: ThemeChoice::default(),
             scale: 1.0,
-            reduced_motion: false,
+            reduced_motion: None,
             previews: true,
             notifies: true,
             looks_for_updates: false,
@@ -201,6 +204,7 @@ impl Default for Settings {
             library: LibrarySettings::default(),
             upscale: UpscaleChoice::default(),
             interpolate: InterpolateChoice::default(),
+            edited: Vec::new(),
             startup: StartupSettings::default(),
         }
     }
@@ -215,8 +219,8 @@ pub enum Setting {
     Theme(ThemeChoice),
     /// The factor by which the contents are scaled.
     Scale(f32),
-    /// Whether nothing fades or slides.
-    ReducedMotion(bool),
+    /// Whether nothing fades or slides, or as the system says.
+    ReducedMotion(Option<bool>),
     /// Where images and clips are saved, and how.
     Output(Box<OutputSettings>),
     /// The engines.

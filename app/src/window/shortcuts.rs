@@ -27,6 +27,8 @@ pub struct Escape {
     sheet: Option<Sheet>,
     /// Whether it closes the dialog for grids.
     pub grid: bool,
+    /// Whether it closes a question.
+    pub question: bool,
     /// Whether it closes the question how to enlarge files.
     pub upscaling: bool,
     /// Whether it closes the place of models, if that is open.
@@ -38,7 +40,7 @@ impl Escape {
     /// What is open or has the focus now.
     pub fn of(ctx: &Context, browser: bool, sheet: Option<Sheet>, gallery: bool) -> Self {
         let (popup, field) = (ctx.any_popup_open(), ctx.text_edit_focused());
-        Self { popup, field, browser, sheet, grid: false, upscaling: false, library: None, gallery }
+        Self { popup, field, browser, sheet, gallery, ..Self::default() }
     }
 }
 
@@ -60,8 +62,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
         });
     });
     // Escape closes popups, messages and comparisons and leaves fields before it cancels jobs.
-    let is_covered =
-        now.open.palette || before.browser || before.sheet.is_some() || before.grid || before.upscaling;
+    let asks = before.grid || before.question || before.upscaling;
+    let is_covered = now.open.palette || before.browser || before.sheet.is_some() || asks;
     let closes_library = before.library == Some(true) && !is_covered;
     // The palette closes by itself.
     let is_free =
@@ -73,6 +75,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             Some(Action::Browse(Browse::Close))
         } else if before.upscaling {
             Some(UpscaleStep::Close.into())
+        } else if before.question {
+            Some(Action::CloseQuestion)
         } else if before.grid {
             Some(Making::AskGrid(false).into())
         } else if before.sheet == Some(Sheet::Help) {

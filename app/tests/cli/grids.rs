@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use sluice_engine::output::read_settings;
+use sluice_engine::{output::read_settings, source::ClipInfo};
 
 use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
 
@@ -97,6 +97,47 @@ fn a_folder_of_input_images_is_generated_once() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     let output = run(folder.path(), &["generate", "--prompt", "x", "--init-image", "empty", "--output", "o"]);
     assert_fails(&output, "empty contains no images", "Give a folder with images");
+}
+
+#[test]
+fn images_of_subfolders_are_used_when_asked_and_keep_their_places() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_fine(&draw(folder.path(), &["--output", "photos/sea/deep/hill.png"]));
+    let over = ["--init-image", "photos", "--strength", "0.5", "--output", "paintings"];
+    let output = draw(folder.path(), &over);
+    assert_fails(&output, "photos contains no images", "Give a folder with images");
+    let output = draw(folder.path(), &[&over[..], &["--subfolders"]].concat());
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "paintings/sea/deep/hill.png\n");
+    assert!(folder.path().join("paintings/sea/deep/hill.png").exists());
+}
+
+#[test]
+fn lora_files_styles_and_precisions_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("own.csv"), "name,prompt,negative_prompt\nink,ink wash,\n").unwrap();
+    let axes = ["--x", "style: none, ink", "--y", "precision: f32, bf16", "--style-file", "own.csv"];
+    assert_fine(&draw(folder.path(), &[&axes[..], &["--output", "grid.png"]].concat()));
+    let request = |name: &str| read_settings(&folder.path().join(name)).unwrap().settings.request;
+    let (plain, inked) = (request("grid-x1-y2.png"), request("grid-x2-y1.png"));
+    assert_eq!(plain.dtype.map(|dtype| dtype.name()), Some("bf16"));
+    assert!(!plain.prompt.contains("ink wash") && inked.prompt.contains("ink wash"), "{}", inked.prompt);
+    let output = draw(folder.path(), &["--x", "style: none, oil"]);
+    assert_fails(&output, "there is no style named \"oil\"", "See `sluice generate --help`");
+}
+
+#[test]
+fn clips_are_composed_to_a_clip() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = ["--model", "starter-clip", "--frames", "5", "--steps", "1", "--x", "seed: 1-2"];
+    assert_fine(&run(
+        folder.path(),
+        &[&["generate", "--prompt", "a lake"], &clips[..], &["--output", "grid.mp4"]].concat(),
+    ));
+    let size = |name: &str| ClipInfo::open(&folder.path().join(name)).unwrap().unwrap();
+    let (grid, cell) = (size("grid.mp4"), size("grid-x2-y1.mp4"));
+    assert_eq!((grid.frames, grid.rate), (cell.frames, cell.rate));
+    assert!(grid.width > 2 * cell.width, "{grid:?} of {cell:?}");
 }
 
 #[test]

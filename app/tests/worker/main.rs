@@ -51,11 +51,16 @@ struct Engine {
 }
 
 impl Engine {
-    fn start(data: &Path) -> Self {
+    /// One that has not said anything yet.
+    fn start_unheard(data: &Path) -> Self {
         let options =
             SessionOptions { threads: Some(1), data: Some(data.to_owned()), ..SessionOptions::default() };
         let session = Session::in_process_of(vec![program()], None, options).unwrap();
-        let mut engine = Self { session, process: 0, restarts: Vec::new() };
+        Self { session, process: 0, restarts: Vec::new() }
+    }
+
+    fn start(data: &Path) -> Self {
+        let mut engine = Self::start_unheard(data);
         engine.until(|event| matches!(event, Event::Serving(_)));
         engine
     }
@@ -334,10 +339,7 @@ fn jobs_outlive_the_window() {
     engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
     drop(engine);
 
-    let options =
-        SessionOptions { threads: Some(1), data: Some(folder.path().to_owned()), ..Default::default() };
-    let session = Session::in_process_of(vec![program()], None, options).unwrap();
-    let mut engine = Engine { session, process: 0, restarts: Vec::new() };
+    let mut engine = Engine::start_unheard(folder.path());
     let Event::Unfinished { jobs } = engine.next() else { panic!("the job is forgotten") };
     assert_eq!(jobs.len(), 1);
     assert_eq!(jobs[0].request, request);
@@ -370,6 +372,34 @@ fn a_cancelled_run_goes_on_where_it_was_when_it_is_wanted_again() {
     };
     assert!(step > 12, "step {step} was computed twice");
     assert_eq!(pixels(&engine.pictures(JobId(2))), pixels(&expected));
+}
+
+/// The same after the window was closed and opened again.
+#[test]
+fn a_cancelled_run_goes_on_where_it_was_in_the_next_session() {
+    let request = Request { steps: 150, ..request() };
+    let expected = undisturbed(&request);
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start(folder.path());
+    engine.generate(&job(1, request.clone()));
+    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
+    engine.send(Command::Cancel { job: JobId(1) });
+    engine.until(|event| matches!(event, Event::Cancelled { .. }));
+    drop(engine);
+
+    let mut engine = Engine::start_unheard(folder.path());
+    let Event::Resumable { jobs } = engine.next() else { panic!("the job is forgotten") };
+    assert_eq!(jobs.iter().map(|job| &job.request).collect::<Vec<_>>(), [&request]);
+    engine.generate(&Job { id: JobId(2), ..jobs[0].clone() });
+    let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
+        panic!()
+    };
+    assert!(step > 12, "step {step} was computed twice");
+    assert_eq!(pixels(&engine.pictures(JobId(2))), pixels(&expected));
+    drop(engine);
+
+    let mut engine = Engine::start_unheard(folder.path());
+    assert!(matches!(engine.next(), Event::Serving(_)), "what is done is not offered again");
 }
 
 #[test]

@@ -61,8 +61,29 @@ app-folder-queued =
         [one] { $count } Bild aus { $name } in der Warteschlange
        *[other] { $count } Bilder aus { $name } in der Warteschlange
     }
+app-folder-ask = Bilder aus { $name }
+app-folder-subfolders =
+    { $count ->
+        [one] Unterordner einbeziehen: { $count } Bild
+       *[other] Unterordner einbeziehen: { $count } Bilder
+    }
+app-folder-subfolders-tip = Die Ergebnisse kommen in gleichnamige Unterordner.
+app-folder-count =
+    { $count ->
+        [one] Aus { $count } Bild wird erzeugt
+       *[other] Aus { $count } Bildern wird erzeugt
+    }
+app-folder-count-done =
+    { $count ->
+        [one] Aus { $count } Bild wird erzeugt, { $done } schon fertig
+       *[other] Aus { $count } Bildern wird erzeugt, { $done } schon fertig
+    }
+app-folder-generate = Erzeugen
+app-folder-generate-tip = Stellt für jedes Bild einen Auftrag in die Warteschlange.
 app-preset-deleted = Preset { $name } gelöscht
 app-queue-done = Alle Aufträge sind fertig.
 app-update = Sluice { $version } ist verfügbar
 app-update-details = Einstellungen, Über führt zu ihrer Seite.
 app-style-not-saved = Der Stil wurde nicht gespeichert
+app-style-taken = Es gibt schon einen Stil namens { $name }.
+app-chips-removed = Alles Wirksame entfernt

@@ -230,6 +230,7 @@ error-grid-twice = { $value } ändert sich zweimal; für eines davon eine andere
 error-grid-too-many = { $count } Bilder sind zu viele für ein Raster; höchstens { $most } verwenden
 error-grid-not-in-prompt = weder der Prompt noch der negative Prompt enthält { $value }, die Wörter, die ersetzt werden
 error-grid-which-lora = mehrere LoRAs werden verwendet; eine davon nennen, zum Beispiel `lora { $value }: 0.5, 1`
+error-grid-no-style = es gibt keinen Stil namens { $value }; einen aus der Liste der Stile wählen oder ihn zuerst speichern
 error-grid-no-input = die Stärke des Entrauschens ändert sich, aber es gibt weder Eingabebild noch Hires-Fix; zuerst eines davon wählen
 error-grid-unused = { $setting } ändert sich, aber { $what } wird nicht verwendet; zuerst hinzufügen
 

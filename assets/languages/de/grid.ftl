@@ -15,6 +15,7 @@ grid-nothing = Nichts
 grid-setting-tip = Was sich hier ändert.
 grid-advice-prompt = Durch Kommas getrennt. Die ersten Wörter werden in beiden Prompts durch jedes der anderen ersetzt. Wörter mit Kommas gehören in Anführungszeichen.
 grid-advice-lora = Durch Kommas getrennt. Bei mehreren LoRAs steht eine davon vorn: ink: 0.5, 1
+grid-advice-added = Namen, durch Kommas getrennt, einer für jedes Bild. Bei none kommt nichts hinzu.
 grid-advice-names = Durch Kommas getrennt. Zum Beispiel { $example }.
 grid-advice-numbers = Durch Kommas getrennt. 1-5 zählt hoch, 1-10 (+2) in Schritten von 2, und 1-10 [4] ergibt 4 Werte.
 grid-choose = Wählen, was sich ändert.
@@ -32,6 +33,8 @@ grid-summary-time =
        *[other] { $count } Bilder · { $sides } · etwa { $time }
     }
 grid-lora-weight = LoRA-Gewicht
+grid-lora = LoRA
+grid-style = Stil
 grid-words = Wörter im Prompt
 grid-model = Modell
 grid-frames = Bilder eines Clips

@@ -1,6 +1,6 @@
 ### Die Befehlspalette, geöffnet mit Strg+K.
 
-palette-hint = Befehle, Modelle, Presets, Stile und Prompts suchen
+palette-hint = Befehle, Einstellungen, Modelle, Presets, Stile und Prompts suchen
 palette-search = Befehle suchen
 palette-nothing-found = Nichts hat einen solchen Namen.
 palette-model = Modell
@@ -10,4 +10,8 @@ palette-preset = Preset
 palette-style = Stil
 palette-style-in-use = Stil, verwendet
 palette-prompt = Prompt
-palette-search-tip = Findet Befehle, Modelle, Presets, Stile und Prompts.
+palette-section = Einstellung
+palette-section-tip = Zeigt { $name } im Einstellungsbereich.
+palette-clip-inputs = Startbild, Endbild und Eingabeclip
+palette-refiner = Refiner
+palette-search-tip = Findet Befehle, Einstellungen, Modelle, Presets, Stile und Prompts.

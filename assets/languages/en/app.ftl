@@ -61,8 +61,29 @@ app-folder-queued =
         [one] { $count } image of { $name } queued
        *[other] { $count } images of { $name } queued
     }
+app-folder-ask = Images of { $name }
+app-folder-subfolders =
+    { $count ->
+        [one] Include subfolders: { $count } image
+       *[other] Include subfolders: { $count } images
+    }
+app-folder-subfolders-tip = The results are saved in subfolders of the same names.
+app-folder-count =
+    { $count ->
+        [one] { $count } image to generate from
+       *[other] { $count } images to generate from
+    }
+app-folder-count-done =
+    { $count ->
+        [one] { $count } image to generate from, { $done } done before
+       *[other] { $count } images to generate from, { $done } done before
+    }
+app-folder-generate = Generate
+app-folder-generate-tip = Queue a job for each image.
 app-preset-deleted = Preset { $name } deleted
 app-queue-done = All jobs are done.
 app-update = Sluice { $version } is available
 app-update-details = Settings, About leads to its page.
 app-style-not-saved = The style was not saved
+app-style-taken = There is a style named { $name } already.
+app-chips-removed = Removed all that was in force

@@ -210,6 +210,7 @@ error-grid-twice = { $value } varies twice; choose another setting for one of th
 error-grid-too-many = { $count } images are too many for a grid; use { $most } or fewer
 error-grid-not-in-prompt = neither the prompt nor the negative prompt contains { $value }, the words to replace
 error-grid-which-lora = several LoRAs are used; say which one, such as `lora { $value }: 0.5, 1`
+error-grid-no-style = there is no style named { $value }; choose one of the list of styles, or save it first
 error-grid-no-input = denoising strength varies, but there is no input image and no hires fix; choose one first
 error-grid-unused = { $setting } varies, but nothing uses { $what }; add it first
 

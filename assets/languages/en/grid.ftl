@@ -15,6 +15,7 @@ grid-nothing = Nothing
 grid-setting-tip = What changes along these.
 grid-advice-prompt = Separated by commas. The first words are replaced by each of the others, in both prompts. Put words with commas in quotes.
 grid-advice-lora = Separated by commas. Of several LoRAs, name one first: ink: 0.5, 1
+grid-advice-added = Names separated by commas, one for each image. None adds nothing.
 grid-advice-names = Separated by commas. For example { $example }.
 grid-advice-numbers = Separated by commas. 1-5 counts up, 1-10 (+2) in steps of 2, and 1-10 [4] has 4 values.
 grid-choose = Choose what varies.
@@ -32,6 +33,8 @@ grid-summary-time =
        *[other] { $count } images · { $sides } · about { $time }
     }
 grid-lora-weight = LoRA weight
+grid-lora = LoRA
+grid-style = Style
 grid-words = Words in the prompt
 grid-model = Model
 grid-frames = Frames

@@ -1,6 +1,6 @@
 ### The command palette, opened with Ctrl+K.
 
-palette-hint = Search commands, models, presets, styles and prompts
+palette-hint = Search commands, settings, models, presets, styles and prompts
 palette-search = Search commands
 palette-nothing-found = Nothing has a name like this.
 palette-model = Model
@@ -10,4 +10,8 @@ palette-preset = Preset
 palette-style = Style
 palette-style-in-use = Style in use
 palette-prompt = Prompt
-palette-search-tip = Finds commands, models, presets, styles and prompts.
+palette-section = Settings
+palette-section-tip = Show { $name } in the settings panel.
+palette-clip-inputs = Start image, end image and input clip
+palette-refiner = Refiner
+palette-search-tip = Finds commands, settings, models, presets, styles and prompts.

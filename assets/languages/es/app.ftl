@@ -61,8 +61,29 @@ app-folder-queued =
         [one] { $count } imagen de { $name } en la cola
        *[other] { $count } imágenes de { $name } en la cola
     }
+app-folder-ask = Imágenes de { $name }
+app-folder-subfolders =
+    { $count ->
+        [one] Incluir subcarpetas: { $count } imagen
+       *[other] Incluir subcarpetas: { $count } imágenes
+    }
+app-folder-subfolders-tip = Los resultados se guardan en subcarpetas con los mismos nombres.
+app-folder-count =
+    { $count ->
+        [one] { $count } imagen de partida
+       *[other] { $count } imágenes de partida
+    }
+app-folder-count-done =
+    { $count ->
+        [one] { $count } imagen de partida, { $done } ya hechas
+       *[other] { $count } imágenes de partida, { $done } ya hechas
+    }
+app-folder-generate = Generar
+app-folder-generate-tip = Pone en cola un trabajo por imagen.
 app-preset-deleted = Preajuste { $name } eliminado
 app-queue-done = Todas las tareas han terminado.
 app-update = Sluice { $version } está disponible
 app-update-details = Ajustes, Acerca de lleva a su página.
 app-style-not-saved = No se guardó el estilo
+app-style-taken = Ya hay un estilo llamado { $name }.
+app-chips-removed = Se quitó todo lo que estaba activo

@@ -226,6 +226,7 @@ error-grid-twice = { $value } varía dos veces; elija otro ajuste para una de el
 error-grid-too-many = { $count } imágenes son demasiadas para una cuadrícula; use { $most } o menos
 error-grid-not-in-prompt = ni el prompt ni el prompt negativo contienen { $value }, las palabras que se sustituyen
 error-grid-which-lora = se usan varios LoRA; indique cuál, por ejemplo `lora { $value }: 0.5, 1`
+error-grid-no-style = no hay ningún estilo llamado { $value }; elija uno de la lista de estilos o guárdelo antes
 error-grid-no-input = la fuerza de denoising varía, pero no hay imagen de entrada ni hires fix; elija primero uno de los dos
 error-grid-unused = { $setting } varía, pero nada usa { $what }; añádalo antes
 

@@ -15,6 +15,7 @@ grid-nothing = Nada
 grid-setting-tip = Lo que cambia a lo largo de este eje.
 grid-advice-prompt = Separados por comas. Las primeras palabras se sustituyen por cada una de las otras, en ambos prompts. Ponga entre comillas las palabras con comas.
 grid-advice-lora = Separados por comas. Si hay varios LoRA, nombre primero uno: ink: 0.5, 1
+grid-advice-added = Nombres separados por comas, uno por imagen. none no añade nada.
 grid-advice-names = Separados por comas. Por ejemplo { $example }.
 grid-advice-numbers = Separados por comas. 1-5 cuenta de 1 a 5, 1-10 (+2) avanza de 2 en 2, y 1-10 [4] tiene 4 valores.
 grid-choose = Elija qué varía.
@@ -32,6 +33,8 @@ grid-summary-time =
        *[other] { $count } imágenes · { $sides } · unos { $time }
     }
 grid-lora-weight = Peso del LoRA
+grid-lora = LoRA
+grid-style = Estilo
 grid-words = Palabras del prompt
 grid-model = Modelo
 grid-frames = Fotogramas

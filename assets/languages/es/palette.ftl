@@ -1,6 +1,6 @@
 ### La paleta de comandos, que se abre con Ctrl+K.
 
-palette-hint = Buscar comandos, modelos, preajustes, estilos y prompts
+palette-hint = Buscar comandos, ajustes, modelos, preajustes, estilos y prompts
 palette-search = Buscar comandos
 palette-nothing-found = Nada tiene un nombre parecido.
 palette-model = Modelo
@@ -10,4 +10,8 @@ palette-preset = Preajuste
 palette-style = Estilo
 palette-style-in-use = Estilo en uso
 palette-prompt = Prompt
-palette-search-tip = Encuentra comandos, modelos, preajustes, estilos y prompts.
+palette-section = Ajuste
+palette-section-tip = Muestra { $name } en el panel de ajustes.
+palette-clip-inputs = Imagen inicial, imagen final y clip de entrada
+palette-refiner = Refinador
+palette-search-tip = Encuentra comandos, ajustes, modelos, preajustes, estilos y prompts.

@@ -61,8 +61,29 @@ app-folder-queued =
         [one] { $count } image de { $name } mise en file d'attente
        *[other] { $count } images de { $name } mises en file d'attente
     }
+app-folder-ask = Images de { $name }
+app-folder-subfolders =
+    { $count ->
+        [one] Inclure les sous-dossiers : { $count } image
+       *[other] Inclure les sous-dossiers : { $count } images
+    }
+app-folder-subfolders-tip = Les résultats sont enregistrés dans des sous-dossiers de mêmes noms.
+app-folder-count =
+    { $count ->
+        [one] { $count } image de départ
+       *[other] { $count } images de départ
+    }
+app-folder-count-done =
+    { $count ->
+        [one] { $count } image de départ, { $done } déjà terminées
+       *[other] { $count } images de départ, { $done } déjà terminées
+    }
+app-folder-generate = Générer
+app-folder-generate-tip = Met une tâche en file pour chaque image.
 app-preset-deleted = Préréglage { $name } supprimé
 app-queue-done = Toutes les tâches sont terminées.
 app-update = Sluice { $version } est disponible
 app-update-details = Paramètres, À propos mène à sa page.
 app-style-not-saved = Le style n'a pas été enregistré
+app-style-taken = Il y a déjà un style nommé { $name }.
+app-chips-removed = Tout ce qui était actif a été retiré

@@ -226,6 +226,7 @@ error-grid-twice = { $value } varie deux fois ; choisissez un autre paramètre 
 error-grid-too-many = { $count } images, c’est trop pour une grille ; utilisez-en { $most } ou moins
 error-grid-not-in-prompt = ni le prompt ni le prompt négatif ne contient { $value }, les mots à remplacer
 error-grid-which-lora = plusieurs LoRA sont utilisés ; précisez lequel, par exemple `lora { $value }: 0.5, 1`
+error-grid-no-style = il n’y a pas de style nommé { $value } ; choisissez-en un dans la liste des styles, ou enregistrez-le d’abord
 error-grid-no-input = la force de débruitage varie, mais il n’y a ni image d’entrée ni hires fix ; choisissez d’abord l’un des deux
 error-grid-unused = { $setting } varie, mais rien n'utilise { $what } ; l'ajouter d'abord
 

@@ -15,6 +15,7 @@ grid-nothing = Rien
 grid-setting-tip = Ce qui change le long de cet axe.
 grid-advice-prompt = Séparés par des virgules. Les premiers mots sont remplacés par chacun des autres, dans les deux prompts. Mettez les mots avec virgules entre guillemets.
 grid-advice-lora = Séparés par des virgules. S'il y a plusieurs LoRA, commencez par en nommer un : ink: 0.5, 1
+grid-advice-added = Des noms séparés par des virgules, un par image. none n’ajoute rien.
 grid-advice-names = Séparés par des virgules. Par exemple { $example }.
 grid-advice-numbers = Séparés par des virgules. 1-5 compte de 1 à 5, 1-10 (+2) avance de 2 en 2, et 1-10 [4] a 4 valeurs.
 grid-choose = Choisissez ce qui varie.
@@ -32,6 +33,8 @@ grid-summary-time =
        *[other] { $count } images · { $sides } · environ { $time }
     }
 grid-lora-weight = Poids du LoRA
+grid-lora = LoRA
+grid-style = Style
 grid-words = Mots dans le prompt
 grid-model = Modèle
 grid-frames = Images du clip

@@ -1,6 +1,6 @@
 ### La palette de commandes, ouverte avec Ctrl+K.
 
-palette-hint = Chercher des commandes, modèles, préréglages, styles et prompts
+palette-hint = Chercher des commandes, réglages, modèles, préréglages, styles et prompts
 palette-search = Chercher des commandes
 palette-nothing-found = Rien ne porte un nom semblable.
 palette-model = Modèle
@@ -10,4 +10,8 @@ palette-preset = Préréglage
 palette-style = Style
 palette-style-in-use = Style utilisé
 palette-prompt = Prompt
-palette-search-tip = Trouve commandes, modèles, préréglages, styles et prompts.
+palette-section = Réglage
+palette-section-tip = Montre { $name } dans le panneau des réglages.
+palette-clip-inputs = Image de début, image de fin et clip d’entrée
+palette-refiner = Refiner
+palette-search-tip = Trouve commandes, réglages, modèles, préréglages, styles et prompts.

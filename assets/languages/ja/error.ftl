@@ -226,6 +226,7 @@ error-grid-twice = { $value } が 2 回変わります。一方には別の設�
 error-grid-too-many = { $count } 枚の画像はグリッドには多すぎます。{ $most } 枚以下にしてください
 error-grid-not-in-prompt = 置き換える語 { $value } が、プロンプトにもネガティブプロンプトにもありません
 error-grid-which-lora = LoRA が複数使われています。どれか 1 つを指定してください。例: `lora { $value }: 0.5, 1`
+error-grid-no-style = { $value } という名前のスタイルはありません。スタイルの一覧から選ぶか、先に保存してください
 error-grid-no-input = ノイズ除去強度を変えますが、入力画像も Hires fix もありません。先にどちらかを選んでください
 error-grid-unused = { $setting } が変わりますが、{ $what } は使われていません。先に追加してください
 

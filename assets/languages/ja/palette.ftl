@@ -1,6 +1,6 @@
 ### The command palette, opened with Ctrl+K.
 
-palette-hint = コマンド、モデル、プリセット、スタイル、プロンプトを検索
+palette-hint = コマンド、設定、モデル、プリセット、スタイル、プロンプトを検索
 palette-search = コマンドを検索
 palette-nothing-found = このような名前のものはありません。
 palette-model = モデル
@@ -10,4 +10,8 @@ palette-preset = プリセット
 palette-style = スタイル
 palette-style-in-use = 使用中のスタイル
 palette-prompt = プロンプト
-palette-search-tip = コマンド、モデル、プリセット、スタイル、プロンプトを探します。
+palette-section = 設定
+palette-section-tip = 設定パネルで { $name } を表示します。
+palette-clip-inputs = 開始画像、終了画像、入力クリップ
+palette-refiner = リファイナー
+palette-search-tip = コマンド、設定、モデル、プリセット、スタイル、プロンプトを探します。

@@ -226,6 +226,7 @@ error-grid-twice = { $value } 改变了两次；请为其中一处选择另一�
 error-grid-too-many = { $count } 张图像对网格来说太多；请使用不超过 { $most } 张
 error-grid-not-in-prompt = 提示词和反向提示词都不包含要替换的词 { $value }
 error-grid-which-lora = 使用了多个 LoRA；请指明其中一个，例如 `lora { $value }: 0.5, 1`
+error-grid-no-style = 没有名为 { $value } 的风格；请从风格列表中选择，或先保存它
 error-grid-no-input = 要改变重绘幅度，但没有输入图像，也没有高清修复；请先选择其一
 error-grid-unused = { $setting } 在变化，但没有使用 { $what }；请先添加
 

@@ -56,8 +56,8 @@ pub use detectors::{Detectors, open_detector};
 pub use family::{Family, open};
 pub use interpolators::{Interpolators, open_interpolator};
 pub use inventory::{
-    About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, identical,
-    inventory, scan, well_known_places,
+    About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, content_hash,
+    inventory, own_preview, scan, stamp, well_known_places,
 };
 pub use joint::diffusers_name;
 pub use known::{

@@ -45,7 +45,7 @@ pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;
 pub use read::read_settings;
 pub use settings::{Enlargement, Interpolated, Origin, RestoredSettings, SETTINGS_VERSION, Settings};
-pub use sheet::{FontFile, Sheet};
+pub use sheet::{Drawn, FontFile, Sheet};
 pub use sound::{Packet, Sound, SoundCodec, Timing};
 pub use still::{StillFormat, export_image};
 

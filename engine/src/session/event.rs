@@ -46,6 +46,11 @@ pub enum Event {
         /// The jobs, in order.
         jobs: Vec<Job>,
     },
+    /// Jobs that were cancelled in a session before. When sent again, they go on where they were.
+    Resumable {
+        /// The jobs, the latest last.
+        jobs: Vec<Job>,
+    },
     /// The response to [`Command::Plan`](super::Command::Plan).
     Planned {
         /// The number of the query.

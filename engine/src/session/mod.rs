@@ -4,6 +4,7 @@
 //! a separate process.
 
 mod actor;
+mod cancelled;
 mod command;
 mod elsewhere;
 mod event;

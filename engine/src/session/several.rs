@@ -86,6 +86,10 @@ impl Several {
         if !jobs.is_empty() {
             self.emitter.emit(Event::Unfinished { jobs });
         }
+        let jobs = self.jobs.resumable();
+        if !jobs.is_empty() {
+            self.emitter.emit(Event::Resumable { jobs });
+        }
         while self.lanes.iter().any(|lane| !lane.has_ended) {
             let receivers: Vec<Receiver<Event>> =
                 self.lanes.iter().map(|tracked| tracked.lane.session.events().clone()).collect();

@@ -137,6 +137,10 @@ impl Supervisor {
         if !jobs.is_empty() {
             self.emitter.emit(Event::Unfinished { jobs });
         }
+        let jobs = self.jobs.resumable();
+        if !jobs.is_empty() {
+            self.emitter.emit(Event::Resumable { jobs });
+        }
         while !self.has_ended() {
             let heard = self.worker.as_ref().map_or_else(never, |worker| worker.heard.clone());
             let commands = if self.closing.is_none() { commands } else { &never() };

@@ -1,7 +1,7 @@
 //! Unfinished jobs, saved to disk so that they survive the end of a worker or of the window.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
@@ -9,13 +9,11 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::{Job, JobId, kept_list::KeptList};
+use super::{Job, JobId, cancelled::Cancelled, kept_list::KeptList};
 
 const FOLDER: &str = "unfinished";
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal";
-/// Cancelled jobs that can be resumed.
-const CANCELLED: usize = 4;
 
 /// A job and its progress.
 #[derive(Debug)]
@@ -41,8 +39,8 @@ pub struct Unfinished {
     entries: VecDeque<Entry>,
     /// The jobs of the previous window.
     earlier: VecDeque<Job>,
-    /// Cancelled jobs whose journals are still there, the latest last.
-    cancelled: VecDeque<Job>,
+    /// Cancelled jobs whose journals are still there.
+    cancelled: Cancelled,
     started: u128,
 }
 
@@ -76,15 +74,21 @@ impl Unfinished {
             Some(Ok(None)) | None => Folder::Temporary(tempfile::tempdir()?),
         };
         let (list, earlier) = KeptList::open(folder.path());
-        remove_journals(folder.path(), &earlier)?;
+        let cancelled = Cancelled::open(folder.path());
+        remove_journals(folder.path(), earlier.iter().chain(cancelled.jobs()))?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let earlier = earlier.into();
-        Ok(Self { folder, list, entries: VecDeque::new(), earlier, cancelled: VecDeque::new(), started })
+        Ok(Self { folder, list, entries: VecDeque::new(), earlier, cancelled, started })
     }
 
     /// The jobs of the previous window.
     pub fn earlier(&self) -> Vec<Job> {
         self.earlier.iter().cloned().collect()
+    }
+
+    /// Cancelled jobs that go on where they were when they are sent again, the latest last.
+    pub fn resumable(&self) -> Vec<Job> {
+        self.cancelled.jobs().cloned().collect()
     }
 
     /// Deletes the jobs of the previous window.
@@ -116,10 +120,10 @@ impl Unfinished {
         if let Some(place) = self.earlier.iter().position(is_same) {
             self.earlier.remove(place);
         }
-        self.cancelled.retain(|known| !is_same(known));
+        self.cancelled.take(is_same);
         let name = || format!("{}-{}-{}.{JOURNAL}", self.started, process::id(), job.id.0);
-        let resumed = self.cancelled.iter().rposition(|cancelled| cancelled.request == job.request);
-        let resumed = resumed.and_then(|place| self.cancelled.remove(place)?.journal);
+        let resumed = self.cancelled.take(|cancelled| cancelled.request == job.request);
+        let resumed = resumed.and_then(|cancelled| cancelled.journal);
         let path = job.journal.clone().or(resumed).unwrap_or_else(|| self.folder.path().join(name()));
         job.journal = Some(path);
         self.entries.push_back(Entry {
@@ -164,11 +168,7 @@ impl Unfinished {
     /// Returns jobs that are too long ago.
     pub fn cancel(&mut self, id: JobId) -> Vec<Job> {
         let Some(Entry { job, is_started, .. }) = self.take(id) else { return Vec::new() };
-        if is_started {
-            self.cancelled.push_back(job);
-        }
-        let over = self.cancelled.len().saturating_sub(CANCELLED);
-        let gone: Vec<Job> = self.cancelled.drain(..over).collect();
+        let gone = if is_started { self.cancelled.add(job) } else { Vec::new() };
         gone.iter().for_each(forget_journal);
         gone
     }
@@ -213,12 +213,13 @@ fn forget_journal(job: &Job) {
     }
 }
 
-/// Removes journals of jobs that are not in the list.
-fn remove_journals(folder: &Path, jobs: &[Job]) -> io::Result<()> {
+/// Removes the journals of other jobs than these.
+fn remove_journals<'a>(folder: &Path, jobs: impl Iterator<Item = &'a Job>) -> io::Result<()> {
+    let kept: HashSet<&Path> = jobs.filter_map(|job| job.journal.as_deref()).collect();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_journal = path.extension().is_some_and(|extension| extension == JOURNAL);
-        if is_journal && !jobs.iter().any(|job| job.journal.as_ref() == Some(&path)) {
+        if is_journal && !kept.contains(path.as_path()) {
             fs::remove_file(&path)?;
         }
     }

@@ -388,6 +388,7 @@ fn events_come_back() {
         Event::Serving(Serving { engine: "CPU".to_owned(), process: 7, instead_of: Some(failure.clone()) }),
         Event::Restarting { failure: advised.clone() },
         Event::Unfinished { jobs: vec![Job::new(job, request())] },
+        Event::Resumable { jobs: vec![Job::new(job, request())] },
         Event::Queued { job, position: 2 },
         Event::Assigned { job, lane: 1 },
         Event::Returned { job },
@@ -427,6 +428,7 @@ fn events_come_back() {
             | Event::Serving(_)
             | Event::Restarting { .. }
             | Event::Unfinished { .. }
+            | Event::Resumable { .. }
             | Event::Queued { .. }
             | Event::Assigned { .. }
             | Event::Returned { .. }

@@ -10,13 +10,15 @@ use std::{
 
 use candle_core::{DType, Device, Tensor};
 use sluice_engine::models::{
-    Inventory, Item, Kind, Remembered, Surroundings, adapter_fits, identical, inventory, known_models, scan,
-    well_known_places,
+    Inventory, Item, Kind, Remembered, Surroundings, adapter_fits, content_hash, inventory, known_models,
+    scan, well_known_places,
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored, save},
     original_names::Tensors,
 };
+
+use super::downloads::sha256;
 
 const VERSION: &str = "test";
 
@@ -107,9 +109,12 @@ fn the_same_file_is_told_from_one_of_the_same_size_and_header() {
     let found = inventory(folder.path());
     let same: Vec<Option<&Path>> = found.items.iter().map(|item| item.same_as.as_deref()).collect();
     assert_eq!(same, [None, None, Some(path("a").as_path())]);
-    assert!(identical(&path("a"), &path("c")).unwrap());
-    assert!(!identical(&path("a"), &path("b")).unwrap());
-    identical(&path("a"), &path("nowhere")).unwrap_err();
+    let hash = |name: &str| content_hash(&path(name), || true).unwrap().unwrap();
+    assert_eq!(hash("a"), hash("c"));
+    assert_ne!(hash("a"), hash("b"));
+    assert_eq!(hash("a"), sha256(&fs::read(path("a")).unwrap()));
+    assert_eq!(content_hash(&path("a"), || false).unwrap(), None, "it was told to stop");
+    content_hash(&path("nowhere"), || true).unwrap_err();
 }
 
 #[test]

@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
-    action::Action,
+    action::{Action, InputUse, Making},
     files::Dialog,
     settings::{OutputSettings, Setting},
     state::{Shown, State},
 };
 use sluice_engine::{
-    output::{Media, Output, Settings, StillFormat, read_settings, write_png},
+    output::{Codec, Media, Output, Settings, StillFormat, read_settings, write_media, write_png},
     request::{ReferenceSizes, References, Request},
     session::{Command, Event, Job, JobId, ModelSummary, Picture},
+    source::ClipInfo,
 };
 use tempfile::TempDir;
 
 use super::{
     input_image::photo,
-    support::{Window, half_way, landscape, starter},
+    support::{Window, clip, half_way, landscape, starter},
 };
 
 fn state(window: &Window) -> &State {
@@ -48,6 +49,8 @@ fn jobs(window: &Window) -> Vec<Job> {
 /// Chooses in a list, which is drawn last.
 fn choose(window: &mut Window, list: &str, choice: &str) {
     window.click(list);
+    window.harness.get_all_by_label(choice).last().unwrap().scroll_to_me();
+    window.frames();
     window.harness.get_all_by_label(choice).last().unwrap().click();
     window.frames();
 }
@@ -267,6 +270,54 @@ fn a_grid_whose_last_job_ended_as_the_window_closed_is_composed_at_the_next_star
 }
 
 #[test]
+fn clips_are_composed_to_a_clip() {
+    let (mut window, folder) = with_folder();
+    window.fill("Prompt", "a red boat");
+    window.click("Grid…");
+    vary(&mut window, "Columns", "Steps", "2, 4");
+    window.click("Generate grid");
+    let all = jobs(&window);
+    for (job, frames) in all.iter().zip([9, 5]) {
+        let path = folder.path().join(format!("{}.mp4", job.id.0));
+        let media = Media::Clip(clip(64, 64, frames, 8.0));
+        write_media(&path, &media, &Settings::new(&job.request, "Starter", "wan", 0), Codec::H264).unwrap();
+        window.says(Event::Started { job: job.id });
+        let pictures = vec![Picture { media, seed: job.request.seed, path: Some(path) }];
+        window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
+    }
+    window.wait_for("the grid", |app| app.state().messages.notice.is_some());
+    let [path] = composed(&folder).try_into().unwrap();
+    let info = ClipInfo::open(&path).unwrap().unwrap();
+    assert_eq!((info.frames, info.rate), (9, 8.0));
+    assert!(info.width > 128 && info.height > 64, "{info:?}");
+    assert_eq!(read_settings(&path).unwrap().settings.grid.unwrap().axes[0], "steps: 2, 4");
+    let Shown::Recent(id) = state(&window).images.shown else { panic!("nothing is shown") };
+    assert_eq!(state(&window).images.recents.get(id).unwrap().length.unwrap().frames, 9);
+}
+
+#[test]
+fn styles_and_precisions_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("data/styles")).unwrap();
+    let styles = "name,prompt,negative_prompt\nink,ink wash,\n\"film, grainy\",film,\n";
+    std::fs::write(folder.path().join("data/styles/own.csv"), styles).unwrap();
+    let mut window = restarted(&folder, &[]);
+    window.wait_for("the styles", |app| app.state().styles.len() == 2);
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    choose(&mut window, "Columns", "Style");
+    window.click("All values for columns");
+    vary(&mut window, "Rows", "Precision", "f32, bf16");
+    assert!(window.shows("6 images · 3 × 2"));
+    window.click("Generate grid");
+    let names = |job: &Job| job.request.styles.iter().map(|style| style.name.clone()).collect::<Vec<_>>();
+    let mut made: Vec<_> = jobs(&window).iter().map(names).collect();
+    made.sort();
+    made.dedup();
+    assert_eq!(made, [vec![], vec!["film, grainy".to_owned()], vec!["ink".to_owned()]]);
+}
+
+#[test]
 fn values_that_make_no_sense_are_named_while_they_are_typed() {
     let (mut window, _folder) = with_folder();
     window.fill("Prompt", "a boat");
@@ -380,6 +431,45 @@ fn each_image_of_a_folder_becomes_one() {
     assert_eq!(files, ["a.png", "b.png"].map(|name| results.join(name)));
     assert_eq!(all[1].0.request.source.as_ref().unwrap().path, photos.join("b.png"));
     assert!(window.shows("2 images of photos queued"));
+}
+
+#[test]
+fn images_of_subfolders_keep_their_places_and_are_one_row_of_the_queue() {
+    let (mut window, folder) = with_folder();
+    let photos = photos(folder.path());
+    std::fs::create_dir_all(photos.join("sea/deep")).unwrap();
+    photo(&photos.join("sea/deep"), "c.png");
+    let ctx = window.harness.ctx.clone();
+    let choose = Making::Folder(photos.clone(), InputUse::Source);
+    window.harness.state_mut().act(&ctx, choose.clone().into());
+    window.wait_for_words("Include subfolders: 1 image");
+    assert!(window.shows("3 images to generate from"));
+    window.click("Include subfolders: 1 image");
+    assert!(window.shows("2 images to generate from"));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!window.shows("Include subfolders") && jobs(&window).is_empty());
+
+    window.harness.state_mut().act(&ctx, choose.into());
+    window.wait_for_words("3 images to generate from");
+    window.harness.get_all_by_label("Generate").last().unwrap().click();
+    window.frames();
+    let all = jobs(&window);
+    let files: Vec<_> = all.iter().map(|job| job.output.clone().unwrap()).collect();
+    let results = folder.path().join("photos new");
+    let expected = ["a.png", "b.png", "sea/deep/c.png"].map(|name| Output::File(results.join(name)));
+    assert_eq!(files, expected);
+    window.click("Queue 3");
+    assert!(window.shows("photos · 0 of 3"));
+    finish(&mut window, &folder, &all[0]);
+    assert!(window.shows("photos · 1 of 3"));
+    window.click("Cancel the folder");
+    assert_eq!(window.take_commands().len(), 2);
+    for job in &all[1..] {
+        window.says(Event::Cancelled { job: job.id });
+    }
+    window.frames();
+    assert_eq!(composed(&folder), Vec::<PathBuf>::new(), "nothing is composed");
 }
 
 #[test]

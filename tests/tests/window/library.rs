@@ -8,7 +8,7 @@ use std::{
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
-    action::Action,
+    action::{Action, LibraryAction},
     library::LibraryOptions,
     settings::Settings,
     state::{EntryId, Fit, Search, State, Way},
@@ -16,7 +16,8 @@ use sluice::window::{
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences},
     models::Kind,
-    request::{Hires, ModelSource, Request},
+    output::{Media, Settings as ImageSettings, write_png},
+    request::{AdapterUse, Hires, ModelSource, Request},
     session::{Command, Event, ModelSummary, PlanQuery, PlanSubject},
 };
 use sluice_tests::{
@@ -520,20 +521,70 @@ fn new_files_appear_when_the_folders_are_searched_again() {
 }
 
 #[test]
-fn duplicates_are_compared_when_asked() {
+fn copies_are_found_by_their_content_and_said_with_their_places() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());
-    fs::copy(models.join("loras/film.safetensors"), models.join("loras/film copy.safetensors")).unwrap();
-    let mut window = opened(&[models]);
-    window.click("LoRAs 3");
+    let copy = models.join("loras/film copy.safetensors");
+    fs::copy(models.join("loras/film.safetensors"), &copy).unwrap();
+    // Only between the samples of the weights it is another one.
+    let large = models.join("loras/large.safetensors");
+    lora(&large, 4000);
+    let mut bytes = fs::read(&large).unwrap();
+    bytes[10_000] ^= 1;
+    fs::write(models.join("loras/other.safetensors"), bytes).unwrap();
+    let mut window = opened(std::slice::from_ref(&models));
+    window.wait_for("the hashes", |app| app.state().library.hashes.len() == 4);
+    window.click("LoRAs 5");
+    assert!(window.shows("F16 · duplicate"));
     window.click_what_says("film, LoRA for FLUX.1, 1 matrix, rank 8 · ");
-    assert!(window.shows("Same size, header and samples as"));
-    window.click("Compare every byte");
-    window.wait_for("the comparison", |app| {
-        app.state().library.comparison.as_ref().is_some_and(|comparison| comparison.result.is_some())
+    assert!(window.shows(&copy.display().to_string()) && window.shows("Same content"));
+    window.click_what_says("large, LoRA for FLUX.1");
+    assert!(window.shows("Same size and header, but another content."));
+    assert!(!window.shows("Same content:"));
+}
+
+#[test]
+fn an_image_becomes_the_preview_of_a_lora_and_another_one_replaces_it_when_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let lora = models.join("loras/film.safetensors");
+    let image = folder.path().join("fox.png");
+    let request = Request {
+        model: ModelSource::Path(models.join("diffusion_models/flux1-dev-tiny.safetensors")),
+        adapters: vec![AdapterUse { path: lora.clone(), weight: 1.0 }],
+        ..Request::default()
+    };
+    let write = |width: u32| {
+        let media = Media::Image(landscape(width, 64, 3, 1.0));
+        write_png(&image, &media, &ImageSettings::new(&request, "tiny", "flux", 0)).unwrap();
+    };
+    let mut window = opened(std::slice::from_ref(&models));
+    let ask = |window: &mut Window| {
+        let ctx = window.harness.ctx.clone();
+        let action = LibraryAction::AskPreview(image.clone()).into();
+        window.harness.state_mut().act(&ctx, action);
+        window.wait_for_words("The image is saved beside the model");
+        window.click("film.safetensors");
+    };
+    let preview = models.join("loras/film.preview.png");
+    write(1536);
+    ask(&mut window);
+    window.click("Save preview");
+    window.wait_for("the preview", |app| {
+        let item = app.state().library.item(&EntryId::path(&lora));
+        item.is_some_and(|item| item.about.preview.as_ref() == Some(&preview))
     });
+    assert_eq!(image::image_dimensions(&preview).unwrap(), (768, 32), "a small copy");
+
+    write(64);
+    ask(&mut window);
+    assert!(window.shows("film.safetensors has a preview already. It is replaced."));
+    window.harness.key_press(Key::Escape);
     window.frames();
-    assert!(window.shows("Every byte is the same"));
+    assert!(!window.shows("has a preview already") && state(&window).library.is_open);
+    ask(&mut window);
+    window.click("Replace preview");
+    window.wait_for("the other preview", |_| image::image_dimensions(&preview).unwrap() == (64, 64));
 }
 
 #[test]

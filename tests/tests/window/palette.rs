@@ -157,3 +157,22 @@ fn the_sheet_lists_the_keys_of_the_table() {
         assert!(window.shows(words), "{words}");
     }
 }
+
+#[test]
+fn sections_of_the_panel_are_found_opened_and_scrolled_to() {
+    let mut window = Window::open([1280.0, 600.0], egui::Theme::Dark, |_| ());
+    window.says(Event::ModelLoaded(Box::new(super::support::starter())));
+    window.take_commands();
+    for (query, inside) in [("hires", "Enlarge and denoise again"), ("detail", "Add detector…")] {
+        assert!(window.harness.query_by_label(inside).is_none(), "{inside} before {query}");
+        open(&mut window);
+        search(&mut window, query);
+        press(&mut window, Key::Enter);
+        window.harness.run_steps(20);
+        let place = window.harness.get_by_label(inside).rect();
+        assert!((60.0..480.0).contains(&place.center().y), "{inside} is at {place:?}");
+    }
+    open(&mut window);
+    search(&mut window, "image prompt");
+    assert!(window.harness.query_by_label("Image prompt").is_none(), "the starter takes none");
+}

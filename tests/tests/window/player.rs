@@ -360,7 +360,7 @@ fn the_last_clip_is_shown_at_the_start_and_waits() {
 fn with_reduced_motion_clips_play_only_when_they_are_started() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         setup.settings =
-            Some(sluice::window::settings::Settings { reduced_motion: true, ..Default::default() });
+            Some(sluice::window::settings::Settings { reduced_motion: Some(true), ..Default::default() });
     });
     window.says(Event::ModelLoaded(Box::new(super::support::starter())));
     window.frames();

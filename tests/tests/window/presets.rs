@@ -179,3 +179,83 @@ fn prompts_are_saved_as_a_style_which_can_be_deleted_and_brought_back() {
     window.click("Undo");
     window.wait_for("the style", |app| app.state().styles == [style.clone()]);
 }
+
+#[test]
+fn a_right_click_on_a_preset_duplicates_it() {
+    let (mut window, folder) = with_data(|_| ());
+    let kept = folder.path().join("presets");
+    let steps = Request { steps: 33, ..Request::default() };
+    presets::save(&kept, "Night", &presets::Preset::of(&steps, false)).unwrap();
+    window.click("Presets");
+    window.wait_for("the preset", |app| app.state().presets.len() == 1);
+    window.frames();
+    for (number, count) in [("Night 2", 2), ("Night 3", 3)] {
+        window.harness.get_by_label("Night").click_secondary();
+        window.frames();
+        window.click("Duplicate");
+        window.wait_for("the copy", |app| app.state().presets.len() == count);
+        window.frames();
+        assert!(presets::listed(&kept).iter().any(|preset| preset.name == number));
+    }
+    window.harness.get_by_label("Night").click_secondary();
+    window.frames();
+    nothing_is_unnamed(&window, "what can be done with a preset");
+    window.click("Rename…");
+    assert!(window.harness.query_by_label("New name of Night").is_some());
+}
+
+#[test]
+fn a_right_click_on_a_style_renames_and_duplicates_it() {
+    let (mut window, folder) = with_data(|_| ());
+    fs::create_dir(folder.path().join("styles")).unwrap();
+    let table = "name,prompt,negative_prompt\nInk,ink wash,fog\n";
+    fs::write(folder.path().join("styles/saved.csv"), table).unwrap();
+    window.click("Styles");
+    window.wait_for("the style", |app| app.state().own_styles.len() == 1);
+    window.frames();
+    window.click("Ink");
+    let choose = |window: &mut Window, choice: &str| {
+        window.harness.get_by_label("Ink").click_secondary();
+        window.frames();
+        window.click(choice);
+    };
+    choose(&mut window, "Duplicate");
+    window.wait_for("the copy", |app| app.state().own_styles.len() == 2);
+    window.frames();
+    choose(&mut window, "Rename…");
+    window.replace("New name of Ink", "Wash");
+    window.harness.key_press(egui::Key::Enter);
+    window.frames();
+    window.wait_for("the name", |app| app.state().own_styles.iter().any(|style| style.name == "Wash"));
+    assert_eq!(request(&window).styles[0].name, "Wash", "it is still used");
+    let names: Vec<_> = state(&window).own_styles.iter().map(|style| style.name.clone()).collect();
+    assert_eq!(names, ["Wash", "Ink 2"]);
+}
+
+#[test]
+fn a_right_click_on_what_is_in_force_shows_copies_and_removes_it() {
+    let (mut window, _folder) = with_data(|request| {
+        request.styles = vec![sluice_engine::request::Style {
+            name: "Film".to_owned(),
+            prompt: "film still".to_owned(),
+            ..Default::default()
+        }];
+        request.hires = Some(sluice_engine::request::Hires::default());
+    });
+    let menu = |window: &mut Window, chip: &str, choice: &str| {
+        window.harness.get_by_label_contains(chip).click_secondary();
+        window.frames();
+        nothing_is_unnamed(window, "the menu of a chip");
+        window.click(choice);
+    };
+    menu(&mut window, "Style: Film", "Copy its prompt");
+    assert!(window.shows("Copied to the clipboard"));
+    assert!(window.harness.query_by_label("Enlarge and denoise again").is_none());
+    menu(&mut window, "Hires fix", "Show in the settings");
+    assert!(window.harness.query_by_label("Enlarge and denoise again").is_some());
+    menu(&mut window, "Style: Film", "Remove all of these");
+    let without = request(&window);
+    assert!(without.styles.is_empty() && without.hires.is_none());
+    window.click("Undo");
+    assert_eq!(request(&window).styles.len(), 1);
+}

@@ -26,6 +26,12 @@ fn with_jobs(count: u64) -> Window {
     window
 }
 
+/// A job of a session before.
+fn job(number: u64) -> Job {
+    let request = Request { prompt: format!("fox {number}"), ..Request::default() };
+    Job::new(JobId(number), request)
+}
+
 fn order(window: &Window) -> Vec<u64> {
     window.harness.state().state().jobs.queue.iter().map(|job| job.id.0).collect()
 }
@@ -203,6 +209,86 @@ fn the_open_queue_says_how_long_it_takes() {
     }
     window.says(Event::Step { job: JobId(1), step: 3, steps: 12, seconds: 1.0, seconds_left: 9.0 });
     assert!(window.shows(" left in all"), "what is left of the first job, and two more");
+}
+
+#[test]
+fn a_paused_queue_says_how_long_it_takes() {
+    let mut window = with_jobs(1);
+    window.says(Event::Step { job: JobId(1), step: 3, steps: 12, seconds: 1.0, seconds_left: 9.0 });
+    assert!(!window.shows(" left in all"), "one job that runs");
+    window.click("Pause");
+    window.take_commands();
+    window.says(Event::Cancelled { job: JobId(1) });
+    assert!(window.shows("9.0 s left in all"), "what is left of the job");
+}
+
+/// What is saved when a window closes.
+#[derive(Default)]
+struct Saved(std::collections::HashMap<String, String>);
+
+impl eframe::Storage for Saved {
+    fn get_string(&self, key: &str) -> Option<String> {
+        self.0.get(key).cloned()
+    }
+
+    fn set_string(&mut self, key: &str, value: String) {
+        self.0.insert(key.to_owned(), value);
+    }
+
+    fn remove_string(&mut self, key: &str) {
+        self.0.remove(key);
+    }
+
+    fn flush(&mut self) {}
+}
+
+#[test]
+fn a_job_that_is_edited_outlives_the_window() {
+    let mut window = with_jobs(3);
+    choose(&mut window, 2, "Edit");
+    window.says(Event::Cancelled { job: JobId(2) });
+    let mut saved = Saved::default();
+    for earlier in [vec![], vec![job(7)]] {
+        eframe::App::save(window.harness.state_mut(), &mut saved);
+        let settings = Settings::load(&saved);
+        window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = settings);
+        let count = earlier.len() + 1;
+        if !earlier.is_empty() {
+            let journal = Some("7.journal".into());
+            let jobs = earlier.into_iter().map(|job| Job { journal: journal.clone(), ..job }).collect();
+            window.says(Event::Unfinished { jobs });
+        }
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        assert_eq!(window.harness.state().state().jobs.unfinished.len(), count);
+    }
+    window.take_commands();
+    window.click("Resume");
+    let commands = window.take_commands();
+    let [Command::Generate(earlier), Command::Generate(edited)] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    assert_eq!((earlier.request.prompt.as_str(), edited.request.prompt.as_str()), ("fox 7", "ab"));
+    let mut saved = Saved::default();
+    eframe::App::save(window.harness.state_mut(), &mut saved);
+    assert_eq!(Settings::load(&saved).unwrap().edited, []);
+}
+
+#[test]
+fn a_job_that_was_cancelled_in_a_session_before_can_be_resumed() {
+    let mut window = Window::with_starter();
+    let journal = Some(std::path::PathBuf::from("3.journal"));
+    let cancelled = Job { journal: journal.clone(), ..job(3) };
+    window.says(Event::Resumable { jobs: vec![cancelled] });
+    window.frames();
+    window.take_commands();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    window.harness.get_by_label("Search commands").type_text("resume");
+    window.frames();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    let again = window.take_job();
+    assert_eq!((again.id, again.request.prompt.as_str(), &again.journal), (JobId(1), "fox 3", &journal));
 }
 
 #[test]

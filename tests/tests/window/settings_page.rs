@@ -82,6 +82,7 @@ fn theme_and_scale_apply_at_once_and_are_kept() {
     let mut window = opened();
     window.click("Light");
     window.click("Reduced motion");
+    window.click("On");
     window.frames();
     let ctx = &window.harness.ctx;
     assert_eq!(ctx.theme(), egui::Theme::Light);
@@ -89,7 +90,33 @@ fn theme_and_scale_apply_at_once_and_are_kept() {
     ctx.set_zoom_factor(1.25);
     window.frames();
     let settings = &window.harness.state().state().settings;
-    assert_eq!((settings.theme, settings.scale, settings.reduced_motion), (ThemeChoice::Light, 1.25, true));
+    let chosen = (settings.theme, settings.scale, settings.reduced_motion);
+    assert_eq!(chosen, (ThemeChoice::Light, 1.25, Some(true)));
+}
+
+#[test]
+fn motion_is_reduced_as_the_system_says_unless_the_settings_say_otherwise() {
+    let (system, said) = crossbeam_channel::unbounded();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.reduced_motion = Some(said);
+    });
+    let reduces = |window: &Window| window.harness.state().state().reduces_motion();
+    assert!(!reduces(&window));
+    system.send(true).unwrap();
+    window.frames();
+    assert!(reduces(&window));
+    assert_eq!(window.harness.ctx.style_of(egui::Theme::Dark).animation_time, 0.0);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Comma);
+    window.frames();
+    window.see("Reduced motion");
+    window.click("Reduced motion");
+    assert!(window.shows("System (On)"));
+    window.click("Off");
+    assert!(!reduces(&window));
+    assert!(window.harness.ctx.style_of(egui::Theme::Dark).animation_time > 0.0);
+    system.send(true).unwrap();
+    window.frames();
+    assert!(!reduces(&window), "the settings count");
 }
 
 #[test]

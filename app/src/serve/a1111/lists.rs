@@ -115,6 +115,13 @@ pub async fn control_nets(State(counter): State<Counter>) -> Json<Value> {
     Json(json!({ "model_list": names }))
 }
 
+/// With the names that clients send.
+pub async fn detectors(State(counter): State<Counter>) -> Json<Value> {
+    let shelf = counter.desk.shelf();
+    let names: Vec<String> = shelf.detectors.iter().map(|detector| format!("{}.pt", detector.name)).collect();
+    Json(json!({ "ad_model": names }))
+}
+
 pub async fn preprocessors() -> Json<Value> {
     Json(json!({ "module_list": Preprocessor::ALL.map(Preprocessor::name) }))
 }
@@ -129,9 +136,10 @@ pub async fn styles(State(counter): State<Counter>) -> Result<Json<Value>, Refus
     Ok(Json(styles.await?.iter().map(one).collect()))
 }
 
-/// The extension for ControlNets is built in.
+/// The extensions for ControlNets and for details are built in.
 pub async fn scripts() -> Json<Value> {
-    Json(json!({ "txt2img": ["controlnet"], "img2img": ["controlnet"] }))
+    let built_in = ["controlnet", "adetailer"];
+    Json(json!({ "txt2img": built_in, "img2img": built_in }))
 }
 
 pub async fn embeddings() -> Json<Value> {

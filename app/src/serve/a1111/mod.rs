@@ -6,6 +6,7 @@ mod generate;
 mod lists;
 mod order;
 mod progress;
+mod scripts;
 
 use axum::{
     Json, Router,
@@ -76,4 +77,5 @@ pub fn routes() -> Router<Counter> {
         .nest("/sdapi/v1", api)
         .route("/controlnet/model_list", get(lists::control_nets))
         .route("/controlnet/module_list", get(lists::preprocessors))
+        .route("/adetailer/v1/ad_model", get(lists::detectors))
 }

@@ -3,12 +3,12 @@
 use serde_json::{Map, Value};
 use sluice_engine::{
     output::StillFormat,
-    request::{Fit, Preprocessor, Variation},
+    request::{Fit, Variation},
 };
 
-use super::fields::Fields;
+use super::{fields::Fields, scripts::Scripts};
 use crate::{
-    orders::{ControlNetOrder, Given, HiresOrder, MaskOrder, Order, RefinerOrder},
+    orders::{Given, HiresOrder, MaskOrder, Order, RefinerOrder},
     seed::random_seed,
     serve::{Refusal, own::format_of},
 };
@@ -92,9 +92,11 @@ impl Asked {
         let variation = fields.number("subseed_strength")?.filter(|strength| *strength != 0.0);
         let refiner = fields.text("refiner_checkpoint")?.filter(|name| name != "None");
         let switch = fields.number("refiner_switch_at")?;
+        let prompt = fields.text("prompt")?.unwrap_or_default();
+        let Scripts { control_nets, detailers } = Scripts::of(fields, &prompt)?;
         let order = Order {
             model,
-            prompt: fields.text("prompt")?.unwrap_or_default(),
+            prompt,
             negative_prompt: fields.text("negative_prompt")?,
             styles: fields.texts("styles")?,
             width: fields.count("width")?,
@@ -110,7 +112,8 @@ impl Asked {
             sampler: sampler.or(index),
             schedule: fields.text("scheduler")?,
             clip_skip,
-            control_nets: control_nets(fields)?,
+            control_nets,
+            detailers,
             refiner: refiner.map(|model| RefinerOrder { model, switch }),
             ..Order::default()
         };
@@ -253,90 +256,6 @@ fn mask(fields: &mut Fields) -> Result<Option<MaskOrder>, Refusal> {
     }))
 }
 
-/// ControlNets, from the arguments of the extension for them. Other extensions are refused.
-fn control_nets(fields: &mut Fields) -> Result<Vec<ControlNetOrder>, Refusal> {
-    let scripts = fields.object("alwayson_scripts")?;
-    let mut nets = Vec::new();
-    for (name, script) in scripts {
-        let units = script.get("args").cloned().unwrap_or(script);
-        let units = match units {
-            Value::Array(units) => units,
-            Value::Null => Vec::new(),
-            other => vec![other],
-        };
-        if name.eq_ignore_ascii_case("controlnet") {
-            for unit in units {
-                nets.extend(control_net(fields, unit)?);
-            }
-        } else if units.iter().any(|unit| !matches!(unit, Value::Null | Value::Bool(false))) {
-            let message = format!("the extension {name} does not run here");
-            return Err(Refusal::wrong(message, "Leave it out of `alwayson_scripts`."));
-        }
-    }
-    Ok(nets)
-}
-
-fn control_net(fields: &mut Fields, unit: Value) -> Result<Option<ControlNetOrder>, Refusal> {
-    let Value::Object(unit) = unit else { return Ok(None) };
-    let mut unit = Fields::of(unit);
-    let model = unit.text("model")?.filter(|model| model != "None");
-    let (Some(model), true) = (model, unit.flag("enabled")?.unwrap_or(true)) else { return Ok(None) };
-    // The extension takes the image itself or an object with it.
-    let image = match unit.take("image").or_else(|| unit.take("input_image")) {
-        Some(Value::Object(image)) => image.get("image").and_then(Value::as_str).map(str::to_owned),
-        Some(Value::String(image)) => Some(image),
-        _ => None,
-    };
-    let preprocessor = match unit.text("module")?.map(|module| module.to_lowercase()).as_deref() {
-        None | Some("none") => Preprocessor::None,
-        Some("invert (from white bg & black line)") => Preprocessor::Invert,
-        Some(lines) if lines.starts_with("lineart_standard") => Preprocessor::Lineart,
-        Some("scribble_xdog") => Preprocessor::Scribble,
-        Some("blur_gaussian") => Preprocessor::Blur,
-        Some("tile_resample") => Preprocessor::Tile,
-        Some("t2ia_color_grid") => Preprocessor::Color,
-        Some(inpaint) if inpaint.starts_with("inpaint") => Preprocessor::Inpaint,
-        // The extension has several for depths; here the depth model says which.
-        Some(depth) if depth.starts_with("depth") => Preprocessor::Depth,
-        Some(name) => Preprocessor::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
-            let message = format!("there is no preprocessor {name}");
-            Refusal::wrong(message, "Use one of /controlnet/module_list, or send a map.")
-        })?,
-    };
-    let image = match image.filter(|image| !image.is_empty()) {
-        _ if preprocessor.takes_input() => String::new(),
-        Some(image) => image,
-        None => {
-            let message = format!("the ControlNet {model} has no image");
-            return Err(Refusal::wrong(message, "Send one as `image`, in base64."));
-        }
-    };
-    let fit = match unit.take("resize_mode") {
-        Some(Value::String(mode)) if mode.starts_with("Just Resize") => Fit::Stretch,
-        Some(Value::String(mode)) if mode.starts_with("Resize and Fill") => Fit::Pad,
-        Some(Value::Number(mode)) if mode.as_i64() == Some(0) => Fit::Stretch,
-        Some(Value::Number(mode)) if mode.as_i64() == Some(2) => Fit::Pad,
-        _ => Fit::Crop,
-    };
-    let net = ControlNetOrder {
-        model,
-        image: Given(image),
-        preprocessor,
-        mode: None,
-        weight: unit.number("weight")?.map(|weight| weight as f32),
-        start: unit.number("guidance_start")?,
-        end: unit.number("guidance_end")?,
-        fit: Some(fit),
-    };
-    unit.refuse("mask", &[], "Masks of ControlNets are not possible; leave it out.")?;
-    unit.warn(&["control_mode"], &["Balanced"]);
-    unit.warn(&["hr_option"], &["Both"]);
-    unit.ignore(&["low_vram", "lowvram", "processor_res", "threshold_a", "threshold_b", "pixel_perfect"]);
-    unit.ignore(&["save_detected_map", "guidance", "guessmode", "input_mode"]);
-    fields.warnings.extend(unit.finish().into_iter().map(|warning| format!("ControlNet: {warning}")));
-    Ok(Some(net))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -438,23 +357,5 @@ mod tests {
         assert_eq!(asked.warnings.len(), 2, "{:?}", asked.warnings);
         assert!(image(json!({ "init_images": [] })).is_err());
         assert!(image(json!({ "init_images": ["a", "b"] })).is_err());
-    }
-
-    #[test]
-    fn extensions_other_than_control_nets_are_refused() {
-        let mut json = usual();
-        json["alwayson_scripts"] = json!({ "ADetailer": { "args": [false] } });
-        assert!(text(json.clone()).is_ok());
-        json["alwayson_scripts"] = json!({ "ADetailer": { "args": [true, {}] } });
-        assert!(text(json.clone()).unwrap_err().failure.message.contains("ADetailer"));
-        let unit = json!({
-            "image": "AAAA", "module": "depth_anything_v2", "model": "edges", "weight": 0.5, "resize_mode": "Resize and Fill",
-            "guidance_start": 0.0, "guidance_end": 0.8, "control_mode": "Balanced", "enabled": true, "mask": null,
-        });
-        json["alwayson_scripts"] = json!({ "ControlNet": { "args": [unit, { "enabled": false }] } });
-        let asked = text(json).unwrap();
-        let [net] = &asked.order.control_nets[..] else { panic!("{:?}", asked.order.control_nets) };
-        assert_eq!((net.preprocessor, net.fit, net.end), (Preprocessor::Depth, Some(Fit::Pad), Some(0.8)));
-        assert!(asked.warnings.is_empty(), "{:?}", asked.warnings);
     }
 }

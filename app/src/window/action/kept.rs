@@ -18,6 +18,8 @@ pub enum Keeping {
     },
     /// Give a preset another name.
     Rename(String, String),
+    /// Save a preset again under another name.
+    Duplicate(String),
     /// Delete a preset.
     Delete(String),
     /// Go back to the model's defaults.
@@ -32,6 +34,10 @@ pub enum Keeping {
     ToggleStyle(String),
     /// Save the prompts as a style of this name.
     SaveStyle(String),
+    /// Save a style again under another name, so that it can be changed.
+    DuplicateStyle(String),
+    /// Give a saved style another name.
+    RenameStyle(String, String),
     /// Delete a saved style.
     DeleteStyle(String),
     /// No longer read styles from a file.

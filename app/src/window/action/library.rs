@@ -30,8 +30,17 @@ pub enum LibraryAction {
     ResetDefaults(ModelSource),
     /// Add words to the end of the prompt.
     AddToPrompt(String),
-    /// Compare two files byte by byte.
-    Compare([PathBuf; 2]),
+    /// Ask which model gets an image as its preview.
+    AskPreview(PathBuf),
+    /// Make an image the preview of a model.
+    UsePreview {
+        /// The image, or the clip whose first frame is used.
+        image: PathBuf,
+        /// The model.
+        model: PathBuf,
+        /// Whether a preview that is there may be replaced.
+        replaces: bool,
+    },
     /// Something in the place for downloads.
     Get(GetAction),
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sluice_engine::{request::grid::Grid, session::JobId};
 
-use crate::window::state::RecentId;
+use crate::{input_folder::InputFolder, window::state::RecentId};
 
 /// What starts several jobs, or ends them.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,21 @@ pub enum Making {
     DepthMap(PathBuf),
     /// Queue a job for each image of a folder.
     Folder(PathBuf, InputUse),
+    /// Queue a job for each of these.
+    Inputs(Box<FolderInputs>),
+}
+
+/// Input images of a folder, and what they become.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FolderInputs {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The folder of the results.
+    pub results: PathBuf,
+    /// What each image is used as.
+    pub used_as: InputUse,
+    /// The images.
+    pub found: InputFolder,
 }
 
 /// What each image of a folder is used as.

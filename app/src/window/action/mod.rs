@@ -8,6 +8,7 @@ mod get;
 mod kept;
 mod library;
 mod making;
+mod section;
 mod upscale;
 
 use std::path::PathBuf;
@@ -25,7 +26,8 @@ pub use gallery::GalleryAction;
 pub use get::GetAction;
 pub use kept::Keeping;
 pub use library::LibraryAction;
-pub use making::{InputUse, Making};
+pub use making::{FolderInputs, InputUse, Making};
+pub use section::Section;
 pub use upscale::UpscaleStep;
 
 /// One user action.
@@ -33,6 +35,12 @@ pub use upscale::UpscaleStep;
 pub enum Action {
     /// Change the settings panel.
     Edit(Box<Draft>),
+    /// Open a section of the settings panel, and scroll to it.
+    ShowSection(Section),
+    /// Close the question that is asked.
+    CloseQuestion,
+    /// Use the settings without all that is in force out of sight.
+    RemoveInForce(Box<Draft>),
     /// Change a setting outside it.
     Set(Setting),
     /// Insert an example into the prompt.

@@ -17,7 +17,7 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{Action, Browse, Message},
+        action::{Action, Browse, Message, Section},
         browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, StyleTask, Task, Well},
         report::Report,
@@ -38,6 +38,12 @@ impl SluiceApp {
         match action {
             Action::Edit(draft) => settings.draft = *draft,
             Action::Set(setting) => self.set(ctx, setting),
+            Action::RemoveInForce(bare) => {
+                let load = self.state.restore(*bare, tr!("app-chips-removed"), Vec::new());
+                self.send(load);
+            }
+            Action::CloseQuestion => self.question = None,
+            Action::ShowSection(section) => self.show_section(ctx, section),
             Action::UsePrompt(prompt) => settings.draft.request.prompt = prompt,
             Action::RandomizeSeed => self.state.randomize_seed(self.new_seed),
             Action::Generate => {
@@ -169,7 +175,10 @@ impl SluiceApp {
         match setting {
             Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
             Setting::Scale(scale) => ctx.set_zoom_factor(scale),
-            Setting::ReducedMotion(reduced) => tokens::reduce_motion(ctx, reduced),
+            Setting::ReducedMotion(reduced) => {
+                let system = self.state.surroundings.reduces_motion;
+                tokens::reduce_motion(ctx, reduced.unwrap_or(system));
+            }
             Setting::Engines(ref list) => self.use_engines(list),
             _ => {}
         }
@@ -371,6 +380,17 @@ impl SluiceApp {
         false
     }
 
+    /// Opens a section of the settings panel, which other places may cover.
+    fn show_section(&mut self, ctx: &Context, section: Section) {
+        self.state.library.is_open = false;
+        self.close_gallery();
+        self.settings_page = None;
+        self.side_panel.open(section);
+        if section == Section::Loras {
+            self.act(ctx, Action::ListAdapters);
+        }
+    }
+
     pub(super) fn request(&mut self, task: Task) {
         if !self.files.request(task) {
             let advice = Some(tr!("app-try-again"));
@@ -436,15 +456,15 @@ impl SluiceApp {
                 }
             }
             FileEvent::Tags(tags) => self.state.tags = tags,
+            FileEvent::Previewed(image, models) => self.ask_preview(image, models),
+            FileEvent::PreviewSaved { model, path } => self.preview_saved(&model, &path),
             FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, own, errors } => self.take_styles(styles, own, errors),
-            FileEvent::Inputs { folder, results, used_as, found } => {
-                self.take_inputs(&folder, results, used_as, found);
-            }
-            FileEvent::Composed { path, thumbnail, settings } => {
-                self.take_composed(path, thumbnail, settings);
+            FileEvent::Inputs { own, all } => self.take_inputs(*own, all),
+            FileEvent::Composed { path, thumbnail, length, settings } => {
+                self.take_composed(path, thumbnail, length, settings);
             }
             FileEvent::FrameSaved { path, image } => {
                 self.saved(&path);

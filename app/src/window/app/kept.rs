@@ -14,7 +14,7 @@ use crate::{
     window::{
         action::Keeping,
         files::{PresetTask, StyleTask, Task},
-        state::{DeletedPreset, Draft, Notice, Undo},
+        state::{DeletedPreset, Draft, Notice, State, Undo},
     },
 };
 
@@ -32,6 +32,7 @@ impl SluiceApp {
                 self.with_presets(PresetTask::Save(name, Box::new(preset)));
             }
             Keeping::Rename(name, new) => self.with_presets(PresetTask::Rename(name, new)),
+            Keeping::Duplicate(name) => self.duplicate_preset(&name),
             Keeping::Delete(name) => self.with_presets(PresetTask::Delete(name)),
             Keeping::Apply(name) => self.apply_preset(&name),
             Keeping::Reset => {
@@ -43,6 +44,8 @@ impl SluiceApp {
             Keeping::ListStyles => self.list_styles(),
             Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
             Keeping::SaveStyle(name) => self.save_style(name),
+            Keeping::DuplicateStyle(name) => self.duplicate_style(&name),
+            Keeping::RenameStyle(name, new) => self.rename_style(name, new),
             Keeping::DeleteStyle(name) => self.delete_style(&name),
             Keeping::ForgetStyles(file) => {
                 self.state.settings.style_files.retain(|known| *known != file);
@@ -94,6 +97,16 @@ impl SluiceApp {
         let draft = Draft { request, switched_off: Default::default(), ..before.clone() };
         let load = self.state.restore(draft, tr!("app-preset", name = name), Vec::new());
         self.send(load);
+    }
+
+    fn duplicate_preset(&mut self, name: &str) {
+        let presets = &self.state.presets;
+        let Some(NamedPreset { preset: Ok(preset), .. }) = presets.iter().find(|preset| preset.name == name)
+        else {
+            return;
+        };
+        let (new, preset) = (free_name(name, presets.iter().map(|preset| &preset.name)), preset.clone());
+        self.with_presets(PresetTask::Save(new, Box::new(preset)));
     }
 
     /// Everything but the prompt, seed, inputs and the model is as the model starts with it.
@@ -151,6 +164,24 @@ impl SluiceApp {
         self.change_styles(StyleTask::Save(Style { name, prompt, negative_prompt }));
     }
 
+    fn duplicate_style(&mut self, name: &str) {
+        let State { styles, settings, .. } = &self.state;
+        let mut known = settings.draft.request.styles.iter().chain(styles);
+        let Some(style) = known.find(|style| style.name == name) else { return };
+        let new = free_name(name, styles.iter().map(|style| &style.name));
+        self.change_styles(StyleTask::Save(Style { name: new, ..style.clone() }));
+    }
+
+    /// Renames a style in its file and where it is used.
+    fn rename_style(&mut self, name: String, new: String) {
+        if self.state.styles.iter().any(|style| style.name == new) {
+            return self.fail(&tr!("app-style-not-saved"), tr!("app-style-taken", name = new), None);
+        }
+        let used = self.state.settings.draft.request.styles.iter_mut();
+        used.filter(|style| style.name == name).for_each(|style| style.name.clone_from(&new));
+        self.change_styles(StyleTask::Rename(name, new));
+    }
+
     fn delete_style(&mut self, name: &str) {
         let Some(style) = self.state.own_styles.iter().find(|style| style.name == name).cloned() else {
             return;
@@ -183,4 +214,11 @@ impl SluiceApp {
             self.fail(&tr!("app-styles-unreadable"), error.to_string(), None);
         }
     }
+}
+
+/// A name like this that is not taken.
+fn free_name<'a>(name: &str, taken: impl Iterator<Item = &'a String> + Clone) -> String {
+    let mut free = (2_u32..).map(|number| format!("{name} {number}"));
+    let is_taken = |name: &String| taken.clone().any(|other| other == name);
+    free.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
 }

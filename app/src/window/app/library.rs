@@ -11,8 +11,10 @@ use sluice_engine::{models::Kind, request::ModelSource, session::Command};
 use super::SluiceApp;
 use crate::window::{
     action::LibraryAction,
+    files::Task,
     library::{LibraryEvent, LibraryTask, is_due},
-    state::{Comparison, EntryId, NextFit, Search, State},
+    question::{PreviewQuestion, Question},
+    state::{EntryId, NextFit, Search, State, file_name},
     widgets::TagChange,
 };
 use crate::{language::tr, presets::Preset};
@@ -56,10 +58,13 @@ impl SluiceApp {
                 *prompt = if before.is_empty() { words } else { format!("{before}, {words}") };
             }
             LibraryAction::Get(action) => self.act_in_get(action),
-            LibraryAction::Compare(files) => {
-                if self.library.request(LibraryTask::Compare(files.clone())) {
-                    self.state.library.comparison = Some(Comparison { files, result: None });
-                }
+            LibraryAction::AskPreview(image) => {
+                let opened = self.state.chosen_model().clone();
+                self.request(Task::ListPreviewed { image, opened });
+            }
+            LibraryAction::UsePreview { image, model, replaces } => {
+                self.question = None;
+                self.request(Task::SavePreview { image, model, replaces });
             }
         }
     }
@@ -143,6 +148,7 @@ impl SluiceApp {
             let Some(event) = self.library.try_recv() else { break };
             self.take_library_event(ctx, event);
         }
+        self.follow_copies();
         let (is_open, search) = (self.state.library.is_open, self.state.library.search);
         // Files come and go while another program is in front. What was never searched waits for the place.
         let is_back =
@@ -165,6 +171,45 @@ impl SluiceApp {
             self.state.library.trigger_words.insert(path, Vec::new());
         }
         self.follow_fits();
+    }
+
+    /// Asks which of these models gets an image as its preview.
+    pub(super) fn ask_preview(&mut self, image: PathBuf, models: Vec<(PathBuf, bool)>) {
+        if models.is_empty() {
+            let message = tr!("library-preview-no-model", name = file_name(&image));
+            return self.fail(&tr!("library-preview-failed"), message, None);
+        }
+        self.question = Some(Question::Preview(PreviewQuestion { image, models, chosen: 0 }));
+    }
+
+    /// A model has a new preview.
+    pub(super) fn preview_saved(&mut self, model: &Path, path: &Path) {
+        let text = tr!("library-preview-saved", name = file_name(model));
+        match self.gallery.is_open {
+            true => self.gallery.shelf.say(text),
+            false => self.state.messages.say(text, vec![path.display().to_string()]),
+        }
+        // The list may be the same.
+        self.library_place.previews().clear();
+        if self.state.library.search != Search::Never {
+            self.search_models();
+        }
+    }
+
+    /// Has files hashed that look the same, while nothing is generated that needs the disk.
+    fn follow_copies(&mut self) {
+        self.copies.wait(self.state.jobs.running().is_some());
+        while let Some((path, hash)) = self.copies.try_recv() {
+            self.state.library.hashes.insert(path, hash);
+        }
+        let version = self.state.library.version;
+        if self.library_options.elsewhere || self.copies_asked == version {
+            return;
+        }
+        let alike = self.state.library.alike_files();
+        if self.copies.ask(alike) {
+            self.copies_asked = version;
+        }
     }
 
     fn follow_fits(&mut self) {
@@ -232,9 +277,6 @@ impl SluiceApp {
             LibraryEvent::TriggerWords(path, words) => drop(library.trigger_words.insert(path, words)),
             LibraryEvent::Preview(path, side, image) => {
                 self.library_place.previews().take(ctx, path, side, image);
-            }
-            LibraryEvent::Compared(files, result) => {
-                library.comparison = Some(Comparison { files, result: Some(result) });
             }
         }
     }

@@ -1,15 +1,16 @@
 //! Executes what starts several jobs at once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{Lock, SluiceApp};
 use crate::{
     input_folder::InputFolder,
     language::tr,
     window::{
-        action::{InputUse, Making},
+        action::{FolderInputs, Making},
         files::Task,
-        state::{Notice, Shown, file_name},
+        question::{FolderQuestion, Question},
+        state::{ClipLength, Notice, Shown, file_name},
     },
 };
 
@@ -19,7 +20,12 @@ const GROUPS: &str = "grids";
 impl SluiceApp {
     pub(super) fn make(&mut self, making: Making) {
         match making {
-            Making::AskGrid(shown) => self.grid.is_open = shown,
+            Making::AskGrid(shown) => {
+                self.grid.is_open = shown;
+                if shown {
+                    self.list_styles();
+                }
+            }
             Making::Grid(grid) => match self.state.generate_grid(&grid, self.new_seed) {
                 Ok(commands) if commands.is_empty() => {
                     self.fail(&tr!("app-grid-failed"), tr!("app-grid-failed-why"), None);
@@ -41,6 +47,10 @@ impl SluiceApp {
             Making::DepthMap(image) => {
                 let command = self.state.show_depth(image);
                 self.send(command);
+            }
+            Making::Inputs(inputs) => {
+                self.question = None;
+                self.queue_inputs(*inputs);
             }
             Making::Folder(folder, used_as) => {
                 let (output, name) = (self.output_folder(), file_name(&folder));
@@ -76,15 +86,19 @@ impl SluiceApp {
         data.map(|data| data.join(GROUPS))
     }
 
-    /// Queues a job for each input image of a folder.
-    pub(super) fn take_inputs(
-        &mut self,
-        folder: &Path,
-        results: PathBuf,
-        used_as: InputUse,
-        found: InputFolder,
-    ) {
-        let name = file_name(folder);
+    /// Takes the input images of a folder, and asks whether those of its subfolders are used if it has any.
+    pub(super) fn take_inputs(&mut self, own: FolderInputs, all: InputFolder) {
+        if all.count() > own.found.count() {
+            let includes = true;
+            self.question = Some(Question::Folder(FolderQuestion { own, all, includes }));
+        } else {
+            self.queue_inputs(own);
+        }
+    }
+
+    /// Queues a job for each of these input images.
+    fn queue_inputs(&mut self, FolderInputs { folder, results, used_as, found }: FolderInputs) {
+        let name = file_name(&folder);
         let InputFolder { images, done } = found;
         if images.is_empty() {
             let message = match done {
@@ -94,7 +108,7 @@ impl SluiceApp {
             return self.fail(&tr!("app-nothing-to-generate"), message, None);
         }
         let count = images.len();
-        let commands = self.state.generate_from_folder(images, used_as, self.new_seed);
+        let commands = self.state.generate_from_folder(&name, images, used_as, self.new_seed);
         if commands.is_empty() {
             return self.fail(&tr!("app-cannot-generate"), tr!("app-check-settings"), None);
         }
@@ -112,11 +126,12 @@ impl SluiceApp {
         &mut self,
         path: PathBuf,
         thumbnail: egui::ColorImage,
+        length: Option<ClipLength>,
         settings: Option<Box<crate::window::image_settings::ImageSettings>>,
     ) {
         self.saved(&path);
         let request = settings.map(|settings| settings.request);
-        let id = self.state.images.recents.recall(path, thumbnail, None, request);
+        let id = self.state.images.recents.recall(path, thumbnail, length, request);
         if self.state.images.follow {
             self.state.images.shown = Shown::Recent(id);
         }

@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 54] = [
+pub const COMMANDS: [Entry; 55] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -197,6 +197,7 @@ pub const COMMANDS: [Entry; 54] = [
     SIMILAR,
     USE_SETTINGS,
     USE_AS_INPUT,
+    USE_AS_PREVIEW,
     USE_FRAME,
     USE_FRAME_AS_END,
     UPSCALE,

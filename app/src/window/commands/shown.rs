@@ -139,6 +139,13 @@ pub const USE_AS_INPUT: Entry = with_tip(
         recent.path.clone().filter(|_| recent.length.is_none()).map(Action::UseAsInput)
     }),
 );
+/// Asks which model gets an image as its preview.
+pub const USE_AS_PREVIEW: Entry = with_tip(
+    "library-preview-ask-tip",
+    with_image("library-preview-ask", icons::LAYERS, |_, recent| {
+        recent.path.clone().map(|path| LibraryAction::AskPreview(path).into())
+    }),
+);
 /// Asks how to enlarge an image or a clip.
 pub const UPSCALE: Entry = with_tip(
     "viewer-upscale-tip",

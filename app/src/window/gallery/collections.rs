@@ -253,7 +253,7 @@ pub(super) fn of_selected(ui: &mut Ui, gallery: &mut Gallery, common: &[String],
     ui.horizontal_wrapped(|ui| {
         for name in common {
             let leave = tr!("gallery-collection-leave-named", name = name.as_str());
-            if widgets::tag(ui, icons::LAYERS, name, &leave) {
+            if widgets::tag(ui, icons::LAYERS, name, &leave).1 {
                 actions.push(GalleryAction::Mark(Change::Leave(name.clone())).into());
             }
         }

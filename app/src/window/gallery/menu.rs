@@ -8,7 +8,7 @@ use super::{Gallery, collections};
 use crate::{
     language::tr,
     window::{
-        action::{Action, EnhanceStep, GalleryAction, UpscaleStep},
+        action::{Action, EnhanceStep, GalleryAction, LibraryAction, UpscaleStep},
         collection::{Change, How, Item, Within},
         icons,
         tokens::size,
@@ -159,7 +159,13 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
         row(ui, offer, actions);
     }
     collections::choices_row(ui, gallery, &common, &files, actions);
-    for offer in leave.into_iter().chain(describe).chain(for_all) {
+    let preview = item.broken.is_none().then(|| Offer {
+        icon: icons::LAYERS,
+        name: tr!("library-preview-ask"),
+        tip: tr!("library-preview-ask-tip"),
+        action: LibraryAction::AskPreview(item.path.clone()).into(),
+    });
+    for offer in leave.into_iter().chain(preview).chain(describe).chain(for_all) {
         row(ui, offer, actions);
     }
 }

@@ -1,6 +1,6 @@
 //! What is known about the selected row.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use egui::{Align, Frame, Grid, Id, Label, Layout, Margin, Rect, RichText, ScrollArea, Ui, vec2};
 use sluice_engine::{
@@ -24,7 +24,7 @@ use crate::{
         get::start_button,
         icons,
         sentences::{capitalised, sentence},
-        state::{Comparison, EntryId, KnownEntry, State, file_name},
+        state::{EntryId, KnownEntry, Likeness, State, file_name},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -117,7 +117,7 @@ fn item_details(
         }
     }
     facts(ui, content);
-    duplicate(ui, state, item, actions);
+    copies(ui, state, item, actions);
     about(ui, item);
 }
 
@@ -317,27 +317,20 @@ fn trigger_words<'a>(state: &'a State, item: &'a Item) -> &'a [String] {
     }
 }
 
-fn duplicate(ui: &mut Ui, state: &State, item: &Item, actions: &mut Vec<Action>) {
-    let Some(other) = &item.same_as else { return };
-    section(ui, &tr!("library-duplicate"));
-    paragraph(ui, &tr!("library-duplicate-of", path = other.display()));
-    let files: [PathBuf; 2] = [item.path.clone(), other.clone()];
-    match state.library.comparison.as_ref().filter(|comparison| comparison.files == files) {
-        Some(Comparison { result: None, .. }) => {
-            widgets::hint(ui, tr!("library-comparing"));
-        }
-        Some(Comparison { result: Some(Ok(true)), .. }) => {
-            paragraph(ui, &tr!("library-files-same"));
-        }
-        Some(Comparison { result: Some(Ok(false)), .. }) => paragraph(ui, &tr!("library-files-differ")),
-        Some(Comparison { result: Some(Err(error)), .. }) => widgets::mistake(ui, error),
-        None => {
-            if widgets::button(ui, None, &tr!("library-compare"), Weight::Plain)
-                .on_hover_text(tr!("library-compare-tip"))
-                .clicked()
-            {
-                actions.push(Action::Library(LibraryAction::Compare(files)));
-            }
+/// Copies of the file, and where they are.
+fn copies(ui: &mut Ui, state: &State, item: &Item, actions: &mut Vec<Action>) {
+    let alike: Vec<_> = state.library.alike(item).collect();
+    if alike.is_empty() {
+        return;
+    }
+    section(ui, &tr!("library-copies"));
+    for (path, likeness) in alike {
+        path_line(ui, path, actions);
+        match likeness {
+            Likeness::Comparing => drop(widgets::hint(ui, tr!("library-comparing"))),
+            Likeness::Same => paragraph(ui, &tr!("library-files-same")),
+            Likeness::Differs => paragraph(ui, &tr!("library-files-differ")),
+            Likeness::Unreadable(error) => widgets::mistake(ui, &sentence(&error)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The place of models: what is on disk, and how it fits.
 
+mod copies;
 mod details;
 mod folders;
 mod lines;
@@ -27,6 +28,7 @@ use super::{
     widgets::{self, Weight},
 };
 use crate::language::tr;
+pub use copies::CopyFinder;
 use lines::{Filter, Heading, Line, Tab, counts, elsewhere, lines};
 use previews::Previews;
 use row::{HEADING, ROW, Row};

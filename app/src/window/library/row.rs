@@ -21,7 +21,7 @@ use crate::{
     window::{
         fit, icons,
         sentences::capitalised,
-        state::{EntryId, Fit, KnownEntry, State},
+        state::{EntryId, Fit, KnownEntry, Likeness, State},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -124,7 +124,7 @@ impl<'a> Row<'a> {
         }
         parts.push(units::memory(content.bytes));
         parts.push(content.stored_as());
-        if item.same_as.is_some() {
+        if state.library.alike(item).any(|(_, likeness)| likeness == Likeness::Same) {
             parts.push(tr!("library-row-duplicate"));
         }
         let source = ModelSource::Path(item.path.clone());

@@ -11,9 +11,7 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use egui::ColorImage;
 use sluice_engine::{
     checkpoint::{CheckpointError, read_notes},
-    models::{
-        Inventory, OpenedModels, Remembered, Surroundings, identical, known_models, scan, well_known_places,
-    },
+    models::{Inventory, OpenedModels, Remembered, Surroundings, known_models, scan, well_known_places},
     request::ModelSource,
     session::{Failure, Hello, ModelSummary, model_summary},
 };
@@ -57,8 +55,6 @@ pub enum LibraryTask {
     TriggerWords(PathBuf),
     /// Reads an image, with a longer side of at most this.
     Preview(PathBuf, usize),
-    /// Compares two files byte by byte.
-    Compare([PathBuf; 2]),
 }
 
 /// A result of the worker.
@@ -78,8 +74,6 @@ pub enum LibraryEvent {
     TriggerWords(PathBuf, Vec<String>),
     /// An image, if it can be read.
     Preview(PathBuf, usize, Option<ColorImage>),
-    /// Whether two files are the same.
-    Compared([PathBuf; 2], Result<bool, String>),
 }
 
 /// The worker and its results.
@@ -174,10 +168,6 @@ impl Reader {
             LibraryTask::Preview(path, side) => {
                 let image = preview(&path, side);
                 self.report.say(LibraryEvent::Preview(path, side, image))
-            }
-            LibraryTask::Compare(files) => {
-                let result = identical(&files[0], &files[1]).map_err(|error| error.to_string());
-                self.report.say(LibraryEvent::Compared(files, result))
             }
         }
     }

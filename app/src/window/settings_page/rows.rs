@@ -90,8 +90,16 @@ fn scale(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Act
 
 fn motion(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
     let mut reduced = state.settings.reduced_motion;
-    let switch = ui.checkbox(&mut reduced, tr!("settings-motion"));
-    if switch.on_hover_text(tr!("settings-motion-tip")).changed() {
+    let on_or_off = |on| if on { tr!("settings-motion-on") } else { tr!("settings-motion-off") };
+    let by_system = state.surroundings.reduces_motion;
+    let name = |choice: Option<bool>| match choice {
+        None => tr!("settings-motion-system", now = on_or_off(by_system)),
+        Some(on) => on_or_off(on),
+    };
+    let choices = [None, Some(true), Some(false)];
+    widgets::choice_row(ui, &tr!("settings-motion"), &mut reduced, choices, name)
+        .on_hover_text(tr!("settings-motion-tip"));
+    if reduced != state.settings.reduced_motion {
         actions.push(Action::Set(Setting::ReducedMotion(reduced)));
     }
 }

@@ -21,7 +21,8 @@ use crate::{
 /// View state of the list; not saved.
 #[derive(Debug, Default)]
 pub struct AdapterList {
-    open: bool,
+    /// Whether it is open.
+    pub(super) open: bool,
 }
 
 /// Draws the list, collapsed by default.

@@ -30,12 +30,18 @@ use crate::{
 /// View state of the list; not saved.
 #[derive(Debug, Default)]
 pub struct ControlNetList {
-    open: bool,
+    /// Whether it is open.
+    pub(super) open: bool,
+}
+
+/// Whether the panel has the list.
+pub fn is_shown(state: &State) -> bool {
+    state.summary().is_some_and(|summary| summary.takes_control_nets)
 }
 
 /// Draws the list for models that take ControlNets, collapsed by default.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ControlNetList, textures: &mut Textures) {
-    if !parts.state.summary().is_some_and(|summary| summary.takes_control_nets) {
+    if !is_shown(parts.state) {
         return;
     }
     let title = match parts.draft.request.control_nets.len() {

@@ -3,7 +3,7 @@
 use egui::{Align, Layout, TextEdit, Ui};
 use sluice_engine::{
     models::Item,
-    request::{BoxOrder, Detailer, RequestError},
+    request::{BoxOrder, Detailer, Request, RequestError},
     session::ModelSummary,
 };
 
@@ -25,7 +25,8 @@ use crate::{
 /// View state of the section; not saved.
 #[derive(Debug, Default)]
 pub struct DetailerList {
-    open: bool,
+    /// Whether it is open.
+    pub(super) open: bool,
     /// Which of them show all of their settings.
     more: [bool; Detailer::MOST],
 }
@@ -35,12 +36,17 @@ fn can(summary: &ModelSummary) -> bool {
     summary.frame_multiple.is_none()
 }
 
+/// Whether the panel has the section.
+pub fn is_shown(state: &State, request: &Request) -> bool {
+    !request.detailers.is_empty() || state.summary().is_some_and(can)
+}
+
 /// Draws the section, for models that make images, and where detailers are in use.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut DetailerList) {
-    let count = parts.draft.request.detailers.len();
-    if count == 0 && !parts.state.summary().is_some_and(can) {
+    if !is_shown(parts.state, &parts.draft.request) {
         return;
     }
+    let count = parts.draft.request.detailers.len();
     let title = match count {
         0 => tr!("detailers-title"),
         count => tr!("detailers-title-used", count = count),

@@ -25,11 +25,15 @@ fn can(summary: &ModelSummary) -> bool {
     summary.frame_multiple.is_none() && !summary.fills_in
 }
 
+/// Whether the panel has the section.
+pub fn is_shown(state: &State, request: &Request) -> bool {
+    let is_offered = request.source.is_none() && state.summary().is_some_and(can);
+    is_offered || request.hires.is_some()
+}
+
 /// Draws the section, for models that have it and images that start from the prompt, and where it is on.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
-    let request = &parts.draft.request;
-    let is_offered = request.source.is_none() && parts.state.summary().is_some_and(can);
-    if !is_offered && request.hires.is_none() {
+    if !is_shown(parts.state, &parts.draft.request) {
         return;
     }
     widgets::fold(ui, (&tr!("hires-title"), tr!("hires-title-tip")), open, |ui| {

@@ -27,12 +27,18 @@ use crate::{
 /// View state of the list; not saved.
 #[derive(Debug, Default)]
 pub struct ImagePromptList {
-    open: bool,
+    /// Whether it is open.
+    pub(super) open: bool,
+}
+
+/// Whether the panel has the list.
+pub fn is_shown(state: &State) -> bool {
+    state.summary().is_some_and(|summary| summary.takes_ip_adapters)
 }
 
 /// Draws the list for models that take IP-Adapters, collapsed by default.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ImagePromptList, textures: &mut Textures) {
-    if !parts.state.summary().is_some_and(|summary| summary.takes_ip_adapters) {
+    if !is_shown(parts.state) {
         return;
     }
     let title = match parts.draft.request.image_prompts.len() {

@@ -1,7 +1,7 @@
 //! What changes the next image although its section may be out of sight: inputs, LoRAs, a locked seed. Each can be
 //! removed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use egui::Ui;
 use sluice_engine::request::Variation;
@@ -11,10 +11,10 @@ use crate::{
     language::tr,
     units,
     window::{
-        action::Action,
+        action::{Action, Section},
         icons,
         state::{Draft, State, file_name},
-        tokens::space,
+        tokens::{size, space},
         widgets,
     },
 };
@@ -26,31 +26,81 @@ struct InForce {
     /// Name of the button that removes it.
     remove: String,
     action: Action,
+    /// Where it is set.
+    section: Section,
+    /// Its file.
+    path: Option<PathBuf>,
+    /// What can be copied of it, and what that is called.
+    copied: Option<(String, String)>,
 }
 
 /// Draws one chip for each.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let all = list(state.draft());
+    let (all, bare) = list(state.draft());
     if all.is_empty() {
         return;
     }
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::splat(space::XS);
-        for InForce { icon, text, remove, action } in all {
-            if widgets::tag(ui, icon, &text, &remove) {
-                actions.push(action);
+        let several = all.len() > 1;
+        for setting in all {
+            let (chip, is_removed) = widgets::tag(ui, setting.icon, &setting.text, &setting.remove);
+            chip.context_menu(|ui| menu(ui, &setting, several.then_some(&bare), actions));
+            if is_removed {
+                actions.push(setting.action);
             }
         }
     });
     ui.add_space(space::XS);
 }
 
-fn list(draft: &Draft) -> Vec<InForce> {
-    let mut all = Vec::new();
-    let mut add = |icon, text: String, remove: String, change: &dyn Fn(&mut Draft)| {
+/// The menu of a right click on a chip. `bare` are the settings without any of them, if there are several.
+fn menu(ui: &mut Ui, setting: &InForce, bare: Option<&Draft>, actions: &mut Vec<Action>) {
+    ui.set_width(size::MENU);
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let mut row = |icon, name: &str, tip: String, action: Action| {
+        if widgets::row_button(ui, icon, name, "", false).on_hover_text(tip).clicked() {
+            actions.push(action);
+            ui.close();
+        }
+    };
+    let (name, tip) = (tr!("side-panel-chip-show"), tr!("side-panel-chip-show-tip"));
+    row(icons::SETTINGS, &name, tip, Action::ShowSection(setting.section));
+    if let Some((name, text)) = &setting.copied {
+        row(icons::COPY, name, tr!("side-panel-chip-copy-tip"), Action::CopyText(text.clone()));
+    }
+    if let Some(path) = &setting.path {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            let (name, tip) = (tr!("gallery-show-in-folder"), tr!("gallery-show-in-folder-tip"));
+            row(icons::FOLDER_OPEN, &name, tip, Action::OpenFolder(folder.to_owned()));
+        }
+        let (name, tip) = (tr!("library-copy-path"), tr!("library-copy-path-tip"));
+        row(icons::COPY, &name, tip, Action::CopyText(path.display().to_string()));
+        if setting.section == Section::Loras {
+            let (name, tip) = (tr!("side-panel-chip-off"), tr!("side-panel-chip-off-tip"));
+            row(icons::PAUSE, &name, tip, Action::SwitchAdapterOff(path.clone()));
+        }
+    }
+    row(icons::X, &setting.remove, tr!("side-panel-chip-remove-tip"), setting.action.clone());
+    if let Some(bare) = bare {
+        let (name, tip) = (tr!("side-panel-chip-remove-all"), tr!("side-panel-chip-remove-all-tip"));
+        row(icons::TRASH, &name, tip, Action::RemoveInForce(Box::new(bare.clone())));
+    }
+}
+
+/// What is in force, and the settings without it.
+fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
+    let (mut all, mut bare) = (Vec::new(), draft.clone());
+    let mut add = |(icon, section): (&'static str, Section),
+                   text: String,
+                   remove: String,
+                   path: Option<&Path>,
+                   change: &dyn Fn(&mut Draft)| {
         let mut without = draft.clone();
         change(&mut without);
-        all.push(InForce { icon, text, remove, action: Action::Edit(Box::new(without)) });
+        change(&mut bare);
+        let (action, path) = (Action::Edit(Box::new(without)), path.map(Path::to_owned));
+        all.push(InForce { icon, text, remove, action, section, path, copied: None });
     };
     let request = &draft.request;
     if let Some(source) = &request.source {
@@ -59,102 +109,186 @@ fn list(draft: &Draft) -> Vec<InForce> {
             1 => format!("{} · {strength}", file_name(&source.path)),
             _ => file_name(&source.path),
         };
-        add(icons::IMAGE, text, tr!("side-panel-without-input-image"), &|draft| {
-            draft.request.source = None;
-            draft.request.last_image = None;
-        });
+        add(
+            (icons::IMAGE, Section::Input),
+            text,
+            tr!("side-panel-without-input-image"),
+            Some(&source.path),
+            &|draft| {
+                draft.request.source = None;
+                draft.request.last_image = None;
+            },
+        );
         if !source.outpaint.is_empty() {
             let (text, remove) = (tr!("side-panel-outpaint"), tr!("side-panel-without-outpaint"));
-            add(icons::LAYERS, text, remove, &|draft| {
+            add((icons::LAYERS, Section::Input), text, remove, None, &|draft| {
                 draft.request.source.iter_mut().for_each(|source| source.outpaint = Default::default());
             });
         }
         if source.mask.is_some() {
-            add(icons::LAYERS, tr!("side-panel-in-force-mask"), tr!("side-panel-without-mask"), &|draft| {
-                draft.request.source.iter_mut().for_each(|source| source.mask = None);
-            });
+            add(
+                (icons::LAYERS, Section::Input),
+                tr!("side-panel-in-force-mask"),
+                tr!("side-panel-without-mask"),
+                source.mask.as_ref().map(|mask| mask.path.as_path()),
+                &|draft| {
+                    draft.request.source.iter_mut().for_each(|source| source.mask = None);
+                },
+            );
         }
     }
     if let Some(last) = &request.last_image {
         let text = tr!("side-panel-in-force-end-image", name = file_name(last));
-        add(icons::IMAGE, text, tr!("side-panel-without-end-image"), &|draft| {
-            draft.request.last_image = None;
-        });
+        add(
+            (icons::IMAGE, Section::Input),
+            text,
+            tr!("side-panel-without-end-image"),
+            Some(last),
+            &|draft| {
+                draft.request.last_image = None;
+            },
+        );
     }
     for key in &request.keyframes {
         let (name, frame) = (file_name(&key.path), key.frame);
         let text = tr!("side-panel-in-force-keyframe", frame = frame + 1, name = name.as_str());
-        add(icons::IMAGE, text, tr!("side-panel-without-keyframe", name = name), &|draft| {
-            draft.request.keyframes.retain(|other| other.frame != frame);
-        });
+        add(
+            (icons::IMAGE, Section::Input),
+            text,
+            tr!("side-panel-without-keyframe", name = name),
+            Some(&key.path),
+            &|draft| {
+                draft.request.keyframes.retain(|other| other.frame != frame);
+            },
+        );
     }
     if let Some(clip) = &request.clip {
         let remove = tr!("side-panel-without-input-clip");
-        add(icons::FILM, file_name(&clip.path), remove, &|draft| draft.request.clip = None);
+        add((icons::FILM, Section::Input), file_name(&clip.path), remove, Some(&clip.path), &|draft| {
+            draft.request.clip = None
+        });
     }
     for path in &request.references {
         let name = file_name(path);
         let text = tr!("side-panel-in-force-reference", name = name.as_str());
-        add(icons::IMAGE, text, tr!("side-panel-without-reference", name = name), &|draft| {
-            draft.request.references.retain(|other| other != path);
-        });
+        add(
+            (icons::IMAGE, Section::Input),
+            text,
+            tr!("side-panel-without-reference", name = name),
+            Some(path),
+            &|draft| {
+                draft.request.references.retain(|other| other != path);
+            },
+        );
     }
     if let Some(control) = &request.control {
         let text = match &control.video {
             Some(video) => tr!("side-panel-in-force-control", name = file_name(video)),
             None => tr!("side-panel-in-force-control-strength", strength = units::number(control.strength)),
         };
-        add(icons::FILM, text, tr!("side-panel-without-control"), &|draft| draft.request.control = None);
+        add(
+            (icons::FILM, Section::Input),
+            text,
+            tr!("side-panel-without-control"),
+            control.video.as_deref(),
+            &|draft| draft.request.control = None,
+        );
     }
     for net in &request.control_nets {
         let (name, path) = (stem(&net.model), net.model.clone());
         let text = format!("{name} {}", units::number(net.weight));
-        add(icons::PACKAGE, text, tr!("control-nets-without", name = name), &|draft| {
-            draft.request.control_nets.retain(|other| other.model != path);
-        });
+        add(
+            (icons::PACKAGE, Section::ControlNets),
+            text,
+            tr!("control-nets-without", name = name),
+            Some(&net.model),
+            &|draft| {
+                draft.request.control_nets.retain(|other| other.model != path);
+            },
+        );
     }
     for prompt in &request.image_prompts {
         let (name, path) = (stem(&prompt.adapter), prompt.adapter.clone());
         let text = format!("{name} {}", units::number(prompt.weight));
-        add(icons::IMAGE, text, tr!("image-prompts-without", name = name), &|draft| {
-            draft.request.image_prompts.retain(|other| other.adapter != path);
-        });
+        add(
+            (icons::IMAGE, Section::ImagePrompts),
+            text,
+            tr!("image-prompts-without", name = name),
+            Some(&prompt.adapter),
+            &|draft| {
+                draft.request.image_prompts.retain(|other| other.adapter != path);
+            },
+        );
     }
     if draft.seed_locked {
         let text = tr!("side-panel-in-force-seed", seed = request.seed.to_string());
-        add(icons::LOCK, text, tr!("side-panel-without-seed"), &|draft| draft.seed_locked = false);
+        add((icons::LOCK, Section::Seed), text, tr!("side-panel-without-seed"), None, &|draft| {
+            draft.seed_locked = false
+        });
     }
     for style in &request.styles {
         let text = tr!("side-panel-in-force-style", name = style.name.as_str());
-        add(icons::TAG, text, tr!("side-panel-without-style", name = style.name.as_str()), &|draft| {
-            draft.request.styles.retain(|other| other.name != style.name);
-        });
+        add(
+            (icons::TAG, Section::Prompt),
+            text,
+            tr!("side-panel-without-style", name = style.name.as_str()),
+            None,
+            &|draft| {
+                draft.request.styles.retain(|other| other.name != style.name);
+            },
+        );
     }
     if let Some(variation) = request.variation.filter(Variation::is_felt) {
         let text = tr!("side-panel-in-force-variation", strength = units::percent(variation.strength.into()));
-        add(icons::DICES, text, tr!("side-panel-without-variation"), &|draft| draft.request.variation = None);
+        add((icons::DICES, Section::Variation), text, tr!("side-panel-without-variation"), None, &|draft| {
+            draft.request.variation = None
+        });
     }
     if let Some(hires) = &request.hires {
-        add(icons::LAYERS, hires::in_force(hires), tr!("hires-without"), &|draft| draft.request.hires = None);
+        add((icons::LAYERS, Section::Hires), hires::in_force(hires), tr!("hires-without"), None, &|draft| {
+            draft.request.hires = None
+        });
     }
     for detailer in &request.detailers {
         let (name, path) = (detailers::name_of(detailer), detailer.model.clone());
         let text = format!("{name} · {}", units::percent(detailer.strength));
-        add(icons::SPARKLES, text, tr!("detailers-without", name = name), &|draft| {
-            draft.request.detailers.retain(|other| other.model != path);
-        });
+        add(
+            (icons::SPARKLES, Section::Detailers),
+            text,
+            tr!("detailers-without", name = name),
+            Some(&detailer.model),
+            &|draft| {
+                draft.request.detailers.retain(|other| other.model != path);
+            },
+        );
     }
     if let Some(smooth) = &request.smooth {
         let (text, remove) = (smooth::in_force(smooth), tr!("interpolate-without"));
-        add(icons::MOVE_HORIZONTAL, text, remove, &|draft| draft.request.smooth = None);
+        add((icons::MOVE_HORIZONTAL, Section::Interpolation), text, remove, None, &|draft| {
+            draft.request.smooth = None
+        });
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);
         let text = format!("{name} {}", units::number(adapter.weight));
-        let remove = tr!("side-panel-without-lora", name = name);
-        InForce { icon: icons::SPARKLES, text, remove, action: Action::RemoveAdapter(adapter.path.clone()) }
+        let remove = tr!("side-panel-without-lora", name = name.as_str());
+        let (action, path) = (Action::RemoveAdapter(adapter.path.clone()), Some(adapter.path.clone()));
+        let copied = Some((tr!("side-panel-chip-copy-name"), format!("<lora:{name}:{}>", adapter.weight)));
+        let (icon, section) = (icons::SPARKLES, Section::Loras);
+        InForce { icon, text, remove, action, section, path, copied }
     }));
-    all
+    bare.request.adapters.retain(|adapter| bare.switched_off.contains(&adapter.path));
+    let mut styles = request.styles.iter();
+    for setting in &mut all {
+        setting.copied = match setting.section {
+            Section::Prompt => {
+                styles.next().map(|style| (tr!("side-panel-chip-copy-style"), style.prompt.clone()))
+            }
+            Section::Seed => Some((tr!("side-panel-chip-copy-seed"), request.seed.to_string())),
+            _ => setting.copied.take(),
+        };
+    }
+    (all, bare)
 }
 
 fn stem(path: &Path) -> String {

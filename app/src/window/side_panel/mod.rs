@@ -38,11 +38,11 @@ mod variation;
 mod weights;
 
 use crate::language::tr;
-use egui::{Frame, Margin, ScrollArea, Ui};
-use sluice_engine::request::{ComputeDtype, RequestError, Sampler, Schedule};
+use egui::{Align, Frame, Margin, ScrollArea, Ui};
+use sluice_engine::request::{ComputeDtype, Request, RequestError, Sampler, Schedule};
 
 use super::{
-    action::Action,
+    action::{Action, Section},
     settings::Setting,
     state::{Draft, State},
     textures::Textures,
@@ -72,6 +72,74 @@ pub struct SidePanel {
     image_prompts: ImagePromptList,
     seed_text: String,
     presets: PresetMenu,
+    /// The section that is scrolled to.
+    sought: Option<Section>,
+}
+
+impl SidePanel {
+    /// Opens a section, and scrolls to it in the next frame.
+    pub fn open(&mut self, section: Section) {
+        self.more |= section.is_more();
+        match section {
+            Section::Loras => self.adapters.open = true,
+            Section::ControlNets => self.control_nets.open = true,
+            Section::ImagePrompts => self.image_prompts.open = true,
+            Section::Hires => self.hires = true,
+            Section::Detailers => self.detailers.open = true,
+            Section::Interpolation => self.smooth = true,
+            Section::Guidance => self.guidance = true,
+            Section::Prompt
+            | Section::Presets
+            | Section::Size
+            | Section::Steps
+            | Section::Seed
+            | Section::Input
+            | Section::Sampler
+            | Section::Variation
+            | Section::Precision
+            | Section::Refiner => {}
+        }
+        self.sought = Some(section);
+    }
+}
+
+/// The sections that the panel has now, with their names.
+pub fn sections(state: &State) -> Vec<(Section, String)> {
+    let request = &state.draft().request;
+    let takes_refiner = state.summary().is_some_and(|summary| summary.takes_refiner);
+    let name = |section| {
+        Some(match section {
+            Section::Prompt => tr!("side-panel-prompt"),
+            Section::Presets => tr!("side-panel-presets"),
+            Section::Size => tr!("side-panel-size"),
+            Section::Steps => tr!("side-panel-steps"),
+            Section::Seed => tr!("side-panel-seed"),
+            Section::Input if state.takes_clip_inputs(request) => tr!("palette-clip-inputs"),
+            Section::Input => tr!("side-panel-image-to-image"),
+            Section::Loras => tr!("side-panel-loras"),
+            Section::ControlNets if control_nets::is_shown(state) => tr!("control-nets-title"),
+            Section::ImagePrompts if image_prompts::is_shown(state) => tr!("image-prompts-title"),
+            Section::Sampler => tr!("side-panel-sampler"),
+            Section::Variation => tr!("side-panel-variation-strength"),
+            Section::Precision => tr!("side-panel-precision"),
+            Section::Refiner if takes_refiner => tr!("palette-refiner"),
+            Section::Hires if hires::is_shown(state, request) => tr!("hires-title"),
+            Section::Detailers if detailers::is_shown(state, request) => tr!("detailers-title"),
+            Section::Interpolation if smooth::is_shown(state, request) => tr!("interpolate-section"),
+            Section::Guidance => tr!("side-panel-guidance-and-speed"),
+            _ => return None,
+        })
+    };
+    Section::ALL.into_iter().filter_map(|section| Some((section, name(section)?))).collect()
+}
+
+/// Draws a section, and scrolls to it if that is wanted.
+fn section(ui: &mut Ui, sought: &mut Option<Section>, section: Section, contents: impl FnOnce(&mut Ui)) {
+    let top = ui.cursor().top();
+    contents(ui);
+    if sought.take_if(|sought| *sought == section).is_some() {
+        ui.scroll_to_rect(ui.min_rect().with_min_y(top), Some(Align::TOP));
+    }
 }
 
 /// Draws the panel.
@@ -113,29 +181,37 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
         input_image::question(ui, dropped, parts.state.takes_clips(), parts.actions);
         gap(ui);
     }
+    let SidePanel { seed_text, presets, adapters, control_nets, image_prompts, .. } = panel;
+    let sought = &mut panel.sought;
     clip::switch(ui, parts);
-    prompts::show(ui, parts);
+    section(ui, sought, Section::Prompt, |ui| prompts::show(ui, parts));
     gap(ui);
-    presets::show(ui, parts, &mut panel.presets);
-    size::show(ui, parts);
+    section(ui, sought, Section::Presets, |ui| presets::show(ui, parts, presets));
+    section(ui, sought, Section::Size, |ui| size::show(ui, parts));
     gap(ui);
     clip::length(ui, parts);
-    numbers(ui, parts);
+    section(ui, sought, Section::Steps, |ui| numbers(ui, parts));
     gap(ui);
-    seed::show(ui, parts, &mut panel.seed_text);
+    section(ui, sought, Section::Seed, |ui| seed::show(ui, parts, seed_text));
     gap(ui);
-    references::show(ui, parts, textures);
-    redux::show(ui, parts);
-    if parts.state.takes_clip_inputs(&parts.draft.request) {
-        clip_inputs::show(ui, parts, textures);
-    } else {
-        input_image::show(ui, parts, textures);
-    }
+    section(ui, sought, Section::Input, |ui| {
+        references::show(ui, parts, textures);
+        redux::show(ui, parts);
+        if parts.state.takes_clip_inputs(&parts.draft.request) {
+            clip_inputs::show(ui, parts, textures);
+        } else {
+            input_image::show(ui, parts, textures);
+        }
+    });
     gap(ui);
-    adapters::show(ui, parts, &mut panel.adapters);
-    control_nets::show(ui, parts, &mut panel.control_nets, textures);
-    image_prompts::show(ui, parts, &mut panel.image_prompts, textures);
+    section(ui, sought, Section::Loras, |ui| adapters::show(ui, parts, adapters));
+    section(ui, sought, Section::ControlNets, |ui| control_nets::show(ui, parts, control_nets, textures));
+    section(ui, sought, Section::ImagePrompts, |ui| {
+        image_prompts::show(ui, parts, image_prompts, textures);
+    });
     more(ui, parts, panel);
+    // What the panel does not have is not waited for.
+    panel.sought = None;
 }
 
 fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -166,36 +242,29 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, hires, detailers, smooth, .. } = panel;
+    let SidePanel { more, guidance, hires, detailers, smooth, sought, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
-        let request = &mut parts.draft.request;
-        widgets::choice_row(
-            ui,
-            &tr!("side-panel-sampler"),
-            &mut request.sampler,
-            Sampler::ALL,
-            Sampler::title,
-        )
-        .on_hover_text(tr!("side-panel-sampler-tip"));
-        widgets::choice_row(
-            ui,
-            &tr!("side-panel-schedule"),
-            &mut request.schedule,
-            Schedule::ALL,
-            Schedule::title,
-        )
-        .on_hover_text(tr!("side-panel-schedule-tip"));
+        section(ui, sought, Section::Sampler, |ui| sampler(ui, &mut parts.draft.request));
         shift::show(ui, parts);
-        variation::show(ui, parts);
-        precision(ui, parts);
+        section(ui, sought, Section::Variation, |ui| variation::show(ui, parts));
+        section(ui, sought, Section::Precision, |ui| precision(ui, parts));
         clip_skip::show(ui, parts);
-        refiner::show(ui, parts);
+        section(ui, sought, Section::Refiner, |ui| refiner::show(ui, parts));
         redux::offer(ui, parts);
-        hires::show(ui, parts, hires);
-        detailers::show(ui, parts, detailers);
-        smooth::show(ui, parts, smooth);
-        guidance::show(ui, parts, guidance);
+        section(ui, sought, Section::Hires, |ui| hires::show(ui, parts, hires));
+        section(ui, sought, Section::Detailers, |ui| detailers::show(ui, parts, detailers));
+        section(ui, sought, Section::Interpolation, |ui| smooth::show(ui, parts, smooth));
+        section(ui, sought, Section::Guidance, |ui| guidance::show(ui, parts, guidance));
     });
+}
+
+fn sampler(ui: &mut Ui, request: &mut Request) {
+    let name = tr!("side-panel-sampler");
+    widgets::choice_row(ui, &name, &mut request.sampler, Sampler::ALL, Sampler::title)
+        .on_hover_text(tr!("side-panel-sampler-tip"));
+    let name = tr!("side-panel-schedule");
+    widgets::choice_row(ui, &name, &mut request.schedule, Schedule::ALL, Schedule::title)
+        .on_hover_text(tr!("side-panel-schedule-tip"));
 }
 
 fn precision(ui: &mut Ui, parts: &mut Parts<'_>) {

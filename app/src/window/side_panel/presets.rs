@@ -25,6 +25,8 @@ pub struct PresetMenu {
     with_model: bool,
     /// The preset that gets another name, and the name.
     renamed: Option<(String, String)>,
+    /// The preset of which is shown what can be done with it.
+    opened: Option<String>,
 }
 
 /// Draws the row with the button of the menu.
@@ -55,7 +57,7 @@ fn contents(ui: &mut Ui, state: &State, menu: &mut PresetMenu, actions: &mut Vec
     }
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for preset in &state.presets {
-            row(ui, preset, &mut menu.renamed, actions);
+            row(ui, preset, menu, actions);
         }
     });
     ui.separator();
@@ -75,7 +77,7 @@ fn contents(ui: &mut Ui, state: &State, menu: &mut PresetMenu, actions: &mut Vec
 fn row(
     ui: &mut Ui,
     NamedPreset { name, preset }: &NamedPreset,
-    renamed: &mut Option<(String, String)>,
+    PresetMenu { renamed, opened, .. }: &mut PresetMenu,
     actions: &mut Vec<Action>,
 ) {
     if let Some((_, new)) = renamed.as_mut().filter(|(old, _)| old == name) {
@@ -110,6 +112,10 @@ fn row(
             };
             ui.add_enabled_ui(preset.is_ok(), |ui| {
                 let row = widgets::row_button(ui, icons::SETTINGS, name, &detail, false);
+                // A menu of its own would close the list.
+                if row.secondary_clicked() {
+                    *opened = (opened.as_ref() != Some(name)).then(|| name.clone());
+                }
                 if row.on_hover_text(tr!("side-panel-preset-use", settings = detail.as_str())).clicked() {
                     actions.push(Keeping::Apply(name.clone()).into());
                     ui.close();
@@ -117,6 +123,55 @@ fn row(
             });
         });
     });
+    if opened.as_ref() != Some(name) {
+        return;
+    }
+    let step = choices(ui, preset.is_ok(), true);
+    if let Some(step) = step {
+        *opened = None;
+        match step {
+            Choice::Use => actions.push(Keeping::Apply(name.clone()).into()),
+            Choice::Rename => *renamed = Some((name.clone(), name.clone())),
+            Choice::Duplicate => actions.push(Keeping::Duplicate(name.clone()).into()),
+            Choice::Delete => actions.push(Keeping::Delete(name.clone()).into()),
+        }
+    }
+}
+
+/// What can be done with something that is kept under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// Use it.
+    Use,
+    /// Give it another name.
+    Rename,
+    /// Keep a copy under another name.
+    Duplicate,
+    /// Delete it.
+    Delete,
+}
+
+/// Draws what can be done, below a row. What cannot be read can only be deleted or renamed.
+pub fn choices(ui: &mut Ui, can_be_used: bool, is_own: bool) -> Option<Choice> {
+    let mut chosen = None;
+    let tips = [
+        tr!("side-panel-kept-use-tip"),
+        tr!("side-panel-kept-rename-tip"),
+        tr!("side-panel-kept-duplicate-tip"),
+        tr!("side-panel-kept-delete-tip"),
+    ];
+    let all = [
+        (Choice::Use, icons::PLAY, tr!("side-panel-kept-use"), can_be_used),
+        (Choice::Rename, icons::TAG, tr!("side-panel-kept-rename"), is_own),
+        (Choice::Duplicate, icons::COPY, tr!("side-panel-kept-duplicate"), can_be_used),
+        (Choice::Delete, icons::TRASH, tr!("side-panel-kept-delete"), is_own),
+    ];
+    for ((choice, icon, name, is_there), tip) in all.into_iter().zip(tips) {
+        if is_there && widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
+            chosen = Some(choice);
+        }
+    }
+    chosen
 }
 
 fn save(ui: &mut Ui, menu: &mut PresetMenu, actions: &mut Vec<Action>) {

@@ -1,7 +1,7 @@
 //! Frames between those of the clip that is generated.
 
 use egui::Ui;
-use sluice_engine::request::{Interpolation, RequestError, Smooth};
+use sluice_engine::request::{Interpolation, Request, RequestError, Smooth};
 
 use super::parts::{Parts, sentence};
 use crate::{
@@ -9,14 +9,20 @@ use crate::{
     window::{
         files::Dialog,
         interpolating::{FACTORS, network_of},
+        state::State,
         widgets,
     },
 };
 
+/// Whether the panel has the section.
+pub fn is_shown(state: &State, request: &Request) -> bool {
+    let makes_clips = state.summary().is_some_and(|summary| summary.frame_multiple.is_some());
+    makes_clips || request.smooth.is_some()
+}
+
 /// Draws the section, for models that make clips, and where it is on.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
-    let makes_clips = parts.state.summary().is_some_and(|summary| summary.frame_multiple.is_some());
-    if !makes_clips && parts.draft.request.smooth.is_none() {
+    if !is_shown(parts.state, &parts.draft.request) {
         return;
     }
     widgets::fold(ui, (&tr!("interpolate-section"), tr!("interpolate-section-tip")), open, |ui| {

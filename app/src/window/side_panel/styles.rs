@@ -3,7 +3,10 @@
 use egui::{Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
 use sluice_engine::request::Request;
 
-use super::parts::Parts;
+use super::{
+    parts::Parts,
+    presets::{Choice, choices},
+};
 use crate::{
     language::tr,
     window::{
@@ -62,8 +65,13 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
         .filter(|style| style.name.to_lowercase().contains(&wanted))
         .cloned()
         .collect();
+    let open_id = Id::unique("sluice style opened");
+    let mut opened = ui.data_mut(|data| data.get_temp::<Opened>(open_id)).unwrap_or_default();
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for style in all.into_iter().take(MOST) {
+            let is_own = state.own_styles.iter().any(|own| own.name == style.name);
+            let is_opened = opened.name == style.name;
+            let (name, prompt) = (style.name.clone(), style.prompt.clone());
             let is_used = chosen.iter().any(|used| used.name == style.name);
             let tip = match style.negative_prompt.as_str() {
                 "" => style.prompt.clone(),
@@ -73,13 +81,18 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
             };
             ui.horizontal(|ui| {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    if state.own_styles.iter().any(|own| own.name == style.name) {
+                    if is_own {
                         let delete = tr!("side-panel-style-delete", name = style.name.as_str());
                         if widgets::icon_button(ui, icons::TRASH, &delete).clicked() {
                             actions.push(Keeping::DeleteStyle(style.name.clone()).into());
                         }
                     }
                     let row = widgets::row_button(ui, icons::TAG, &style.name, "", is_used);
+                    // A menu of its own would close the list.
+                    if row.secondary_clicked() {
+                        let name = if is_opened { String::new() } else { name.clone() };
+                        opened = Opened { name, new: None };
+                    }
                     if row.on_hover_text(tip).clicked() {
                         match is_used {
                             true => chosen.retain(|used| used.name != style.name),
@@ -88,8 +101,12 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
                     }
                 });
             });
+            if is_opened {
+                below(ui, (&name, &prompt), is_own, &mut opened, actions);
+            }
         }
     });
+    ui.data_mut(|data| data.insert_temp(open_id, opened));
     ui.separator();
     save(ui, &draft.request, actions);
     if widgets::row_button(ui, icons::FILE, &tr!("side-panel-styles-open"), "", false)
@@ -100,6 +117,58 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
         ui.close();
     }
     ui.data_mut(|data| data.insert_temp(id, search));
+}
+
+/// The style of which is shown what can be done with it.
+#[derive(Debug, Clone, Default)]
+struct Opened {
+    /// Its name; empty if there is none.
+    name: String,
+    /// The name that it gets, while that is typed.
+    new: Option<String>,
+}
+
+/// What can be done with a style, below its row.
+fn below(
+    ui: &mut Ui,
+    (name, prompt): (&str, &str),
+    is_own: bool,
+    opened: &mut Opened,
+    actions: &mut Vec<Action>,
+) {
+    if let Some(new) = &mut opened.new {
+        let words = tr!("side-panel-style-new-name", name = name);
+        let field = TextEdit::singleline(new).hint_text(&words).desired_width(f32::INFINITY);
+        let field = ui.add(field);
+        let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        field.on_hover_text(tr!("side-panel-style-new-name-tip")).accessible_name(words);
+        let new = new.trim();
+        if is_entered && !new.is_empty() {
+            if new != name {
+                actions.push(Keeping::RenameStyle(name.to_owned(), new.to_owned()).into());
+            }
+            *opened = Opened::default();
+        }
+        return;
+    }
+    let copy = widgets::row_button(ui, icons::COPY, &tr!("side-panel-chip-copy-style"), "", false);
+    if copy.on_hover_text(tr!("side-panel-chip-copy-tip")).clicked() {
+        actions.push(Action::CopyText(prompt.to_owned()));
+        *opened = Opened::default();
+        return;
+    }
+    let Some(choice) = choices(ui, true, is_own) else { return };
+    let step = match choice {
+        Choice::Use => Keeping::ToggleStyle(name.to_owned()),
+        Choice::Rename => {
+            opened.new = Some(name.to_owned());
+            return;
+        }
+        Choice::Duplicate => Keeping::DuplicateStyle(name.to_owned()),
+        Choice::Delete => Keeping::DeleteStyle(name.to_owned()),
+    };
+    actions.push(step.into());
+    *opened = Opened::default();
 }
 
 /// A name, and a button that saves the prompts under it.

@@ -39,6 +39,13 @@ impl Jobs {
         commands
     }
 
+    /// Jobs whose settings were being edited, for the next session.
+    pub fn to_keep(&self) -> Vec<Job> {
+        let edited = self.edited.as_ref().map(|edited| Job { journal: None, ..edited.job.clone() });
+        // Those of the session before that were neither resumed nor discarded.
+        self.unfinished.iter().filter(|job| job.journal.is_none()).cloned().chain(edited).collect()
+    }
+
     /// Where the result of the job goes that takes the place of one that was taken out.
     pub(super) fn output_of_edited(&self) -> Option<Output> {
         let output = self.edited.as_ref()?.job.output.clone();

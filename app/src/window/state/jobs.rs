@@ -278,7 +278,14 @@ impl Jobs {
             return true;
         };
         self.stopped[place].waits = true;
-        self.queue.push_back(QueuedJob { progress: None, cancelling: false, lane: None, ..job.clone() });
+        let expected = job.rest();
+        self.queue.push_back(QueuedJob {
+            progress: None,
+            cancelling: false,
+            lane: None,
+            expected,
+            ..job.clone()
+        });
         // Those that were stopped keep their order.
         let earlier = |id: JobId| self.stopped[..place].iter().any(|stopped| stopped.id == id);
         let waits = |known: &&QueuedJob| known.progress.is_none() && known.id != job.id && !earlier(known.id);

@@ -160,10 +160,11 @@ impl State {
         commands
     }
 
-    /// Queues a job for each of these input images, each with the file that it becomes: image to image, an edit of it, or a
-    /// clip that starts with it.
+    /// Queues a job for each of these input images of a folder, each with the file that it becomes: image to image, an edit of
+    /// it, or a clip that starts with it. They are a group with the name of the folder.
     pub fn generate_from_folder(
         &mut self,
+        folder: &str,
         images: Vec<(PathBuf, PathBuf)>,
         used_as: InputUse,
         new_seed: impl FnOnce() -> u64,
@@ -176,7 +177,8 @@ impl State {
         self.settings.remember_prompt(&base.prompt);
         let before = base.source.clone().unwrap_or_default();
         let mut commands = Vec::new();
-        for (input, result) in images {
+        let mut group = Group::of_folder(folder, &base, images.len());
+        for (place, (input, result)) in images.into_iter().enumerate() {
             let request = match used_as {
                 InputUse::Reference => {
                     let others = base.references.iter().skip(1).cloned();
@@ -188,9 +190,14 @@ impl State {
                 }
             };
             let job = self.job_of(request);
-            commands.push(self.jobs.add(Job { output: Some(Output::File(result)), ..job }));
+            let place = group.nth(place);
+            let job = Job { output: Some(Output::File(result)), group: Some(place.clone()), ..job };
+            commands.push(self.jobs.add(job));
             self.jobs.expect(self.expected());
+            group.add(self.jobs.newest(), place.place);
         }
+        let group = self.group(group);
+        self.jobs.groups.add(group);
         self.follow_jobs();
         commands
     }

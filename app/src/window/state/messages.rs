@@ -3,7 +3,7 @@
 use crate::language::tr;
 use sluice_engine::{
     request::Style,
-    session::{Failure, Job},
+    session::{Failure, Job, JobId},
 };
 
 use super::{draft::Draft, jobs::QueuedJob};
@@ -101,6 +101,12 @@ impl Messages {
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
         };
         self.notice = Some(Notice { text, details, undo: Some(Undo::Cancelled(jobs)) });
+    }
+
+    /// Offers jobs that were cancelled in a session before. Their numbers and their grids are those of that session.
+    pub(super) fn resumable_from_before(&mut self, jobs: Vec<Job>) {
+        let jobs = jobs.into_iter().map(|job| Job { id: JobId(0), group: None, ..job });
+        self.resumable = jobs.collect();
     }
 
     /// Whether a cancelled job can be resumed.

@@ -62,9 +62,7 @@ pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_na
 pub use interpolating::InterpolateChoice;
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use lanes::{Lane, LanePhase, Lanes};
-pub use library::{
-    Comparison, EntryId, Fit, Fits, KnownEntry, Library, NextFit, Search, SearchedFolder, Way,
-};
+pub use library::{EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use pixels::{ClipLength, Pixels, color_image, fill_from, is_clip, shrink, shrink_frame, thumbnail};
@@ -147,6 +145,8 @@ pub struct Surroundings {
     pub locales: Vec<String>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
+    /// Whether the system asks for less motion.
+    pub reduces_motion: bool,
     /// The NVIDIA cards of this computer.
     pub cards: Vec<Card>,
 }
@@ -379,6 +379,11 @@ impl State {
         self.settings.draft.seed_is_fresh = true;
     }
 
+    /// Whether nothing moves by itself: as the settings say, or else the system.
+    pub fn reduces_motion(&self) -> bool {
+        self.settings.reduced_motion.unwrap_or(self.surroundings.reduces_motion)
+    }
+
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
@@ -502,7 +507,13 @@ impl State {
             // Nobody waits for a text any more.
             Event::Unfinished { mut jobs } => {
                 jobs.retain(|job| !job.request.writes());
+                // What was being edited is known only here.
+                jobs.extend(self.jobs.unfinished.drain(..).filter(|job| job.journal.is_none()));
                 self.jobs.unfinished = jobs;
+            }
+            Event::Resumable { mut jobs } => {
+                jobs.retain(|job| !job.request.writes());
+                self.messages.resumable_from_before(jobs);
             }
             Event::Text { job, text, is_whole } => self.take_text(job, text, is_whole),
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
@@ -563,7 +574,7 @@ impl State {
         let shown = self.images.shown_recent();
         let clip = shown.and_then(|recent| Some((recent.id, recent.clip()?)));
         let clip = clip.map(|(id, clip)| (id, clip.frames.len() as u32, clip.rate));
-        let is_asked_for = |id| !self.images.is_of_start(id) && !self.settings.reduced_motion;
+        let is_asked_for = |id| !self.images.is_of_start(id) && !self.reduces_motion();
         let waits = clip.is_some_and(|(id, ..)| !is_asked_for(id) && self.player.playback(id).is_none());
         self.player.follow(clip, now);
         if waits {

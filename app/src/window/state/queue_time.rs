@@ -24,6 +24,20 @@ impl Expected {
     }
 }
 
+impl QueuedJob {
+    /// What is left of it when it stops: it goes on from its last step.
+    pub(super) fn rest(&self) -> Option<Expected> {
+        let left = self.progress.as_ref().and_then(|progress| progress.left);
+        match (left, self.expected) {
+            (Some((left, _)), Some(Expected { first, next })) => {
+                Some(Expected { first: left + (first - next), next: left })
+            }
+            (Some((left, _)), None) => Some(Expected { first: left, next: left }),
+            (None, expected) => expected,
+        }
+    }
+}
+
 impl Jobs {
     /// Keeps what the job takes that was added last.
     pub(super) fn expect(&mut self, expected: Option<Expected>) {
@@ -41,14 +55,17 @@ impl State {
         Some(Expected::of(plan, self.draft().request.steps))
     }
 
-    /// About how many seconds the queue takes: what is left of the running job, and the others as was predicted when they were
+    /// About how many seconds the queue takes: what is left of the running job, if one runs, and the others as was predicted when they were
     /// queued or, without that, by the forecast for the panel's settings. Nothing is known about other models without either.
     pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
-        let (running, progress) = self.jobs.running()?;
-        let mut seconds = progress.seconds_left(now)?;
-        let (base, mut model) = (self.draft().to_send(), &running.request().model);
-        for job in self.jobs.queue.iter().filter(|job| job.id != running.id && !job.cancelling) {
-            let is_next = std::mem::replace(&mut model, &job.request().model) == model;
+        let running = self.jobs.running();
+        // Nothing runs while the queue is paused.
+        let mut seconds = running.map_or(Some(0.0), |(_, progress)| progress.seconds_left(now))?;
+        let running = running.map(|(job, _)| job);
+        let (base, mut model) = (self.draft().to_send(), running.map(|job| &job.request().model));
+        let is_running = |job: &&QueuedJob| running.is_some_and(|running| running.id == job.id);
+        for job in self.jobs.queue.iter().filter(|job| !is_running(job) && !job.cancelling) {
+            let is_next = model.replace(&job.request().model) == Some(&job.request().model);
             seconds += match job.expected {
                 Some(expected) if is_next => expected.next,
                 Some(expected) => expected.first,

@@ -95,7 +95,7 @@ pub fn show(
                 }
                 if let Some(length) = recent.length {
                     mark(ui, tile.rect, length);
-                    if tile.hovered() && !state.settings.reduced_motion {
+                    if tile.hovered() && !state.reduces_motion() {
                         under_pointer = Some(recent.id);
                         // The first frame of a hover shows the thumbnail.
                         if hovered.clip() != under_pointer {

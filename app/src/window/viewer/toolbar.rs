@@ -146,7 +146,7 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 16] = [
+const OFFERS: [Entry; 17] = [
     commands::USE_SETTINGS,
     commands::UPSCALE,
     commands::DESCRIBE,
@@ -154,6 +154,7 @@ const OFFERS: [Entry; 16] = [
     commands::VARIATIONS,
     commands::SIMILAR,
     commands::USE_AS_INPUT,
+    commands::USE_AS_PREVIEW,
     commands::EXTEND,
     commands::USE_FRAME_AS_END,
     commands::USE_FRAME,
@@ -166,8 +167,12 @@ const OFFERS: [Entry; 16] = [
 ];
 /// Those whose buttons have words, and those that are only in menus.
 const WORDED_OFFERS: [&str; 2] = [commands::USE_SETTINGS.name, commands::EXTEND.name];
-const ONLY_IN_MENUS: [&str; 3] =
-    [commands::DESCRIBE.name, commands::COPY_FILE.name, commands::COPY_PROMPT.name];
+const ONLY_IN_MENUS: [&str; 4] = [
+    commands::DESCRIBE.name,
+    commands::USE_AS_PREVIEW.name,
+    commands::COPY_FILE.name,
+    commands::COPY_PROMPT.name,
+];
 /// Between copying and saving frames is the button for the other kinds of files.
 const BEFORE_EXPORT: &str = commands::COPY_FRAME.name;
 

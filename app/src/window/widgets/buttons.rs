@@ -295,15 +295,17 @@ fn row(
     response
 }
 
-/// A small chip of something that is in force, with a button to remove it. Returns whether that was clicked.
-pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> bool {
+/// A small chip of something that is in force, with a button to remove it. Returns the chip, for a menu, and whether it is to
+/// be removed.
+pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> (Response, bool) {
     const HEIGHT: f32 = 24.0;
     const CROSS: f32 = 22.0;
     let palette = Palette::of(ui);
     let words = elided(ui, text, FontId::proportional(font::SMALL), palette.text, 150.0);
     let left = space::S + font::SMALL + space::XS;
     let size = vec2(left + words.size().x + CROSS, HEIGHT);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    // The button has the focus, and not the chip.
+    let (rect, response) = ui.allocate_exact_size(size, Sense::CLICK);
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     ui.painter().rect_filled(rect, CornerRadius::same(radius::M), palette.accent_soft);
     let middle = rect.left_center() + vec2(space::S, 0.0);
@@ -317,8 +319,7 @@ pub fn tag(ui: &mut Ui, icon: &str, text: &str, remove: &str) -> bool {
     let ink = if is_lit { palette.text } else { palette.text_muted };
     let font = font::icons(font::SMALL - 1.0);
     ui.painter().text(cross.center(), Align2::CENTER_CENTER, icons::X, font, ink);
-    response.on_hover_text(text);
-    button.on_hover_text(remove).clicked()
+    (response.on_hover_text(text), button.on_hover_text(remove).clicked())
 }
 
 /// A segmented control: a few options side by side, one of them selected. Each has a label and a tooltip.

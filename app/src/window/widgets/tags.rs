@@ -34,7 +34,7 @@ pub fn tags(
     if !tags.is_empty() {
         ui.horizontal_wrapped(|ui| {
             for name in tags {
-                if tag(ui, icons::TAG, name, &tr!("gallery-tag-remove", tag = name.as_str())) {
+                if tag(ui, icons::TAG, name, &tr!("gallery-tag-remove", tag = name.as_str())).1 {
                     change = Some(TagChange::Remove(name.clone()));
                 }
             }

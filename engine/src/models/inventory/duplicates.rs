@@ -6,13 +6,15 @@ use std::{
     path::Path,
 };
 
+use sha2::{Digest as _, Sha256};
+
 use crate::checkpoint::{CheckpointError, files_of};
 
 /// How many places of a file are sampled, and how many bytes of each.
 const PLACES: u64 = 16;
 const SAMPLE: u64 = 4096;
-/// Bytes that are compared at once.
-const PIECE: usize = 1 << 20;
+/// Bytes that are read at once.
+const PIECE: usize = 4 << 20;
 
 /// A checksum of some bytes from all over a file.
 pub fn sample(path: &Path) -> io::Result<u32> {
@@ -30,40 +32,45 @@ pub fn sample(path: &Path) -> io::Result<u32> {
     Ok(hash.finalize())
 }
 
-/// Whether two weight files, with all their shards, have the same bytes. Reads both to the first difference.
+/// The SHA-256 of a weight file in hexadecimal digits, as model sites name it; of several files that belong together, that of
+/// their hashes. `goes_on` is called after each piece and may wait; once it says no, the result is `None`.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn identical(one: &Path, other: &Path) -> Result<bool, CheckpointError> {
-    let (ones, others) = (files_of(one)?, files_of(other)?);
-    if ones.len() != others.len() {
-        return Ok(false);
-    }
-    for (one, other) in ones.iter().zip(&others) {
-        let io = |source| CheckpointError::Io { path: one.clone(), source };
-        if !same_bytes(one, other).map_err(io)? {
-            return Ok(false);
+pub fn content_hash(
+    path: &Path,
+    mut goes_on: impl FnMut() -> bool,
+) -> Result<Option<String>, CheckpointError> {
+    let files = files_of(path)?;
+    let mut hashes = Vec::with_capacity(files.len());
+    for file in &files {
+        let io = |source| CheckpointError::Io { path: file.clone(), source };
+        match hash_of(file, &mut goes_on).map_err(io)? {
+            Some(hash) => hashes.push(hash),
+            None => return Ok(None),
         }
     }
-    Ok(true)
+    Ok(Some(match hashes.as_slice() {
+        [only] => hex(only),
+        all => hex(&Sha256::digest(all.concat()).into()),
+    }))
 }
 
-fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
-    let (mut one, mut other) = (File::open(one)?, File::open(other)?);
-    if one.metadata()?.len() != other.metadata()?.len() {
-        return Ok(false);
-    }
-    let (mut first, mut second) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
+fn hash_of(path: &Path, goes_on: &mut impl FnMut() -> bool) -> io::Result<Option<[u8; 32]>> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut piece) = (Sha256::new(), vec![0; PIECE]);
     loop {
-        first.clear();
-        second.clear();
-        one.by_ref().take(PIECE as u64).read_to_end(&mut first)?;
-        other.by_ref().take(PIECE as u64).read_to_end(&mut second)?;
-        if first != second {
-            return Ok(false);
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok(Some(hash.finalize().into()));
         }
-        if first.is_empty() {
-            return Ok(true);
+        hash.update(&piece[..read]);
+        if !goes_on() {
+            return Ok(None);
         }
     }
+}
+
+fn hex(bytes: &[u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -36,11 +36,11 @@ use crate::{
     vae::{AutoencoderKl, Flux2Autoencoder, WanAutoencoder},
 };
 
-pub use duplicates::identical;
+pub use duplicates::content_hash;
 pub use places::{Place, Surroundings, well_known_places};
 pub use remembered::Remembered;
-pub use scan::{inventory, scan};
-pub use sidecar::About;
+pub use scan::{inventory, scan, stamp};
+pub use sidecar::{About, own_preview};
 
 /// What a weight file is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

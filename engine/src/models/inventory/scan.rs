@@ -208,8 +208,8 @@ fn in_short(error: &CheckpointError, path: &Path) -> String {
     error.to_string().replace(&path.display().to_string(), "it")
 }
 
-/// Sizes and times of the files of an item.
-fn stamp(path: &Path) -> String {
+/// Sizes and times of the files of an item, as a text that changes with them.
+pub fn stamp(path: &Path) -> String {
     if !path.is_dir() {
         return stamps(&files_of(path).unwrap_or_else(|_| vec![path.to_owned()]));
     }

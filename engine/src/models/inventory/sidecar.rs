@@ -146,6 +146,11 @@ impl Beside {
     }
 }
 
+/// Where a preview of a model is written, which comes before all others.
+pub fn own_preview(model: &Path) -> PathBuf {
+    model.with_file_name(format!("{}{}", stem(model), IMAGES[0]))
+}
+
 /// The name of a weight file without extension and number, or of a folder.
 pub fn stem(path: &Path) -> String {
     let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };

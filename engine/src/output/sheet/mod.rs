@@ -7,14 +7,17 @@ use std::path::{Path, PathBuf};
 use image::{Rgb, RgbImage, imageops};
 use serde::{Deserialize, Serialize};
 
-use super::{Date, Image, Media, OutputError, Settings, file::Existing, png_file};
+use super::{Codec, Date, Image, Media, OutputError, Settings, clip_file, file::Existing};
 use crate::request::grid::GridLabels;
 pub use letters::FontFile;
 use letters::{Fonts, Paragraph};
 
 /// The most pixels of a sheet, and its longest side. The images of a larger one are scaled down.
-const MOST_PIXELS: f64 = 48e6;
-const LONGEST_SIDE: f64 = 8192.0;
+const OF_IMAGES: Limits = Limits { pixels: 48e6, side: 8192.0 };
+/// The same for each frame of a composed clip: what players show smoothly, and H.264 takes.
+const OF_CLIPS: Limits = Limits { pixels: 8.8e6, side: 4096.0 };
+/// The most pixels of all frames, which are in memory together.
+const MOST_OF_CLIP: f64 = 150e6;
 /// The letters of labels are this part of a cell's sides, and at least this many pixels high.
 const LETTERS: f32 = 0.04;
 const SMALLEST: f32 = 14.0;
@@ -51,32 +54,85 @@ impl Sheet {
         read: impl Fn(&Path) -> Option<Image>,
         find: impl Fn(char) -> Option<FontFile>,
     ) -> Image {
-        let fonts = Fonts::new(&self.labels, find);
-        let layout = Layout::new(&self.labels, self.cell, &fonts);
-        let mut sheet = layout.with_labels(&self.labels, &fonts);
-        let [columns, rows, _] = self.labels.sides();
-        for (place, path) in self.files.iter().enumerate() {
-            let read = path.as_ref().and_then(|path| read(path));
-            let image = read
-                .and_then(|Image { width, height, pixels, .. }| RgbImage::from_raw(width, height, pixels));
-            let Some(image) = image else { continue };
-            let (column, row, table) = (place % columns, place / columns % rows, place / (columns * rows));
-            layout.paste(&mut sheet, &image, [column, row, table]);
-        }
-        let (width, height) = sheet.dimensions();
-        Image::opaque(width, height, sheet.into_raw())
+        let read = |path: &Path, drawn: Drawn<'_>| {
+            let image = read(path);
+            image.and_then(|image| Self::fitted(image, drawn)).into_iter().collect()
+        };
+        self.composed(OF_IMAGES, 1, read, find).swap_remove(0)
     }
 
-    /// Writes a composed image into a folder, under a new name that begins with the day and `grid`.
+    /// Reads one clip after the other and composes them to this many frames, as [`Sheet::compose`] does with images. `read`
+    /// also gets what says in which width and height it has to give the frames. A clip that is shorter stays at its last
+    /// frame.
+    pub fn compose_clip(
+        &self,
+        frames: usize,
+        read: impl Fn(&Path, Drawn<'_>) -> Vec<Image>,
+        find: impl Fn(char) -> Option<FontFile>,
+    ) -> Vec<Image> {
+        let frames = frames.max(1);
+        let pixels = OF_CLIPS.pixels.min(MOST_OF_CLIP / frames as f64);
+        self.composed(Limits { pixels, ..OF_CLIPS }, frames, read, find)
+    }
+
+    fn composed(
+        &self,
+        limits: Limits,
+        frames: usize,
+        read: impl Fn(&Path, Drawn<'_>) -> Vec<Image>,
+        find: impl Fn(char) -> Option<FontFile>,
+    ) -> Vec<Image> {
+        let fonts = Fonts::new(&self.labels, find);
+        let layout = Layout::new(&self.labels, self.cell, limits, &fonts);
+        let mut sheets = vec![layout.with_labels(&self.labels, &fonts); frames];
+        let [columns, rows, _] = self.labels.sides();
+        for (place, path) in self.files.iter().enumerate() {
+            let Some(path) = path else { continue };
+            let images = read(path, &|size| layout.drawn(size)).into_iter();
+            let mut images = images
+                .filter_map(|Image { width, height, pixels, .. }| RgbImage::from_raw(width, height, pixels));
+            let Some(mut image) = images.next() else { continue };
+            let at = [place % columns, place / columns % rows, place / (columns * rows)];
+            for (frame, sheet) in sheets.iter_mut().enumerate() {
+                if frame > 0
+                    && let Some(next) = images.next()
+                {
+                    image = next;
+                }
+                layout.paste(sheet, &image, at);
+            }
+        }
+        let as_image = |sheet: RgbImage| {
+            let (width, height) = sheet.dimensions();
+            Image::opaque(width, height, sheet.into_raw())
+        };
+        sheets.into_iter().map(as_image).collect()
+    }
+
+    /// An image in the size in which it is drawn; `None` if it is not whole.
+    pub fn fitted(image: Image, drawn: Drawn<'_>) -> Option<Image> {
+        let own = [image.width, image.height];
+        let [width, height] = drawn(own);
+        if [width, height] == own {
+            return Some(image);
+        }
+        let image = RgbImage::from_raw(own[0], own[1], image.pixels)?;
+        let resized = imageops::resize(&image, width, height, imageops::FilterType::CatmullRom);
+        Some(Image::opaque(width, height, resized.into_raw()))
+    }
+
+    /// Writes what is composed into a folder, under a new name that begins with the day and `grid`: an image as PNG, a clip as
+    /// MP4.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save_in(folder: &Path, composed: Image, settings: &Settings) -> Result<PathBuf, OutputError> {
-        let (date, media) = (Date::today(), Media::Image(composed));
+    pub fn save_in(folder: &Path, composed: &Media, settings: &Settings) -> Result<PathBuf, OutputError> {
+        let date = Date::today();
+        let extension = if composed.is_clip() { "mp4" } else { "png" };
         let mut number = 1_u32;
         loop {
-            let path = folder.join(format!("{date}-grid-{number:04}.png"));
-            match png_file::write(&path, &media, settings, Existing::Keep) {
+            let path = folder.join(format!("{date}-grid-{number:04}.{extension}"));
+            match clip_file::write(&path, composed, settings, Codec::H264, Existing::Keep) {
                 Err(OutputError::Exists { .. }) => number += 1,
                 result => return result.map(|()| path),
             }
@@ -91,6 +147,16 @@ impl Sheet {
         let table = if table == 0 { String::new() } else { format!("-z{}", table + 1) };
         sheet.with_file_name(format!("{stem}-x{}-y{}{table}.{extension}", column + 1, row + 1))
     }
+}
+
+/// Width and height in which an image of this width and height is drawn.
+pub type Drawn<'a> = &'a dyn Fn([u32; 2]) -> [u32; 2];
+
+/// The most pixels of a sheet, and its longest side.
+#[derive(Clone, Copy)]
+struct Limits {
+    pixels: f64,
+    side: f64,
 }
 
 /// Where everything is, in pixels.
@@ -113,12 +179,12 @@ struct Layout {
 }
 
 impl Layout {
-    fn new(labels: &GridLabels, cell: [u32; 2], fonts: &Fonts) -> Self {
+    fn new(labels: &GridLabels, cell: [u32; 2], limits: Limits, fonts: &Fonts) -> Self {
         let mut scale = 1.0;
         loop {
             let layout = Self::scaled(labels, cell, scale, fonts);
             let [width, height] = layout.size().map(f64::from);
-            let excess = (width * height / MOST_PIXELS).sqrt().max(width.max(height) / LONGEST_SIDE);
+            let excess = (width * height / limits.pixels).sqrt().max(width.max(height) / limits.side);
             // Labels do not shrink with the images, so a cell of few pixels is the end.
             if excess <= 1.0 || layout.cell.iter().all(|side| *side <= 16) {
                 return layout;
@@ -197,25 +263,23 @@ impl Layout {
         sheet
     }
 
+    /// Width and height in which an image of this width and height is drawn. One that is larger than announced is scaled down
+    /// to its cell.
+    fn drawn(&self, own: [u32; 2]) -> [u32; 2] {
+        let [width, height] = self.cell.map(f64::from);
+        let fits = (width / f64::from(own[0])).min(height / f64::from(own[1]));
+        let scale = self.scale.min(fits);
+        own.map(|side| ((f64::from(side) * scale).round() as u32).max(1))
+    }
+
     fn paste(&self, sheet: &mut RgbImage, image: &RgbImage, [column, row, table]: [usize; 3]) {
         let [x, y] = self.corner(table as u32);
         let [width, height] = self.cell;
         let x = x + self.left + column as u32 * (width + self.gap);
         let y = y + self.title + self.above + row as u32 * (height + self.gap);
-        let own = [image.width(), image.height()];
-        // An image that is larger than announced is scaled down to its cell.
-        let fits = f64::min(f64::from(width) / f64::from(own[0]), f64::from(height) / f64::from(own[1]));
-        let scale = self.scale.min(fits);
-        let [drawn_width, drawn_height] = own.map(|side| ((f64::from(side) * scale).round() as u32).max(1));
-        let x = i64::from(x + width.saturating_sub(drawn_width) / 2);
-        let y = i64::from(y + height.saturating_sub(drawn_height) / 2);
-        if [drawn_width, drawn_height] == own {
-            imageops::replace(sheet, image, x, y);
-        } else {
-            let smaller =
-                imageops::resize(image, drawn_width, drawn_height, imageops::FilterType::CatmullRom);
-            imageops::replace(sheet, &smaller, x, y);
-        }
+        let x = i64::from(x + width.saturating_sub(image.width()) / 2);
+        let y = i64::from(y + height.saturating_sub(image.height()) / 2);
+        imageops::replace(sheet, image, x, y);
     }
 }
 
@@ -347,5 +411,24 @@ mod tests {
         let name = |at| Sheet::name_of_cell(Path::new("out/grid.png"), at);
         assert_eq!(name([1, 0, 0]), Path::new("out/grid-x2-y1.png"));
         assert_eq!(name([0, 2, 1]), Path::new("out/grid-x1-y3-z2.png"));
+    }
+
+    #[test]
+    fn clips_are_composed_frame_by_frame_and_a_shorter_one_stays_at_its_last_frame() {
+        let labels = GridLabels { columns: words(&["a", "b"]), rows: words(&[""]), tables: words(&[""]) };
+        let mut sheet = Sheet::new(labels, [64, 48]);
+        (sheet.files[0], sheet.files[1]) = (Some("3".into()), Some("2".into()));
+        let read = |path: &Path, drawn: Drawn<'_>| {
+            let [width, height] = drawn([64, 48]);
+            let frames: usize = path.to_str().unwrap().parse().unwrap();
+            let pixels = |frame| colour(frame).repeat((width * height) as usize);
+            (0..frames).map(|frame| Image::opaque(width, height, pixels(frame))).collect()
+        };
+        let frames = sheet.compose_clip(3, read, |_| None);
+        let shown = |frame: usize| [0, 1, 2].map(|place| counted(&frames[frame], colour(place)) / (64 * 48));
+        assert_eq!([shown(0), shown(1), shown(2)], [[2, 0, 0], [0, 2, 0], [0, 1, 1]]);
+        let many = Sheet { cell: [1024, 1024], ..sheet }.compose_clip(100, |_, _| Vec::new(), |_| None);
+        assert_eq!(many.len(), 100);
+        assert!(many[0].width * many[0].height <= 1_500_000, "{} × {}", many[0].width, many[0].height);
     }
 }

@@ -1,203 +1,15 @@
 //! One axis of a grid: a setting and its values.
 
-use std::{path::Path, str::FromStr};
+use std::str::FromStr;
 
-use super::{GridError, values};
-use crate::request::{
-    AdapterUse, ControlNet, ImagePrompt, ModelSource, Request, Sampler, Schedule, Variation,
+use super::{
+    GridError, GridSetting,
+    added::{self, Weighed, name_of},
+    values,
 };
-
-/// A setting that can vary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GridSetting {
-    /// The seed.
-    Seed,
-    /// Denoising steps.
-    Steps,
-    /// The guidance scale.
-    Guidance,
-    /// True CFG.
-    TrueCfg,
-    /// The sampler.
-    Sampler,
-    /// The schedule.
-    Schedule,
-    /// The shift of the noise levels.
-    Shift,
-    /// The denoising strength.
-    Strength,
-    /// The weight of a LoRA.
-    Lora,
-    /// Words of the prompts: each value but the first replaces the first.
-    Prompt,
-    /// Width and height.
-    Size,
-    /// The width.
-    Width,
-    /// The height.
-    Height,
-    /// The clip skip.
-    ClipSkip,
-    /// The variation strength.
-    Variation,
-    /// The model.
-    Model,
-    /// The number of frames of a clip.
-    Frames,
-    /// Guidance rescale.
-    Rescale,
-    /// The threshold of the step cache.
-    StepCache,
-    /// The scale of hires fix.
-    HiresScale,
-    /// The weight of all ControlNets.
-    ControlWeight,
-    /// The weight of all image prompts.
-    ImagePromptWeight,
-}
-
-impl GridSetting {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 22] = [
-        Self::Seed,
-        Self::Steps,
-        Self::Guidance,
-        Self::Sampler,
-        Self::Schedule,
-        Self::Prompt,
-        Self::Strength,
-        Self::Lora,
-        Self::Size,
-        Self::Width,
-        Self::Height,
-        Self::Model,
-        Self::Variation,
-        Self::TrueCfg,
-        Self::Shift,
-        Self::ClipSkip,
-        Self::Frames,
-        Self::Rescale,
-        Self::StepCache,
-        Self::HiresScale,
-        Self::ControlWeight,
-        Self::ImagePromptWeight,
-    ];
-
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Seed => "seed",
-            Self::Steps => "steps",
-            Self::Guidance => "guidance",
-            Self::TrueCfg => "true-cfg",
-            Self::Sampler => "sampler",
-            Self::Schedule => "schedule",
-            Self::Shift => "shift",
-            Self::Strength => "strength",
-            Self::Lora => "lora",
-            Self::Prompt => "prompt",
-            Self::Size => "size",
-            Self::Width => "width",
-            Self::Height => "height",
-            Self::ClipSkip => "clip-skip",
-            Self::Variation => "variation",
-            Self::Model => "model",
-            Self::Frames => "frames",
-            Self::Rescale => "rescale",
-            Self::StepCache => "step-cache",
-            Self::HiresScale => "hires-scale",
-            Self::ControlWeight => "control-weight",
-            Self::ImagePromptWeight => "image-prompt-weight",
-        }
-    }
-
-    /// The name in the window and in labels.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Seed => "Seed",
-            Self::Steps => "Steps",
-            Self::Guidance => "Guidance",
-            Self::TrueCfg => "True CFG",
-            Self::Sampler => "Sampler",
-            Self::Schedule => "Schedule",
-            Self::Shift => "Shift",
-            Self::Strength => "Denoising strength",
-            Self::Lora => "LoRA weight",
-            Self::Prompt => "Words in the prompt",
-            Self::Size => "Size",
-            Self::Width => "Width",
-            Self::Height => "Height",
-            Self::ClipSkip => "Clip skip",
-            Self::Variation => "Variation strength",
-            Self::Model => "Model",
-            Self::Frames => "Frames",
-            Self::Rescale => "Guidance rescale",
-            Self::StepCache => "Step cache",
-            Self::HiresScale => "Scale of hires fix",
-            Self::ControlWeight => "ControlNet weight",
-            Self::ImagePromptWeight => "Image prompt weight",
-        }
-    }
-
-    /// What its values look like.
-    pub fn example(self) -> &'static str {
-        match self {
-            Self::Seed => "1-4",
-            Self::Steps => "10, 20, 30 or 10-50 (+10)",
-            Self::Guidance => "1-7 (+2) or 1-7 [4]",
-            Self::TrueCfg => "1-5",
-            Self::Sampler => "euler, dpmpp-2m",
-            Self::Schedule => "normal, karras",
-            Self::Shift => "1-5 (+2)",
-            Self::Strength => "0.3-0.9 [4]",
-            Self::Lora => "0-1 (+0.25)",
-            Self::Prompt => "fox, wolf, bear: the first is replaced by the others",
-            Self::Size => "512x768, 768x512",
-            Self::Width | Self::Height => "512, 768",
-            Self::ClipSkip => "1, 2",
-            Self::Variation => "0-0.4 [5]",
-            Self::Model => "paths of models, separated by commas",
-            Self::Frames => "33, 49, 81",
-            Self::Rescale => "0-0.7 [3]",
-            Self::StepCache => "0, 0.1, 0.2",
-            Self::HiresScale => "1.5, 2",
-            Self::ControlWeight | Self::ImagePromptWeight => "0.4-1 (+0.2)",
-        }
-    }
-
-    /// Names of A1111's X/Y/Z plot and other usual ones.
-    fn has_name(self, name: &str) -> bool {
-        let name = name.trim().to_lowercase().replace([' ', '_'], "-");
-        let others: &[&str] = match self {
-            Self::Guidance => &["cfg-scale", "cfg"],
-            Self::Strength => &["denoising", "denoising-strength"],
-            Self::Lora => &["lora-weight"],
-            Self::Prompt => &["prompt-s/r", "words", "words-in-the-prompt"],
-            Self::Schedule => &["schedule-type", "scheduler"],
-            Self::Variation => &["var.-strength", "var-strength", "variation-strength"],
-            Self::Model => &["checkpoint-name", "checkpoint"],
-            Self::Shift => &["flow-shift"],
-            Self::Rescale => &["guidance-rescale", "cfg-rescale"],
-            Self::ControlWeight => &["controlnet-weight", "control-net-weight"],
-            Self::ImagePromptWeight => &["ip-adapter-weight"],
-            Self::HiresScale => &["hires-upscale", "scale-of-hires-fix"],
-            _ => &[],
-        };
-        name == self.name() || others.contains(&name.as_str())
-    }
-
-    /// How costly a change from one value to the next is: a lower number is costlier.
-    fn cost(self) -> u8 {
-        match self {
-            Self::Model => 0,
-            Self::Lora => 1,
-            Self::Size | Self::Width | Self::Height | Self::Frames | Self::HiresScale => 2,
-            // The text encoders run again.
-            Self::Prompt | Self::ClipSkip => 3,
-            _ => 4,
-        }
-    }
-}
+use crate::request::{
+    ComputeDtype, ControlNet, ImagePrompt, ModelSource, Request, Sampler, Schedule, Style, Variation,
+};
 
 /// A setting and its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -217,6 +29,18 @@ enum Value {
     Words(String),
     Size([u32; 2]),
     Model(ModelSource),
+    /// A LoRA or a style that is added; `None` adds nothing.
+    Added(Option<String>),
+    /// `None` is chosen for the model and the device.
+    Precision(Option<ComputeDtype>),
+}
+
+/// What an axis needs to know to be applied, besides the request.
+pub(super) struct Surroundings<'a> {
+    /// The styles that there are.
+    pub styles: &'a [Style],
+    /// The LoRA that another axis has added.
+    pub weighed: Weighed<'a>,
 }
 
 impl FromStr for Axis {
@@ -312,17 +136,35 @@ impl Axis {
             Value::Sampler(sampler) => sampler.title().to_owned(),
             Value::Schedule(schedule) => schedule.title().to_owned(),
             Value::Words(words) => words.clone(),
+            Value::Added(Some(name)) => name_of(name),
+            Value::Added(None) => format!("{}: none", self.setting.title()),
+            Value::Precision(dtype) => {
+                format!("{}: {}", self.setting.title(), dtype.map_or("auto", ComputeDtype::name))
+            }
             Value::Size([width, height]) => format!("{width} × {height}"),
-            Value::Model(ModelSource::Path(path)) => stem(path),
+            Value::Model(ModelSource::Path(path)) => added::stem(path),
             Value::Model(model) => model.to_string(),
         };
         self.values.iter().map(words).collect()
     }
 
     /// The request with one of the values.
-    pub(super) fn applied(&self, value: usize, mut request: Request) -> Result<Request, GridError> {
+    pub(super) fn applied(
+        &self,
+        value: usize,
+        mut request: Request,
+        around: &Surroundings<'_>,
+    ) -> Result<Request, GridError> {
         match (&self.values[value], self.setting) {
+            (Value::Number(weight), GridSetting::Lora) => {
+                added::weigh(&mut request, self.lora.as_deref(), around.weighed, *weight as f32)?;
+            }
             (Value::Number(number), setting) => self.set_number(&mut request, setting, *number)?,
+            (Value::Added(name), GridSetting::Style) => {
+                added::style(&mut request, name.as_deref(), &self.added(), around.styles)?;
+            }
+            (Value::Added(name), _) => added::lora(&mut request, name.as_deref(), &self.added()),
+            (Value::Precision(dtype), _) => request.dtype = *dtype,
             (Value::Sampler(sampler), _) => request.sampler = *sampler,
             (Value::Schedule(schedule), _) => request.schedule = *schedule,
             (Value::Size([width, height]), _) => (request.width, request.height) = (*width, *height),
@@ -337,6 +179,25 @@ impl Axis {
             }
         }
         Ok(request)
+    }
+
+    /// The names of what the values add.
+    fn added(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for value in &self.values {
+            if let Value::Added(Some(name)) = value {
+                names.push(name.as_str());
+            }
+        }
+        names
+    }
+
+    /// The LoRA that one of the values adds; `None` if the axis adds none at all.
+    pub(super) fn lora_of(&self, value: usize) -> Option<Option<&str>> {
+        match &self.values[value] {
+            Value::Added(name) if self.setting == GridSetting::LoraFile => Some(name.as_deref()),
+            _ => None,
+        }
     }
 
     fn set_number(&self, request: &mut Request, setting: GridSetting, number: f64) -> Result<(), GridError> {
@@ -359,7 +220,6 @@ impl Axis {
                 (None, None, Some(hires)) => hires.strength = number,
                 (None, None, None) => return Err(GridError::NoInput),
             },
-            GridSetting::Lora => self.weigh(request, number as f32)?,
             GridSetting::Frames => request.frames = number as u32,
             GridSetting::Rescale => request.guiding.rescale = number as f32,
             GridSetting::StepCache => request.step_cache = number as f32,
@@ -381,7 +241,11 @@ impl Axis {
                 }
                 prompts.iter_mut().for_each(|prompt| prompt.weight = number as f32);
             }
-            GridSetting::Sampler
+            GridSetting::Lora
+            | GridSetting::LoraFile
+            | GridSetting::Style
+            | GridSetting::Precision
+            | GridSetting::Sampler
             | GridSetting::Schedule
             | GridSetting::Prompt
             | GridSetting::Size
@@ -389,47 +253,6 @@ impl Axis {
         }
         Ok(())
     }
-
-    /// Sets the weight of a LoRA, which is in the list or named in the prompt.
-    fn weigh(&self, request: &mut Request, weight: f32) -> Result<(), GridError> {
-        let named = named_in(&request.prompt);
-        let listed = request.adapters.iter().map(|AdapterUse { path, .. }| stem(path));
-        let used: Vec<String> = listed.chain(named.iter().map(|(name, _)| name.clone())).collect();
-        let name = match (&self.lora, used.as_slice()) {
-            (Some(name), _) => name.clone(),
-            (None, [only]) => only.clone(),
-            (None, []) => return Err(GridError::NoLora { name: String::new(), used }),
-            (None, [first, ..]) => return Err(GridError::WhichLora(first.clone())),
-        };
-        let mut is_found = false;
-        for adapter in &mut request.adapters {
-            if stem(&adapter.path) == name {
-                (adapter.weight, is_found) = (weight, true);
-            }
-        }
-        // From the end, so that places before it stay.
-        for (_, place) in named.into_iter().rev().filter(|(other, _)| *other == name) {
-            request.prompt.replace_range(place, &format!("<lora:{name}:{weight}>"));
-            is_found = true;
-        }
-        if is_found { Ok(()) } else { Err(GridError::NoLora { name, used }) }
-    }
-}
-
-/// The names of the LoRAs in a prompt, and where each is written.
-fn named_in(prompt: &str) -> Vec<(String, std::ops::Range<usize>)> {
-    const BEGINNING: &str = "<lora:";
-    let found = prompt.match_indices(BEGINNING).filter_map(|(start, _)| {
-        let inner = &prompt[start + BEGINNING.len()..];
-        let inner = &inner[..inner.find('>')?];
-        let name = inner.split(':').next().unwrap_or_default().trim();
-        Some((name.to_owned(), start..start + BEGINNING.len() + inner.len() + 1))
-    });
-    found.collect()
-}
-
-fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn parsed(setting: GridSetting, text: &str) -> Result<Vec<Value>, GridError> {
@@ -442,6 +265,19 @@ fn parsed(setting: GridSetting, text: &str) -> Result<Vec<Value>, GridError> {
     match setting {
         GridSetting::Prompt => each(&|words| Some(Value::Words(words.to_owned())), &String::new),
         GridSetting::Model => each(&|path| path.parse().ok().map(Value::Model), &String::new),
+        GridSetting::LoraFile | GridSetting::Style => {
+            each(&|name| Some(Value::Added((!is_none(name)).then(|| name.to_owned()))), &String::new)
+        }
+        GridSetting::Precision => each(
+            &|name| match name.to_lowercase().as_str() {
+                "auto" | "automatic" => Some(Value::Precision(None)),
+                name => {
+                    let known = ComputeDtype::ALL.into_iter().find(|dtype| dtype.name() == name)?;
+                    Some(Value::Precision(Some(known)))
+                }
+            },
+            &|| format!("{}, auto", one_of(&ComputeDtype::ALL.map(ComputeDtype::name))),
+        ),
         GridSetting::Sampler => each(
             &|name| named(&Sampler::ALL, Sampler::name, Sampler::title, name).map(Value::Sampler),
             &|| one_of(&Sampler::ALL.map(Sampler::name)),
@@ -503,4 +339,9 @@ fn named<T: Copy>(
 ) -> Option<T> {
     let is = |text: &str| text.eq_ignore_ascii_case(wanted.trim());
     all.iter().copied().find(|&value| is(name(value)) || is(title(value)))
+}
+
+/// Whether nothing is added.
+fn is_none(name: &str) -> bool {
+    name.eq_ignore_ascii_case("none")
 }

@@ -58,6 +58,9 @@ pub enum GridError {
     /// Several LoRAs, and none is named.
     #[error("several LoRAs are used; say which one, such as `lora {0}: 0.5, 1`")]
     WhichLora(String),
+    /// No style has this name.
+    #[error("there is no style named {0:?}; choose one of the list of styles, or save it first")]
+    NoStyle(String),
     /// A denoising strength without an input image.
     #[error("denoising strength varies, but there is no input image and no hires fix; choose one first")]
     NoInput,

@@ -1,14 +1,19 @@
 //! Grids: one request for each combination of the values of up to three settings, as the X/Y/Z plot of A1111's web UI.
 
+mod added;
 mod axis;
 mod error;
+mod setting;
 mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::Request;
-pub use axis::{Axis, GridSetting};
+use super::{Request, Style};
+use added::Weighed;
+pub use axis::Axis;
+use axis::Surroundings;
 pub use error::GridError;
+pub use setting::GridSetting;
 
 /// The most cells of a grid.
 pub const LARGEST_GRID: usize = 10_000;
@@ -17,6 +22,7 @@ pub const LARGEST_GRID: usize = 10_000;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Grid {
     axes: [Option<Axis>; 3],
+    styles: Vec<Style>,
 }
 
 /// One image of a grid.
@@ -84,7 +90,17 @@ impl Grid {
         if count > LARGEST_GRID {
             return Err(GridError::TooMany { count, most: LARGEST_GRID });
         }
-        Ok(Self { axes })
+        Ok(Self { axes, styles: Vec::new() })
+    }
+
+    /// The same with the styles that its values name.
+    pub fn with_styles(self, styles: Vec<Style>) -> Self {
+        Self { styles, ..self }
+    }
+
+    /// Whether a setting varies.
+    pub fn varies(&self, setting: GridSetting) -> bool {
+        self.axes.iter().flatten().any(|axis| axis.setting() == setting)
     }
 
     /// The number of cells.
@@ -127,12 +143,20 @@ impl Grid {
                 for value in 0..axis.len() {
                     let mut at = at;
                     at[place] = value;
-                    next.push(Cell { at, request: axis.applied(value, request.clone())? });
+                    let around = Surroundings { styles: &self.styles, weighed: self.lora_at(at) };
+                    next.push(Cell { at, request: axis.applied(value, request.clone(), &around)? });
                 }
             }
             cells = next;
         }
         Ok(cells)
+    }
+
+    /// The LoRA that an axis adds in a cell.
+    fn lora_at(&self, at: [usize; 3]) -> Weighed<'_> {
+        let axes = self.axes.iter().zip(at);
+        let added = axes.filter_map(|(axis, value)| axis.as_ref()?.lora_of(value)).next();
+        added.map_or(Weighed::NoAxis, Weighed::Added)
     }
 }
 

@@ -1,7 +1,9 @@
 use std::path::PathBuf;
 
-use super::*;
-use crate::request::{AdapterUse, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage};
+use super::{added::stem, *};
+use crate::request::{
+    AdapterUse, ComputeDtype, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage,
+};
 
 fn axis(text: &str) -> Axis {
     text.parse().unwrap()
@@ -103,6 +105,8 @@ fn every_setting_varies() {
     let second = |text| grid([text, "", ""]).cells(&request).unwrap().swap_remove(1).request;
     assert_eq!(second("seed: 7-8").seed, 8);
     assert_eq!(second("cfg scale: 1, 4.5").guidance, 4.5);
+    assert_eq!(second("precision: auto, bf16").dtype, Some(ComputeDtype::Bf16));
+    assert_eq!(second("dtype: f32, auto").dtype, None);
     assert_eq!(second("true-cfg: 1, 3").guiding.true_cfg, 3.0);
     assert_eq!(second("sampler: euler, DPM++ 2M").sampler, Sampler::Dpmpp2m);
     assert_eq!(second("schedule: normal, karras").schedule.name(), "karras");
@@ -132,6 +136,50 @@ fn every_setting_varies() {
     assert_eq!(error.to_string(), "ControlNet weight varies, but nothing uses a ControlNet; add it first");
     let all: std::collections::HashSet<_> = GridSetting::ALL.iter().map(|setting| setting.name()).collect();
     assert_eq!(all.len(), GridSetting::ALL.len());
+}
+
+#[test]
+fn loras_are_added_one_at_a_time_and_weighed() {
+    let adapters = vec![
+        AdapterUse { path: "/loras/ink.safetensors".into(), weight: 0.6 },
+        AdapterUse { path: "/loras/light.safetensors".into(), weight: 1.0 },
+    ];
+    let request = Request { prompt: "a fox <lora:oil:0.8>".to_owned(), adapters, ..Request::default() };
+    let all = grid(["lora-file: none, ink, oil, /more/sea v1.5.safetensors", "", ""]);
+    assert_eq!(all.labels().columns, ["LoRA: none", "ink", "oil", "sea v1.5"]);
+    let cells = all.cells(&request).unwrap();
+    let used = |cell: &Cell| {
+        let listed = cell.request.adapters.iter();
+        let listed = listed.map(|adapter| (stem(&adapter.path), adapter.weight)).collect::<Vec<_>>();
+        (cell.request.prompt.trim().to_owned(), listed)
+    };
+    let light = ("light".to_owned(), 1.0);
+    let listed = |name: &str, weight| vec![light.clone(), (name.to_owned(), weight)];
+    assert_eq!(used(&cells[0]), ("a fox".to_owned(), vec![light.clone()]));
+    assert_eq!(used(&cells[1]), ("a fox".to_owned(), vec![("ink".to_owned(), 0.6), light.clone()]));
+    assert_eq!(used(&cells[2]), ("a fox <lora:oil:0.8>".to_owned(), vec![light.clone()]));
+    assert_eq!(used(&cells[3]), ("a fox".to_owned(), listed("sea v1.5", 1.0)));
+
+    // Of two LoRAs in a cell, the weight is that of the one that varies.
+    let cells = grid(["lora: 0.25, 0.5", "loras: none, ink, new", ""]).cells(&request).unwrap();
+    let at = |column, row| used(cells.iter().find(|cell| cell.at == [column, row, 0]).unwrap());
+    assert_eq!(at(1, 0), ("a fox <lora:oil:0.8>".to_owned(), vec![light.clone()]));
+    assert_eq!(at(1, 1), ("a fox <lora:oil:0.8>".to_owned(), vec![("ink".to_owned(), 0.5), light.clone()]));
+    assert_eq!(at(0, 2), ("a fox <lora:oil:0.8> <lora:new:0.25>".to_owned(), vec![light]));
+}
+
+#[test]
+fn styles_are_added_one_at_a_time() {
+    let style = |name: &str| Style { name: name.to_owned(), prompt: name.to_owned(), ..Style::default() };
+    let request = Request { styles: vec![style("soft"), style("film")], ..Request::default() };
+    let all = grid(["style: None, Film, ink", "", ""]).with_styles(vec![style("film"), style("ink")]);
+    let cells = all.cells(&request).unwrap();
+    let names = |cell: &Cell| cell.request.styles.iter().map(|style| style.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&cells[0]), ["soft"]);
+    assert_eq!(names(&cells[1]), ["soft", "film"]);
+    assert_eq!(names(&cells[2]), ["soft", "ink"]);
+    let unknown = grid(["style: film, oil", "", ""]).cells(&request);
+    assert_eq!(unknown, Err(GridError::NoStyle("oil".to_owned())));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod named;
 
 use std::{
     collections::{HashMap, HashSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use sluice_engine::{
@@ -98,13 +98,17 @@ pub enum Search {
     Ended(f64),
 }
 
-/// A comparison of two files, byte by byte.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
-    /// The files.
-    pub files: [PathBuf; 2],
-    /// Whether they are the same, once that is known.
-    pub result: Option<Result<bool, String>>,
+/// What is known about another file that looks the same: size, header and samples of the weights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Likeness {
+    /// The contents are being compared.
+    Comparing,
+    /// It is a copy.
+    Same,
+    /// The contents differ.
+    Differs,
+    /// One of the files cannot be read.
+    Unreadable(String),
 }
 
 /// The models on disk, and what is known about them.
@@ -126,8 +130,8 @@ pub struct Library {
     pub described: HashMap<ModelSource, Result<Box<ModelSummary>, Failure>>,
     /// Trigger words in the headers of LoRAs.
     pub trigger_words: HashMap<PathBuf, Vec<String>>,
-    /// The comparison that was asked for last.
-    pub comparison: Option<Comparison>,
+    /// The hashes of files that look like others, or why they cannot be read.
+    pub hashes: HashMap<PathBuf, Result<String, String>>,
     /// How models fit.
     pub fits: Fits,
     /// Rises with every change of the list, for caches.
@@ -143,6 +147,7 @@ impl Library {
         self.find_known();
         self.described.clear();
         self.trigger_words.clear();
+        self.hashes.clear();
         self.fits.renew();
         self.version += 1;
     }
@@ -153,6 +158,31 @@ impl Library {
         let items = &self.inventory.items;
         let place = items.binary_search_by(|item| item.path.as_path().cmp(path)).ok()?;
         items.get(place)
+    }
+
+    /// Files that look like others.
+    pub fn alike_files(&self) -> Vec<PathBuf> {
+        let items = &self.inventory.items;
+        let copied: HashSet<&Path> = items.iter().filter_map(|item| item.same_as.as_deref()).collect();
+        let is_alike = |item: &&Item| item.same_as.is_some() || copied.contains(item.path.as_path());
+        items.iter().filter(is_alike).map(|item| item.path.clone()).collect()
+    }
+
+    /// The other files that look like an item, and whether they are copies of it.
+    pub fn alike<'a>(&'a self, item: &'a Item) -> impl Iterator<Item = (&'a Path, Likeness)> {
+        let first = |item: &'a Item| item.same_as.as_deref().unwrap_or(&item.path);
+        let others = self.inventory.items.iter();
+        let others = others.filter(move |other| other.path != item.path && first(other) == first(item));
+        others.map(|other| (other.path.as_path(), self.likeness(&item.path, &other.path)))
+    }
+
+    fn likeness(&self, one: &Path, other: &Path) -> Likeness {
+        match [one, other].map(|path| self.hashes.get(path)) {
+            [Some(Err(error)), _] | [_, Some(Err(error))] => Likeness::Unreadable(error.clone()),
+            [Some(Ok(one)), Some(Ok(other))] if one == other => Likeness::Same,
+            [Some(Ok(_)), Some(Ok(_))] => Likeness::Differs,
+            _ => Likeness::Comparing,
+        }
     }
 
     /// A well-known model.

@@ -1,0 +1,41 @@
+//! Questions over the window, one at a time.
+
+mod folder;
+mod preview;
+
+use egui::{Context, Frame, Id, Margin, Modal};
+
+use super::{
+    action::Action,
+    tokens::{size, space},
+};
+pub use folder::FolderQuestion;
+pub use preview::PreviewQuestion;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// Which model gets an image as its preview.
+    Preview(PreviewQuestion),
+    /// Whether the images of subfolders are used, too.
+    Folder(FolderQuestion),
+}
+
+impl Question {
+    /// Draws it over the window.
+    pub fn show(&mut self, ctx: &Context, actions: &mut Vec<Action>) {
+        let modal = Modal::new(Id::unique("sluice question")).show(ctx, |ui| {
+            Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
+                ui.set_width(size::CARD);
+                ui.spacing_mut().item_spacing.y = space::S;
+                match self {
+                    Self::Preview(question) => question.contents(ui, actions),
+                    Self::Folder(question) => question.contents(ui, actions),
+                }
+            });
+        });
+        if modal.backdrop_response.clicked() {
+            actions.push(Action::CloseQuestion);
+        }
+    }
+}
