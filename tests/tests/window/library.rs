@@ -539,7 +539,7 @@ fn copies_are_found_by_their_content_and_said_with_their_places() {
     window.click_what_says("film, LoRA for FLUX.1, 1 matrix, rank 8 · ");
     assert!(window.shows(&copy.display().to_string()) && window.shows("Same content"));
     window.click_what_says("large, LoRA for FLUX.1");
-    assert!(window.shows("Same size and header, but another content."));
+    assert!(window.shows("Same size and header, but different content."));
     assert!(!window.shows("Same content:"));
 }
 
