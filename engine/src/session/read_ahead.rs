@@ -36,7 +36,7 @@ impl NextJob {
         let Some(request) = self.get() else { return Ok(None) };
         let (library, path) = (Arc::clone(library), current.path.clone());
         let find = move || {
-            // What is wrong with the next job is said when it starts.
+            // What is wrong with the next job or its files is said when it starts.
             let Some(model) = library.models.of(&request).ok().filter(|model| model.path != path) else {
                 return (Vec::new(), 0);
             };

@@ -168,8 +168,7 @@ fn guidance_branches_share_tensors() {
         check_shared_branches(&Fixture::new(family, case), run).unwrap()
     };
     let shared: Vec<_> = cases.iter().filter(|case| shares(case)).collect();
-    // How much memory the functions take, and so which plans share, depends on the width of vectors.
-    assert!(!shared.is_empty(), "no plan shares");
+    assert!(shared.len() > 1, "{shared:?}");
 }
 
 /// Skip connections, and projections of the prompt needed only once.
