@@ -28,3 +28,19 @@ fn limited(wanted: &str) -> Option<Arch> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_limit_the_vectors() {
+        assert!(matches!(limited("none"), Some(Arch::Scalar)));
+        assert!(limited("avx3").is_none());
+        #[cfg(target_arch = "x86_64")]
+        assert!(match limited("avx2") {
+            Some(arch) => matches!(arch, Arch::V3(_)),
+            None => !is_x86_feature_detected!("avx2"),
+        });
+    }
+}

@@ -356,16 +356,22 @@ fn jobs_outlive_the_window() {
     drop(engine);
 }
 
+/// An engine whose first job was cancelled.
+fn cancelled_in_step_12(data: &Path, request: &Request) -> Engine {
+    let mut engine = Engine::start(data);
+    engine.generate(&job(1, request.clone()));
+    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
+    engine.send(Command::Cancel { job: JobId(1) });
+    engine.until(|event| matches!(event, Event::Cancelled { .. }));
+    engine
+}
+
 #[test]
 fn a_cancelled_run_goes_on_where_it_was_when_it_is_wanted_again() {
     let request = Request { steps: 150, ..request() };
     let expected = undisturbed(&request);
     let folder = tempfile::tempdir().unwrap();
-    let mut engine = Engine::start(folder.path());
-    engine.generate(&job(1, request.clone()));
-    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
-    engine.send(Command::Cancel { job: JobId(1) });
-    engine.until(|event| matches!(event, Event::Cancelled { .. }));
+    let mut engine = cancelled_in_step_12(folder.path(), &request);
     engine.generate(&job(2, request));
     let Event::Step { step, .. } = engine.until(|event| matches!(event, Event::Step { .. })) else {
         panic!()
@@ -380,12 +386,7 @@ fn a_cancelled_run_goes_on_where_it_was_in_the_next_session() {
     let request = Request { steps: 150, ..request() };
     let expected = undisturbed(&request);
     let folder = tempfile::tempdir().unwrap();
-    let mut engine = Engine::start(folder.path());
-    engine.generate(&job(1, request.clone()));
-    engine.until(|event| matches!(event, Event::Step { step: 12, .. }));
-    engine.send(Command::Cancel { job: JobId(1) });
-    engine.until(|event| matches!(event, Event::Cancelled { .. }));
-    drop(engine);
+    drop(cancelled_in_step_12(folder.path(), &request));
 
     let mut engine = Engine::start_unheard(folder.path());
     let Event::Resumable { jobs } = engine.next() else { panic!("the job is forgotten") };
