@@ -21,6 +21,7 @@ mod outpaint;
 mod redux;
 mod references;
 mod refiner;
+mod region;
 mod sampler;
 mod schedule;
 mod source;
@@ -53,6 +54,7 @@ pub use outpaint::{NoSides, Outpaint};
 pub use redux::Redux;
 pub use references::{REFERENCE_SIDES, ReferenceSizes, References, of_area};
 pub use refiner::Refiner;
+pub use region::{Area, NoArea, Region, Regions};
 pub use sampler::Sampler;
 pub use schedule::Schedule;
 pub use source::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
@@ -190,6 +192,9 @@ pub struct Request {
     pub prompt: String,
     /// What to avoid; used when `guidance` is above zero.
     pub negative_prompt: String,
+    /// Parts of the image with prompts of their own.
+    #[serde(default, skip_serializing_if = "Regions::is_empty")]
+    pub regions: Regions,
     /// Styles that are applied to the prompts before anything else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub styles: Vec<Style>,
@@ -339,6 +344,7 @@ impl Default for Request {
             model: ModelSource::Starter,
             prompt: String::new(),
             negative_prompt: String::new(),
+            regions: Regions::default(),
             styles: Vec::new(),
             template: None,
             width: 128,
@@ -484,6 +490,7 @@ impl Request {
         self.refiner.as_ref().map_or(Ok(()), Refiner::validate)?;
         self.hires.as_ref().map_or(Ok(()), |hires| hires.validate(self))?;
         self.validate_detailers()?;
+        self.validate_regions()?;
         self.smooth.as_ref().map_or(Ok(()), |smooth| smooth.validate(self.frames))?;
         self.redux.as_ref().map_or(Ok(()), |redux| redux.validate(self.references.len()))?;
         self.validate_inputs()

@@ -11,6 +11,8 @@ import numpy
 import spandrel
 import torch
 from safetensors.torch import save_file
+from spandrel.architectures.DAT import DAT
+from spandrel.architectures.PLKSR import RealPLKSR
 from spandrel.architectures.SPAN.__arch.span import Conv3XC
 
 import hash_weights
@@ -91,6 +93,36 @@ def span(factor, width=8, normed=True, whole=False):
     return shapes if normed else shapes | {"no_norm": (1,)}
 
 
+def trained(network, *unread):
+    """The shapes of a network that spandrel builds, without buffers that only training or the reference reads."""
+    ends = ("num_batches_tracked", *unread)
+    return {key: tuple(value.shape) for key, value in network.state_dict().items() if not key.endswith(ends)}
+
+
+def dat(upscale, width=64, **options):
+    """DAT."""
+    return DAT(img_size=8, embed_dim=width, upscale=upscale, expansion_factor=2.0, **options)
+
+
+def plksr(upscale, width=16, **options):
+    """RealPLKSR."""
+    return RealPLKSR(upscaling_factor=upscale, dim=width, n_blocks=2, **options)
+
+
+# Networks whose buffers are as spandrel makes them.
+NETWORKS = {
+    "dat_x4": dat(4, split_size=[2, 4], depth=[3, 3], num_heads=[4, 2]),
+    "dat_x3": dat(3, split_size=[2, 2], depth=[2], num_heads=[4], resi_connection="3conv"),
+    "dat_at_once_x2": dat(
+        2, width=96, split_size=[2, 6], depth=[1], num_heads=[6], upsampler="pixelshuffledirect", qkv_bias=False
+    ),
+    "plksr_x4": plksr(4, kernel_size=17),
+    "plksr_x1": plksr(1, width=12, kernel_size=5, use_ea=False),
+    "plksr_resampled_x2": plksr(2, kernel_size=7, dysample=True, layer_norm=True),
+    "plksr_resampled_x3": plksr(3, width=8, kernel_size=3, split_ratio=1.0, dysample=True),
+}
+
+
 CASES = {
     "esrgan_x4": rrdb("new", 2),
     "esrgan_x1": rrdb("new", 0),
@@ -104,7 +136,10 @@ CASES = {
     "span_x4": span(4),
     "span_x2": span(2, width=16, normed=False),
     "span_whole_x2": span(2, whole=True),
+    **{name: trained(made, "attn_mask_0", "attn_mask_1", "init_pos") for name, made in NETWORKS.items()},
 }
+# Buffers that are not read, apart from their shapes.
+BUFFERS = ("relative_position_index", "rpe_biases")
 
 
 def tensors_of(name, shapes):
@@ -116,6 +151,12 @@ def tensors_of(name, shapes):
 def network(name, shapes):
     """A network with the weights of a case, as spandrel loads it."""
     state = tensors_of(name, shapes)
+    if name in NETWORKS:
+        own = NETWORKS[name].state_dict()
+        made = {key: value for key, value in state.items() if not key.endswith(BUFFERS)}
+        loaded = spandrel.ModelLoader().load_from_state_dict(own | made)
+        loaded.model.eval()
+        return loaded
     if "whole" not in name:
         loaded = spandrel.ModelLoader().load_from_state_dict(state)
         loaded.model.eval()

@@ -22,7 +22,7 @@ use crate::{
 const TOLERANCE: f64 = 1e-4;
 
 /// Name, architecture, factor.
-const CASES: [(&str, &str, usize); 12] = [
+const CASES: [(&str, &str, usize); 19] = [
     ("esrgan_x4", "ESRGAN", 4),
     ("esrgan_x1", "ESRGAN", 1),
     ("esrgan_numbered_x2", "ESRGAN", 2),
@@ -35,6 +35,13 @@ const CASES: [(&str, &str, usize); 12] = [
     ("span_x4", "SPAN", 4),
     ("span_x2", "SPAN", 2),
     ("span_whole_x2", "SPAN", 2),
+    ("dat_x4", "DAT", 4),
+    ("dat_x3", "DAT", 3),
+    ("dat_at_once_x2", "DAT", 2),
+    ("plksr_x4", "RealPLKSR", 4),
+    ("plksr_x1", "RealPLKSR", 1),
+    ("plksr_resampled_x2", "RealPLKSR", 2),
+    ("plksr_resampled_x3", "RealPLKSR", 3),
 ];
 
 /// The weights of a case.

@@ -66,6 +66,7 @@ impl DetailerArgs {
     }
 }
 
-fn given<T: Clone>(all: &[T], index: usize, usual: &T) -> T {
+/// The value of an option of one of several things, in the order in which they are given.
+pub(super) fn given<T: Clone>(all: &[T], index: usize, usual: &T) -> T {
     all.get(index).unwrap_or(usual).clone()
 }

@@ -43,6 +43,7 @@ mod part_args;
 mod plan;
 mod probe;
 mod progress;
+mod region_args;
 mod request_args;
 #[cfg(feature = "serve")]
 mod serve;

@@ -18,6 +18,7 @@ use super::{
     guidance_args::GuidanceArgs,
     hires_args::HiresArgs,
     names::{named, nearest},
+    region_args::RegionArgs,
     smooth_args::SmoothArgs,
 };
 use crate::{
@@ -102,6 +103,8 @@ pub(super) struct RequestArgs {
     /// Where the refiner takes over, as a fraction of the noise schedule.
     #[arg(long, value_name = "FRACTION", default_value_t = Refiner::SWITCH, requires = "refiner")]
     refiner_switch: f64,
+    #[command(flatten, next_help_heading = "Regions with prompts of their own")]
+    regions: RegionArgs,
     #[command(flatten, next_help_heading = "Hires fix")]
     hires: HiresArgs,
     #[command(flatten, next_help_heading = "Detailers: faces, hands and persons")]
@@ -181,6 +184,7 @@ impl RequestArgs {
             hires: self.hires.hires().or(usual.hires),
             smooth: self.smooth.smooth().or(usual.smooth),
             detailers: self.detailers.detailers(),
+            regions: self.regions.regions(),
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
         }
@@ -248,9 +252,15 @@ pub(super) fn in_words(request: &Request) -> String {
         0 => String::new(),
         count => format!(", {}", units::counted(count, "detailer")),
     };
+    let regions = match request.regions.all.len() {
+        0 => String::new(),
+        count => format!(", {}", units::counted(count, "region")),
+    };
     let smooth = request.smooth.as_ref();
     let smooth = smooth.map(|smooth| format!(", ×{} frames", smooth.how.factor)).unwrap_or_default();
-    format!("{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{hires}{detailers}{smooth}")
+    format!(
+        "{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{regions}{hires}{detailers}{smooth}"
+    )
 }
 
 #[cfg(test)]

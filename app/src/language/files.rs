@@ -48,6 +48,7 @@ macro_rules! files {
             file!($tag, "plan"),
             file!($tag, "queue"),
             file!($tag, "reason"),
+            file!($tag, "regions"),
             file!($tag, "settings"),
             file!($tag, "side-panel"),
             file!($tag, "start"),

@@ -41,6 +41,9 @@ pub enum OrderError {
     /// The mask says nothing.
     #[error("the mask has no transparent pixels, so there is nothing to inpaint")]
     OpaqueMask,
+    /// A region with two areas.
+    #[error("a region has a box or a mask, not both")]
+    BoxAndMask,
     /// A mask without an image.
     #[error("there is a mask and no input image")]
     MaskAlone,
@@ -78,6 +81,7 @@ impl OrderError {
             }
             Self::NotAnImage { .. } => "Send a PNG, JPEG or WebP file.".to_owned(),
             Self::Source(error) => error.advice().to_owned(),
+            Self::BoxAndMask => "Leave one of the two out.".to_owned(),
             Self::OpaqueMask => "Make the area to inpaint transparent.".to_owned(),
             Self::MaskAlone | Self::StrengthAlone | Self::OutpaintAlone => "Send the image, too.".to_owned(),
             Self::Write { .. } => "Check the free space of the folder for temporary files.".to_owned(),

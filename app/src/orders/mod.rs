@@ -110,6 +110,32 @@ pub struct Order {
     /// What is found in the image and inpainted again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub detailers: Vec<DetailerOrder>,
+    /// Parts of the image with prompts of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<RegionOrder>,
+    /// How much the prompt counts inside of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region_base: Option<f32>,
+    /// The part of the shorter side over which they fade in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region_fade: Option<f32>,
+}
+
+/// A part of the image with a prompt of its own: a box, or the white part of a mask, or else the whole image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegionOrder {
+    /// Describes what is in it.
+    pub prompt: String,
+    /// Left, top, width and height, as parts of the image.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub sides: Option<[f32; 4]>,
+    /// The mask.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Given>,
+    /// How strongly it counts where regions overlap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f32>,
 }
 
 /// An adapter by name.

@@ -6,14 +6,16 @@ use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
     request::{
-        AdapterUse, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Preprocessor,
-        Refiner, Request, SourceImage, SourceMask, Style,
+        AdapterUse, Area, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint,
+        Preprocessor, Refiner, Region, Regions, Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
 };
 
-use super::{DetailerOrder, Inputs, MaskOrder, Order, OrderError, OutpaintOrder, Shelf, sampler, schedule};
+use super::{
+    DetailerOrder, Inputs, MaskOrder, Order, OrderError, OutpaintOrder, RegionOrder, Shelf, sampler, schedule,
+};
 use crate::{folders::style_folder, input_sizes::size_of_inputs, seed::random_seed};
 
 /// The name that stands for latents among upscalers.
@@ -81,6 +83,7 @@ impl Order {
             image_prompts: self.image_prompts(shelf, inputs)?,
             depth_model: self.depth(shelf)?,
             detailers: self.detailers(shelf)?,
+            regions: self.regions(inputs)?,
             refiner,
             ..usual
         };
@@ -183,6 +186,27 @@ impl Order {
             })
         };
         self.detailers.iter().map(detailer).collect()
+    }
+
+    fn regions(&self, inputs: &mut Inputs) -> Result<Regions, OrderError> {
+        let (usual, whole) = (Regions::default(), Region::default());
+        let region = |order: &RegionOrder| {
+            Ok(Region {
+                prompt: order.prompt.clone(),
+                area: match (&order.mask, order.sides) {
+                    (Some(_), Some(_)) => return Err(OrderError::BoxAndMask),
+                    (Some(mask), None) => Area::Mask(inputs.file(mask, "the mask of a region")?),
+                    (None, Some(sides)) => Area::Box(sides),
+                    (None, None) => whole.area.clone(),
+                },
+                weight: order.weight.unwrap_or(whole.weight),
+            })
+        };
+        Ok(Regions {
+            all: self.regions.iter().map(region).collect::<Result<_, OrderError>>()?,
+            base: self.region_base.unwrap_or(usual.base),
+            fade: self.region_fade.unwrap_or(usual.fade),
+        })
     }
 
     /// What makes depth maps, if a ControlNet follows one.
@@ -323,6 +347,21 @@ mod tests {
         });
         picture.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
         Given::of(bytes.get_ref())
+    }
+
+    #[test]
+    fn regions_are_boxes_or_masks() {
+        let owl = RegionOrder { prompt: "an owl".to_owned(), ..RegionOrder::default() };
+        let left = RegionOrder { sides: Some([0.0, 0.0, 0.5, 1.0]), weight: Some(2.0), ..owl.clone() };
+        let masked = RegionOrder { mask: Some(picture([0; 4])), ..owl.clone() };
+        let order = |regions| Order { regions, region_base: Some(0.0), ..Order::default() };
+        let Regions { all, base, fade } = request(&order(vec![left.clone(), masked, owl])).unwrap().regions;
+        assert_eq!((base, fade), (0.0, Regions::default().fade));
+        assert_eq!((&all[0].area, all[0].weight), (&Area::Box([0.0, 0.0, 0.5, 1.0]), 2.0));
+        assert!(all[1].area.mask().is_some());
+        assert_eq!(all[2].area, Region::default().area);
+        let both = RegionOrder { mask: Some(picture([0; 4])), ..left };
+        assert!(matches!(request(&order(vec![both])), Err(OrderError::BoxAndMask)));
     }
 
     #[test]

@@ -359,3 +359,13 @@ error-request-detailer-of-clip = Detailer gibt es nur für Bilder; sie entfernen
 error-request-no-detailing = dieses Modell kann kein Inpainting, also keine Detailer; sie entfernen
 error-request-detailer-adapter = der Prompt eines Detailers nennt die LoRA { $value }, die das Bild nicht hat; sie im Prompt des Bildes nennen
 error-request-only-detects = ein Detektor findet nur etwas; ihn für einen Detailer eines anderen Modells wählen
+
+error-request-too-many-regions = { $value } Regionen sind angegeben; höchstens { $most } verwenden
+error-request-region-without-prompt = Region { $value } hat keinen Prompt; beschreiben, was darin ist, oder sie entfernen
+error-request-region-area = der Bereich { $value } einer Region liegt nicht im Bild; links, oben, Breite und Höhe zwischen 0 und 1 angeben, etwa 0,0,0.5,1
+error-request-region-weight = das Gewicht { $value } einer Region ist ungültig; einen Wert über 0 und höchstens { $most } verwenden
+error-request-region-base = { $value } ist kein Anteil, den der Prompt in Regionen haben kann; 0 bis 1 verwenden
+error-request-region-fade = Regionen können nicht über { $value } des Bildes einblenden; 0 bis { $most } verwenden
+error-request-regions-of-part = Regionen gehen nicht, wo nur der maskierte Teil generiert wird; eines von beiden ausschalten
+error-request-region-adapter = der Prompt einer Region nennt die LoRA { $value }, die das Bild nicht hat; sie im Prompt des Bildes nennen
+error-source-empty-region = nichts vom Bild liegt in der Region { $area }

@@ -80,6 +80,7 @@ files-prompt-image = Bild zum Lesen wählen
 files-depth-model = Tiefenschätzer wählen
 files-segmenter = Segmentierer wählen
 files-detector = Einen Detektor wählen
+files-region-mask = Maske der Region wählen
 files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
 files-interpolator = Netz für Zwischenbilder wählen

@@ -339,3 +339,13 @@ error-request-detailer-of-clip = detailers are only for images; remove them, or 
 error-request-no-detailing = this model does not inpaint, so detailers cannot be used; remove them
 error-request-detailer-adapter = the prompt of a detailer names the LoRA { $value }, which the image does not have; name it in the prompt of the image
 error-request-only-detects = a detector only finds things; choose it for a detailer of another model
+
+error-request-too-many-regions = { $value } regions are given; use at most { $most }
+error-request-region-without-prompt = region { $value } has no prompt; say what is in it, or remove it
+error-request-region-area = the area { $value } of a region is not inside of the image; use left, top, width and height between 0 and 1, such as 0,0,0.5,1
+error-request-region-weight = the weight { $value } of a region is invalid; use a value above 0 and at most { $most }
+error-request-region-base = { $value } is no part that the prompt can have inside of regions; use 0 to 1
+error-request-region-fade = regions cannot fade in over { $value } of the image; use 0 to { $most }
+error-request-regions-of-part = regions cannot be used where only the masked part is generated; turn off one of the two
+error-request-region-adapter = the prompt of a region names the LoRA { $value }, which the image does not have; name it in the prompt of the image
+error-source-empty-region = nothing of the image is in the region { $area }

@@ -80,6 +80,7 @@ files-prompt-image = Choose an image to read
 files-depth-model = Choose a depth estimator
 files-segmenter = Choose a segmenter
 files-detector = Choose a detector
+files-region-mask = Choose the mask of the region
 files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
 files-interpolator = Choose a frame interpolator

@@ -355,3 +355,13 @@ error-request-detailer-of-clip = los detailers son solo para imágenes; quítelo
 error-request-no-detailing = este modelo no hace inpainting, así que no admite detailers; quítelos
 error-request-detailer-adapter = el prompt de un detailer nombra el LoRA { $value }, que la imagen no tiene; nómbrelo en el prompt de la imagen
 error-request-only-detects = un detector solo detecta; elíjalo para un detailer de otro modelo
+
+error-request-too-many-regions = se dan { $value } regiones; use { $most } como máximo
+error-request-region-without-prompt = la región { $value } no tiene prompt; describa lo que hay en ella o quítela
+error-request-region-area = el área { $value } de una región no está dentro de la imagen; use izquierda, arriba, ancho y alto entre 0 y 1, como 0,0,0.5,1
+error-request-region-weight = el peso { $value } de una región no es válido; use un valor mayor que 0 y de { $most } como máximo
+error-request-region-base = { $value } no es una parte que el prompt pueda tener dentro de las regiones; use de 0 a 1
+error-request-region-fade = las regiones no pueden fundirse en { $value } de la imagen; use de 0 a { $most }
+error-request-regions-of-part = no se pueden usar regiones cuando solo se genera la parte enmascarada; desactive una de las dos cosas
+error-request-region-adapter = el prompt de una región nombra el LoRA { $value }, que la imagen no tiene; nómbrelo en el prompt de la imagen
+error-source-empty-region = no hay nada de la imagen en la región { $area }

@@ -80,6 +80,7 @@ files-prompt-image = Elegir una imagen para leer
 files-depth-model = Elegir un estimador de profundidad
 files-segmenter = Elegir un modelo de segmentación
 files-detector = Elegir un detector
+files-region-mask = Elegir la máscara de la región
 files-language-model = Elegir un modelo de lenguaje
 files-upscaler = Elegir un upscaler
 files-interpolator = Elegir un interpolador

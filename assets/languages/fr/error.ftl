@@ -355,3 +355,13 @@ error-request-detailer-of-clip = les detailers ne s’appliquent qu’aux images
 error-request-no-detailing = ce modèle ne fait pas d’inpainting, donc pas de detailers ; retirez-les
 error-request-detailer-adapter = le prompt d’un detailer nomme le LoRA { $value }, que l’image n’a pas ; nommez-le dans le prompt de l’image
 error-request-only-detects = un détecteur ne fait que détecter ; choisissez-le pour un detailer d’un autre modèle
+
+error-request-too-many-regions = { $value } régions sont données ; utilisez-en { $most } au plus
+error-request-region-without-prompt = la région { $value } n’a pas de prompt ; décrivez ce qui s’y trouve, ou retirez-la
+error-request-region-area = la zone { $value } d’une région n’est pas dans l’image ; donnez gauche, haut, largeur et hauteur entre 0 et 1, comme 0,0,0.5,1
+error-request-region-weight = le poids { $value } d’une région n’est pas valable ; utilisez une valeur supérieure à 0 et d’au plus { $most }
+error-request-region-base = { $value } n’est pas une part que le prompt peut avoir dans les régions ; utilisez de 0 à 1
+error-request-region-fade = les régions ne peuvent pas se fondre sur { $value } de l’image ; utilisez de 0 à { $most }
+error-request-regions-of-part = les régions ne sont pas possibles quand seule la partie masquée est générée ; désactivez l’un des deux
+error-request-region-adapter = le prompt d’une région nomme le LoRA { $value }, que l’image n’a pas ; nommez-le dans le prompt de l’image
+error-source-empty-region = rien de l’image n’est dans la région { $area }

@@ -80,6 +80,7 @@ files-prompt-image = Choisir une image à lire
 files-depth-model = Choisir un estimateur de profondeur
 files-segmenter = Choisir un modèle de segmentation
 files-detector = Choisir un détecteur
+files-region-mask = Choisir le masque de la région
 files-language-model = Choisir un modèle de langage
 files-upscaler = Choisir un upscaler
 files-interpolator = Choisir un interpolateur

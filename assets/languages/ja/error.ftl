@@ -355,3 +355,13 @@ error-request-detailer-of-clip = ディテーラーは画像だけに使えま�
 error-request-no-detailing = このモデルはインペイントに対応していないため、ディテーラーは使えません。外してください
 error-request-detailer-adapter = ディテーラーのプロンプトに、画像で使われていない LoRA { $value } があります。画像のプロンプトに書いてください
 error-request-only-detects = 検出モデルは検出だけを行います。別のモデルのディテーラーに選んでください
+
+error-request-too-many-regions = { $value } 個の領域が指定されています。{ $most } 個までにしてください
+error-request-region-without-prompt = 領域 { $value } にプロンプトがありません。中に描くものを書くか、領域を削除してください
+error-request-region-area = 領域の範囲 { $value } が画像の中にありません。左、上、幅、高さを 0 から 1 の間で、0,0,0.5,1 のように指定してください
+error-request-region-weight = 領域の重み { $value } は使えません。0 より大きく { $most } 以下の値にしてください
+error-request-region-base = 領域の中でのプロンプトの割合を { $value } にはできません。0 から 1 にしてください
+error-request-region-fade = 領域の境界を画像の { $value } にわたってぼかすことはできません。0 から { $most } にしてください
+error-request-regions-of-part = マスク部分だけを生成するときは領域を使えません。どちらかをオフにしてください
+error-request-region-adapter = 領域のプロンプトに、画像で使われていない LoRA { $value } があります。画像のプロンプトに書いてください
+error-source-empty-region = 領域 { $area } に画像の部分が含まれていません

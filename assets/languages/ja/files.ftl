@@ -80,6 +80,7 @@ files-prompt-image = 読み取る画像を選ぶ
 files-depth-model = 深度推定モデルを選ぶ
 files-segmenter = セグメンテーションモデルを選ぶ
 files-detector = 検出モデルを選択
+files-region-mask = 領域のマスクを選択
 files-language-model = 言語モデルを選ぶ
 files-upscaler = アップスケーラーを選択
 files-interpolator = フレーム補間モデルを選択

@@ -355,3 +355,13 @@ error-request-detailer-of-clip = 细节修复只用于图像；请去掉它，�
 error-request-no-detailing = 此模型不支持局部重绘，因此不能使用细节修复；请去掉它
 error-request-detailer-adapter = 细节修复的提示词用到了图像没有的 LoRA { $value }；请写在图像的提示词中
 error-request-only-detects = 检测模型只用于检测；请把它用于其他模型的细节修复
+
+error-request-too-many-regions = 指定了 { $value } 个区域；最多使用 { $most } 个
+error-request-region-without-prompt = 区域 { $value } 没有提示词；请描述其中的内容，或移除该区域
+error-request-region-area = 区域的范围 { $value } 不在图像内；请用 0 到 1 之间的左、上、宽、高，例如 0,0,0.5,1
+error-request-region-weight = 区域的权重 { $value } 无效；请使用大于 0 且不超过 { $most } 的值
+error-request-region-base = 提示词在区域内的占比不能是 { $value }；请使用 0 到 1
+error-request-region-fade = 区域不能在图像的 { $value } 范围内渐变；请使用 0 到 { $most }
+error-request-regions-of-part = 仅生成蒙版部分时不能使用区域；请关闭其中一项
+error-request-region-adapter = 区域的提示词用到了图像没有的 LoRA { $value }；请写在图像的提示词中
+error-source-empty-region = 区域 { $area } 中没有图像的任何部分

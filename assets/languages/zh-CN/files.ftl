@@ -80,6 +80,7 @@ files-prompt-image = 选择要读取的图像
 files-depth-model = 选择深度估计模型
 files-segmenter = 选择分割模型
 files-detector = 选择检测模型
+files-region-mask = 选择区域的蒙版
 files-language-model = 选择语言模型
 files-upscaler = 选择放大模型
 files-interpolator = 选择插帧模型

@@ -66,6 +66,12 @@ impl BlockSpec {
             .tensor(format!("{name}.bias"), &[outputs])
     }
 
+    /// Adds a 3×3 convolution with bias of each channel by itself.
+    pub fn conv_of_each(self, name: &str, channels: usize) -> Self {
+        self.tensor(format!("{name}.weight"), &[channels, 1, 3, 3])
+            .tensor(format!("{name}.bias"), &[channels])
+    }
+
     /// Adds a square convolution with bias.
     pub fn conv(self, name: &str, outputs: usize, inputs: usize, side: usize) -> Self {
         self.tensor(format!("{name}.weight"), &[outputs, inputs, side, side])

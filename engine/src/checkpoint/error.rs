@@ -399,7 +399,7 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::Upscaler { .. } => {
-                "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact or SPAN with a factor of \
+                "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT or RealPLKSR with a factor of \
                 1 to 4, or the upscaler that comes with Sluice."
                     .to_owned()
             }

@@ -274,18 +274,20 @@ pub struct Modulation {
 }
 
 impl Prepared {
-    /// The same for the prompt's branch only, which is the first.
-    pub fn prompt_alone(&self) -> Self {
-        let alone =
-            |steering: &Steering| Steering { prepared: steering.prepared.prompt_alone(), ..steering.clone() };
+    /// The same for the first branches only: those of the prompt and of its regions, without the negative one.
+    pub fn of_branches(&self, count: usize) -> Self {
+        let alone = |steering: &Steering| Steering {
+            prepared: steering.prepared.of_branches(count),
+            ..steering.clone()
+        };
         let first = |images: &SeenImages| SeenImages {
-            seen: images.seen.iter().take(1).cloned().collect(),
+            seen: images.seen.iter().take(count).cloned().collect(),
             ..images.clone()
         };
         Self {
-            branches: self.branches.iter().take(1).cloned().collect(),
+            branches: self.branches.iter().take(count).cloned().collect(),
             modulations: self.modulations.clone(),
-            seen: self.seen.iter().take(1).cloned().collect(),
+            seen: self.seen.iter().take(count).cloned().collect(),
             rope: self.rope.clone(),
             image: self.image.clone(),
             control: self.control,

@@ -61,7 +61,9 @@ pub(super) fn stages(model: &Model, request: &Request, before: &[Task]) -> Vec<T
         tasks.push(Task::Detect { detector, detailer: number });
         let own = request.of_box(detailer);
         let inner = model.family.stages(model, &own);
-        let is_alike = own.prompt == request.prompt && own.negative_prompt == request.negative_prompt;
+        let is_alike = own.prompt == request.prompt
+            && own.negative_prompt == request.negative_prompt
+            && request.regions.is_empty();
         let is_encoded = !before.is_empty() && is_alike && is_guided(&inner) == guided;
         for task in inner {
             tasks.push(match task {

@@ -71,6 +71,14 @@ fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request
             *prompt = text;
         }
     }
+    let mut regions = request.regions.clone();
+    for region in &mut regions.all {
+        let (text, named) = without_tags(&region.prompt)?;
+        if let Some(stranger) = named.into_iter().find(|tag| !is_known(&tag.name)) {
+            return Err(RequestError::RegionAdapter(stranger.name).into());
+        }
+        region.prompt = text;
+    }
     let mut adapters = request.adapters.clone();
     if !tags.is_empty() {
         let folders = folders_of(&request.model.resolve()?, folders);
@@ -83,7 +91,7 @@ fn with_named_adapters(request: &Request, folders: &[PathBuf]) -> Result<Request
             adapters.push(AdapterUse { path: find(&tag.name, &folders)?, weight: tag.weight });
         }
     }
-    Ok(Request { prompt, negative_prompt, adapters, detailers, ..request.clone() })
+    Ok(Request { prompt, negative_prompt, adapters, detailers, regions, ..request.clone() })
 }
 
 /// Whether a tag means the adapter in a file.

@@ -258,7 +258,7 @@ impl Estimator<'_> {
         };
         let between = trace.live();
         let work_of = |together: usize| -> Result<Vec<BlockWork>, PipelineError> {
-            let alone = prepared.prompt_alone();
+            let alone = prepared.of_branches(self.resolved.positive_prompts());
             let mut all = once.clone();
             for kind in kinds_of_calls(steps, &prepared) {
                 let prepared = if kind.is_guided { &prepared } else { &alone };

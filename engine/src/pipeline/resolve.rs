@@ -22,7 +22,7 @@ pub struct Resolved {
     pub request: Request,
     /// What it is computed in.
     pub dtype: ComputeDtype,
-    /// A prompt for each guidance branch, in tokens.
+    /// A prompt for each branch of a prediction, in tokens: the prompt, those of regions, and the negative one.
     pub prompts: Vec<Prompt>,
     /// What is done, stage by stage.
     pub stages: Vec<Task>,
@@ -97,7 +97,8 @@ impl Resolved {
         detailer: Option<usize>,
     ) -> Result<Self, PipelineError> {
         let own = &stages[range_of(&stages, detailer)];
-        let mut prompts = vec![request.prompt.as_str()];
+        let mut prompts: Vec<&str> = request.positive_prompts().collect();
+        let positive = prompts.len();
         if denoises(own).any(|(_, denoise)| denoise.steps.is_guided()) {
             prompts.push(&request.negative_prompt);
         }
@@ -106,12 +107,13 @@ impl Resolved {
         let followed = request.control_nets.iter().filter(|net| !net.preprocessor.takes_input());
         let followed = followed.map(|net| &net.image);
         let read = request.image_prompts.iter().flat_map(|prompt| &prompt.images);
-        followed.chain(read).try_for_each(|image| size_of(image).map(|_| ()))?;
+        let masks = request.regions.all.iter().filter_map(|region| region.area.mask());
+        followed.chain(read).chain(masks).try_for_each(|image| size_of(image).map(|_| ()))?;
         let longest = request.max_sequence_length as usize;
         let mut prompts = model.tokenize_seeing(&prompts, longest, request.clip_skip, &seen)?;
         if model.vision_tower().is_some_and(|tower| tower.network.is_beside()) {
             // The negative prompt is about no images.
-            prompts.iter_mut().skip(1).for_each(|prompt| prompt.images.clear());
+            prompts.iter_mut().skip(positive).for_each(|prompt| prompt.images.clear());
         }
         let request = Request { dtype: Some(dtype), ..request.clone() };
         let made = [request.width, request.height];
@@ -145,9 +147,21 @@ impl Resolved {
         denoises(&self.stages)
     }
 
+    /// How many of the prompts describe what is seen. They come before the negative one.
+    pub fn positive_prompts(&self) -> usize {
+        1 + self.request.regions.all.len()
+    }
+
+    /// For each prompt what there is beside it: what is beside the prompt of the image also for those of its regions.
+    pub fn for_each_prompt<T: Clone>(&self, beside: &[T]) -> Vec<T> {
+        let positive =
+            beside.iter().take(1).flat_map(|own| std::iter::repeat_n(own, self.positive_prompts()));
+        positive.chain(beside.iter().skip(1)).cloned().collect()
+    }
+
     /// Whether any predictions have a branch for the negative prompt.
     pub fn is_guided(&self) -> bool {
-        self.prompts.len() > 1 || self.boxes.iter().any(Self::is_guided)
+        self.prompts.len() > self.positive_prompts() || self.boxes.iter().any(Self::is_guided)
     }
 
     /// The maps that ControlNets read as latents, each once in each size that is denoised.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Request, RequestError, SourceImage, SourceMask, WIDEST_BLUR};
+use super::{Regions, Request, RequestError, SourceImage, SourceMask, WIDEST_BLUR};
 
 /// What is found in an image, and how it is inpainted again: ADetailer of A1111's web UI, FaceDetailer in ComfyUI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,6 +158,7 @@ impl Request {
             variation: None,
             hires: None,
             refiner: None,
+            regions: Regions::default(),
             control_nets: Vec::new(),
             depth_model: None,
             smooth: None,

@@ -2,7 +2,7 @@
 
 use super::{
     ControlNet, Detailer, FACTORS, FrameRange, GuidanceError, ImagePrompt, LARGEST_BATCH, LARGEST_CLIP_SKIP,
-    LARGEST_SHIFT, Mode, Outpaint, REFERENCE_SIDES, Redux, STRONGEST_CONTROL, Schedule, SourceMask,
+    LARGEST_SHIFT, Mode, Outpaint, REFERENCE_SIDES, Redux, Regions, STRONGEST_CONTROL, Schedule, SourceMask,
     WIDEST_BLUR, Windows,
 };
 
@@ -132,6 +132,34 @@ pub enum RequestError {
         "the prompt of a detailer names the LoRA {0}, which the image does not have; name it in the prompt of the image"
     )]
     DetailerAdapter(String),
+    /// More regions than are taken.
+    #[error("{0} regions are given; use at most {most}", most = Regions::MOST)]
+    TooManyRegions(usize),
+    /// A region without a prompt; regions are counted from 1.
+    #[error("region {0} has no prompt; say what is in it, or remove it")]
+    RegionWithoutPrompt(usize),
+    /// A box that is not inside of the image.
+    #[error(
+        "the area {0} of a region is not inside of the image; use left, top, width and height between 0 and 1, such as 0,0,0.5,1"
+    )]
+    RegionArea(String),
+    /// The weight of a region, out of range.
+    #[error("the weight {0} of a region is invalid; use a value above 0 and at most {most}", most = Regions::STRONGEST)]
+    RegionWeight(f32),
+    /// How much the prompt of the image counts inside of regions, out of range.
+    #[error("{0} is no part that the prompt can have inside of regions; use 0 to 1")]
+    RegionBase(f32),
+    /// Over how much of the image regions fade in, out of range.
+    #[error("regions cannot fade in over {0} of the image; use 0 to {most}", most = Regions::WIDEST_FADE)]
+    RegionFade(f32),
+    /// Regions where only a part of the image is generated.
+    #[error("regions cannot be used where only the masked part is generated; turn off one of the two")]
+    RegionsOfPart,
+    /// A LoRA for a region alone.
+    #[error(
+        "the prompt of a region names the LoRA {0}, which the image does not have; name it in the prompt of the image"
+    )]
+    RegionAdapter(String),
     /// A detector as a model that generates.
     #[error("a detector only finds things; choose it for a detailer of another model")]
     OnlyDetects,

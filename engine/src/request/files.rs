@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Control, Enlarger, Hires, ModelSource, Request, SourceImage};
+use super::{Area, Control, Enlarger, Hires, ModelSource, Request, SourceImage};
 
 /// What a file is to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,11 @@ impl Request {
         for net in &mut self.control_nets {
             models.push(&mut net.model);
             inputs.extend(Some(&mut net.image).filter(|image| !image.as_os_str().is_empty()));
+        }
+        for region in &mut self.regions.all {
+            if let Area::Mask(path) = &mut region.area {
+                inputs.push(path);
+            }
         }
         for prompt in &mut self.image_prompts {
             models.push(&mut prompt.adapter);

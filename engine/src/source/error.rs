@@ -41,6 +41,12 @@ pub enum SourceError {
         /// Which file.
         path: PathBuf,
     },
+    /// Nothing is in a region.
+    #[error("nothing of the image is in the region {area}")]
+    EmptyRegion {
+        /// The box, or the file of its mask.
+        area: String,
+    },
     /// The input clip cannot be used.
     #[error(transparent)]
     Clip(#[from] ClipError),
@@ -57,6 +63,7 @@ impl SourceError {
             }
             Self::NothingMasked { any: true, .. } => "Mask a larger area.",
             Self::NothingAdded { .. } => "Add more pixels around the image.",
+            Self::EmptyRegion { .. } => "Make the box larger, or paint the mask white where the region is.",
             Self::Clip(error) => error.advice(),
         }
     }

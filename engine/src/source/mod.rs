@@ -11,6 +11,7 @@ mod given_media;
 mod lines;
 mod mask;
 mod outpaint;
+mod region;
 mod resample;
 
 use std::path::Path;
@@ -36,6 +37,7 @@ pub use error::SourceError;
 pub(crate) use given::middle_square;
 pub use given::{FrameMask, GivenClip, Pixels, normalized};
 pub use given_media::GivenMedia;
+pub use region::region_shares;
 
 /// The input image of a request and its mask, in the requested size.
 #[derive(Debug, Clone)]

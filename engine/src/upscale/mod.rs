@@ -4,17 +4,24 @@
 //! shapes of the tensors. Images are enlarged in [tiles](Tiles) where memory is short.
 
 mod conv3xc;
+mod dat;
+mod interaction;
 mod open;
 mod pixels;
+mod plksr;
+mod resampling;
 mod rrdb;
 mod rrdb_names;
 mod span;
 mod srvgg;
 mod tiles;
 mod upscaler;
+mod windows;
 
+pub use dat::Dat;
 pub use open::{Opened, is_upscaler, open};
 pub use pixels::{shuffle, unshuffle};
+pub use plksr::RealPlksr;
 pub use rrdb::Rrdb;
 pub use span::Span;
 pub use srvgg::Srvgg;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Rrdb, Span, Srvgg, Upscaler};
+use super::{Dat, RealPlksr, Rrdb, Span, Srvgg, Upscaler};
 use crate::checkpoint::{
     BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable,
 };
@@ -10,12 +10,12 @@ use crate::checkpoint::{
 /// Largest factor.
 const LARGEST_FACTOR: usize = 8;
 /// Channels of an image.
-const COLOURS: usize = 3;
+pub(super) const COLOURS: usize = 3;
 /// What training programs have put before all names.
 const PREFIXES: [&str; 3] = ["params_ema.", "params.", "module."];
 /// Upscalers of other kinds, by part of a name.
 const OTHERS: [(&str, &str); 7] = [
-    ("attns.1.", "a DAT"),
+    ("channe_mixer", "a PLKSR"),
     ("overlap_attn", "a HAT"),
     ("residual_group.blocks", "a SwinIR or HAT"),
     ("conv_before_upsample", "a SwinIR or a relative of it"),
@@ -75,6 +75,10 @@ fn kind(tensors: &TensorTable) -> Option<Find> {
         Some(Span::found)
     } else if Srvgg::is_in(tensors) {
         Some(Srvgg::found)
+    } else if Dat::is_in(tensors) {
+        Some(Dat::found)
+    } else if RealPlksr::is_in(tensors) {
+        Some(RealPlksr::found)
     } else {
         None
     }

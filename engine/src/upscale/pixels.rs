@@ -2,6 +2,9 @@
 
 use crate::nn::{Result, Tensor};
 
+/// The mean colours of DIV2K (Agustsson and Timofte 2017), with which many upscalers are trained.
+pub const MEAN: [f32; 3] = [0.4488, 0.4371, 0.4040];
+
 /// `[batch, channels · side², height, width]` to `[batch, channels, side · height, side · width]` (Shi et al. 2016,
 /// arXiv:1609.05158).
 pub fn shuffle(x: &Tensor, side: usize) -> Result<Tensor> {

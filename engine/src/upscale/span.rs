@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{
     Upscaler, conv3xc,
     open::{Found, colours, refused},
-    pixels::shuffle,
+    pixels::{MEAN, shuffle},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
@@ -16,8 +16,7 @@ use crate::{
 
 /// Blocks.
 const BLOCKS: usize = 6;
-/// The mean colours of the pictures that it was trained with, and the range of their values.
-const MEAN: [f32; 3] = [0.4488, 0.4371, 0.4040];
+/// The range of the values of the pictures that it was trained with.
 const RANGE: f64 = 255.0;
 /// A tensor that is there where colours are left as they are.
 const PLAIN: &str = "no_norm";

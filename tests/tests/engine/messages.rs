@@ -16,9 +16,9 @@ use sluice_engine::{
     output::{Image, Media, Output, Settings},
     precision::{Format, Storage},
     request::{
-        AdapterUse, ComputeDtype, Control, Describe, Enhanced, Enlarger, FrameRange, GuidanceOptions, Hires,
-        Interval, Keyframe, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Request, Sampler,
-        Schedule, SourceClip, SourceImage, Style, Variation, Windows, Writing,
+        AdapterUse, Area, ComputeDtype, Control, Describe, Enhanced, Enlarger, FrameRange, GuidanceOptions,
+        Hires, Interval, Keyframe, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Region, Regions,
+        Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation, Windows, Writing,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -143,6 +143,15 @@ fn request() -> Request {
             ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),
+        regions: Regions {
+            all: vec![Region {
+                prompt: "an owl".to_owned(),
+                area: Area::Mask("/masks/owl.png".into()),
+                weight: 0.5,
+            }],
+            base: 0.1,
+            fade: 0.0,
+        },
         hires: Some(Hires {
             steps: Some(5),
             enlarger: Enlarger::Upscaler(ModelSource::Path(PathBuf::from("4×.safetensors"))),

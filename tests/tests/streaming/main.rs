@@ -20,6 +20,7 @@ mod out_of_memory;
 mod past_runs;
 mod pictures;
 mod precisions;
+mod regions;
 mod residency;
 mod segment;
 mod support;

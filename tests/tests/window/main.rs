@@ -33,6 +33,7 @@ mod presets;
 mod prompts;
 mod queue;
 mod real_run;
+mod regions;
 mod runs;
 mod settings_page;
 mod snapshots;

@@ -29,6 +29,8 @@ pub enum Section {
     Precision,
     /// The refiner.
     Refiner,
+    /// Regions with prompts of their own.
+    Regions,
     /// Hires fix.
     Hires,
     /// Detailers.
@@ -41,7 +43,7 @@ pub enum Section {
 
 impl Section {
     /// All of them, in their order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Prompt,
         Self::Presets,
         Self::Size,
@@ -55,6 +57,7 @@ impl Section {
         Self::Variation,
         Self::Precision,
         Self::Refiner,
+        Self::Regions,
         Self::Hires,
         Self::Detailers,
         Self::Interpolation,
@@ -69,6 +72,7 @@ impl Section {
                 | Self::Variation
                 | Self::Precision
                 | Self::Refiner
+                | Self::Regions
                 | Self::Hires
                 | Self::Detailers
                 | Self::Interpolation

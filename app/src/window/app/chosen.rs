@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use sluice_engine::request::{
-    ControlNet, Detailer, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner, Smooth,
+    Area, ControlNet, Detailer, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner,
+    Smooth,
 };
 
 use super::SluiceApp;
@@ -67,6 +68,10 @@ impl SluiceApp {
             Dialog::Refiner => request.refiner = Some(Refiner::new(path)),
             Dialog::Redux => request.redux = Some(Redux::new(path)),
             Dialog::HiresUpscaler => draft.enlarge_by(path),
+            Dialog::RegionMask(index) => {
+                let region = request.regions.all.get_mut(index);
+                region.into_iter().for_each(|region| region.area = Area::Mask(path.clone()));
+            }
             Dialog::DepthModel => request.depth_model = Some(path),
             Dialog::Segmenter => self.state.choose_segmenter(path),
             Dialog::Detector => request.detailers.push(Detailer::new(path)),

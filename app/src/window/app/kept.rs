@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
-    request::{GuidanceOptions, Request, Style},
+    request::{GuidanceOptions, Regions, Request, Style},
     text::StyleError,
 };
 
@@ -122,6 +122,7 @@ impl SluiceApp {
             batch: plain.batch,
             variation: None,
             hires: None,
+            regions: Regions::default(),
             detailers: Vec::new(),
             dtype: None,
             adapters: Vec::new(),

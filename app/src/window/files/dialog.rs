@@ -72,6 +72,8 @@ pub enum Dialog {
         /// The index of its image.
         image: usize,
     },
+    /// A mask for the region with this index.
+    RegionMask(usize),
     /// One file that holds a depth estimator.
     DepthModel,
     /// One file that holds a segmenter.
@@ -135,6 +137,7 @@ impl Dialog {
             Self::ControlImage(_) => tr!("files-control-image"),
             Self::IpAdapter => tr!("files-ip-adapter"),
             Self::PromptImage(_) | Self::OtherPromptImage { .. } => tr!("files-prompt-image"),
+            Self::RegionMask(_) => tr!("files-region-mask"),
             Self::DepthModel => tr!("files-depth-model"),
             Self::Segmenter => tr!("files-segmenter"),
             Self::Detector => tr!("files-detector"),
@@ -180,6 +183,7 @@ impl Dialog {
             | Self::ControlImage(_)
             | Self::PromptImage(_)
             | Self::OtherPromptImage { .. }
+            | Self::RegionMask(_)
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use egui::Ui;
 use sluice_engine::request::Variation;
 
-use super::{detailers, hires, smooth};
+use super::{detailers, hires, regions, smooth};
 use crate::{
     language::tr,
     units,
@@ -242,6 +242,13 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
         let text = tr!("side-panel-in-force-variation", strength = units::percent(variation.strength.into()));
         add((icons::DICES, Section::Variation), text, tr!("side-panel-without-variation"), None, &|draft| {
             draft.request.variation = None
+        });
+    }
+    for (index, region) in request.regions.all.iter().enumerate() {
+        let (text, remove) = (regions::in_force(index, region), tr!("regions-without", number = index + 1));
+        let mask = region.area.mask().map(PathBuf::as_path);
+        add((icons::COLUMNS, Section::Regions), text, remove, mask, &|draft| {
+            draft.request.regions.all.retain(|other| other != region);
         });
     }
     if let Some(hires) = &request.hires {

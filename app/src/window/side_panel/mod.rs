@@ -28,6 +28,8 @@ mod prompts;
 mod redux;
 mod references;
 mod refiner;
+mod region_frame;
+mod regions;
 mod seed;
 mod shift;
 mod size;
@@ -58,6 +60,7 @@ pub use notice::show as show_notice;
 pub use parts::sentence;
 use parts::{Parts, gap};
 use presets::PresetMenu;
+use regions::RegionList;
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]
@@ -65,6 +68,7 @@ pub struct SidePanel {
     more: bool,
     guidance: bool,
     hires: bool,
+    regions: RegionList,
     detailers: DetailerList,
     smooth: bool,
     adapters: AdapterList,
@@ -84,6 +88,7 @@ impl SidePanel {
             Section::Loras => self.adapters.open = true,
             Section::ControlNets => self.control_nets.open = true,
             Section::ImagePrompts => self.image_prompts.open = true,
+            Section::Regions => self.regions.open = true,
             Section::Hires => self.hires = true,
             Section::Detailers => self.detailers.open = true,
             Section::Interpolation => self.smooth = true,
@@ -123,6 +128,7 @@ pub fn sections(state: &State) -> Vec<(Section, String)> {
             Section::Variation => tr!("side-panel-variation-strength"),
             Section::Precision => tr!("side-panel-precision"),
             Section::Refiner if takes_refiner => tr!("palette-refiner"),
+            Section::Regions if regions::is_shown(state, request) => tr!("regions-title"),
             Section::Hires if hires::is_shown(state, request) => tr!("hires-title"),
             Section::Detailers if detailers::is_shown(state, request) => tr!("detailers-title"),
             Section::Interpolation if smooth::is_shown(state, request) => tr!("interpolate-section"),
@@ -242,7 +248,7 @@ fn numbers(ui: &mut Ui, parts: &mut Parts<'_>) {
 }
 
 fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
-    let SidePanel { more, guidance, hires, detailers, smooth, sought, .. } = panel;
+    let SidePanel { more, guidance, regions, hires, detailers, smooth, sought, .. } = panel;
     widgets::fold(ui, (&tr!("side-panel-more"), tr!("side-panel-more-tip")), more, |ui| {
         section(ui, sought, Section::Sampler, |ui| sampler(ui, &mut parts.draft.request));
         shift::show(ui, parts);
@@ -251,6 +257,7 @@ fn more(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel) {
         clip_skip::show(ui, parts);
         section(ui, sought, Section::Refiner, |ui| refiner::show(ui, parts));
         redux::offer(ui, parts);
+        section(ui, sought, Section::Regions, |ui| regions::show(ui, parts, regions));
         section(ui, sought, Section::Hires, |ui| hires::show(ui, parts, hires));
         section(ui, sought, Section::Detailers, |ui| detailers::show(ui, parts, detailers));
         section(ui, sought, Section::Interpolation, |ui| smooth::show(ui, parts, smooth));

@@ -13,9 +13,10 @@ use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
 use crate::request::{
-    AdapterUse, ComputeDtype, Control, ControlNet, Detailer, Enlarger, Fit, FrameRange, GuidanceOptions,
-    Hires, ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor, PromptTemplate,
-    Refiner, Request, Sampler, Schedule, SourceClip, SourceImage, SourceMask, Style, Variation, Windows,
+    AdapterUse, Area, ComputeDtype, Control, ControlNet, Detailer, Enlarger, Fit, FrameRange,
+    GuidanceOptions, Hires, ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor,
+    PromptTemplate, Refiner, Region, Regions, Request, Sampler, Schedule, SourceClip, SourceImage,
+    SourceMask, Style, Variation, Windows,
 };
 
 const DAY: Date = Date { year: 2026, month: 11, day: 21 };
@@ -122,6 +123,13 @@ fn any_request() -> impl Strategy<Value = Request> {
             .into_iter()
             .collect(),
         detail_of: None,
+        regions: choices.2.map_or_else(Regions::default, |_| Regions {
+            all: vec![
+                Region { prompt: "an owl".to_owned(), weight: 1.0 + guiding.4, ..Region::default() },
+                Region { area: Area::Mask("/masks/left.png".into()), ..Region::default() },
+            ],
+            ..Regions::default()
+        }),
         interpolate: None,
         smooth: None,
         last_image: source.0.as_ref().map(|source| source.path.clone()),

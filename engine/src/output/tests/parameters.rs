@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{AdapterUse, Hires, ModelSource, Request, Sampler, Schedule, SourceImage, SourceMask},
+    request::{AdapterUse, Hires, ModelSource, Regions, Request, Sampler, Schedule, SourceImage, SourceMask},
 };
 
 #[test]
@@ -198,7 +198,7 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip, the refiner, Redux, detectors and the depth estimator
+        // Input images, references, the input clip, what controls a clip, the refiner, Redux, detectors, regions and the depth estimator
         // are not included. A template and styles are not read.
         let request = Request {
             prompt,
@@ -217,6 +217,7 @@ proptest! {
             redux: None,
             adapters: Vec::new(),
             detailers: Vec::new(),
+            regions: Regions::default(),
             ..request
         };
         let read = a1111::parse(&a1111::write(&Settings::new(&request, &name, "z_image", 0)));

@@ -32,7 +32,7 @@ impl Estimator<'_> {
         let adapters = denoise.denoiser.network.denoiser.ip_adapters().unwrap_or(0);
         let prompts = self.resolved.request.image_prompts.iter().take(adapters);
         let each = prompts.zip(tokens).map(|(prompt, branches)| ImageTokens {
-            branches: branches.clone(),
+            branches: self.resolved.for_each_prompt(branches),
             weight: prompt.weight,
             levels: prompt.levels(&denoise.steps.sigmas),
         });

@@ -84,7 +84,11 @@ impl Run<'_> {
                 outputs_seen = first_call(denoiser, outputs)?;
             }
             let each = asked.iter().zip(outputs);
-            each.map(|(asked, outputs)| Ok(velocity(denoiser, asked, guide.join(&outputs)?)?)).collect()
+            let joined = |outputs: Vec<Tensor>| match &turn.regions {
+                Some(regions) => guide.join(&regions.mixed(outputs)?),
+                None => guide.join(&outputs),
+            };
+            each.map(|(asked, outputs)| Ok(velocity(denoiser, asked, joined(outputs)?)?)).collect()
         };
         let mut predict = |latents: &Tensor, sigma: f32| -> Result<Tensor, PipelineError> {
             let direction = windows.predicted(latents, beside.as_ref(), |windows: &[Window]| {

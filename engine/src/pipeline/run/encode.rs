@@ -74,7 +74,7 @@ impl Run<'_> {
             let mut branches = Vec::new();
             for (branch, prompt) in prompts.iter().enumerate() {
                 let Some(mut conditioning) = self.loaded.encoded(prompt, denoiser.part)? else { continue };
-                if branch == 1 && self.request.negative_prompt.is_empty() {
+                if branch >= self.resolved.positive_prompts() && self.request.negative_prompt.is_empty() {
                     conditioning = denoiser.network.denoiser.without_prompt(conditioning)?;
                 }
                 let name = format!("{}encode_prompt.0.{branch}", self.prefix(number, denoiser.part));

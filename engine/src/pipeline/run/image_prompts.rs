@@ -86,8 +86,9 @@ impl Run<'_> {
         let (tokens, prompts) = (self.image_tokens.borrow(), self.request.image_prompts.iter());
         let each = prompts.take(adapters).zip(tokens.iter()).map(|(prompt, branches)| {
             let there = |tokens: &Tensor| Ok(nn::Tensor::from(tokens.to_device(device)?));
+            let branches = branches.iter().map(there).collect::<nn::Result<Vec<_>>>()?;
             Ok(ImageTokens {
-                branches: branches.iter().map(there).collect::<nn::Result<_>>()?,
+                branches: self.resolved.for_each_prompt(&branches),
                 weight: prompt.weight,
                 levels: prompt.levels(&denoise.steps.sigmas),
             })

@@ -8,10 +8,13 @@ use super::{Begun, PipelineError, Run};
 use crate::{
     hardware::unmetered,
     memory::DeviceChoice,
-    models::{Conditioning, Denoise, Denoiser, Prepared},
+    models::{Conditioning, Denoise, Denoiser, LatentShape, Prepared},
     nn,
     pipeline::estimate::{StageInputs, prepare_input},
+    request::{Region, Regions},
     residency::{Blocks, Executor, WeightStore},
+    sampling::RegionShares,
+    source::{SourceError, region_shares},
     telemetry::StepRecord,
     units,
 };
@@ -24,8 +27,10 @@ pub(super) struct Turn<'a> {
     pub store: &'a WeightStore,
     pub executor: Executor,
     pub pace: Pace,
+    /// Mixes the predictions for regions, if there are any.
+    pub regions: Option<RegionShares>,
     prepared: Prepared,
-    prompt_alone: Prepared,
+    unguided: Prepared,
     /// The number of the loop's calls before this turn, and the index of its stage in the loop.
     before: usize,
     place: usize,
@@ -40,9 +45,9 @@ impl<'a> Turn<'a> {
         self.denoise.denoiser.network.denoiser.as_ref()
     }
 
-    /// The prepared inputs for a prediction with all guidance branches, or with only the prompt's branch.
+    /// The prepared inputs for a prediction with all branches, or without that of the negative prompt.
     pub fn prepared(&self, is_guided: bool) -> &Prepared {
-        if is_guided { &self.prepared } else { &self.prompt_alone }
+        if is_guided { &self.prepared } else { &self.unguided }
     }
 
     /// The next stage, if it is its turn at `call`, which counts the loop's calls from 1.
@@ -85,9 +90,35 @@ impl Run<'_> {
         if !self.resolved.denoises_after(stage, part) {
             conditionings.remove(&part);
         }
-        let prompt_alone = prepared.prompt_alone();
+        let unguided = prepared.of_branches(self.resolved.positive_prompts());
+        let regions = unmetered(|| self.regions(denoise))?;
         let pace = Pace::new(store);
-        Ok(Turn { begun, stage, denoise, store, executor, pace, prepared, prompt_alone, before: 0, place: 0 })
+        Ok(Turn {
+            begun,
+            stage,
+            denoise,
+            store,
+            executor,
+            pace,
+            regions,
+            prepared,
+            unguided,
+            before: 0,
+            place: 0,
+        })
+    }
+
+    /// How much the prompts of the image's regions count in the latents of a stage; `None` if there are no regions.
+    fn regions(&self, denoise: &Denoise) -> Result<Option<RegionShares>, PipelineError> {
+        let Regions { all, base, fade } = &self.request.regions;
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let LatentShape { height, width, .. } = denoise.denoiser.network.denoiser.latents(denoise.canvas);
+        let shares =
+            |region: &Region| Ok((region.weight, region_shares(&region.area, *fade, [height, width])?));
+        let each = all.iter().map(shares).collect::<Result<Vec<_>, SourceError>>()?;
+        Ok(Some(RegionShares::new(&each, *base, [height, width])?))
     }
 
     /// Loads what will stay for later stages while this one computes.
@@ -109,7 +140,7 @@ impl Run<'_> {
         let before = turn.before + turn.denoise.steps.called.len();
         let (stage, place, started) = (turn.stage + 1, turn.place + 1, turn.pace.started);
         turn.prepared = Prepared::default();
-        turn.prompt_alone = Prepared::default();
+        turn.unguided = Prepared::default();
         self.end_stage(turn);
         *turn = self.take_turn(stage, next, conditionings)?;
         turn.before = before;

@@ -171,7 +171,9 @@ impl Axis {
             (Value::Model(model), _) => request.model = model.clone(),
             (Value::Words(words), _) => {
                 let Some(Value::Words(replaced)) = self.values.first() else { return Ok(request) };
-                let prompts = [&mut request.prompt, &mut request.negative_prompt];
+                let regions = request.regions.all.iter_mut().map(|region| &mut region.prompt);
+                let own = [&mut request.prompt, &mut request.negative_prompt];
+                let prompts: Vec<_> = own.into_iter().chain(regions).collect();
                 if prompts.iter().all(|prompt| !prompt.contains(replaced.as_str())) {
                     return Err(GridError::NotInPrompt(replaced.clone()));
                 }

@@ -1,0 +1,31 @@
+### Regionen: Teile des Bildes mit eigenen Prompts.
+
+regions-title = Regionen
+regions-title-used = Regionen ({ $count })
+regions-tip = Teile des Bildes mit eigenen Prompts
+regions-add = Region hinzufügen
+regions-add-tip = Ein weiterer Teil des Bildes mit einem eigenen Prompt
+regions-name = Region { $number }
+regions-remove = Region { $number } entfernen
+regions-without = Region { $number } nicht verwenden
+regions-in-force = Region { $number } · { $prompt }
+regions-frame = Wo die Regionen sind
+regions-box = Feld von Region { $number }
+regions-prompt-hint = Was in diesem Teil ist
+regions-prompt-tip = Beschreibt, was in der Region ist. Der Prompt oben beschreibt das ganze Bild.
+regions-left = Links
+regions-top = Oben
+regions-width = Breite
+regions-height = Höhe
+regions-side-tip = Als Anteil am Bild. Das Feld oben lässt sich auch ziehen.
+regions-mask-of = Maske von Region { $number }…
+regions-mask-tip = Statt des Feldes den weißen Teil eines Bildes verwenden
+regions-box-again = Feld verwenden
+regions-box-again-tip = Statt der Maske ein Feld verwenden
+regions-weight = Gewicht
+regions-weight-tip = Wie stark sie zählt, wo Regionen sich überlappen
+regions-base = Ganzes Bild
+regions-base-tip = Wie viel der Prompt des ganzen Bildes in Regionen zählt. Außerhalb zählt er allein.
+regions-fade = Weiche Ränder
+regions-fade-tip = Über wie viel vom Bild Regionen einblenden
+regions-time = Jede Region fügt jedem Schritt eine Vorhersage hinzu.

@@ -1,0 +1,31 @@
+### Regions: parts of the image with prompts of their own.
+
+regions-title = Regions
+regions-title-used = Regions ({ $count })
+regions-tip = Parts of the image with prompts of their own
+regions-add = Add region
+regions-add-tip = Another part of the image with a prompt of its own
+regions-name = Region { $number }
+regions-remove = Remove region { $number }
+regions-without = Do not use region { $number }
+regions-in-force = Region { $number } · { $prompt }
+regions-frame = Where the regions are
+regions-box = Box of region { $number }
+regions-prompt-hint = What is in this part
+regions-prompt-tip = Describes what is in the region. The prompt above describes the whole image.
+regions-left = Left
+regions-top = Top
+regions-width = Width
+regions-height = Height
+regions-side-tip = As a part of the image. The box above can be dragged, too.
+regions-mask-of = Mask of region { $number }…
+regions-mask-tip = Use the white part of an image in place of the box
+regions-box-again = Use a box
+regions-box-again-tip = Use a box in place of the mask
+regions-weight = Weight
+regions-weight-tip = How strongly it counts where regions overlap
+regions-base = Whole image
+regions-base-tip = How much the prompt of the whole image counts inside of regions. Outside, it counts alone.
+regions-fade = Soft edges
+regions-fade-tip = Over how much of the image regions fade in
+regions-time = Each region adds a prediction to every step.

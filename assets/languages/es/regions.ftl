@@ -1,0 +1,31 @@
+### Regiones: partes de la imagen con prompts propios.
+
+regions-title = Regiones
+regions-title-used = Regiones ({ $count })
+regions-tip = Partes de la imagen con prompts propios
+regions-add = Añadir región
+regions-add-tip = Otra parte de la imagen con su propio prompt
+regions-name = Región { $number }
+regions-remove = Quitar la región { $number }
+regions-without = No usar la región { $number }
+regions-in-force = Región { $number } · { $prompt }
+regions-frame = Dónde están las regiones
+regions-box = Recuadro de la región { $number }
+regions-prompt-hint = Qué hay en esta parte
+regions-prompt-tip = Describe lo que hay en la región. El prompt de arriba describe toda la imagen.
+regions-left = Izquierda
+regions-top = Arriba
+regions-width = Ancho
+regions-height = Alto
+regions-side-tip = Como parte de la imagen. El recuadro de arriba también se puede arrastrar.
+regions-mask-of = Máscara de la región { $number }…
+regions-mask-tip = Usar la parte blanca de una imagen en lugar del recuadro
+regions-box-again = Usar un recuadro
+regions-box-again-tip = Usar un recuadro en lugar de la máscara
+regions-weight = Peso
+regions-weight-tip = Cuánto cuenta donde se solapan regiones
+regions-base = Toda la imagen
+regions-base-tip = Cuánto cuenta el prompt de toda la imagen dentro de las regiones. Fuera cuenta solo él.
+regions-fade = Bordes suaves
+regions-fade-tip = En cuánta parte de la imagen se funden las regiones
+regions-time = Cada región añade una predicción a cada paso.

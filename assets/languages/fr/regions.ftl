@@ -1,0 +1,31 @@
+### Régions : parties de l’image avec leurs propres prompts.
+
+regions-title = Régions
+regions-title-used = Régions ({ $count })
+regions-tip = Des parties de l’image avec leurs propres prompts
+regions-add = Ajouter une région
+regions-add-tip = Une autre partie de l’image avec son propre prompt
+regions-name = Région { $number }
+regions-remove = Retirer la région { $number }
+regions-without = Ne pas utiliser la région { $number }
+regions-in-force = Région { $number } · { $prompt }
+regions-frame = Où se trouvent les régions
+regions-box = Cadre de la région { $number }
+regions-prompt-hint = Ce qu’il y a dans cette partie
+regions-prompt-tip = Décrit ce qu’il y a dans la région. Le prompt ci-dessus décrit toute l’image.
+regions-left = Gauche
+regions-top = Haut
+regions-width = Largeur
+regions-height = Hauteur
+regions-side-tip = En part de l’image. Le cadre ci-dessus peut aussi être déplacé.
+regions-mask-of = Masque de la région { $number }…
+regions-mask-tip = Utiliser la partie blanche d’une image à la place du cadre
+regions-box-again = Utiliser un cadre
+regions-box-again-tip = Utiliser un cadre à la place du masque
+regions-weight = Poids
+regions-weight-tip = Ce qu’elle compte là où des régions se recouvrent
+regions-base = Toute l’image
+regions-base-tip = Ce que le prompt de toute l’image compte dans les régions. Au dehors, il compte seul.
+regions-fade = Bords doux
+regions-fade-tip = Sur quelle part de l’image les régions se fondent
+regions-time = Chaque région ajoute une prédiction à chaque étape.

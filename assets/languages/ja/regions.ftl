@@ -1,0 +1,31 @@
+### 領域: 独自のプロンプトを持つ画像の部分。
+
+regions-title = 領域
+regions-title-used = 領域 ({ $count })
+regions-tip = 画像の部分ごとに別のプロンプトを使います
+regions-add = 領域を追加
+regions-add-tip = 独自のプロンプトを持つ部分をもう 1 つ追加します
+regions-name = 領域 { $number }
+regions-remove = 領域 { $number } を削除
+regions-without = 領域 { $number } を使わない
+regions-in-force = 領域 { $number } · { $prompt }
+regions-frame = 領域の位置
+regions-box = 領域 { $number } の枠
+regions-prompt-hint = この部分に描くもの
+regions-prompt-tip = 領域の中に描くものを書きます。上のプロンプトは画像全体を表します。
+regions-left = 左
+regions-top = 上
+regions-width = 幅
+regions-height = 高さ
+regions-side-tip = 画像に対する割合です。上の枠をドラッグすることもできます。
+regions-mask-of = 領域 { $number } のマスク…
+regions-mask-tip = 枠の代わりに画像の白い部分を使います
+regions-box-again = 枠を使う
+regions-box-again-tip = マスクの代わりに枠を使います
+regions-weight = 重み
+regions-weight-tip = 領域が重なるところでの強さ
+regions-base = 画像全体
+regions-base-tip = 領域の中で画像全体のプロンプトが効く割合です。外ではそれだけが効きます。
+regions-fade = 境界のぼかし
+regions-fade-tip = 領域の境界をぼかす幅
+regions-time = 領域 1 つごとに、各ステップの予測が 1 つ増えます。

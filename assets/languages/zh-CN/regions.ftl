@@ -1,0 +1,31 @@
+### 区域：图像中有各自提示词的部分。
+
+regions-title = 区域
+regions-title-used = 区域（{ $count }）
+regions-tip = 图像的各部分使用各自的提示词
+regions-add = 添加区域
+regions-add-tip = 再添加一个有自己提示词的部分
+regions-name = 区域 { $number }
+regions-remove = 移除区域 { $number }
+regions-without = 不使用区域 { $number }
+regions-in-force = 区域 { $number } · { $prompt }
+regions-frame = 区域的位置
+regions-box = 区域 { $number } 的方框
+regions-prompt-hint = 这一部分的内容
+regions-prompt-tip = 描述区域中的内容。上方的提示词描述整幅图像。
+regions-left = 左
+regions-top = 上
+regions-width = 宽
+regions-height = 高
+regions-side-tip = 占图像的比例。也可以拖动上方的方框。
+regions-mask-of = 区域 { $number } 的蒙版…
+regions-mask-tip = 用图像的白色部分代替方框
+regions-box-again = 使用方框
+regions-box-again-tip = 用方框代替蒙版
+regions-weight = 权重
+regions-weight-tip = 区域重叠处的强度
+regions-base = 整幅图像
+regions-base-tip = 整幅图像的提示词在区域内的占比。区域外只有它起作用。
+regions-fade = 柔和边缘
+regions-fade-tip = 区域边缘渐变的宽度
+regions-time = 每个区域都会使每一步多一次预测。
