@@ -218,7 +218,8 @@ pub fn check_every_mode_of(fixture: &Fixture, run: &str, change: impl Fn(Request
                 distance(name, want, &got.tensors[name], 0.0).with_context(|| format!("{mode:?}"))?;
             }
             let windows = if request.windows.is_some() { MOST_WINDOWS } else { 1 };
-            check_moved(&got.events, fixture.decoder_passes(&request), windows)
+            let branches = request.positive_prompts().count() as u64 + 1;
+            check_moved(&got.events, fixture.decoder_passes(&request), branches * windows)
                 .with_context(|| format!("{mode:?} within {budget} bytes"))?;
         }
     }
@@ -253,20 +254,22 @@ pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
         for (name, want) in &want {
             distance(name, want, &got.tensors[name], 0.0)?;
         }
-        check_moved(&got.events, fixture.decoder_passes(&request), 1)?;
+        check_moved(&got.events, fixture.decoder_passes(&request), GUIDED)?;
         return Ok(true);
     }
     Ok(false)
 }
 
+/// Predictions of a guided step: for the prompt and for the negative one.
+const GUIDED: u64 = 2;
 /// The most windows of a clip in these tests.
 const MOST_WINDOWS: u64 = 4;
 
 /// Each use of a streamed block moves its weights once; a resident block is moved at most once in total.
-/// Blocks loaded tensor by tensor may be moved once for each of two guidance branches and of some windows of a clip,
-/// unless these share them. A causal decoder takes up to `decoder_passes` frames through such a block, layer by layer,
+/// Blocks loaded tensor by tensor may be moved once for each of the `branches` of a prediction in each window of a clip, unless
+/// these share them. A causal decoder takes up to `decoder_passes` frames through such a block, layer by layer,
 /// and the first frame of a clip has no use for some layers.
-fn check_moved(events: &[TelemetryEvent], decoder_passes: Option<u64>, windows: u64) -> Result<()> {
+fn check_moved(events: &[TelemetryEvent], decoder_passes: Option<u64>, branches: u64) -> Result<()> {
     let mut plan: Option<&PlanMark> = None;
     let mut uses = 0;
     for event in events {
@@ -279,7 +282,7 @@ fn check_moved(events: &[TelemetryEvent], decoder_passes: Option<u64>, windows: 
                 let (moved, bytes) = (used.bytes, block.bytes);
                 let in_leaves = block.placement == Placement::Leaves;
                 let for_each_branch =
-                    in_leaves && moved <= 2 * windows * bytes && bytes > 0 && moved.is_multiple_of(bytes);
+                    in_leaves && moved <= branches * bytes && bytes > 0 && moved.is_multiple_of(bytes);
                 let is_decoder = plan.components[usize::from(used.component)].role == Role::Autoencoder;
                 let most = decoder_passes.filter(|_| in_leaves && is_decoder).map(|passes| passes * bytes);
                 let for_frames = most.is_some_and(|most| moved <= most);

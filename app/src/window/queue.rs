@@ -338,11 +338,16 @@ fn follow_drag(ui: &Ui) {
 
 /// Where a waiting job or group can go.
 fn moves(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
-    for (icon, name, action) in [
-        (icons::STEP_FORWARD, tr!("queue-run-next"), Action::RunNext(id)),
-        (icons::ARROW_RIGHT_TO_LINE, tr!("queue-run-last"), Action::MoveJob(id, None)),
+    for (icon, name, tip, action) in [
+        (icons::STEP_FORWARD, tr!("queue-run-next"), tr!("queue-run-next-tip"), Action::RunNext(id)),
+        (
+            icons::ARROW_RIGHT_TO_LINE,
+            tr!("queue-run-last"),
+            tr!("queue-run-last-tip"),
+            Action::MoveJob(id, None),
+        ),
     ] {
-        if widgets::row_button(ui, icon, &name, "", false).clicked() {
+        if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
             actions.push(action);
         }
     }
@@ -350,11 +355,11 @@ fn moves(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
 
 fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
     moves(ui, id, actions);
-    for (icon, name, action) in [
-        (icons::COPY, tr!("queue-duplicate"), Action::DuplicateJob(id)),
-        (icons::RESTORE, tr!("queue-edit"), Action::EditJob(id)),
+    for (icon, name, tip, action) in [
+        (icons::COPY, tr!("queue-duplicate"), tr!("queue-duplicate-tip"), Action::DuplicateJob(id)),
+        (icons::RESTORE, tr!("queue-edit"), tr!("queue-edit-tip"), Action::EditJob(id)),
     ] {
-        if widgets::row_button(ui, icon, &name, "", false).clicked() {
+        if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
             actions.push(action);
         }
     }

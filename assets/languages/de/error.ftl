@@ -369,3 +369,4 @@ error-request-region-fade = Regionen können nicht über { $value } des Bildes e
 error-request-regions-of-part = Regionen gehen nicht, wo nur der maskierte Teil generiert wird; eines von beiden ausschalten
 error-request-region-adapter = der Prompt einer Region nennt die LoRA { $value }, die das Bild nicht hat; sie im Prompt des Bildes nennen
 error-source-empty-region = nichts vom Bild liegt in der Region { $area }
+error-request-no-area = erwartet werden links, oben, Breite und Höhe zwischen 0 und 1, etwa 0,0,0.5,1, oder die Datei einer Maske

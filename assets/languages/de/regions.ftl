@@ -11,6 +11,7 @@ regions-without = Region { $number } nicht verwenden
 regions-in-force = Region { $number } · { $prompt }
 regions-frame = Wo die Regionen sind
 regions-box = Feld von Region { $number }
+regions-edge = { $edge } von Region { $number }
 regions-prompt-hint = Was in diesem Teil ist
 regions-prompt-tip = Beschreibt, was in der Region ist. Der Prompt oben beschreibt das ganze Bild.
 regions-left = Links

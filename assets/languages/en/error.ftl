@@ -349,3 +349,4 @@ error-request-region-fade = regions cannot fade in over { $value } of the image;
 error-request-regions-of-part = regions cannot be used where only the masked part is generated; turn off one of the two
 error-request-region-adapter = the prompt of a region names the LoRA { $value }, which the image does not have; name it in the prompt of the image
 error-source-empty-region = nothing of the image is in the region { $area }
+error-request-no-area = expected left, top, width and height between 0 and 1, such as 0,0,0.5,1, or the file of a mask

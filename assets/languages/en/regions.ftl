@@ -11,6 +11,7 @@ regions-without = Do not use region { $number }
 regions-in-force = Region { $number } · { $prompt }
 regions-frame = Where the regions are
 regions-box = Box of region { $number }
+regions-edge = { $edge } of region { $number }
 regions-prompt-hint = What is in this part
 regions-prompt-tip = Describes what is in the region. The prompt above describes the whole image.
 regions-left = Left

@@ -365,3 +365,4 @@ error-request-region-fade = las regiones no pueden fundirse en { $value } de la 
 error-request-regions-of-part = no se pueden usar regiones cuando solo se genera la parte enmascarada; desactive una de las dos cosas
 error-request-region-adapter = el prompt de una región nombra el LoRA { $value }, que la imagen no tiene; nómbrelo en el prompt de la imagen
 error-source-empty-region = no hay nada de la imagen en la región { $area }
+error-request-no-area = se esperan izquierda, arriba, ancho y alto entre 0 y 1, como 0,0,0.5,1, o el archivo de una máscara

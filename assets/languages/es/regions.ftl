@@ -11,6 +11,7 @@ regions-without = No usar la región { $number }
 regions-in-force = Región { $number } · { $prompt }
 regions-frame = Dónde están las regiones
 regions-box = Recuadro de la región { $number }
+regions-edge = { $edge } de la región { $number }
 regions-prompt-hint = Qué hay en esta parte
 regions-prompt-tip = Describe lo que hay en la región. El prompt de arriba describe toda la imagen.
 regions-left = Izquierda

@@ -365,3 +365,4 @@ error-request-region-fade = les régions ne peuvent pas se fondre sur { $value }
 error-request-regions-of-part = les régions ne sont pas possibles quand seule la partie masquée est générée ; désactivez l’un des deux
 error-request-region-adapter = le prompt d’une région nomme le LoRA { $value }, que l’image n’a pas ; nommez-le dans le prompt de l’image
 error-source-empty-region = rien de l’image n’est dans la région { $area }
+error-request-no-area = gauche, haut, largeur et hauteur entre 0 et 1 sont attendus, comme 0,0,0.5,1, ou le fichier d’un masque

@@ -11,6 +11,7 @@ regions-without = Ne pas utiliser la région { $number }
 regions-in-force = Région { $number } · { $prompt }
 regions-frame = Où se trouvent les régions
 regions-box = Cadre de la région { $number }
+regions-edge = { $edge } de la région { $number }
 regions-prompt-hint = Ce qu’il y a dans cette partie
 regions-prompt-tip = Décrit ce qu’il y a dans la région. Le prompt ci-dessus décrit toute l’image.
 regions-left = Gauche

@@ -365,3 +365,4 @@ error-request-region-fade = 領域の境界を画像の { $value } にわたっ�
 error-request-regions-of-part = マスク部分だけを生成するときは領域を使えません。どちらかをオフにしてください
 error-request-region-adapter = 領域のプロンプトに、画像で使われていない LoRA { $value } があります。画像のプロンプトに書いてください
 error-source-empty-region = 領域 { $area } に画像の部分が含まれていません
+error-request-no-area = 左、上、幅、高さを 0 から 1 の間で 0,0,0.5,1 のように指定するか、マスクのファイルを指定してください

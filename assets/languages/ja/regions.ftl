@@ -11,6 +11,7 @@ regions-without = 領域 { $number } を使わない
 regions-in-force = 領域 { $number } · { $prompt }
 regions-frame = 領域の位置
 regions-box = 領域 { $number } の枠
+regions-edge = 領域 { $number } の{ $edge }
 regions-prompt-hint = この部分に描くもの
 regions-prompt-tip = 領域の中に描くものを書きます。上のプロンプトは画像全体を表します。
 regions-left = 左

@@ -365,3 +365,4 @@ error-request-region-fade = 区域不能在图像的 { $value } 范围内渐变�
 error-request-regions-of-part = 仅生成蒙版部分时不能使用区域；请关闭其中一项
 error-request-region-adapter = 区域的提示词用到了图像没有的 LoRA { $value }；请写在图像的提示词中
 error-source-empty-region = 区域 { $area } 中没有图像的任何部分
+error-request-no-area = 应为 0 到 1 之间的左、上、宽、高，例如 0,0,0.5,1，或蒙版文件

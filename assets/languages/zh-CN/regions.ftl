@@ -11,6 +11,7 @@ regions-without = 不使用区域 { $number }
 regions-in-force = 区域 { $number } · { $prompt }
 regions-frame = 区域的位置
 regions-box = 区域 { $number } 的方框
+regions-edge = 区域 { $number } 的{ $edge }
 regions-prompt-hint = 这一部分的内容
 regions-prompt-tip = 描述区域中的内容。上方的提示词描述整幅图像。
 regions-left = 左

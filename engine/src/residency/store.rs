@@ -453,8 +453,11 @@ impl WeightStore {
         } else {
             let width = table.shape().get(1).copied().unwrap_or(1);
             let mut values = vec![0.0; rows.len() * width];
-            for (row, values) in rows.iter().zip(values.chunks_mut(width.max(1))) {
-                table.row(*row as usize)?.read_into(Values::F32(values))?;
+            let each = rows.iter().map(|row| table.row(*row as usize)).collect::<Result<Vec<_>, _>>()?;
+            // All are asked for before the first one is waited for.
+            each.iter().try_for_each(|row| row.in_file().expect())?;
+            for (row, values) in each.iter().zip(values.chunks_mut(width.max(1))) {
+                row.read_into(Values::F32(values))?;
             }
             Tensor::from_vec(values, (rows.len(), width), &Device::Cpu)?
         };

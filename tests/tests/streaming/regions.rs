@@ -143,7 +143,7 @@ fn forecasts_of_the_peak_come_true() {
 #[test]
 fn regions_take_time_and_no_copies() {
     let runner = Runner::start().unwrap();
-    let plain = starter(128, 4);
+    let plain = starter(512, 4);
     let with = Request { regions: halves(), ..plain.clone() };
     let [plain, with] = [plain, with].map(|request| forecast(&runner, &request, &card()).plan.unwrap());
     let denoise = |plan: &sluice_engine::memory::Plan| {

@@ -123,10 +123,7 @@ fn drag(ui: &Ui, sides: &mut [f32; 4], index: usize, frame: Rect) {
     for (number, (edges, cursor)) in GRIPS.into_iter().enumerate() {
         let grip = grip(rect, edges).intersect(frame);
         let response = ui.interact(grip, id.with(number), Sense::drag()).on_hover_cursor(cursor);
-        if number == 0 {
-            let name = tr!("regions-box", number = index + 1);
-            response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name.as_str()));
-        }
+        response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name_of(edges, index + 1)));
         if response.drag_started() {
             ui.data_mut(|data| data.insert_temp(id, *sides));
         }
@@ -137,6 +134,22 @@ fn drag(ui: &Ui, sides: &mut [f32; 4], index: usize, frame: Rect) {
             *sides = moved(before, edges, by);
         }
     }
+}
+
+/// What takes the pointer is called this.
+fn name_of(edges: Edges, number: usize) -> String {
+    if edges == [true; 4] {
+        return tr!("regions-box", number = number);
+    }
+    let names = [
+        tr!("side-panel-outpaint-left"),
+        tr!("side-panel-outpaint-top"),
+        tr!("side-panel-outpaint-right"),
+        tr!("side-panel-outpaint-bottom"),
+    ];
+    let moved: Vec<String> =
+        names.into_iter().zip(edges).filter_map(|(name, moves)| moves.then_some(name)).collect();
+    tr!("regions-edge", edge = moved.join(" + "), number = number)
 }
 
 /// Where edges of a box take the pointer.
