@@ -389,7 +389,11 @@ impl Estimator<'_> {
             let pixels = size.iter().product::<usize>() * PIXEL_BYTES;
             let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
             let tile = side.map(|side| side as u32);
-            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
+            let scratch = match network.multiplies_by_library() {
+                true => self.trace.computes().product_scratch() * size_of::<f32>(),
+                false => 0,
+            };
+            Ok(Work { tile, carried: LISTS + canvas + scratch as u64, blocks: each.collect() })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
-    nn::{Conv2d, Result as TensorResult, Tensor, add, depthwise, gelu, leaky_relu, untraced},
+    nn::{Conv2d, DType, Result as TensorResult, Tensor, add, depthwise, gelu, leaky_relu, untraced},
     residency::{Blocks, RunError, Weights},
 };
 
@@ -324,12 +324,12 @@ fn between_channels(w: &Weights<'_>, qkv: &Tensor, heads: usize) -> TensorResult
     let (_, height, columns, triple) = qkv.dims4()?;
     let (width, places) = (triple / 3, height * columns);
     let head = width / heads;
-    let temperature = w.get("attn.temperature")?;
+    let (wide, temperature) = (qkv.to_dtype(DType::F32)?, w.get("attn.temperature")?.to_dtype(DType::F32)?);
     let takes = |_| crate::nn::Untraced {
         values: 5 * width * places,
         operations: (4 * width * head * places) as f64,
     };
-    untraced([qkv, &temperature], &[1, height, columns, width], takes, |[qkv, temperature]| {
+    let seen = untraced([&wide, &temperature], &[1, height, columns, width], takes, |[qkv, temperature]| {
         let all = qkv.reshape((places, 3, heads, head))?;
         let part = |number: usize| all.narrow(1, number, 1)?.squeeze(1)?.permute((1, 2, 0))?.contiguous();
         let unit = |x: candle_core::Tensor| {
@@ -340,7 +340,8 @@ fn between_channels(w: &Weights<'_>, qkv: &Tensor, heads: usize) -> TensorResult
         let scores = q.matmul(&k.transpose(1, 2)?)?.broadcast_mul(temperature)?;
         let seen = candle_nn::ops::softmax_last_dim(&scores)?.matmul(&part(2)?)?;
         seen.permute((2, 0, 1))?.contiguous()?.reshape((1, height, columns, width))
-    })
+    })?;
+    seen.to_dtype(qkv.dtype())
 }
 
 impl Upscaler for Dat {
@@ -354,6 +355,10 @@ impl Upscaler for Dat {
 
     fn reach(&self) -> usize {
         EVERYTHING
+    }
+
+    fn multiplies_by_library(&self) -> bool {
+        true
     }
 
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {

@@ -13,7 +13,10 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
-    nn::{Conv2d, Error, Result as TensorResult, Tensor, Untraced, add, layer_norm, sigmoid_mul, untraced},
+    nn::{
+        Conv2d, DType, Error, Result as TensorResult, Tensor, Untraced, add, layer_norm, sigmoid_mul,
+        untraced,
+    },
     residency::{Blocks, RunError, Weights},
 };
 
@@ -147,19 +150,22 @@ fn normed(w: &Weights<'_>, x: &Tensor) -> TensorResult<Tensor> {
 
 /// Mish (Misra 2019, arXiv:1908.08681): `x · tanh(ln(1 + eˣ))`.
 fn mish(x: &Tensor) -> TensorResult<Tensor> {
-    let count = x.elem_count();
+    let (count, wide) = (x.elem_count(), x.to_dtype(DType::F32)?);
     let takes = |_| Untraced { values: 3 * count, operations: 20.0 * count as f64 };
     // With e = eˣ, the factor is (e² + 2e) / (e² + 2e + 2); above 20 it is 1.
-    untraced([x], x.dims(), takes, |[x]| {
+    let made = untraced([&wide], x.dims(), takes, |[x]| {
         let e = x.clamp(f32::MIN, 20f32)?.exp()?;
         let square = (e.sqr()? + (e * 2.0)?)?;
         x * (&square / (&square + 2.0)?)?
-    })
+    })?;
+    made.to_dtype(x.dtype())
 }
 
-/// Convolves with a large kernel row by row, so that the patches of one row are in memory at a time.
+/// Convolves with a large kernel row by row, in f32, so that the patches of one row are in memory at a time.
 fn large(w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
-    let (kernel, bias) = (w.get(&format!("{name}.weight"))?, w.get(&format!("{name}.bias"))?);
+    let dtype = x.dtype();
+    let wide = |end: &str| w.get(&format!("{name}.{end}"))?.to_dtype(DType::F32);
+    let (kernel, bias, x) = (wide("weight")?, wide("bias")?, x.to_dtype(DType::F32)?);
     let (_, channels, height, width) = x.dims4()?;
     let (outputs, side) = (kernel.dim(0)?, kernel.dim(2)?);
     let places = height * width;
@@ -167,7 +173,7 @@ fn large(w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
         values: (side * channels + 3 * outputs + 2 * channels) * places,
         operations: 2.0 * (side * side * channels * outputs * places) as f64,
     };
-    untraced([x, &kernel, &bias], &[1, outputs, height, width], takes, |[x, kernel, bias]| {
+    let made = untraced([&x, &kernel, &bias], &[1, outputs, height, width], takes, |[x, kernel, bias]| {
         let around = side / 2;
         let padded = x.pad_with_zeros(2, around, around)?.pad_with_zeros(3, around, around)?;
         let mut sum: Option<Values> = None;
@@ -181,7 +187,8 @@ fn large(w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
         }
         let sum = sum.ok_or_else(|| Error::msg("a kernel has no rows"))?;
         sum.broadcast_add(&bias.reshape((1, outputs, 1, 1))?)
-    })
+    })?;
+    made.to_dtype(dtype)
 }
 
 impl Upscaler for RealPlksr {
@@ -195,6 +202,10 @@ impl Upscaler for RealPlksr {
 
     fn reach(&self) -> usize {
         if self.norms_places { 2 + self.blocks * (3 + self.side / 2) } else { EVERYTHING }
+    }
+
+    fn multiplies_by_library(&self) -> bool {
+        true
     }
 
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {

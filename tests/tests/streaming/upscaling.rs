@@ -69,21 +69,39 @@ fn every_mode_and_every_tile_gives_the_same_bytes_within_its_budget() {
         let want = enlarged(&mut runner, &request, &card());
         assert_eq!((want.width, want.height), (150, 122));
         assert!(enlarged(&mut runner, &request, &tiles(32)) == want, "{name} in tiles");
-        for &mode in OffloadMode::ALL {
-            let plenty = MemoryPreferences { mode, ..card() };
-            let least = forecast(&runner, &request, &plenty).least_device.unwrap();
-            for budget in [least, least + least / 8] {
-                let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
-                let ended = attempt(&mut runner, &request, &memory);
-                let held = ended.events.iter().find_map(|event| match event {
-                    Event::Outcome { outcome, .. } => Some(outcome.measured_device),
-                    _ => None,
-                });
-                let held = held.unwrap();
-                assert!(held <= budget, "{name} {mode:?}: {held} bytes of {budget} were held");
-                let got = ended.pictures().unwrap().remove(0).media;
-                assert!(got == Media::Image(want.clone()), "{name} {mode:?}: other pixels");
-            }
+        check_modes(&mut runner, &request, (&want, card()));
+    }
+}
+
+/// Those that see all of an image give other pixels in tiles.
+#[test]
+fn upscalers_that_see_everything_give_the_same_bytes_in_every_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = picture(folder.path(), 43, 29);
+    let mut runner = Runner::start().unwrap();
+    for name in ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2"] {
+        let request = request(&upscaler(folder.path(), name), &path, 2.0);
+        let want = enlarged(&mut runner, &request, &tiles(64));
+        check_modes(&mut runner, &request, (&want, tiles(64)));
+    }
+}
+
+/// Checks that an image is the one that is wanted in every mode, within budgets that hold.
+fn check_modes(runner: &mut Runner, request: &Request, (want, memory): (&Image, MemoryPreferences)) {
+    for &mode in OffloadMode::ALL {
+        let plenty = MemoryPreferences { mode, ..memory.clone() };
+        let least = forecast(runner, request, &plenty).least_device.unwrap();
+        for budget in [least, least + least / 8] {
+            let memory = MemoryPreferences { vram_budget: Some(budget), ..plenty.clone() };
+            let ended = attempt(runner, request, &memory);
+            let held = ended.events.iter().find_map(|event| match event {
+                Event::Outcome { outcome, .. } => Some(outcome.measured_device),
+                _ => None,
+            });
+            let held = held.unwrap();
+            assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
+            let got = ended.pictures().unwrap().remove(0).media;
+            assert!(got == Media::Image(want.clone()), "{mode:?}: other pixels");
         }
     }
 }
@@ -107,7 +125,17 @@ fn forecasts_of_the_peak_come_true() {
         (tiles(128), ComputeDtype::Bf16),
         (streamed, ComputeDtype::F16),
     ];
-    let models = ["compact_x4", "esrgan_x4", "esrgan_squares_x2", "span_x4", "span_whole_x2"];
+    let models = [
+        "compact_x4",
+        "esrgan_x4",
+        "esrgan_squares_x2",
+        "span_x4",
+        "span_whole_x2",
+        "dat_x4",
+        "dat_at_once_x2",
+        "plksr_x4",
+        "plksr_resampled_x2",
+    ];
     let models = models.map(|name| upscaler(folder.path(), name));
     for model in models.iter().chain([&ModelSource::Upscaler]) {
         for (memory, dtype) in &ways {
