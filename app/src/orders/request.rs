@@ -1,13 +1,14 @@
 //! The request that an order becomes.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
+    checkpoint::MapKind,
     request::{
-        AdapterUse, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Preprocessor,
-        Refiner, Request, SourceImage, SourceMask, Style,
+        AdapterUse, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Refiner,
+        Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
@@ -79,7 +80,7 @@ impl Order {
             hires: self.hires(shelf)?,
             control_nets: self.nets(shelf, inputs)?,
             image_prompts: self.image_prompts(shelf, inputs)?,
-            depth_model: self.depth(shelf)?,
+            estimators: self.estimators(shelf)?,
             detailers: self.detailers(shelf)?,
             refiner,
             ..usual
@@ -185,14 +186,24 @@ impl Order {
         self.detailers.iter().map(detailer).collect()
     }
 
-    /// What makes depth maps, if a ControlNet follows one.
-    fn depth(&self, shelf: &Shelf) -> Result<Option<PathBuf>, OrderError> {
-        let follows = self.control_nets.iter().any(|net| net.preprocessor == Preprocessor::Depth);
-        match (&self.depth_model, follows) {
-            (Some(name), _) => shelf.depth_model(name).map(Some),
-            (None, true) => shelf.first_depth_model().map(Some),
-            (None, false) => Ok(None),
+    /// What makes the maps that are named or that a ControlNet follows.
+    fn estimators(&self, shelf: &Shelf) -> Result<BTreeMap<MapKind, PathBuf>, OrderError> {
+        let mut estimators = BTreeMap::new();
+        for kind in MapKind::ALL {
+            let named = match kind {
+                MapKind::Depth => &self.depth_model,
+                MapKind::Pose => &self.pose_model,
+                MapKind::Segments => &self.segment_model,
+                MapKind::SoftEdge => &self.soft_edge_model,
+            };
+            let follows = self.control_nets.iter().any(|net| net.preprocessor.estimated() == Some(kind));
+            match (named, follows) {
+                (Some(name), _) => estimators.insert(kind, shelf.estimator(kind, name)?),
+                (None, true) => estimators.insert(kind, shelf.first_estimator(kind)?),
+                (None, false) => None,
+            };
         }
+        Ok(estimators)
     }
 
     fn with_pictures(

@@ -1,6 +1,6 @@
 //! Detailers: what a detector finds in an image is inpainted again, each at full resolution.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -159,7 +159,7 @@ impl Request {
             hires: None,
             refiner: None,
             control_nets: Vec::new(),
-            depth_model: None,
+            estimators: BTreeMap::new(),
             smooth: None,
             detailers: Vec::new(),
             detail_of: None,

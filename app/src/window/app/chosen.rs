@@ -67,7 +67,9 @@ impl SluiceApp {
             Dialog::Refiner => request.refiner = Some(Refiner::new(path)),
             Dialog::Redux => request.redux = Some(Redux::new(path)),
             Dialog::HiresUpscaler => draft.enlarge_by(path),
-            Dialog::DepthModel => request.depth_model = Some(path),
+            Dialog::MapEstimator(kind) => {
+                request.estimators.insert(kind, path);
+            }
             Dialog::Segmenter => self.state.choose_segmenter(path),
             Dialog::Detector => request.detailers.push(Detailer::new(path)),
             Dialog::LanguageModel => self.state.choose_language_model(path),

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use sluice_engine::checkpoint::MapKind;
+
 use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
     STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
@@ -72,8 +74,8 @@ pub enum Dialog {
         /// The index of its image.
         image: usize,
     },
-    /// One file that holds a depth estimator.
-    DepthModel,
+    /// One file that holds a map estimator for this kind of map.
+    MapEstimator(MapKind),
     /// One file that holds a segmenter.
     Segmenter,
     /// One file that holds a detector, for another detailer.
@@ -135,7 +137,7 @@ impl Dialog {
             Self::ControlImage(_) => tr!("files-control-image"),
             Self::IpAdapter => tr!("files-ip-adapter"),
             Self::PromptImage(_) | Self::OtherPromptImage { .. } => tr!("files-prompt-image"),
-            Self::DepthModel => tr!("files-depth-model"),
+            Self::MapEstimator(_) => tr!("files-map-estimator"),
             Self::Segmenter => tr!("files-segmenter"),
             Self::Detector => tr!("files-detector"),
             Self::LanguageModel => tr!("files-language-model"),
@@ -155,7 +157,7 @@ impl Dialog {
             | Self::Redux
             | Self::ControlNet
             | Self::IpAdapter
-            | Self::DepthModel
+            | Self::MapEstimator(_)
             | Self::Segmenter
             | Self::Detector
             | Self::LanguageModel
