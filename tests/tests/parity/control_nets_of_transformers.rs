@@ -131,11 +131,10 @@ fn only_the_steps_between_start_and_end_are_steered() {
 }
 
 #[test]
-fn a_preprocessor_and_a_depth_map_are_followed() {
+fn a_preprocessor_is_followed() {
     let folder = tempfile::tempdir().unwrap();
-    let depth = folder.path().join("depth.safetensors");
-    sluice_tests::depth::write(&depth).unwrap();
-    let request = Request { depth_model: Some(depth), ..written(FLUX[0], folder.path()) };
+    let estimators = sluice_tests::estimators::write_all(folder.path()).unwrap();
+    let request = Request { estimators, ..written(FLUX[0], folder.path()) };
     let mut runner = Runner::start().unwrap();
     let mut drawn = Vec::new();
     for preprocessor in Preprocessor::ALL.into_iter().filter(|preprocessor| !preprocessor.takes_input()) {
