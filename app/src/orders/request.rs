@@ -311,7 +311,7 @@ fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderEr
 mod tests {
     use sluice_engine::{
         models::{OpenedModels, Remembered},
-        request::{Sampler, Schedule},
+        request::{Preprocessor, Sampler, Schedule},
         session::model_summary,
     };
 
@@ -400,10 +400,17 @@ mod tests {
             ..Order::default()
         };
         assert!(matches!(request(&order), Err(OrderError::OutpaintAlone)));
-        let net = ControlNetOrder { preprocessor: Preprocessor::Depth, ..ControlNetOrder::default() };
-        let depth = Order { control_nets: vec![net], ..Order::default() };
-        let error = depth.depth(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
-        assert_eq!(error.to_string(), "there is no depth model named \"Depth Anything V2\"");
+        for (preprocessor, missing) in [
+            (Preprocessor::Depth, "there is no depth model named \"Depth Anything V2\""),
+            (Preprocessor::Pose, "there is no pose model named \"YOLOv8-pose\""),
+            (Preprocessor::Segments, "there is no segment model named \"SegFormer\""),
+            (Preprocessor::SoftEdge, "there is no soft edge model named \"HED\""),
+        ] {
+            let net = ControlNetOrder { preprocessor, ..ControlNetOrder::default() };
+            let order = Order { control_nets: vec![net], ..Order::default() };
+            let error = order.estimators(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
+            assert_eq!(error.to_string(), missing);
+        }
         for json in [
             r#"{"promt": "a fox"}"#,
             r#"{"loras": [{"path": "/etc/passwd"}]}"#,

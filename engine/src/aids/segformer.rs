@@ -125,7 +125,7 @@ impl Segformer {
         };
         let stages = [stage(0)?, stage(1)?, stage(2)?, stage(3)?];
         let fits = |(number, stage): (usize, &Stage)| {
-            let sees = STEP as usize / QUARTER >> number;
+            let sees = (STEP as usize / QUARTER) >> number;
             stage.reduction > 0
                 && sees.is_multiple_of(stage.reduction)
                 && stages[0].width > 0
@@ -244,28 +244,31 @@ impl Segformer {
         };
         let normed = w.layer_norm("layer_norm_1", &x, EPS)?;
         let q = heads("attention.self.query", &normed)?;
-        let normed = match stage.reduction {
+        let seen = match stage.reduction {
             1 => normed,
             side => {
                 let (down, across) = (rows / side, columns / side);
                 let squares = normed.reshape((1, down, side, across, side, width))?;
+                drop(normed);
                 let squares = squares.permute([0, 1, 3, 5, 2, 4])?.contiguous()?;
                 let squares = squares.reshape((1, down * across, width * side * side))?;
                 w.layer_norm("attention.self.layer_norm", &w.patches("attention.self.sr", &squares)?, EPS)?
             }
         };
-        let (k, v) = (heads("attention.self.key", &normed)?, heads("attention.self.value", &normed)?);
-        drop(normed);
+        let (k, v) = (heads("attention.self.key", &seen)?, heads("attention.self.value", &seen)?);
+        drop(seen);
         let attended = attention(&q, &k, &v, Mask::None)?.flatten_from(2)?;
         drop((q, k, v));
-        let x = add(&w.linear("attention.output.dense", &attended)?, &x)?;
+        let mut x = add(&w.linear("attention.output.dense", &attended)?, &x)?;
         drop(attended);
-        let inner = w.linear("mlp.dense1", &w.layer_norm("layer_norm_2", &x, EPS)?)?;
-        let inner = inner.reshape((1, rows, columns, stage.inner))?;
+        let normed = w.layer_norm("layer_norm_2", &x, EPS)?;
+        let mut inner = w.linear("mlp.dense1", &normed)?.reshape((1, rows, columns, stage.inner))?;
+        drop(normed);
         let [kernel, bias] = ["weight", "bias"].map(|end| w.get(&format!("mlp.dwconv.dwconv.{end}")));
-        let inner = gelu(&depthwise(&inner, &kernel?, &bias?, 1)?)?;
-        let inner = inner.reshape((1, rows * columns, stage.inner))?;
-        Ok(Tokens { x: add(&w.linear("mlp.dense2", &inner)?, &x)?, grid })
+        inner = depthwise(&inner, &kernel?, &bias?, 1)?;
+        inner = gelu(&inner)?.reshape((1, rows * columns, stage.inner))?;
+        x = add(&w.linear("mlp.dense2", &inner)?, &x)?;
+        Ok(Tokens { x, grid })
     }
 
     /// What is seen in the tokens of all stages. The stages are joined before they are resized, which is the same and takes
@@ -301,19 +304,19 @@ fn first_tokens(w: &Weights<'_>, image: &Tensor) -> TensorResult<Tokens> {
     let (_, _, height, width) = image.dims4()?;
     let grid = [height / QUARTER, width / QUARTER];
     let channels = COLOURS * QUARTER * QUARTER;
-    // The blocks of pixels as channels, in a kernel of eight by eight whose first row and column are nothing.
+    // The pixels of a block are channels.
     let blocks = image.reshape((1, COLOURS, grid[0], QUARTER, grid[1], QUARTER))?;
     let blocks =
         blocks.permute([0, 1, 3, 5, 2, 4])?.contiguous()?.reshape((1, channels, grid[0], grid[1]))?;
-    let blocks = blocks.pad_with_zeros(2, 1, 0)?.pad_with_zeros(3, 1, 0)?;
+    // Seven pixels begin with the second one of the block before; with zeros around them they are three blocks.
     let name = format!("{}.proj", embeddings(0));
     let kernel = w.get(&format!("{name}.weight"))?;
     let outputs = kernel.dim(0)?;
-    let kernel = kernel.pad_with_zeros(2, 1, 0)?.pad_with_zeros(3, 1, 0)?;
-    let kernel = kernel.reshape((outputs, COLOURS, 2, QUARTER, 2, QUARTER))?;
-    let kernel = kernel.permute([0, 1, 3, 5, 2, 4])?.contiguous()?.reshape((outputs, channels, 2, 2))?;
-    let conv = Conv2d { stride: 1, padding: 0, trailing: 0 };
-    let x = conv2d(&blocks, &kernel, Some(&w.get(&format!("{name}.bias"))?), conv)?;
+    let kernel = kernel.pad_with_zeros(2, 1, QUARTER)?.pad_with_zeros(3, 1, QUARTER)?;
+    let kernel = kernel.reshape((outputs, COLOURS, 3, QUARTER, 3, QUARTER))?;
+    let kernel = kernel.permute([0, 1, 3, 5, 2, 4])?.contiguous()?.reshape((outputs, channels, 3, 3))?;
+    let x = conv2d(&blocks, &kernel, Some(&w.get(&format!("{name}.bias"))?), Conv2d::SAME_3X3)?;
+    drop(blocks);
     tokens_of(w, &embeddings(0), &x, grid)
 }
 

@@ -120,7 +120,10 @@ fn hed_finds_the_edges_of_controlnet_aux() {
     });
     let edges = kept(&said[0].squeeze(0).unwrap().squeeze(0).unwrap(), [3, 3]);
     println!("{:.1e}", distance("edges", &golden["soft_edge.edges"], &edges, TOLERANCE).unwrap());
-    let map = kept(&bytes(opened.drawn(size, &said)).narrow(2, 0, 1).unwrap().squeeze(2).unwrap(), [3, 3]);
+    let map = kept(
+        &bytes(opened.drawn(size, &said)).narrow(2, 0, 1).unwrap().squeeze(2).unwrap().contiguous().unwrap(),
+        [3, 3],
+    );
     let shades = |tensor: &Tensor| tensor.flatten_all().unwrap().to_vec1::<u8>().unwrap();
     // A value at the limit of two shades may fall to either side.
     for (found, wanted) in shades(&map).into_iter().zip(shades(&golden["soft_edge.map"])) {

@@ -152,8 +152,9 @@ fn maps_are_made_before_a_run_and_what_makes_them_is_freed() {
             assert!(50 * peak.measured <= 51 * peak.predicted, "{preprocessor:?}: {peak:?}");
         }
         assert!(with.measured_device <= plenty.least_device.unwrap());
-        // Nothing of the map estimator is left in the stages after it.
-        assert_eq!(later(&with), later(&alone), "{preprocessor:?}");
+        // Nothing of the map estimator is left in the stages after it, of which the first takes least.
+        let both = later(&with).into_iter().zip(later(&alone));
+        both.for_each(|(with, alone)| assert!(with <= alone, "{preprocessor:?}: {with} of {alone}"));
     }
 }
 

@@ -53,8 +53,6 @@ const LIMB: f32 = 0.6;
 /// Half of the width of limbs and of discs, in pixels of an image whose shorter side has [`SHORT`].
 const HALF: f32 = 4.0;
 const SHORT: f32 = 512.0;
-/// Pixels that are touched belong to a limb.
-const TOUCHED: f32 = 0.5;
 
 /// The pixels of a map of this height and width, red, green and blue, row by row.
 pub(super) fn drawn(people: &[Person], [height, width]: [u32; 2]) -> Vec<u8> {
@@ -85,38 +83,63 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// An ellipse from one joint to the other. Its middle, its length and its angle are whole numbers, as there.
+    /// An ellipse from one joint to the other: a polygon with a corner for each degree. Its middle, its length, its angle and
+    /// its corners are whole numbers, as there.
     fn limb(&mut self, from: [f32; 2], to: [f32; 2], half: f32, colour: [u8; 3]) {
         let [across, down] = [0, 1].map(|axis| from[axis] - to[axis]);
         let middle = [0, 1].map(|axis| ((from[axis] + to[axis]) / 2.0).trunc());
         let (sine, cosine) = down.atan2(across).to_degrees().trunc().to_radians().sin_cos();
-        let (long, short) = ((across.hypot(down) / 2.0).trunc() + TOUCHED, half + TOUCHED);
-        self.fill(middle, long.max(short), colour, |[x, y]| {
-            let (along, aside) = (x * cosine + y * sine, y * cosine - x * sine);
-            (along / long).powi(2) + (aside / short).powi(2) <= 1.0
-        });
-    }
-
-    fn disc(&mut self, place: [f32; 2], radius: f32, colour: [u8; 3]) {
-        self.fill(place.map(f32::trunc), radius, colour, |[x, y]| x * x + y * y <= radius * radius);
-    }
-
-    /// Fills the pixels around a middle whose distances to it are inside.
-    fn fill(&mut self, middle: [f32; 2], reach: f32, colour: [u8; 3], is_inside: impl Fn([f32; 2]) -> bool) {
-        let [height, width] = self.size;
-        let range = |middle: f32, length: usize| {
-            let [from, to] =
-                [middle - reach, middle + reach + 1.0].map(|side| side.clamp(0.0, length as f32));
-            from as usize..to as usize
+        let long = (across.hypot(down) / 2.0).trunc();
+        let corner = |degree: u16| {
+            let (aside, along) = f32::from(degree).to_radians().sin_cos();
+            let (along, aside) = (long * along, half * aside);
+            [
+                (middle[0] + along * cosine - aside * sine).round(),
+                (middle[1] + along * sine + aside * cosine).round(),
+            ]
         };
-        for row in range(middle[1], height) {
-            for column in range(middle[0], width) {
-                if is_inside([column as f32 - middle[0], row as f32 - middle[1]]) {
-                    let place = 3 * (row * width + column);
-                    self.pixels[place..place + 3].copy_from_slice(&colour);
+        // For each row, its first and its last column.
+        let mut spans = vec![[f32::INFINITY, f32::NEG_INFINITY]; self.size[0]];
+        for degree in 0..360 {
+            let (one, other) = (corner(degree), corner(degree + 1));
+            let way = [0, 1].map(|axis| other[axis] - one[axis]);
+            let steps = way[0].abs().max(way[1].abs()).max(1.0);
+            for step in 0..=steps as usize {
+                let [column, row] = [0, 1].map(|axis| (one[axis] + way[axis] * step as f32 / steps).round());
+                if row >= 0.0
+                    && let Some([first, last]) = spans.get_mut(row as usize)
+                {
+                    (*first, *last) = (first.min(column), last.max(column));
                 }
             }
         }
+        let edge = self.size[1] as f32;
+        for (row, [first, last]) in spans.into_iter().enumerate() {
+            let columns = first.clamp(0.0, edge) as usize..(last + 1.0).clamp(0.0, edge) as usize;
+            columns.for_each(|column| self.paint(column, row, colour));
+        }
+    }
+
+    fn disc(&mut self, place: [f32; 2], radius: f32, colour: [u8; 3]) {
+        let middle = place.map(f32::trunc);
+        let range = |middle: f32, length: usize| {
+            let sides = [middle - radius, middle + radius + 1.0];
+            let [from, to] = sides.map(|side| side.clamp(0.0, length as f32));
+            from as usize..to as usize
+        };
+        let [height, width] = self.size;
+        for row in range(middle[1], height) {
+            for column in range(middle[0], width) {
+                if (column as f32 - middle[0]).hypot(row as f32 - middle[1]) <= radius {
+                    self.paint(column, row, colour);
+                }
+            }
+        }
+    }
+
+    fn paint(&mut self, column: usize, row: usize, colour: [u8; 3]) {
+        let place = 3 * (row * self.size[1] + column);
+        self.pixels[place..place + 3].copy_from_slice(&colour);
     }
 }
 
@@ -143,7 +166,7 @@ mod tests {
     #[test]
     fn widths_grow_with_the_image_and_what_is_beside_it_is_cut() {
         let mut person = [None; JOINTS];
-        (person[0], person[14]) = (Some([-40.0, 2.0]), Some([5000.0, 20.0]));
+        (person[0], person[14]) = (Some([-40.0, 2.0]), Some([100.0, 20.0]));
         assert!(drawn(&[person], [64, 32]).chunks(3).any(|pixel| pixel == [51, 0, 153]));
         (person[0], person[14]) = (Some([512.0, 512.0]), None);
         let pixels = drawn(&[person], [1024, 1024]);
