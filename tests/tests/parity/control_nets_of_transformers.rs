@@ -160,6 +160,19 @@ fn a_union_has_to_be_told_what_it_follows() {
     assert!(missing.to_string().ends_with("canny, tile, depth, blur, pose, gray, low_quality"), "{missing}");
     assert_eq!(check(None, Preprocessor::Canny), Ok(()));
     assert_eq!(check(Some(ControlMode::Pose), none), Ok(()));
+    for (preprocessor, made) in [
+        (Preprocessor::Depth, ControlMode::Depth),
+        (Preprocessor::Pose, ControlMode::Pose),
+        (Preprocessor::Segments, ControlMode::Segments),
+        (Preprocessor::SoftEdge, ControlMode::SoftEdge),
+    ] {
+        let net = ControlNet { preprocessor, ..ControlNet::default() };
+        assert_eq!(net.mode(), Some(made));
+        assert_eq!(
+            check(None, preprocessor),
+            Err(RequestError::NoMapEstimator(preprocessor.estimated().unwrap()))
+        );
+    }
     // The other one follows one kind only.
     let told = |mode| {
         let net = ControlNet { mode, ..request.control_nets[1].clone() };
