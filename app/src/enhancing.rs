@@ -155,6 +155,7 @@ mod tests {
                 family: None,
                 roles: roles.to_vec(),
                 sees_images: false,
+                maps: None,
                 modes: Vec::new(),
                 format: String::new(),
                 parameters: 0,

@@ -15,6 +15,7 @@ mod hires;
 mod image_prompt;
 mod interpolate;
 mod keyframe;
+mod map_of;
 mod mask_of;
 mod mode;
 mod outpaint;
@@ -29,11 +30,11 @@ mod upscale;
 mod variation;
 mod windows;
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::checkpoint::{CheckpointError, starter_clip_folder, starter_folder, upscaler_file};
+use crate::checkpoint::{CheckpointError, MapKind, starter_clip_folder, starter_folder, upscaler_file};
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
@@ -48,6 +49,7 @@ pub use hires::{Enlarger, Hires};
 pub use image_prompt::ImagePrompt;
 pub use interpolate::{FACTORS, Interpolate, Interpolation, Smooth};
 pub use keyframe::{Keyframe, NoKeyframe};
+pub use map_of::MapOf;
 pub use mask_of::{MaskOf, MaskPoint};
 pub use mode::Mode;
 pub use outpaint::{NoSides, Outpaint};
@@ -272,13 +274,13 @@ pub struct Request {
     /// What controls a clip, in models made for it.
     #[serde(default)]
     pub control: Option<Control>,
-    /// The depth estimator that makes the maps of ControlNets that follow depths: a file or a folder.
+    /// The map estimators of ControlNets whose preprocessors are networks: for each kind of map, a file or a folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimators: BTreeMap<MapKind, PathBuf>,
+    /// What a map is made of instead of generating anything; the model is then a map estimator, and width and height are
+    /// those of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth_model: Option<PathBuf>,
-    /// An image of which a depth map is made instead of generating anything; the model is then a depth estimator, and width
-    /// and height are those of the image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub depth_of: Option<PathBuf>,
+    pub map_of: Option<MapOf>,
     /// What a mask is made of instead of generating anything; the model is then a segmenter, and width and height are those
     /// of the image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -383,8 +385,8 @@ impl Default for Request {
             upscale: None,
             interpolate: None,
             smooth: None,
-            depth_model: None,
-            depth_of: None,
+            estimators: BTreeMap::new(),
+            map_of: None,
             mask_of: None,
             enhance: None,
             describe: None,

@@ -33,6 +33,13 @@ const KERNELS: f32 = 1.5;
 /// Channels of the head on the way to boxes, classes, shares and prototypes.
 const HIDDEN: [usize; 4] = [64, 16, 32, 16];
 const PROTOTYPES: usize = 32;
+/// Three numbers for each of 17 joints.
+const JOINTS: usize = 51;
+/// How much more a tiny YOLOv8-pose says of persons and joints, what is taken from how sure it is of persons, and how far its
+/// joints are moved, as in the reference.
+const CONTRAST: f64 = 20.0;
+const ASIDE: f64 = 2.0;
+const UNSURE: f64 = 2.44;
 const BINS: usize = 16;
 
 #[derive(Default)]
@@ -82,8 +89,36 @@ fn outputs(number: usize) -> usize {
     OUTPUTS.iter().find(|(own, _)| *own == number).map_or(0, |(_, outputs)| *outputs)
 }
 
+/// What the third branch of the head tells.
+#[derive(Clone, Copy, PartialEq)]
+enum Third {
+    Nothing,
+    Shapes,
+    Joints,
+}
+
 /// The weights of a tiny YOLOv8, with or without what tells shapes.
 pub fn weights(has_shapes: bool) -> Result<Tensors> {
+    made(if has_shapes { Third::Shapes } else { Third::Nothing })
+}
+
+/// The weights of a tiny YOLOv8-pose, which is sure of few places.
+pub fn pose_weights() -> Result<Tensors> {
+    let mut tensors = made(Third::Joints)?;
+    let is_last = |name: &str| {
+        let branch = name.starts_with("model.22.cv3.") || name.starts_with("model.22.cv4.");
+        branch && name.split('.').count() == 6 && name.split('.').nth(4) == Some("2")
+    };
+    for (name, tensor) in tensors.iter_mut().filter(|(name, _)| is_last(name)) {
+        *tensor = (&*tensor * CONTRAST)?;
+        if name.ends_with("bias") {
+            *tensor = (&*tensor + if name.contains("cv3") { -UNSURE } else { ASIDE })?;
+        }
+    }
+    Ok(tensors)
+}
+
+fn made(third: Third) -> Result<Tensors> {
     let mut made = Made::default();
     for (number, own) in OUTPUTS {
         let name = format!("model.{number}");
@@ -106,15 +141,18 @@ pub fn weights(has_shapes: bool) -> Result<Tensors> {
             _ => made.conv(&name, [own, inputs, 3])?,
         }
     }
-    let [sides, classes, shares, inner] = HIDDEN;
+    let [sides, hidden, shares, inner] = HIDDEN;
+    let classes = if third == Third::Joints { 1 } else { CLASSES };
     for (level, inputs) in [15, 18, 21].map(outputs).into_iter().enumerate() {
         made.way(&format!("model.22.cv2.{level}"), [inputs, sides, 4 * BINS])?;
-        made.way(&format!("model.22.cv3.{level}"), [inputs, classes, CLASSES])?;
-        if has_shapes {
-            made.way(&format!("model.22.cv4.{level}"), [inputs, shares, PROTOTYPES])?;
+        made.way(&format!("model.22.cv3.{level}"), [inputs, hidden, classes])?;
+        match third {
+            Third::Nothing => {}
+            Third::Shapes => made.way(&format!("model.22.cv4.{level}"), [inputs, shares, PROTOTYPES])?,
+            Third::Joints => made.way(&format!("model.22.cv4.{level}"), [inputs, JOINTS, JOINTS])?,
         }
     }
-    if has_shapes {
+    if third == Third::Shapes {
         made.conv("model.22.proto.cv1", [inner, outputs(15), 3])?;
         made.add("model.22.proto.upsample.weight", &[inner, inner, 2, 2])?;
         made.add("model.22.proto.upsample.bias", &[inner])?;

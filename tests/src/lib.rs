@@ -9,6 +9,7 @@ pub mod depth;
 pub mod describe;
 pub mod detect;
 pub mod emulation;
+pub mod estimators;
 pub mod failures;
 pub mod file_server;
 pub mod golden;

@@ -1,8 +1,9 @@
 //! ControlNets of a run.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use sluice_engine::{
+    checkpoint::MapKind,
     request::{ControlMode, ControlNet, Preprocessor},
     units::counted,
 };
@@ -23,7 +24,8 @@ pub(super) struct ControlNetArgs {
     control_image: Vec<PathBuf>,
     /// What to make of the image first: white edges (canny), lines (lineart) or thick lines (scribble) on black, black and
     /// white swapped (invert), the image without colours (gray), blurred (blur) or without details (tile), a grid of its
-    /// colours (color), how near things are (depth), or nothing; or the input image without its masked part (inpaint).
+    /// colours (color), how near things are (depth), the joints of persons (pose), what is where (segments), soft edges
+    /// (soft_edge), or nothing; or the input image without its masked part (inpaint).
     #[arg(long, value_name = "NAME", value_parser = named(&Preprocessor::ALL, Preprocessor::name), requires = "control_net")]
     control_preprocessor: Vec<Preprocessor>,
     /// What kind of image a ControlNet follows, for those that follow several (unions). Left out, it is what the preprocessor
@@ -33,6 +35,15 @@ pub(super) struct ControlNetArgs {
     /// What makes depth maps: a .safetensors file of Depth Anything V2, or its folder as transformers saves it.
     #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
     depth_model: Option<PathBuf>,
+    /// What finds poses: a .safetensors file of YOLOv8-pose.
+    #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
+    pose_model: Option<PathBuf>,
+    /// What finds segments: a .safetensors file of SegFormer for ADE20K, or its folder as transformers saves it.
+    #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
+    segment_model: Option<PathBuf>,
+    /// What finds soft edges: a .safetensors file of HED.
+    #[arg(long, value_name = "PATH", requires = "control_preprocessor")]
+    soft_edge_model: Option<PathBuf>,
     /// How strongly a ControlNet counts: 1 is as trained.
     #[arg(long, value_name = "NUMBER", requires = "control_net", allow_negative_numbers = true)]
     control_weight: Vec<f32>,
@@ -45,9 +56,15 @@ pub(super) struct ControlNetArgs {
 }
 
 impl ControlNetArgs {
-    /// What makes depth maps, if a ControlNet follows one.
-    pub fn depth_model(&self) -> Option<PathBuf> {
-        self.depth_model.clone()
+    /// What makes the maps of each kind.
+    pub fn estimators(&self) -> BTreeMap<MapKind, PathBuf> {
+        let given = |kind| match kind {
+            MapKind::Depth => &self.depth_model,
+            MapKind::Pose => &self.pose_model,
+            MapKind::Segments => &self.segment_model,
+            MapKind::SoftEdge => &self.soft_edge_model,
+        };
+        MapKind::ALL.into_iter().filter_map(|kind| Some((kind, given(kind).clone()?))).collect()
     }
 
     /// The ControlNets.

@@ -7,7 +7,6 @@ mod changes;
 mod control_net_args;
 mod convert;
 mod deploy;
-mod depth;
 mod describe;
 mod detail;
 mod detailer_args;
@@ -28,6 +27,7 @@ mod inspect;
 mod interpolate;
 mod jobs;
 mod listener;
+mod map;
 mod mask;
 #[cfg(feature = "serve")]
 mod mcp;
@@ -132,7 +132,7 @@ enum Command {
     Upscale(Box<upscale::Args>),
     Interpolate(Box<interpolate::Args>),
     Detail(Box<detail::Args>),
-    Depth(Box<depth::Args>),
+    Map(Box<map::Args>),
     Mask(Box<mask::Args>),
     Enhance(Box<enhance::Args>),
     Describe(Box<describe::Args>),
@@ -172,7 +172,7 @@ pub fn run() -> ExitCode {
         Some(Command::Upscale(args)) => upscale::run(&args),
         Some(Command::Interpolate(args)) => interpolate::run(&args),
         Some(Command::Detail(args)) => detail::run(&args),
-        Some(Command::Depth(args)) => depth::run(&args),
+        Some(Command::Map(args)) => map::run(&args),
         Some(Command::Mask(args)) => mask::run(&args),
         Some(Command::Enhance(args)) => enhance::run(&args),
         Some(Command::Describe(args)) => describe::run(&args),

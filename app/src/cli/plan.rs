@@ -139,7 +139,7 @@ impl Args {
         let request = Request {
             control_nets: self.control_nets.nets()?,
             image_prompts: self.image_prompts.prompts()?,
-            depth_model: self.control_nets.depth_model(),
+            estimators: self.control_nets.estimators(),
             ..request
         };
         match self.request.has_size() {

@@ -1,4 +1,4 @@
-//! What the commands have in common that make something of files of images: `upscale`, `depth` and `mask`; and
+//! What the commands have in common that make something of files of images: `upscale`, `map` and `mask`; and
 //! `enhance` and `describe`, which make text.
 
 use std::path::{Path, PathBuf};

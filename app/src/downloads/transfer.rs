@@ -8,7 +8,7 @@ use std::{
 };
 
 use sluice_engine::{
-    checkpoint::Role,
+    checkpoint::{MapKind, Role},
     models::{Kind, content},
 };
 
@@ -255,7 +255,7 @@ impl Job<'_> {
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.
-const FOLDERS: [&str; 12] = [
+const FOLDERS: [&str; 13] = [
     "checkpoints",
     "diffusion_models",
     "text_encoders",
@@ -268,6 +268,7 @@ const FOLDERS: [&str; 12] = [
     "sams",
     "ultralytics",
     "frame_interpolation",
+    "annotators",
 ];
 
 /// Where a file may be already.
@@ -319,6 +320,7 @@ fn sorted(path: &Path) -> PathBuf {
         segmenters,
         detectors,
         interpolators,
+        annotators,
     ] = FOLDERS;
     let folder = match content(path) {
         Ok(content) => match content.kind {
@@ -330,7 +332,9 @@ fn sorted(path: &Path) -> PathBuf {
             Kind::Part if content.roles.contains(&Role::Autoencoder) => autoencoders,
             Kind::Part if content.roles.contains(&Role::Upscaler) => upscalers,
             Kind::Part if content.roles.contains(&Role::Interpolator) => interpolators,
-            Kind::Part if content.roles.contains(&Role::Preprocessor) => depth,
+            Kind::Part if content.maps == Some(MapKind::Depth) => depth,
+            Kind::Part if content.maps == Some(MapKind::Pose) => detectors,
+            Kind::Part if content.maps.is_some() => annotators,
             Kind::Part if content.roles.contains(&Role::Segmenter) => segmenters,
             Kind::Part if content.roles.contains(&Role::Detector) => detectors,
             Kind::Part => encoders,

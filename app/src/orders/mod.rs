@@ -101,9 +101,18 @@ pub struct Order {
     /// Images that are read through IP-Adapters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub image_prompts: Vec<ImagePromptOrder>,
-    /// The name of the depth estimator for ControlNets that follow depths; the first one on the shelf if absent.
+    /// The name of the map estimator for ControlNets that follow depths; the first one on the shelf if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_model: Option<String>,
+    /// The same for poses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pose_model: Option<String>,
+    /// The same for segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment_model: Option<String>,
+    /// The same for soft edges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soft_edge_model: Option<String>,
     /// A second model for the last steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refiner: Option<RefinerOrder>,

@@ -1,13 +1,14 @@
 //! The request that an order becomes.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use image::GrayImage;
 use sluice_engine::{
     adapters::{FewSteps, nearest},
+    checkpoint::MapKind,
     request::{
-        AdapterUse, Area, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint,
-        Preprocessor, Refiner, Region, Regions, Request, SourceImage, SourceMask, Style,
+        AdapterUse, Area, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Refiner,
+        Region, Regions, Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
     text::styles_around,
@@ -81,7 +82,7 @@ impl Order {
             hires: self.hires(shelf)?,
             control_nets: self.nets(shelf, inputs)?,
             image_prompts: self.image_prompts(shelf, inputs)?,
-            depth_model: self.depth(shelf)?,
+            estimators: self.estimators(shelf)?,
             detailers: self.detailers(shelf)?,
             regions: self.regions(inputs)?,
             refiner,
@@ -209,14 +210,24 @@ impl Order {
         })
     }
 
-    /// What makes depth maps, if a ControlNet follows one.
-    fn depth(&self, shelf: &Shelf) -> Result<Option<PathBuf>, OrderError> {
-        let follows = self.control_nets.iter().any(|net| net.preprocessor == Preprocessor::Depth);
-        match (&self.depth_model, follows) {
-            (Some(name), _) => shelf.depth_model(name).map(Some),
-            (None, true) => shelf.first_depth_model().map(Some),
-            (None, false) => Ok(None),
+    /// What makes the maps that are named or that a ControlNet follows.
+    fn estimators(&self, shelf: &Shelf) -> Result<BTreeMap<MapKind, PathBuf>, OrderError> {
+        let mut estimators = BTreeMap::new();
+        for kind in MapKind::ALL {
+            let named = match kind {
+                MapKind::Depth => &self.depth_model,
+                MapKind::Pose => &self.pose_model,
+                MapKind::Segments => &self.segment_model,
+                MapKind::SoftEdge => &self.soft_edge_model,
+            };
+            let follows = self.control_nets.iter().any(|net| net.preprocessor.estimated() == Some(kind));
+            match (named, follows) {
+                (Some(name), _) => estimators.insert(kind, shelf.estimator(kind, name)?),
+                (None, true) => estimators.insert(kind, shelf.first_estimator(kind)?),
+                (None, false) => None,
+            };
         }
+        Ok(estimators)
     }
 
     fn with_pictures(
@@ -324,7 +335,7 @@ fn mask_of(order: &MaskOrder, inputs: &mut Inputs) -> Result<SourceMask, OrderEr
 mod tests {
     use sluice_engine::{
         models::{OpenedModels, Remembered},
-        request::{Sampler, Schedule},
+        request::{Preprocessor, Sampler, Schedule},
         session::model_summary,
     };
 
@@ -428,10 +439,17 @@ mod tests {
             ..Order::default()
         };
         assert!(matches!(request(&order), Err(OrderError::OutpaintAlone)));
-        let net = ControlNetOrder { preprocessor: Preprocessor::Depth, ..ControlNetOrder::default() };
-        let depth = Order { control_nets: vec![net], ..Order::default() };
-        let error = depth.depth(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
-        assert_eq!(error.to_string(), "there is no depth model named \"Depth Anything V2\"");
+        for (preprocessor, missing) in [
+            (Preprocessor::Depth, "there is no depth model named \"Depth Anything V2\""),
+            (Preprocessor::Pose, "there is no pose model named \"YOLOv8-pose\""),
+            (Preprocessor::Segments, "there is no segment model named \"SegFormer\""),
+            (Preprocessor::SoftEdge, "there is no soft edge model named \"HED\""),
+        ] {
+            let net = ControlNetOrder { preprocessor, ..ControlNetOrder::default() };
+            let order = Order { control_nets: vec![net], ..Order::default() };
+            let error = order.estimators(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
+            assert_eq!(error.to_string(), missing);
+        }
         for json in [
             r#"{"promt": "a fox"}"#,
             r#"{"loras": [{"path": "/etc/passwd"}]}"#,

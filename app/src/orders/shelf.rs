@@ -8,8 +8,8 @@ use std::{
 use serde::Serialize;
 use sluice_engine::{
     adapters::nearest,
-    checkpoint::Role,
-    models::{Inventory, Item, Kind, Remembered, open_depth, scan},
+    checkpoint::{MapKind, Role},
+    models::{Inventory, Item, Kind, Remembered, scan},
     request::ModelSource,
 };
 
@@ -64,8 +64,8 @@ pub struct Shelf {
     pub ip_adapters: Vec<Shelved>,
     /// Upscalers, beginning with the one that comes with Sluice.
     pub upscalers: Vec<Shelved>,
-    /// Depth estimators, which make maps for ControlNets.
-    pub depth_models: Vec<Shelved>,
+    /// Map estimators, which make maps for ControlNets.
+    pub estimators: BTreeMap<MapKind, Vec<Shelved>>,
     /// Detectors, whose boxes detailers inpaint again.
     pub detectors: Vec<Shelved>,
     /// Whether a path may be given in place of a name.
@@ -78,15 +78,15 @@ impl Shelf {
     /// What is in these folders, from headers.
     pub fn of(folders: &[PathBuf], remembered: &mut Remembered) -> Self {
         let found = scan(folders, remembered, |_, _| ());
-        Self::holding(found.items, folders, |path| open_depth(path).is_ok())
+        Self::holding(found.items, folders)
     }
 
-    /// What is in the folders of an engine elsewhere. Depth estimators have no names there.
+    /// What is in the folders of an engine elsewhere.
     pub fn elsewhere(found: Inventory) -> Self {
-        Self { is_elsewhere: true, ..Self::holding(found.items, &[], |_| false) }
+        Self { is_elsewhere: true, ..Self::holding(found.items, &[]) }
     }
 
-    fn holding(items: Vec<Item>, folders: &[PathBuf], is_depth: impl Fn(&Path) -> bool) -> Self {
+    fn holding(items: Vec<Item>, folders: &[PathBuf]) -> Self {
         let mut shelf = Self {
             models: vec![
                 Shelved::built_in(ModelSource::Starter, "the model for images that comes with Sluice"),
@@ -97,22 +97,23 @@ impl Shelf {
         };
         for item in items {
             let Some(content) = item.content() else { continue };
-            let row = match content.kind {
-                Kind::Model if item.half_of.is_none() => &mut shelf.models,
-                Kind::Adapter => &mut shelf.adapters,
-                Kind::ControlNet => &mut shelf.control_nets,
-                Kind::IpAdapter => &mut shelf.ip_adapters,
-                Kind::Part if is_depth(&item.path) => &mut shelf.depth_models,
-                Kind::Part if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
-                Kind::Part if content.roles.contains(&Role::Detector) => &mut shelf.detectors,
+            let row = match (content.kind, content.maps) {
+                (_, Some(kind)) => shelf.estimators.entry(kind).or_default(),
+                (Kind::Model, _) if item.half_of.is_none() => &mut shelf.models,
+                (Kind::Adapter, _) => &mut shelf.adapters,
+                (Kind::ControlNet, _) => &mut shelf.control_nets,
+                (Kind::IpAdapter, _) => &mut shelf.ip_adapters,
+                (Kind::Part, _) if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
+                (Kind::Part, _) if content.roles.contains(&Role::Detector) => &mut shelf.detectors,
                 _ => continue,
             };
             let (what, family) = (content.what.clone(), content.family.clone());
             row.push(Shelved { name: item.name.clone(), source: source_of(&item), what, family });
         }
-        let Self { models, adapters, control_nets, ip_adapters, upscalers, depth_models, detectors, .. } =
+        let Self { models, adapters, control_nets, ip_adapters, upscalers, estimators, detectors, .. } =
             &mut shelf;
-        for row in [models, adapters, control_nets, ip_adapters, upscalers, depth_models, detectors] {
+        let rows = [models, adapters, control_nets, ip_adapters, upscalers, detectors];
+        for row in rows.into_iter().chain(estimators.values_mut()) {
             tell_apart(row, folders);
         }
         shelf
@@ -156,21 +157,32 @@ impl Shelf {
         self.path("IP-Adapter", &self.ip_adapters, name)
     }
 
-    /// The file or folder of a depth estimator.
-    ///
-    /// # Errors
-    /// When there is none of this name.
-    pub fn depth_model(&self, name: &str) -> Result<PathBuf, OrderError> {
-        self.path("depth model", &self.depth_models, name)
+    /// The map estimators for this kind of map.
+    pub fn estimators(&self, kind: MapKind) -> &[Shelved] {
+        self.estimators.get(&kind).map_or(&[], Vec::as_slice)
     }
 
-    /// The first depth estimator, for orders that name none.
+    /// The file or folder of a map estimator.
+    ///
+    /// # Errors
+    /// When there is none of this name for this kind of map.
+    pub fn estimator(&self, kind: MapKind, name: &str) -> Result<PathBuf, OrderError> {
+        let what = match kind {
+            MapKind::Depth => "depth model",
+            MapKind::Pose => "pose model",
+            MapKind::Segments => "segment model",
+            MapKind::SoftEdge => "soft edge model",
+        };
+        self.path(what, self.estimators(kind), name)
+    }
+
+    /// The first map estimator for this kind of map, for orders that name none.
     ///
     /// # Errors
     /// When there is none.
-    pub fn first_depth_model(&self) -> Result<PathBuf, OrderError> {
-        let first = self.depth_models.first().map_or("Depth Anything V2", |shelved| &shelved.name);
-        self.depth_model(first)
+    pub fn first_estimator(&self, kind: MapKind) -> Result<PathBuf, OrderError> {
+        let first = self.estimators(kind).first().map_or(kind.networks(), |shelved| &shelved.name);
+        self.estimator(kind, first)
     }
 
     /// The file of a detector. Clients know it by the name of the file that it was converted from, such as `face_yolov8n.pt`.

@@ -18,7 +18,7 @@ use axum::{
 use futures_util::{Stream, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::{output::StillFormat, session::JobId};
+use sluice_engine::{checkpoint::MapKind, output::StillFormat, session::JobId};
 use tokio::sync::watch;
 
 use super::{
@@ -170,7 +170,10 @@ async fn models(State(counter): State<Counter>) -> Json<Value> {
         "detectors": names(&shelf.detectors),
         "ip_adapters": names(&shelf.ip_adapters),
         "upscalers": names(&shelf.upscalers),
-        "depth_models": names(&shelf.depth_models),
+        "depth_models": names(shelf.estimators(MapKind::Depth)),
+        "pose_models": names(shelf.estimators(MapKind::Pose)),
+        "segment_models": names(shelf.estimators(MapKind::Segments)),
+        "soft_edge_models": names(shelf.estimators(MapKind::SoftEdge)),
         "default": counter.desk.name_of(&counter.desk.model()),
     }))
 }

@@ -31,7 +31,7 @@ pub fn show(
     let button = if is_narrow {
         widgets::icon_button(ui, icons::PACKAGE, &label)
     } else {
-        let name = chosen.map_or_else(|| tr!("control-nets-depth-none"), model_name);
+        let name = chosen.map_or_else(|| tr!("control-nets-model-none"), model_name);
         widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
     };
     let button = button.on_hover_text(&tip);
@@ -50,7 +50,7 @@ pub fn show(
                     ui.close();
                 }
             }
-            if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-depth-file"), Weight::Plain)
+            if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-model-file"), Weight::Plain)
                 .on_hover_text(&tip)
                 .clicked()
             {

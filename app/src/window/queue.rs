@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use egui::{Popup, PopupCloseBehavior, Rect, Response, Sense, Stroke, Ui, UiBuilder, vec2};
-use sluice_engine::session::JobId;
+use sluice_engine::{checkpoint::MapKind, request::MapOf, session::JobId};
 
 use super::{
     action::{Action, Making},
@@ -166,7 +166,7 @@ impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
         let changed = request.changes_file().map(|path| file_name(path)).unwrap_or_default();
-        let prompt = match (&request.upscale, &request.depth_of, &request.mask_of) {
+        let prompt = match (&request.upscale, &request.map_of, &request.mask_of) {
             _ if request.enhance.is_some() => tr!("queue-enhance"),
             _ if request.describe.is_some() => {
                 let images = request.describe.iter().flat_map(|describe| &describe.images);
@@ -175,14 +175,22 @@ impl Row {
             }
             (None, ..) if request.interpolate.is_some() => tr!("queue-interpolate", name = changed),
             (Some(_), ..) => tr!("queue-upscale", name = changed),
-            (None, Some(image), _) => tr!("queue-depth", name = file_name(image)),
+            (None, Some(MapOf { kind, image }), _) => {
+                let name = file_name(image);
+                match kind {
+                    MapKind::Depth => tr!("queue-depth", name = name),
+                    MapKind::Pose => tr!("queue-pose", name = name),
+                    MapKind::Segments => tr!("queue-segments", name = name),
+                    MapKind::SoftEdge => tr!("queue-soft-edge", name = name),
+                }
+            }
             (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
             (None, None, None) if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
             (None, None, None) => request.prompt.clone(),
         };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
-        let draws_nothing = request.depth_of.is_some() || request.mask_of.is_some() || request.writes();
+        let draws_nothing = request.map_of.is_some() || request.mask_of.is_some() || request.writes();
         let size = match request.changes_file() {
             Some(_) => size,
             None if draws_nothing => String::new(),

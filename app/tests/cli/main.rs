@@ -9,7 +9,6 @@ mod control_nets;
 mod convert;
 #[cfg(unix)]
 mod deploy;
-mod depth;
 mod describe;
 mod detailer;
 mod discreet;
@@ -24,6 +23,7 @@ mod image_prompts;
 mod interpolate;
 #[cfg(target_os = "linux")]
 mod limits;
+mod map;
 mod mask;
 mod memory;
 mod presets;

@@ -106,3 +106,10 @@ reason-stage-interpolate = Zwischenbilder
 reason-stage-make-maps = Karten erstellen
 reason-stage-detect = Erkennen
 reason-stage-write = Schreiben
+
+## Karten
+
+reason-maps-depth = Tiefenkarten
+reason-maps-pose = Posen
+reason-maps-segments = Segmente
+reason-maps-soft-edge = weiche Kanten

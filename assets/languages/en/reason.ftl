@@ -83,3 +83,10 @@ reason-stage-interpolate = interpolate
 reason-stage-make-maps = make maps
 reason-stage-detect = detect
 reason-stage-write = write
+
+## Maps
+
+reason-maps-depth = depth maps
+reason-maps-pose = poses
+reason-maps-segments = segments
+reason-maps-soft-edge = soft edges

@@ -90,3 +90,10 @@ reason-stage-interpolate = interpolación
 reason-stage-make-maps = creación de mapas
 reason-stage-detect = detección
 reason-stage-write = escribir
+
+## Mapas
+
+reason-maps-depth = mapas de profundidad
+reason-maps-pose = poses
+reason-maps-segments = segmentos
+reason-maps-soft-edge = bordes suaves

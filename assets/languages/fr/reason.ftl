@@ -90,3 +90,10 @@ reason-stage-interpolate = interpolation
 reason-stage-make-maps = création de cartes
 reason-stage-detect = détection
 reason-stage-write = écriture
+
+## Cartes
+
+reason-maps-depth = cartes de profondeur
+reason-maps-pose = poses
+reason-maps-segments = segments
+reason-maps-soft-edge = contours doux

@@ -90,3 +90,10 @@ reason-stage-interpolate = フレーム補間
 reason-stage-make-maps = マップの作成
 reason-stage-detect = 検出
 reason-stage-write = 執筆
+
+## マップ
+
+reason-maps-depth = 深度マップ
+reason-maps-pose = ポーズ
+reason-maps-segments = セグメント
+reason-maps-soft-edge = 柔らかい輪郭

@@ -90,3 +90,10 @@ reason-stage-interpolate = 插帧
 reason-stage-make-maps = 生成引导图
 reason-stage-detect = 检测
 reason-stage-write = 写作
+
+## 引导图
+
+reason-maps-depth = 深度图
+reason-maps-pose = 姿势
+reason-maps-segments = 分割
+reason-maps-soft-edge = 柔和边缘

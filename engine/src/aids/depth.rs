@@ -3,13 +3,16 @@
 
 use std::path::Path;
 
+use candle_core::Tensor as Values;
+
 use super::{
     depth_names::{Naming, vision},
+    estimator::{COLOURS, Drawn, MapEstimator, normalized_planes, refused, with_short_side},
     own,
     places::shares,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Role, TensorTable},
+    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, MapKind, Role, TensorTable},
     nn::{
         Conv2d, Error, Mask, Result as TensorResult, Tensor, attention, bail, gated_add, gelu, linear,
         resize_bilinear,
@@ -20,13 +23,9 @@ use crate::{
 /// Pixels along each side of a patch.
 const PATCH: usize = 14;
 /// The shorter side of what the network sees.
-const SHORT: usize = 518;
-/// The longer side of what it sees is at most so many times the shorter one.
-const LONGEST: usize = 3;
+const SHORT: u32 = 518;
 /// Width of an attention head.
 const HEAD: usize = 64;
-/// Channels of an image.
-const COLOURS: usize = 3;
 /// Added to the variance in every norm.
 const EPS: f64 = 1e-6;
 /// States of the vision transformer that the head reads.
@@ -49,31 +48,23 @@ pub struct DepthAnything {
     last: usize,
 }
 
-/// A depth estimator and the location of its weights.
-pub struct Opened {
-    /// The network.
-    pub network: DepthAnything,
-    /// Location of its weights.
-    pub component: Component,
+/// Why a file cannot be used.
+fn unfit(path: &Path, reason: impl Into<String>) -> CheckpointError {
+    refused(path, MapKind::Depth, reason)
 }
 
-fn refused(path: &Path, reason: impl Into<String>) -> CheckpointError {
-    CheckpointError::Depth { path: path.to_owned(), reason: reason.into() }
-}
-
-/// Whether a checkpoint is a depth estimator that can be opened.
-pub fn is_depth_estimator(checkpoint: &Checkpoint) -> bool {
+/// Whether a checkpoint is Depth Anything.
+pub(super) fn is_depth_anything(checkpoint: &Checkpoint) -> bool {
     own(checkpoint).is_some_and(|tensors| Naming::of(tensors).is_some())
 }
 
-/// Opens the depth estimator in a checkpoint. Reads no weights.
-///
-/// # Errors
-/// When it has none, or a tensor is missing or has another shape.
-pub fn open(checkpoint: &Checkpoint) -> Result<Opened, CheckpointError> {
+/// Opens the network in a checkpoint, see [`super::open_estimator`].
+pub(super) fn open_depth_anything(
+    checkpoint: &Checkpoint,
+) -> Result<(DepthAnything, Component), CheckpointError> {
     let path = &checkpoint.path;
     let found = own(checkpoint).and_then(|tensors| Some((tensors, Naming::of(tensors)?)));
-    let (tensors, naming) = found.ok_or_else(|| refused(path, "it is no Depth Anything network"))?;
+    let (tensors, naming) = found.ok_or_else(|| unfit(path, "it is no Depth Anything network"))?;
     let network = DepthAnything::found(path, tensors, naming)?;
     let mut specs = vision(network.layers, network.width, network.side, PATCH);
     specs.push(network.head_spec());
@@ -85,7 +76,7 @@ pub fn open(checkpoint: &Checkpoint) -> Result<Opened, CheckpointError> {
         |name| naming.stored(name),
         path,
     )?;
-    Ok(Opened { network, component })
+    Ok((network, component))
 }
 
 impl DepthAnything {
@@ -97,34 +88,31 @@ impl DepthAnything {
         let whole = |name: &str| shape(&naming.stored(&format!("backbone.{name}")).name);
         let head = |name: &str| shape(&naming.of_head(name));
         let (&[_, _, width], &[_, places, _]) = (whole("cls_token"), whole("pos_embed")) else {
-            return Err(refused(path, "the embeddings of its vision transformer are missing"));
+            return Err(unfit(path, "the embeddings of its vision transformer are missing"));
         };
         let side = places.saturating_sub(1).isqrt();
         if width == 0 || !width.is_multiple_of(HEAD) || side == 0 || side * side + 1 != places {
-            return Err(refused(
-                path,
-                format!("{width} channels and {places} places are those of no DINOv2"),
-            ));
+            return Err(unfit(path, format!("{width} channels and {places} places are those of no DINOv2")));
         }
         let is_there = |layer: &usize| tensors.contains_key(&format!("{}norm1.weight", naming.layer(*layer)));
         let layers = (0..).take_while(is_there).count();
         if layers < STATES {
-            return Err(refused(path, format!("its vision transformer has {layers} layers")));
+            return Err(unfit(path, format!("its vision transformer has {layers} layers")));
         }
         if tensors.keys().any(|name| name.starts_with(&naming.layer(0)) && name.contains("mlp.w")) {
-            return Err(refused(path, "it is the giant one, whose layers are of another kind"));
+            return Err(unfit(path, "it is the giant one, whose layers are of another kind"));
         }
         let mut channels = [0; STATES];
         for (number, channels) in channels.iter_mut().enumerate() {
             let &[outputs, ..] = head(&format!("projects.{number}.weight")) else {
-                return Err(refused(path, format!("projection {} of its head is missing", number + 1)));
+                return Err(unfit(path, format!("projection {} of its head is missing", number + 1)));
             };
             *channels = outputs;
         }
         let (&[joined, ..], &[last, ..]) =
             (head("scratch.layer1_rn.weight"), head("scratch.output_conv2.0.weight"))
         else {
-            return Err(refused(path, "a convolution of its head is missing"));
+            return Err(unfit(path, "a convolution of its head is missing"));
         };
         Ok(Self { width, layers, side, channels, joined, last })
     }
@@ -158,34 +146,9 @@ impl DepthAnything {
             .conv("scratch.output_conv2.2", 1, last, 1)
     }
 
-    /// What people call its size.
-    pub fn size(&self) -> &'static str {
-        match self.width {
-            384 => "small",
-            768 => "base",
-            1024 => "large",
-            _ => "of another size",
-        }
-    }
-
-    /// Height and width of what the network is given of an image of a height and width.
-    pub fn sees(&self, [height, width]: [u32; 2]) -> [usize; 2] {
-        let (short, long) = (height.min(width).max(1) as usize, height.max(width) as usize);
-        let patches =
-            |pixels: usize| ((pixels + PATCH / 2) / PATCH).clamp(1, LONGEST * SHORT / PATCH) * PATCH;
-        let longer = patches(SHORT * long / short);
-        if height > width { [longer, SHORT] } else { [SHORT, longer] }
-    }
-
-    /// Means and deviations of the channels of images, in 0…1.
-    pub const SPREAD: [[f32; 3]; 2] = [[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]];
-
     /// How near each pixel of a normalized image `[1, 3, height, width]` is, `[1, 1, height, width]` in f32: the inverse of
     /// its distance, in no unit. Height and width are multiples of 14.
-    ///
-    /// # Errors
-    /// When weights cannot be read, memory runs out, or the run is cancelled.
-    pub fn estimate(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
+    fn nearness(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
         let (_, _, height, width) = image.dims4()?;
         let grid = [height / PATCH, width / PATCH];
         let read = self.read_layers();
@@ -304,6 +267,55 @@ impl DepthAnything {
     }
 }
 
+impl MapEstimator for DepthAnything {
+    fn kind(&self) -> MapKind {
+        MapKind::Depth
+    }
+
+    fn size(&self) -> &'static str {
+        match self.width {
+            384 => "small",
+            768 => "base",
+            1024 => "large",
+            _ => "of another size",
+        }
+    }
+
+    fn scaled(&self, size: [u32; 2]) -> [u32; 2] {
+        with_short_side(size, SHORT, PATCH as u32)
+    }
+
+    fn values(&self, _: [u32; 2], pixels: &[u8]) -> Vec<f32> {
+        normalized_planes(pixels)
+    }
+
+    fn estimate(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Vec<Tensor>, RunError> {
+        Ok(vec![self.nearness(blocks, image)?])
+    }
+
+    fn drawn(&self, _: [u32; 2], said: &[Values]) -> TensorResult<Option<Drawn>> {
+        let [nearness] = said else { bail!("depths are one tensor, not {}", said.len()) };
+        let (_, _, height, width) = nearness.dims4()?;
+        let shades = shades(&nearness.flatten_all()?.to_vec1::<f32>()?);
+        let size = [height as u32, width as u32];
+        Ok(shades.map(|shades| Drawn::of_shades(shades.into_iter(), size)))
+    }
+}
+
+/// From the smallest value, black, to the largest, white; `None` if a value is not finite.
+fn shades(nearness: &[f32]) -> Option<Vec<u8>> {
+    let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
+    for value in nearness {
+        if !value.is_finite() {
+            return None;
+        }
+        (least, most) = (least.min(*value), most.max(*value));
+    }
+    // Where everything is equally far, nothing is near.
+    let range = if most > least { most - least } else { 1.0 };
+    Some(nearness.iter().map(|value| (255.0 * (value - least) / range).round() as u8).collect())
+}
+
 /// A unit of two convolutions around which the values also go.
 fn unit(w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
     let inner = w.conv2d(&format!("{name}.conv1"), &x.relu()?, Conv2d::SAME_3X3)?.relu()?;
@@ -326,6 +338,13 @@ fn enlarged(w: &Weights<'_>, name: &str, x: &Tensor, channels: usize, side: usiz
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn near_is_white_and_far_is_black() {
+        assert_eq!(shades(&[2.0, 4.0, 3.0]), Some(vec![0, 255, 128]));
+        assert_eq!(shades(&[7.0, 7.0]), Some(vec![0, 0]));
+        assert_eq!(shades(&[1.0, f32::NAN]), None);
+    }
 
     #[test]
     fn the_shorter_side_is_the_trained_one_and_the_longer_one_whole_patches() {

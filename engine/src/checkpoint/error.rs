@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf};
 
-use super::Role;
+use super::{MapKind, Role};
 
 /// A model that cannot be opened or read.
 #[derive(Debug, thiserror::Error)]
@@ -181,13 +181,21 @@ pub enum CheckpointError {
         /// The file.
         path: PathBuf,
     },
-    /// A file that is no depth estimator, or one of a kind that is not supported.
-    #[error("{} cannot make depth maps: {reason}", .path.display())]
-    Depth {
+    /// A file that is no map estimator for maps of this kind, or one that is not supported.
+    #[error("{} cannot make {}: {reason}", .path.display(), .maps.maps())]
+    MapEstimator {
         /// The file.
         path: PathBuf,
+        /// What it is to make.
+        maps: MapKind,
         /// Why not.
         reason: String,
+    },
+    /// A map estimator as a Python pickle.
+    #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
+    PickledEstimator {
+        /// The file.
+        path: PathBuf,
     },
     /// A file that is no segmenter, or one of a kind that is not supported.
     #[error("{} cannot make masks: {reason}", .path.display())]
@@ -411,9 +419,27 @@ impl CheckpointError {
             Self::Interpolator { .. } => {
                 "Choose a .safetensors file of RIFE 4, such as rife_v4.26.safetensors.".to_owned()
             }
-            Self::Depth { .. } => {
-                "Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as \
-                transformers saves it."
+            Self::MapEstimator { maps, .. } => match maps {
+                MapKind::Depth => {
+                    "Choose a .safetensors file of Depth Anything V2 small, base or large, or the folder of one as \
+                    transformers saves it."
+                }
+                MapKind::Pose => {
+                    "Choose a .safetensors file of YOLOv8-pose, such as yolov8n-pose, converted as \
+                    docs/controlnet.md says."
+                }
+                MapKind::Segments => {
+                    "Choose a .safetensors file of SegFormer (B0 to B5) for ADE20K, or the folder of one as \
+                    transformers saves it."
+                }
+                MapKind::SoftEdge => {
+                    "Choose a .safetensors file of HED, such as ControlNetHED, converted as docs/controlnet.md says."
+                }
+            }
+            .to_owned(),
+            Self::PickledEstimator { .. } => {
+                "Sluice never opens such files. Look for a .safetensors version, or convert \
+                it as docs/controlnet.md says."
                     .to_owned()
             }
             Self::Segmenter { .. } => {

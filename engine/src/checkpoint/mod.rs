@@ -14,6 +14,7 @@ mod header;
 mod json;
 mod layout;
 mod llama_names;
+mod map_kind;
 mod metadata;
 mod noise_half;
 mod quantization;
@@ -38,6 +39,7 @@ pub use layout::{
     Checkpoint, HollowFolder, HollowPart, HollowTensor, Layout, Part, folders_in, is_diffusers,
     is_model_folder, may_be_model, read_folder,
 };
+pub use map_kind::MapKind;
 pub use noise_half::NoiseHalf;
 pub use quantization::encoding_of;
 pub use quantization_error::{Errors, sampled_errors};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    DepthEstimators, Detectors, FAMILIES, Interpolators, Model, Segmenters, Task, Upscalers,
+    Detectors, FAMILIES, Interpolators, MapEstimators, Model, Segmenters, Task, Upscalers,
     adapter_marks::AdapterMark, known, stages,
 };
 use crate::{
@@ -163,8 +163,8 @@ pub(super) fn open_checkpoint(mut checkpoint: Checkpoint) -> Result<Model, Check
     if Interpolators.recognises(&checkpoint) {
         return Interpolators.open(&checkpoint);
     }
-    if DepthEstimators.recognises(&checkpoint) {
-        return DepthEstimators.open(&checkpoint);
+    if MapEstimators.recognises(&checkpoint) {
+        return MapEstimators.open(&checkpoint);
     }
     if Segmenters.recognises(&checkpoint) {
         return Segmenters.open(&checkpoint);

@@ -7,10 +7,10 @@ pub mod chroma;
 mod control_nets;
 pub mod cosmos;
 mod denoiser;
-mod depth;
 mod detailer;
 mod detectors;
 pub mod ernie;
+mod estimators;
 mod family;
 pub mod flux;
 pub mod flux2;
@@ -51,8 +51,8 @@ pub use denoiser::{
     Conditioning, ControlImage, Denoiser, DenoiserInput, FollowedMap, GivenFrames, ImageTokens, LatentShape,
     MapForm, Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,
 };
-pub use depth::{DepthEstimators, open_depth};
 pub use detectors::{Detectors, open_detector};
+pub use estimators::{MapEstimators, open_estimator};
 pub use family::{Family, open};
 pub use interpolators::{Interpolators, open_interpolator};
 pub use inventory::{

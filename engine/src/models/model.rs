@@ -4,14 +4,11 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc};
 
 use super::{ClipFrames, Denoiser, Family, MapForm, Task, detailer, hires, stages::overlap};
 use crate::{
-    aids::{DepthAnything, Detector, Segmenter},
+    aids::{Detector, MapEstimator, Segmenter},
     checkpoint::{Checkpoint, CheckpointError, Component, FileStamp, Layout, Part, Role},
     interpolation::Ifnet,
     memory::MemoryPreferences,
-    request::{
-        ComputeDtype, ControlMode, GuidanceOptions, Mode, Preprocessor, References, Request, RequestError,
-        Sampler,
-    },
+    request::{ComputeDtype, ControlMode, GuidanceOptions, Mode, References, Request, RequestError, Sampler},
     sampling::{OwnLevels, Training},
     text::{ClipVision, ImagePrompter, Manner, SeenSize, TextEncoder, Tokens, VisionTower, Writer},
     upscale::Upscaler,
@@ -67,8 +64,8 @@ pub enum Network {
     Upscaler(Arc<dyn Upscaler>),
     /// Makes the frames between those of a clip.
     Interpolator(Arc<Ifnet>),
-    /// Makes depth maps of images.
-    Depth(Arc<DepthAnything>),
+    /// Makes maps of images for ControlNets.
+    MapEstimator(Arc<dyn MapEstimator>),
     /// Makes masks of parts of images.
     Segmenter(Arc<Segmenter>),
     /// Finds faces, hands or persons in images.
@@ -257,11 +254,7 @@ impl Model {
         if let Some(prompting) = self.prompting(request) {
             tasks.insert(0, prompting);
         }
-        let count = request.control_nets.iter().filter(|net| net.preprocessor == Preprocessor::Depth).count();
-        if let Some(estimator) = self.depth().filter(|_| count > 0) {
-            let sizes = vec![[request.width, request.height]; count];
-            tasks.insert(0, Task::Depth { estimator, sizes });
-        }
+        tasks.splice(..0, self.map_stages(request));
         tasks
     }
 
@@ -328,14 +321,6 @@ impl Model {
     pub fn interpolator(&self) -> Option<Used<Ifnet>> {
         self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
             Network::Interpolator(network) => Some(Used { part, network: Arc::clone(network) }),
-            _ => None,
-        })
-    }
-
-    /// Its depth estimator, if it is one or has one.
-    pub fn depth(&self) -> Option<Used<DepthAnything>> {
-        self.parts.iter().enumerate().find_map(|(part, own)| match &own.network {
-            Network::Depth(network) => Some(Used { part, network: Arc::clone(network) }),
             _ => None,
         })
     }
@@ -443,11 +428,13 @@ impl Model {
             };
         }
         let generates = self.denoisers().next().is_some();
-        match (&request.depth_of, self.depth()) {
-            (Some(_), Some(_)) => return Ok(()),
-            (Some(_), None) => return Err(RequestError::NoDepthModel),
-            (None, Some(_)) if !generates => return Err(RequestError::OnlyMakesDepth),
-            (None, _) => {}
+        match &request.map_of {
+            Some(map) if self.estimator(map.kind).is_some() => return Ok(()),
+            Some(map) => return Err(RequestError::NoMapEstimator(map.kind)),
+            None if !generates && self.estimators().next().is_some() => {
+                return Err(RequestError::OnlyMakesMaps);
+            }
+            None => {}
         }
         match (&request.mask_of, self.segmenter()) {
             (Some(mask), Some(_)) => return mask.validate([request.width, request.height]),

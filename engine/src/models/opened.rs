@@ -8,12 +8,12 @@ use std::{
 };
 
 use super::{
-    Model, open, open_depth, open_detector, open_interpolator, open_language_model, open_segmenter,
+    Model, open, open_detector, open_estimator, open_interpolator, open_language_model, open_segmenter,
     open_upscaler,
 };
 use crate::{
-    checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, Part, read_json},
-    request::{ControlNet, ImagePrompt, ModelSource, Preprocessor, Redux, Refiner, Request},
+    checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, MapKind, Part, read_json},
+    request::{ControlNet, ImagePrompt, ModelSource, Redux, Refiner, Request},
     text::ReduxTower,
 };
 
@@ -31,7 +31,7 @@ pub struct OpenedModels {
 #[derive(Debug)]
 struct Known {
     path: PathBuf,
-    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the depth estimator, the detectors, the frame
+    /// The refiner, the Redux model, the IP-Adapters, the ControlNets, the map estimators, the detectors, the frame
     /// interpolator and the upscaler that it is used with.
     beside: Vec<PathBuf>,
     stamps: Vec<FileStamp>,
@@ -66,8 +66,8 @@ impl OpenedModels {
         if request.interpolate.is_some() {
             return self.alone(&path, open_interpolator);
         }
-        if request.depth_of.is_some() {
-            return self.depth(&path);
+        if let Some(map) = &request.map_of {
+            return self.estimator(&path, map.kind);
         }
         if request.mask_of.is_some() {
             return self.alone(&path, open_segmenter);
@@ -92,9 +92,10 @@ impl OpenedModels {
             beside.extend(request.control_nets.iter().map(|net| &net.model));
             model = self.keep(&path, &beside, || controlled(&model, &request.control_nets))?;
         }
-        if let Some(depth) = depth_model(request) {
-            beside.push(depth);
-            model = self.keep(&path, &beside, || self.seeing_depth(&model, depth))?;
+        let estimators = estimators(request);
+        if !estimators.is_empty() {
+            beside.extend(estimators.iter().map(|(_, path)| *path));
+            model = self.keep(&path, &beside, || self.mapping(&model, &estimators))?;
         }
         if !request.detailers.is_empty() {
             beside.extend(request.detectors());
@@ -121,8 +122,9 @@ impl OpenedModels {
         if !request.control_nets.is_empty() {
             model = Arc::new(controlled(&model, &request.control_nets)?.0);
         }
-        if let Some(path) = depth_model(request) {
-            model = Arc::new(self.seeing_depth(&model, path)?.0);
+        let estimators = estimators(request);
+        if !estimators.is_empty() {
+            model = Arc::new(self.mapping(&model, &estimators)?.0);
         }
         if !request.detailers.is_empty() {
             model = Arc::new(self.detailing(&model, request)?.0);
@@ -140,8 +142,16 @@ impl OpenedModels {
         self.alone(path, open_upscaler)
     }
 
-    fn depth(&self, path: &Path) -> Result<Arc<Model>, CheckpointError> {
-        self.alone(path, open_depth)
+    /// What makes this kind of map.
+    fn estimator(&self, path: &Path, kind: MapKind) -> Result<Arc<Model>, CheckpointError> {
+        let open = || {
+            let model = open_estimator(path, kind)?;
+            let stamps = stamps(&model);
+            Ok((model, stamps))
+        };
+        let model = self.keep(path, &[], open)?;
+        // What was opened before may make other maps.
+        if model.estimator(kind).is_some() { Ok(model) } else { open().map(|(model, _)| Arc::new(model)) }
     }
 
     /// A language model. A vision tower beside its file may come later.
@@ -179,11 +189,19 @@ impl OpenedModels {
         Ok((prompted, stamps))
     }
 
-    /// A model with a depth estimator before all else.
-    fn seeing_depth(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
-        let depth = self.depth(path)?;
-        let joined = model.clone().with_depth(&depth);
-        Ok((joined, [stamps(model), stamps(&depth)].concat()))
+    /// A model with what makes the maps of its ControlNets.
+    fn mapping(
+        &self,
+        model: &Model,
+        estimators: &[(MapKind, &PathBuf)],
+    ) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
+        let (mut joined, mut all) = (model.clone(), stamps(model));
+        for (kind, path) in estimators {
+            let estimator = self.estimator(path, *kind)?;
+            joined = joined.with_estimators(&estimator);
+            all.extend(stamps(&estimator));
+        }
+        Ok((joined, all))
     }
 
     fn enlarging(&self, model: &Model, path: &Path) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
@@ -310,10 +328,10 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
     Ok(Part { config, ..part })
 }
 
-/// The depth estimator of a request in which a ControlNet follows depths.
-fn depth_model(request: &Request) -> Option<&PathBuf> {
-    let follows = |net: &ControlNet| net.preprocessor == Preprocessor::Depth;
-    request.depth_model.as_ref().filter(|_| request.control_nets.iter().any(follows))
+/// The map estimators of a request for the maps that its ControlNets follow.
+fn estimators(request: &Request) -> Vec<(MapKind, &PathBuf)> {
+    let kinds = request.map_kinds().into_iter();
+    kinds.filter_map(|kind| Some((kind, request.estimators.get(&kind)?))).collect()
 }
 
 /// The file of the upscaler that a request has between two passes.

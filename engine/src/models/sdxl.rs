@@ -85,7 +85,7 @@ impl Family for Sdxl {
             | Network::Autoencoder(_)
             | Network::Upscaler(_)
             | Network::Interpolator(_)
-            | Network::Depth(_)
+            | Network::MapEstimator(_)
             | Network::Segmenter(_)
             | Network::Detector(_)
             | Network::Writer(_) => None,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Denoiser, Denoising, GivenFrames, MapForm, Model, Used};
 use crate::{
-    aids::{DepthAnything, Detector, Segmenter},
+    aids::{Detector, MapEstimator, Segmenter},
     interpolation::Ifnet,
     memory::StageKind,
     request::{Canvas, Interpolation, Mode, Request},
@@ -59,10 +59,10 @@ pub enum Task {
         /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
     },
-    /// Makes depth maps of images.
-    Depth {
-        /// The depth estimator.
-        estimator: Used<DepthAnything>,
+    /// Makes maps of images for ControlNets, all of one kind.
+    MakeMaps {
+        /// What makes them.
+        estimator: Used<dyn MapEstimator>,
         /// Width and height of each.
         sizes: Vec<[u32; 2]>,
     },
@@ -288,7 +288,7 @@ impl Task {
             Self::Decode { .. } => StageKind::Decode,
             Self::Enlarge { .. } | Self::Upscale { .. } => StageKind::Upscale,
             Self::Interpolate { .. } => StageKind::Interpolate,
-            Self::Depth { .. } | Self::Segment { .. } => StageKind::Preprocess,
+            Self::MakeMaps { .. } | Self::Segment { .. } => StageKind::Preprocess,
             Self::Detect { .. } => StageKind::Detect,
             Self::Write { .. } => StageKind::Write,
         }

@@ -67,7 +67,7 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     let Request { width, height, steps, guidance, sampler, schedule, .. } = &settings.request;
     if settings.request.upscale.is_some()
         || settings.request.interpolate.is_some()
-        || settings.request.depth_of.is_some()
+        || settings.request.map_of.is_some()
         || settings.request.mask_of.is_some()
     {
         // Nothing else is known of an image that was not generated here.

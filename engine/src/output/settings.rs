@@ -153,7 +153,7 @@ impl Settings {
     /// The request that generates only this image.
     pub fn picture_request(&self) -> Request {
         let request = self.request.clone();
-        Request { seed: self.seed, batch: 1, depth_of: None, mask_of: None, detail_of: None, ..request }
+        Request { seed: self.seed, batch: 1, map_of: None, mask_of: None, detail_of: None, ..request }
     }
 
     /// The settings in the format of A1111's web UI.

@@ -16,7 +16,7 @@ use super::{
     resolve::{Resolved, conditioning, last_states},
 };
 use crate::{
-    aids::{DepthAnything, Prompt, Segmenter},
+    aids::{MapEstimator, Prompt, Segmenter},
     interpolation::Ifnet,
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
@@ -110,7 +110,7 @@ pub fn workload(model: &Model, resolved: &Resolved, trace: &Trace) -> Result<Wor
             Task::EncodeEnlarged { autoencoder } => estimate.encode_enlarged(number, autoencoder)?,
             Task::Upscale { upscaler } => estimate.upscale(upscaler)?,
             Task::Interpolate { interpolator, how } => estimate.interpolate(interpolator, *how)?,
-            Task::Depth { estimator, sizes } => estimate.depth(estimator, sizes)?,
+            Task::MakeMaps { estimator, sizes } => estimate.make_maps(estimator, sizes)?,
             Task::Segment { segmenter } => estimate.segment(segmenter)?,
             Task::Write { writer, vision } => estimate.write(writer, vision.as_ref())?,
         };
@@ -389,11 +389,7 @@ impl Estimator<'_> {
             let pixels = size.iter().product::<usize>() * PIXEL_BYTES;
             let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
             let tile = side.map(|side| side as u32);
-            let scratch = match network.multiplies_by_library() {
-                true => self.trace.computes().product_scratch() * size_of::<f32>(),
-                false => 0,
-            };
-            Ok(Work { tile, carried: LISTS + canvas + scratch as u64, blocks: each.collect() })
+            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])
@@ -436,10 +432,10 @@ impl Estimator<'_> {
         Ok(seeing.into_iter().chain([PartUse { part: *part, ways: vec![work] }]).collect())
     }
 
-    /// The work of making depth maps of images of these widths and heights, one after the other.
-    fn depth(
+    /// The work of making maps of images of these widths and heights, one after the other.
+    fn make_maps(
         &self,
-        Used { part, network }: &Used<DepthAnything>,
+        Used { part, network }: &Used<dyn MapEstimator>,
         sizes: &[[u32; 2]],
     ) -> Result<Vec<PartUse>, PipelineError> {
         self.trace.take();
@@ -447,12 +443,7 @@ impl Estimator<'_> {
         for &[width, height] in sizes {
             let [rows, columns] = network.sees([height, width]);
             let image = self.trace.tensor(&[1, 3, rows, columns], DType::F32);
-            let nearness = network.estimate(blocks.blocks(), &image)?;
-            drop(image);
-            if self.trace.computes().is_processor() {
-                // The values of pixels, one after the other.
-                nearness.neg()?;
-            }
+            network.estimate(blocks.blocks(), &image)?;
         }
         let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok(vec![PartUse { part: *part, ways: vec![work] }])
@@ -476,7 +467,11 @@ impl Estimator<'_> {
             let pixels = size.iter().product::<usize>() * network.factor().pow(2) * PIXEL_BYTES;
             let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
             let tile = side.map(|side| side as u32);
-            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
+            let scratch = match network.multiplies_by_library() {
+                true => self.trace.computes().product_scratch() * size_of::<f32>(),
+                false => 0,
+            };
+            Ok(Work { tile, carried: LISTS + canvas + scratch as u64, blocks: each.collect() })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])

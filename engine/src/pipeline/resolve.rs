@@ -59,8 +59,8 @@ impl Resolved {
             return Err(RequestError::InterpolatesImage.into());
         }
         let request = &changed.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
-        let seen = request.mask_of.as_ref().map(|mask| &mask.image);
-        let request = &match request.depth_of.as_ref().or(seen) {
+        let masked = request.mask_of.as_ref().map(|mask| &mask.image);
+        let request = &match request.map_of.as_ref().map(|map| &map.image).or(masked) {
             Some(path) => {
                 let [width, height] = size_of(path)?;
                 Request { width, height, frames: 1, batch: 1, ..request.clone() }

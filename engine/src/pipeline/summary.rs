@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    checkpoint::{Block, CheckpointError, Role, read_toml},
+    checkpoint::{Block, CheckpointError, MapKind, Role, read_toml},
     models::{Model, ModelPart},
     request::{ControlMode, Mode, ModelSource, References, Request, Sampler, Schedule},
 };
@@ -54,6 +54,9 @@ pub struct ModelSummary {
     /// Whether [`Request::image_prompts`](crate::request::Request::image_prompts) can be used.
     #[serde(default)]
     pub takes_ip_adapters: bool,
+    /// The kind of maps that it makes, if it is a map estimator.
+    #[serde(default)]
+    pub maps: Option<MapKind>,
     /// The kinds of maps that ControlNets for it can be told.
     #[serde(default)]
     pub control_modes: Vec<ControlMode>,
@@ -193,6 +196,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         takes_redux: model.family.takes_redux(),
         takes_control_nets: model.takes_control_nets(),
         takes_ip_adapters: model.takes_ip_adapters(),
+        maps: model.estimators().next().map(|estimator| estimator.network.kind()),
         control_modes: model.control_modes().to_vec(),
         frame_multiple: model.frame_multiple(),
         modes: model.modes().to_vec(),

@@ -1,10 +1,11 @@
 //! ControlNets: networks that steer an image along the edges, depths or poses of another one.
 
-use std::{ops::Range, path::PathBuf};
+use std::{collections::BTreeSet, ops::Range, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, RequestError};
+use super::{Fit, Request, RequestError};
+use crate::checkpoint::MapKind;
 
 /// A ControlNet (Zhang et al. 2023, arXiv:2302.05543) with the image that it follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,13 +56,19 @@ pub enum Preprocessor {
     Color,
     /// The input image of the request without its masked part.
     Inpaint,
-    /// White what is near and black what is far, by the depth estimator of the request.
+    /// White what is near and black what is far, by a map estimator of the request, as those that follow.
     Depth,
+    /// The joints of persons, and lines between them, in the colours of OpenPose.
+    Pose,
+    /// What is where, as areas in the colours of ADE20K.
+    Segments,
+    /// Soft edges, white on black.
+    SoftEdge,
 }
 
 impl Preprocessor {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::None,
         Self::Canny,
         Self::Lineart,
@@ -73,6 +80,9 @@ impl Preprocessor {
         Self::Color,
         Self::Inpaint,
         Self::Depth,
+        Self::Pose,
+        Self::Segments,
+        Self::SoftEdge,
     ];
 
     /// The name on the command line and in saved settings.
@@ -89,6 +99,29 @@ impl Preprocessor {
             Self::Color => "color",
             Self::Inpaint => "inpaint",
             Self::Depth => "depth",
+            Self::Pose => "pose",
+            Self::Segments => "segments",
+            Self::SoftEdge => "soft_edge",
+        }
+    }
+
+    /// The kind of map for which it needs a map estimator.
+    pub fn estimated(self) -> Option<MapKind> {
+        match self {
+            Self::Depth => Some(MapKind::Depth),
+            Self::Pose => Some(MapKind::Pose),
+            Self::Segments => Some(MapKind::Segments),
+            Self::SoftEdge => Some(MapKind::SoftEdge),
+            Self::None
+            | Self::Canny
+            | Self::Lineart
+            | Self::Scribble
+            | Self::Invert
+            | Self::Gray
+            | Self::Blur
+            | Self::Tile
+            | Self::Color
+            | Self::Inpaint => None,
         }
     }
 
@@ -101,12 +134,14 @@ impl Preprocessor {
     fn mode(self) -> Option<ControlMode> {
         match self {
             Self::Canny | Self::Lineart => Some(ControlMode::Canny),
-            Self::Scribble => Some(ControlMode::SoftEdge),
+            Self::Scribble | Self::SoftEdge => Some(ControlMode::SoftEdge),
             Self::Gray => Some(ControlMode::Gray),
             Self::Blur => Some(ControlMode::Blur),
             Self::Tile => Some(ControlMode::Tile),
             Self::Inpaint => Some(ControlMode::Inpaint),
             Self::Depth => Some(ControlMode::Depth),
+            Self::Pose => Some(ControlMode::Pose),
+            Self::Segments => Some(ControlMode::Segments),
             Self::None | Self::Invert | Self::Color => None,
         }
     }
@@ -171,6 +206,13 @@ impl ControlMode {
             Self::Segments => "segments",
             Self::Inpaint => "inpaint",
         }
+    }
+}
+
+impl Request {
+    /// The kinds of maps that its ControlNets follow and networks make, each once.
+    pub fn map_kinds(&self) -> BTreeSet<MapKind> {
+        self.control_nets.iter().filter_map(|net| net.preprocessor.estimated()).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Detailers: what a detector finds in an image is inpainted again, each at full resolution.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -160,7 +160,7 @@ impl Request {
             refiner: None,
             regions: Regions::default(),
             control_nets: Vec::new(),
-            depth_model: None,
+            estimators: BTreeMap::new(),
             smooth: None,
             detailers: Vec::new(),
             detail_of: None,

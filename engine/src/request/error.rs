@@ -5,6 +5,7 @@ use super::{
     LARGEST_SHIFT, Mode, Outpaint, REFERENCE_SIDES, Redux, Regions, STRONGEST_CONTROL, Schedule, SourceMask,
     WIDEST_BLUR, Windows,
 };
+use crate::checkpoint::MapKind;
 
 /// Why a request is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -41,14 +42,14 @@ pub enum RequestError {
         "this model is an upscaler, which enlarges images and generates none; use `sluice upscale`, or Upscale… in the window"
     )]
     OnlyUpscales,
-    /// A depth estimator is to generate.
+    /// A map estimator is to generate.
     #[error(
-        "this model makes depth maps and generates no images; use `sluice depth`, or a ControlNet that follows depths"
+        "this model makes maps and generates no images; use `sluice map`, or a ControlNet with such a preprocessor"
     )]
-    OnlyMakesDepth,
-    /// Depth maps without what makes them.
-    #[error("a depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2")]
-    NoDepthModel,
+    OnlyMakesMaps,
+    /// Maps without what makes them.
+    #[error("no model is chosen that makes {}; choose a .safetensors file of {}", .0.maps(), .0.networks())]
+    NoMapEstimator(MapKind),
     /// A segmenter is to generate.
     #[error(
         "this model makes masks and generates no images; use `sluice mask`, or the tools for masks in the window"

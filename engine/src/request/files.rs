@@ -22,7 +22,7 @@ impl Request {
         if let ModelSource::Path(path) = &mut self.model {
             models.push(path);
         }
-        models.extend(&mut self.depth_model);
+        models.extend(self.estimators.values_mut());
         models.extend(self.smooth.as_mut().map(|smooth| &mut smooth.model));
         models.extend(self.refiner.as_mut().map(|refiner| &mut refiner.path));
         models.extend(self.detailers.iter_mut().map(|detailer| &mut detailer.model));
@@ -55,7 +55,7 @@ impl Request {
             models.push(&mut prompt.adapter);
             inputs.extend(&mut prompt.images);
         }
-        inputs.extend(&mut self.depth_of);
+        inputs.extend(self.map_of.as_mut().map(|map| &mut map.image));
         inputs.extend(&mut self.detail_of);
         inputs.extend(self.mask_of.as_mut().map(|mask| &mut mask.image));
         inputs.extend(self.describe.iter_mut().flat_map(|describe| &mut describe.images));

@@ -8,8 +8,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Control, ControlNet, ImagePrompt, Preprocessor, REFERENCE_SIDES, ReferenceSizes, References, Request,
-    RequestError, SourceClip, SourceImage, SourceMask, keyframe,
+    Control, ControlNet, ImagePrompt, REFERENCE_SIDES, ReferenceSizes, References, Request, RequestError,
+    SourceClip, SourceImage, SourceMask, keyframe,
 };
 
 /// What is generated from what.
@@ -212,9 +212,8 @@ impl Request {
             return Err(RequestError::TooManyImagePrompts(self.image_prompts.len()));
         }
         self.image_prompts.iter().try_for_each(ImagePrompt::validate)?;
-        let follows_depth = |net: &ControlNet| net.preprocessor == Preprocessor::Depth;
-        if self.depth_model.is_none() && self.control_nets.iter().any(follows_depth) {
-            return Err(RequestError::NoDepthModel);
+        if let Some(kind) = self.map_kinds().into_iter().find(|kind| !self.estimators.contains_key(kind)) {
+            return Err(RequestError::NoMapEstimator(kind));
         }
         let is_masked = self.source.as_ref().is_some_and(SourceImage::is_inpainted);
         if !is_masked && self.control_nets.iter().any(|net| net.preprocessor.takes_input()) {

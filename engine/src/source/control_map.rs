@@ -35,11 +35,17 @@ pub fn control_image(net: &ControlNet, [width, height]: [u32; 2]) -> Result<Imag
 /// # Errors
 /// When the image cannot be read.
 pub fn control_map(net: &ControlNet, size: [u32; 2]) -> Result<Option<Image>, SourceError> {
-    if matches!(net.preprocessor, Preprocessor::Depth | Preprocessor::Inpaint) {
+    if net.preprocessor.takes_input() || net.preprocessor.estimated().is_some() {
         return Ok(None);
     }
-    let image = control_image(net, size)?;
-    Ok(Some(match net.preprocessor {
+    Ok(Some(mapped(control_image(net, size)?, net.preprocessor)))
+}
+
+/// The map that a preprocessor makes of an image; the image itself if a network makes its map, or if it is made of the input
+/// image.
+pub fn mapped(image: Image, preprocessor: Preprocessor) -> Image {
+    let size = [image.width, image.height];
+    match preprocessor {
         Preprocessor::Canny => canny(&image),
         Preprocessor::Lineart => lineart(&image),
         Preprocessor::Scribble => scribble(&image),
@@ -51,8 +57,13 @@ pub fn control_map(net: &ControlNet, size: [u32; 2]) -> Result<Option<Image>, So
             resized(resized(image, small), size)
         }
         Preprocessor::Color => squares(&resized(image, size.map(|side| side.div_ceil(SQUARE))), size),
-        Preprocessor::None | Preprocessor::Inpaint | Preprocessor::Depth => image,
-    }))
+        Preprocessor::None
+        | Preprocessor::Inpaint
+        | Preprocessor::Depth
+        | Preprocessor::Pose
+        | Preprocessor::Segments
+        | Preprocessor::SoftEdge => image,
+    }
 }
 
 /// The input image of a request without its masked part, which is black, and which pixels are missing, in this width and

@@ -29,7 +29,7 @@ use resample::{Kernel, Side};
 
 pub use clip::{ClipError, ClipInfo, MOST_FRAMES, count_frames, read_clip, read_sound};
 pub use control_map::{
-    control_image, control_map, control_tensor, control_tensor_without, given_latents, gray_tensor,
+    control_image, control_map, control_tensor, control_tensor_without, given_latents, gray_tensor, mapped,
     masked_input,
 };
 pub use cuts::is_cut;

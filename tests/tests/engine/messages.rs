@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{
     adapters::AdapterReport,
-    checkpoint::{Role, starter_folder},
+    checkpoint::{MapKind, Role, starter_folder},
     hardware::{Probe, card},
     memory::{
         self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
@@ -17,8 +17,8 @@ use sluice_engine::{
     precision::{Format, Storage},
     request::{
         AdapterUse, Area, ComputeDtype, Control, Describe, Enhanced, Enlarger, FrameRange, GuidanceOptions,
-        Hires, Interval, Keyframe, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Region, Regions,
-        Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation, Windows, Writing,
+        Hires, Interval, Keyframe, MapOf, MaskOf, MaskPoint, ModelSource, PromptTemplate, Refiner, Region,
+        Regions, Request, Sampler, Schedule, SourceClip, SourceImage, Style, Variation, Windows, Writing,
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
@@ -83,8 +83,8 @@ fn request() -> Request {
         styles: vec![Style {
             name: "霧".to_owned(), prompt: "{prompt}, fog".to_owned(), ..Style::default()
         }],
-        depth_model: Some(PathBuf::from("/models/depth.safetensors")),
-        depth_of: Some(PathBuf::from("/pictures/fox.png")),
+        estimators: [(MapKind::SoftEdge, PathBuf::from("/models/hed.safetensors"))].into(),
+        map_of: Some(MapOf { kind: MapKind::Pose, image: PathBuf::from("/pictures/fox.png") }),
         mask_of: Some(MaskOf {
             image: PathBuf::from("/pictures/fox.png"),
             points: vec![MaskPoint { x: 3, y: 5, inside: true }],
@@ -325,6 +325,7 @@ fn summary() -> ModelSummary {
         takes_redux: true,
         takes_control_nets: true,
         takes_ip_adapters: true,
+        maps: Some(MapKind::Pose),
         control_modes: vec![sluice_engine::request::ControlMode::LowQuality],
         frame_multiple: None,
         modes: Vec::new(),

@@ -144,9 +144,8 @@ fn a_preprocessor_changes_what_is_followed() {
     let request = written("stable_diffusion", "one", "steered/guided", folder.path());
     let mut runner = Runner::start().unwrap();
     let mut drawn: Vec<Media> = Vec::new();
-    let depth = folder.path().join("depth.safetensors");
-    sluice_tests::depth::write(&depth).unwrap();
-    let request = Request { depth_model: Some(depth), ..request };
+    let estimators = sluice_tests::estimators::write_all(folder.path()).unwrap();
+    let request = Request { estimators, ..request };
     for preprocessor in Preprocessor::ALL.into_iter().filter(|preprocessor| !preprocessor.takes_input()) {
         let nets = vec![ControlNet { preprocessor, ..request.control_nets[0].clone() }];
         let media = runner.draw(Request { control_nets: nets, ..request.clone() }).unwrap().remove(0).media;

@@ -131,11 +131,10 @@ fn only_the_steps_between_start_and_end_are_steered() {
 }
 
 #[test]
-fn a_preprocessor_and_a_depth_map_are_followed() {
+fn a_preprocessor_is_followed() {
     let folder = tempfile::tempdir().unwrap();
-    let depth = folder.path().join("depth.safetensors");
-    sluice_tests::depth::write(&depth).unwrap();
-    let request = Request { depth_model: Some(depth), ..written(FLUX[0], folder.path()) };
+    let estimators = sluice_tests::estimators::write_all(folder.path()).unwrap();
+    let request = Request { estimators, ..written(FLUX[0], folder.path()) };
     let mut runner = Runner::start().unwrap();
     let mut drawn = Vec::new();
     for preprocessor in Preprocessor::ALL.into_iter().filter(|preprocessor| !preprocessor.takes_input()) {
@@ -161,6 +160,19 @@ fn a_union_has_to_be_told_what_it_follows() {
     assert!(missing.to_string().ends_with("canny, tile, depth, blur, pose, gray, low_quality"), "{missing}");
     assert_eq!(check(None, Preprocessor::Canny), Ok(()));
     assert_eq!(check(Some(ControlMode::Pose), none), Ok(()));
+    for (preprocessor, made) in [
+        (Preprocessor::Depth, ControlMode::Depth),
+        (Preprocessor::Pose, ControlMode::Pose),
+        (Preprocessor::Segments, ControlMode::Segments),
+        (Preprocessor::SoftEdge, ControlMode::SoftEdge),
+    ] {
+        let net = ControlNet { preprocessor, ..ControlNet::default() };
+        assert_eq!(net.mode(), Some(made));
+        assert_eq!(
+            check(None, preprocessor),
+            Err(RequestError::NoMapEstimator(preprocessor.estimated().unwrap()))
+        );
+    }
     // The other one follows one kind only.
     let told = |mode| {
         let net = ControlNet { mode, ..request.control_nets[1].clone() };

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use candle_core::{Device, Tensor};
 use sluice_engine::{
-    aids::open,
-    checkpoint::{Checkpoint, CheckpointError},
+    aids::open_estimator,
+    checkpoint::{Checkpoint, CheckpointError, MapKind},
     memory::Placement,
-    models::{Kind, content, open_depth},
+    models::{self, Kind, content},
     residency::{Blocks, Executor},
 };
 use sluice_tests::{
@@ -25,17 +25,21 @@ const TOLERANCE: f64 = 2e-5;
 /// Heights and widths, and of how many pixels one is kept in the reference.
 const SIZES: [(usize, usize, usize); 3] = [(56, 56, 7), (28, 70, 7), (42, 28, 1)];
 
+fn open_depth_estimator(path: &Path) -> Result<models::Model, CheckpointError> {
+    models::open_estimator(path, MapKind::Depth)
+}
+
 fn estimated(tensors: &Tensors, folder: &Path, placement: Placement) -> Result<Vec<Tensor>> {
     let file = folder.join("depth.safetensors");
     save(tensors, &file)?;
-    let opened = open(&Checkpoint::of_file(&file)?)?;
+    let opened = open_estimator(&Checkpoint::of_file(&file)?, MapKind::Depth)?;
     let store = on_processor(opened.component, placement);
     let executor = Executor::default();
     let estimate = |(height, width, _): (usize, usize, usize)| {
         let values = noise(&format!("depth.tiny.{height}x{width}"), 3 * height * width);
         let image = Tensor::from_vec(values, (1, 3, height, width), &Device::Cpu)?;
         let nearness = opened.network.estimate(Blocks::stored(&executor, &store), &image.into())?;
-        Ok(nearness.into_computed()?)
+        Ok(nearness.into_iter().next().context("nothing was said")?.into_computed()?)
     };
     SIZES.into_iter().map(estimate).collect()
 }
@@ -73,7 +77,7 @@ fn files_that_cannot_be_used_say_why() {
     let file = folder.path().join("depth.safetensors");
     let reason = |tensors: &Tensors| {
         save(tensors, &file).unwrap();
-        let error = open_depth(&file).map(|_| ()).unwrap_err();
+        let error = open_depth_estimator(&file).map(|_| ()).unwrap_err();
         format!("{error}. {}", error.advice())
     };
     let own = published(&weights().unwrap());
@@ -92,12 +96,12 @@ fn files_that_cannot_be_used_say_why() {
     assert!(said.contains("it is no Depth Anything network. Choose a .safetensors file"), "{said}");
     let pickle = folder.path().join("depth_anything_v2_vits.pth");
     std::fs::write(&pickle, b"PK\x03\x04").unwrap();
-    let error = open_depth(&pickle).map(|_| ()).unwrap_err();
+    let error = open_depth_estimator(&pickle).map(|_| ()).unwrap_err();
     assert!(
-        matches!(error, CheckpointError::Pickle { .. }) && error.advice().contains("safetensors"),
+        matches!(error, CheckpointError::PickledEstimator { .. }) && error.advice().contains("safetensors"),
         "{error}"
     );
-    let missing = open_depth(&folder.path().join("none.safetensors")).map(|_| ()).unwrap_err();
+    let missing = open_depth_estimator(&folder.path().join("none.safetensors")).map(|_| ()).unwrap_err();
     assert!(matches!(missing, CheckpointError::NotFound { .. }), "{missing}");
 }
 
@@ -109,7 +113,7 @@ fn a_depth_estimator_is_known_by_its_contents_also_in_its_folder() {
     let known = content(&file).unwrap();
     assert_eq!(
         (known.kind, known.what.as_str()),
-        (Kind::Part, "depth estimator, Depth Anything V2, of another size")
+        (Kind::Part, "map estimator for depth maps, Depth Anything V2, of another size")
     );
-    assert!(open_depth(folder.path()).is_ok());
+    assert!(open_depth_estimator(folder.path()).is_ok());
 }

@@ -18,6 +18,7 @@ mod depth;
 mod describe;
 mod detect;
 mod ernie_image;
+mod estimators;
 mod flux;
 mod flux2;
 mod flux2_dev;

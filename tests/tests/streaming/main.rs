@@ -5,7 +5,6 @@
 
 mod adapters;
 mod budgets;
-mod depth;
 mod describe;
 mod detailer;
 mod exactness;
@@ -14,6 +13,7 @@ mod hires;
 mod interpolating;
 #[cfg(target_os = "linux")]
 mod less_memory;
+mod maps;
 mod offload_cache;
 mod options;
 mod out_of_memory;

@@ -4,11 +4,12 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{
     app::SluiceApp,
     library::LibraryOptions,
-    state::{Search, map_name},
+    state::{Search, State, map_name},
 };
 use sluice_engine::{
+    checkpoint::MapKind,
     output::{Image, Media},
-    request::{ControlMode, ControlNet, Preprocessor},
+    request::{ControlMode, ControlNet, MapOf, ModelSource, Preprocessor},
     session::{Event, ModelSummary, Picture},
 };
 use sluice_tests::failures::write_header;
@@ -83,9 +84,20 @@ pub fn choose(window: &mut Window, name: &str) {
 }
 
 #[test]
-fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
+fn maps_of_networks_are_made_when_they_are_asked_for_and_shown_beside_the_image() {
+    for (kind, preprocessor, estimator) in [
+        (MapKind::Depth, "Depth map", "Depth estimator"),
+        (MapKind::Pose, "Pose", "Pose estimator"),
+        (MapKind::Segments, "Segments", "Segment estimator"),
+        (MapKind::SoftEdge, "Soft edges", "Edge estimator"),
+    ] {
+        a_map_is_made_and_shown(kind, preprocessor, estimator);
+    }
+}
+
+fn a_map_is_made_and_shown(kind: MapKind, preprocessor: &str, estimator: &str) {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("depth_vits.safetensors"), "").unwrap();
+    std::fs::write(folder.path().join("estimator.safetensors"), "").unwrap();
     photo(folder.path(), "house.png");
     let model = folder.path().join("sd15.safetensors");
     let image = folder.path().join("house.png");
@@ -101,14 +113,17 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     window.frames();
     window.click("ControlNet (1)");
     window.click("Preprocessor");
-    window.click("Depth map");
+    window.click(preprocessor);
     window.frames();
+    let (maps, networks) = (kind.maps(), kind.networks());
     assert!(
-        window.shows("A depth map needs a depth estimator; choose a .safetensors file of Depth Anything V2.")
+        window.shows(&format!(
+            "No model is chosen that makes {maps}; choose a .safetensors file of {networks}."
+        ))
     );
-    nothing_is_unnamed(&window, "depth maps");
+    nothing_is_unnamed(&window, maps);
     // The input image has a button of the same name.
-    let height = window.harness.get_by_label("Depth estimator").rect().center().y;
+    let height = window.harness.get_by_label(estimator).rect().center().y;
     let is_beside = |middle: &egui::Pos2| (middle.y - height).abs() < 8.0;
     let mut middles = window.harness.get_all_by_label("Choose…").map(|button| button.rect().center());
     let middle = middles.find(is_beside).unwrap();
@@ -118,16 +133,16 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     window.harness.drop_at(middle);
     window.frames();
     window.click("Choose a file…");
-    choose(&mut window, "depth_vits.safetensors");
-    window.wait_for("the estimator", |app| app.state().draft().request.depth_model.is_some());
+    choose(&mut window, "estimator.safetensors");
+    window.wait_for("the estimator", |app| app.state().draft().request.estimators.contains_key(&kind));
     window.frames();
     window.take_commands();
     window.click("Show map");
     let job = window.take_job();
-    assert_eq!(job.request.depth_of.as_ref(), Some(&image));
+    assert_eq!(job.request.map_of, Some(MapOf { kind, image: image.clone() }));
     assert!(job.output.is_none());
     window.frames();
-    assert!(window.shows("The depth map is being made"));
+    assert!(window.shows("The map is being made"));
     let media = Media::Image(Image::opaque(4, 4, vec![90; 48]));
     let pictures = vec![Picture { media, seed: 0, path: None }];
     window.says(Event::Finished { job: job.id, pictures, seconds: 1.0 });
@@ -135,6 +150,55 @@ fn a_depth_map_is_made_when_it_is_asked_for_and_shown_beside_the_image() {
     assert!(window.shows("What the ControlNet sees"));
     let state = window.harness.state().state();
     assert!(state.images.recents.iter().next().is_none(), "a map is no image of the session");
+}
+
+#[test]
+fn the_first_map_estimator_of_the_library_makes_each_kind_of_map() {
+    let folder = tempfile::tempdir().unwrap();
+    let estimators = sluice_tests::estimators::write_all(folder.path()).unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings {
+            recent_models: vec![folder.path().join("sd15.safetensors")],
+            ..Default::default()
+        };
+        let nets = [Preprocessor::Pose, Preprocessor::SoftEdge].map(|preprocessor| ControlNet {
+            model: "net.safetensors".into(),
+            image: "house.png".into(),
+            preprocessor,
+            ..Default::default()
+        });
+        settings.draft.request.control_nets = nets.to_vec();
+        setup.settings = Some(settings);
+        setup.library =
+            LibraryOptions { folders: vec![folder.path().to_owned()], ..LibraryOptions::default() };
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::M);
+    window.wait_for("the list", |app| matches!(app.state().library.search, Search::Ended(_)));
+    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::M);
+    window.frames();
+    window.click("ControlNet (2)");
+    window.frames();
+    let chosen = window.harness.state().state().draft().request.estimators.clone();
+    let kinds = [MapKind::Pose, MapKind::SoftEdge];
+    assert_eq!(chosen, kinds.map(|kind| (kind, estimators[&kind].clone())).into());
+    assert!(window.shows("Pose estimator") && window.shows("Edge estimator"));
+    assert!(!window.shows("Depth estimator") && !window.shows("Segment estimator"));
+}
+
+#[test]
+fn a_map_estimator_that_is_opened_as_a_model_makes_maps_from_then_on() {
+    let path = std::path::PathBuf::from("/models/segformer.safetensors");
+    let source = ModelSource::Path(path.clone());
+    let summary = ModelSummary { source: source.clone(), maps: Some(MapKind::Segments), ..starter() };
+    let mut state = State::default();
+    state.apply(Event::ModelLoaded(Box::new(starter())), 0.0);
+    state.choose_model(source, true);
+    state.apply(Event::ModelLoaded(Box::new(summary)), 0.0);
+    assert_eq!(state.draft().request.estimators, [(MapKind::Segments, path)].into());
+    assert_eq!(*state.chosen_model(), ModelSource::Starter);
+    let notice = state.messages.notice.as_ref().map(|notice| notice.text.as_str());
+    assert_eq!(notice, Some("Segments are found by segformer.safetensors from now on."));
 }
 
 #[test]

@@ -86,6 +86,7 @@ mod tests {
     fn content() -> Content {
         Content {
             sees_images: false,
+            maps: None,
             what: "FLUX.1 denoiser".to_owned(),
             kind: Kind::Model,
             family: Some("FLUX.1".to_owned()),

@@ -212,6 +212,7 @@ mod tests {
             takes_redux: false,
             takes_control_nets: false,
             takes_ip_adapters: false,
+            maps: None,
             control_modes: Vec::new(),
             frame_multiple: None,
             modes: Vec::new(),

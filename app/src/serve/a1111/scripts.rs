@@ -162,8 +162,11 @@ fn control_net(fields: &mut Fields, unit: Value) -> Result<Option<ControlNetOrde
         Some("tile_resample") => Preprocessor::Tile,
         Some("t2ia_color_grid") => Preprocessor::Color,
         Some(inpaint) if inpaint.starts_with("inpaint") => Preprocessor::Inpaint,
-        // The extension has several for depths; here the depth model says which.
+        // The extension has several networks for a kind of map; here the map estimator says which.
         Some(depth) if depth.starts_with("depth") => Preprocessor::Depth,
+        Some(pose) if pose.starts_with("openpose") || pose.starts_with("dw_openpose") => Preprocessor::Pose,
+        Some(segments) if segments.starts_with("seg_") => Preprocessor::Segments,
+        Some(edges) if edges.starts_with("softedge") || edges == "hed" => Preprocessor::SoftEdge,
         Some(name) => Preprocessor::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
             let message = format!("there is no preprocessor {name}");
             Refusal::wrong(message, "Use one of /controlnet/module_list, or send a map.")
@@ -297,6 +300,22 @@ mod tests {
         }
         let skips = json!({ "ADetailer": { "args": [true, true, face(json!({}))] } });
         assert!(read(skips).is_err());
+    }
+
+    #[test]
+    fn preprocessors_have_the_names_of_the_extension() {
+        for (module, expected) in [
+            ("openpose_full", Preprocessor::Pose),
+            ("dw_openpose_full", Preprocessor::Pose),
+            ("seg_ofade20k", Preprocessor::Segments),
+            ("softedge_hed", Preprocessor::SoftEdge),
+            ("soft_edge", Preprocessor::SoftEdge),
+            ("segments", Preprocessor::Segments),
+        ] {
+            let unit = json!({ "image": "AAAA", "module": module, "model": "a" });
+            let (scripts, _) = read(json!({ "ControlNet": { "args": [unit] } })).unwrap();
+            assert_eq!(scripts.control_nets[0].preprocessor, expected, "{module}");
+        }
     }
 
     #[test]

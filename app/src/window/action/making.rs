@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sluice_engine::{request::grid::Grid, session::JobId};
+use sluice_engine::{checkpoint::MapKind, request::grid::Grid, session::JobId};
 
 use crate::{input_folder::InputFolder, window::state::RecentId};
 
@@ -17,8 +17,8 @@ pub enum Making {
     CancelGroup(JobId),
     /// Queue variations of an image: with new seeds, or with noise near its own.
     Vary(RecentId, Option<f32>),
-    /// Queue a depth map of this image, to see what a ControlNet will.
-    DepthMap(PathBuf),
+    /// Queue this kind of map of this image, to see what a ControlNet will.
+    Map(MapKind, PathBuf),
     /// Queue a job for each image of a folder.
     Folder(PathBuf, InputUse),
     /// Queue a job for each of these.

@@ -72,7 +72,9 @@ impl SluiceApp {
                 let region = request.regions.all.get_mut(index);
                 region.into_iter().for_each(|region| region.area = Area::Mask(path.clone()));
             }
-            Dialog::DepthModel => request.depth_model = Some(path),
+            Dialog::MapEstimator(kind) => {
+                request.estimators.insert(kind, path);
+            }
             Dialog::Segmenter => self.state.choose_segmenter(path),
             Dialog::Detector => request.detailers.push(Detailer::new(path)),
             Dialog::LanguageModel => self.state.choose_language_model(path),

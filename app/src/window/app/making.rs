@@ -44,8 +44,8 @@ impl SluiceApp {
                 let commands = self.state.vary(id, strength, self.new_seed);
                 self.send(commands);
             }
-            Making::DepthMap(image) => {
-                let command = self.state.show_depth(image);
+            Making::Map(kind, image) => {
+                let command = self.state.show_map(kind, image);
                 self.send(command);
             }
             Making::Inputs(inputs) => {

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use sluice_engine::checkpoint::MapKind;
+
 use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
     STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
@@ -74,8 +76,8 @@ pub enum Dialog {
     },
     /// A mask for the region with this index.
     RegionMask(usize),
-    /// One file that holds a depth estimator.
-    DepthModel,
+    /// One file that holds a map estimator for this kind of map.
+    MapEstimator(MapKind),
     /// One file that holds a segmenter.
     Segmenter,
     /// One file that holds a detector, for another detailer.
@@ -138,7 +140,7 @@ impl Dialog {
             Self::IpAdapter => tr!("files-ip-adapter"),
             Self::PromptImage(_) | Self::OtherPromptImage { .. } => tr!("files-prompt-image"),
             Self::RegionMask(_) => tr!("files-region-mask"),
-            Self::DepthModel => tr!("files-depth-model"),
+            Self::MapEstimator(_) => tr!("files-map-estimator"),
             Self::Segmenter => tr!("files-segmenter"),
             Self::Detector => tr!("files-detector"),
             Self::LanguageModel => tr!("files-language-model"),
@@ -158,7 +160,7 @@ impl Dialog {
             | Self::Redux
             | Self::ControlNet
             | Self::IpAdapter
-            | Self::DepthModel
+            | Self::MapEstimator(_)
             | Self::Segmenter
             | Self::Detector
             | Self::LanguageModel

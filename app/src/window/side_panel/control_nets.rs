@@ -1,9 +1,13 @@
 //! ControlNets and the images that they follow.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use egui::{Align, Layout, Popup, Role, ScrollArea, Sense, Ui, WidgetInfo};
 use sluice_engine::{
+    checkpoint::MapKind,
     models::{Item, Kind},
     request::{ControlMode, ControlNet, Preprocessor, RequestError},
 };
@@ -66,8 +70,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if let Some(index) = removed {
         nets.remove(index);
     }
-    if nets.iter().any(|net| net.preprocessor == Preprocessor::Depth) {
-        depth_model(ui, state, &mut draft.request.depth_model, actions);
+    for kind in draft.request.map_kinds() {
+        estimator(ui, state, (kind, &mut draft.request.estimators), actions);
     }
     let nets = &mut draft.request.control_nets;
     if let Some(
@@ -75,7 +79,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         | RequestError::ControlNetRange { .. }
         | RequestError::ControlNetWithoutImage
         | RequestError::ControlNetWithoutMask
-        | RequestError::NoDepthModel),
+        | RequestError::NoMapEstimator(_)),
     ) = *mistake
     {
         widgets::mistake(ui, &sentence(error));
@@ -108,38 +112,52 @@ fn made(ui: &mut Ui, files: &InputFiles, textures: &mut Textures, map: &Path) {
     });
 }
 
-/// A button that makes the depth map of an image, so that it can be seen beside it.
-fn depth_button(ui: &mut Ui, state: &State, image: &Path, actions: &mut Vec<Action>) {
-    if state.makes_depth(image) {
-        widgets::hint(ui, tr!("control-nets-depth-made"));
+/// A button that makes the map of an image, so that it can be seen beside it.
+fn map_button(ui: &mut Ui, state: &State, (kind, image): (MapKind, &Path), actions: &mut Vec<Action>) {
+    if state.makes_map(kind, image) {
+        widgets::hint(ui, tr!("control-nets-map-made"));
         return;
     }
-    let can = state.draft().request.depth_model.is_some();
+    let can = state.draft().request.estimators.contains_key(&kind);
     ui.add_enabled_ui(can, |ui| {
-        if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-depth-show"), Weight::Plain)
-            .on_hover_text(tr!("control-nets-depth-show-tip"))
+        if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-map-show"), Weight::Plain)
+            .on_hover_text(tr!("control-nets-map-show-tip"))
             .clicked()
         {
-            actions.push(Action::Make(Making::DepthMap(image.to_owned())));
+            actions.push(Action::Make(Making::Map(kind, image.to_owned())));
         }
     });
 }
 
-/// What makes depth maps: the chosen one, and a menu of those in the library and of files.
-fn depth_model(ui: &mut Ui, state: &State, chosen: &mut Option<PathBuf>, actions: &mut Vec<Action>) {
-    let found: Vec<&Item> = state.depth_models().collect();
-    if chosen.is_none() {
-        *chosen = found.first().map(|item| item.path.clone());
+/// What makes a kind of map: the chosen one, and a menu of those in the library and of files.
+fn estimator(
+    ui: &mut Ui,
+    state: &State,
+    (kind, chosen): (MapKind, &mut BTreeMap<MapKind, PathBuf>),
+    actions: &mut Vec<Action>,
+) {
+    let found: Vec<&Item> = state.estimators(kind).collect();
+    if let (None, Some(first)) = (chosen.get(&kind), found.first()) {
+        chosen.insert(kind, first.path.clone());
     }
-    let label = tr!("control-nets-depth-model");
-    ui.horizontal(|ui| {
-        widgets::field_label(ui, &label);
-        let words = (label, tr!("control-nets-depth-model-tip"));
-        match model_menu::show(ui, words, chosen.as_deref(), &found, false) {
-            Some(Choice::Model(path)) => *chosen = Some(path),
-            Some(Choice::File) => actions.push(Action::OpenDialog(Dialog::DepthModel)),
-            None => {}
-        }
+    let (label, tip) = match kind {
+        MapKind::Depth => (tr!("control-nets-depth-model"), tr!("control-nets-depth-model-tip")),
+        MapKind::Pose => (tr!("control-nets-pose-model"), tr!("control-nets-pose-model-tip")),
+        MapKind::Segments => (tr!("control-nets-segments-model"), tr!("control-nets-segments-model-tip")),
+        MapKind::SoftEdge => (tr!("control-nets-soft-edge-model"), tr!("control-nets-soft-edge-model-tip")),
+    };
+    ui.push_id(kind.id(), |ui| {
+        ui.horizontal(|ui| {
+            widgets::field_label(ui, &label);
+            let now = chosen.get(&kind).map(PathBuf::as_path);
+            match model_menu::show(ui, (label, tip), now, &found, false) {
+                Some(Choice::Model(path)) => {
+                    chosen.insert(kind, path);
+                }
+                Some(Choice::File) => actions.push(Action::OpenDialog(Dialog::MapEstimator(kind))),
+                None => {}
+            }
+        });
     });
 }
 
@@ -267,6 +285,9 @@ fn row(
         Preprocessor::Color => tr!("control-nets-preprocessor-color"),
         Preprocessor::Inpaint => tr!("control-nets-preprocessor-inpaint"),
         Preprocessor::Depth => tr!("control-nets-preprocessor-depth"),
+        Preprocessor::Pose => tr!("control-nets-preprocessor-pose"),
+        Preprocessor::Segments => tr!("control-nets-preprocessor-segments"),
+        Preprocessor::SoftEdge => tr!("control-nets-preprocessor-soft-edge"),
     };
     let label = tr!("control-nets-preprocessor");
     widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
@@ -275,12 +296,12 @@ fn row(
         return is_removed;
     }
     mode(ui, state, net);
-    match map_name(net, size) {
-        Some(map) if net.preprocessor != Preprocessor::Depth || files.get(&map).is_some() => {
-            made(ui, files, textures, &map);
+    match (map_name(net, size), net.preprocessor.estimated()) {
+        (Some(map), Some(kind)) if files.get(&map).is_none() => {
+            map_button(ui, state, (kind, &net.image), actions);
         }
-        Some(_) => depth_button(ui, state, &net.image, actions),
-        None => {}
+        (Some(map), _) => made(ui, files, textures, &map),
+        (None, _) => {}
     }
     let most = ControlNet::LARGEST_WEIGHT;
     widgets::slider_row(ui, &tr!("control-nets-weight"), &mut net.weight, 0.0..=most, 0.0..=most, 0.05)

@@ -7,8 +7,9 @@ use std::{
 
 use egui::ColorImage;
 use sluice_engine::{
+    checkpoint::MapKind,
     output::Media,
-    request::{ControlNet, Preprocessor, Request, SourceImage},
+    request::{ControlNet, MapOf, Preprocessor, Request, SourceImage},
     session::Picture,
 };
 
@@ -42,14 +43,13 @@ pub fn map_name(net: &ControlNet, [width, height]: [u32; 2]) -> Option<PathBuf> 
     match preprocessor {
         _ if image.as_os_str().is_empty() => None,
         Preprocessor::None | Preprocessor::Inpaint => None,
-        Preprocessor::Depth => Some(depth_name(image)),
-        _ => Some(name().into()),
+        _ => Some(preprocessor.estimated().map_or_else(|| name().into(), |kind| estimated_name(kind, image))),
     }
 }
 
-/// The name of the depth map of a whole image among the files.
-fn depth_name(image: &Path) -> PathBuf {
-    format!("{}\0{}", image.display(), Preprocessor::Depth.name()).into()
+/// The name among the files of the map that a network makes of a whole image.
+fn estimated_name(kind: MapKind, image: &Path) -> PathBuf {
+    format!("{}\0{}", image.display(), kind.id()).into()
 }
 
 /// The pixels of the input image and of its mask.
@@ -99,11 +99,11 @@ impl InputFiles {
         let named: Vec<&PathBuf> = named.collect();
         self.files.retain(|(path, _)| named.contains(&path));
         self.lengths.retain(|(path, _)| named.contains(&path));
-        // The engine makes a depth map, when it is asked to.
-        let is_depth = |path: &PathBuf| {
-            maps.iter().any(|(name, net)| name == path && net.preprocessor == Preprocessor::Depth)
+        // The engine makes the maps of networks, when it is asked to.
+        let is_estimated = |path: &PathBuf| {
+            maps.iter().any(|(name, net)| name == path && net.preprocessor.estimated().is_some())
         };
-        let is_missing = |path: &&PathBuf| self.get(path).is_none() && !is_depth(path);
+        let is_missing = |path: &&PathBuf| self.get(path).is_none() && !is_estimated(path);
         let missing = named.into_iter().find(is_missing)?.clone();
         self.files.push((missing.clone(), FileState::Reading));
         let map = maps.into_iter().find(|(name, _)| *name == missing);
@@ -113,14 +113,14 @@ impl InputFiles {
         })
     }
 
-    /// Stores the depth map of an image, which the engine has made.
-    pub fn take_depth(&mut self, image: &Path, maps: &[Picture]) {
+    /// Stores the map of an image, which the engine has made.
+    pub fn take_map(&mut self, wanted: &MapOf, maps: &[Picture]) {
         let made = maps.first().and_then(|map| match &map.media {
             Media::Image(map) => color_image(map),
             Media::Clip(_) => None,
         });
         if let Some(map) = made {
-            let name = depth_name(image);
+            let name = estimated_name(wanted.kind, &wanted.image);
             self.files.retain(|(known, _)| *known != name);
             self.files.push((name, FileState::Read(Arc::new(map))));
         }

@@ -1,7 +1,6 @@
 //! The state of the window, and its changes by events. No drawing and no I/O.
 
 mod clip_frames;
-mod depth;
 mod detectors;
 mod downloads;
 mod draft;
@@ -15,6 +14,7 @@ mod jobs;
 mod lanes;
 mod library;
 mod making;
+mod maps;
 mod mask;
 mod messages;
 mod object;
@@ -202,7 +202,7 @@ pub struct State {
 
 /// Whether a job makes a map, a mask or a text, which is no image of the session.
 fn makes_no_image(request: &Request) -> bool {
-    request.depth_of.is_some() || request.mask_of.is_some() || request.writes()
+    request.map_of.is_some() || request.mask_of.is_some() || request.writes()
 }
 
 impl State {
@@ -651,8 +651,8 @@ impl State {
         if job.request().writes() {
             return self.leave_live();
         }
-        if let Some(image) = &job.request().depth_of {
-            self.input.files.take_depth(image, &images);
+        if let Some(map) = &job.request().map_of {
+            self.input.files.take_map(map, &images);
             return self.leave_live();
         }
         if let Some(mask) = &job.request().mask_of {
@@ -687,8 +687,8 @@ impl State {
         if is_all(Role::Interpolator) {
             return self.use_interpolator(summary.source);
         }
-        if is_all(Role::Preprocessor) {
-            return self.use_depth_model(summary.source);
+        if let Some(kind) = summary.maps {
+            return self.use_estimator(kind, summary.source);
         }
         if is_all(Role::Segmenter) {
             return self.use_segmenter(summary.source);

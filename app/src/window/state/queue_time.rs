@@ -78,7 +78,7 @@ impl State {
     fn seconds_by_panel(&self, job: &QueuedJob, base: &Request) -> Option<f64> {
         let request = job.request();
         let generates = request.changes_file().is_none()
-            && request.depth_of.is_none()
+            && request.map_of.is_none()
             && request.mask_of.is_none()
             && !request.writes();
         if request.model != base.model || !generates {

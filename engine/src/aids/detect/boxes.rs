@@ -16,8 +16,8 @@ pub(super) struct Level {
     pub sides: Tensor,
     /// What is in the box.
     pub classes: Tensor,
-    /// The shares of prototypes.
-    pub shares: Option<Tensor>,
+    /// The shares of prototypes or, without those, places of joints and how sure they are.
+    pub third: Option<Tensor>,
 }
 
 /// What the network says about an image.
@@ -39,6 +39,8 @@ pub struct Found {
     pub class: usize,
     /// Its shape, if the network tells shapes.
     pub shape: Option<Shape>,
+    /// The column and the row of each of its joints, and how sure the network is of it, in 0…1; empty if it tells none.
+    pub joints: Vec<[f32; 3]>,
 }
 
 /// A shape within a box: above 0 inside.
@@ -71,12 +73,23 @@ fn mean(weights: impl Iterator<Item = f32> + Clone) -> f32 {
 }
 
 impl Seen {
-    /// The raw outputs: for each level the sides of boxes, the classes and the shares of prototypes, then the prototypes.
+    /// The raw outputs: for each level the sides of boxes, the classes and the shares of prototypes or the joints, then the
+    /// prototypes.
     pub fn outputs(&self) -> Vec<&Tensor> {
         let each = self.levels.iter().flat_map(|level| {
-            [Some(&level.sides), Some(&level.classes), level.shares.as_ref()].into_iter().flatten()
+            [Some(&level.sides), Some(&level.classes), level.third.as_ref()].into_iter().flatten()
         });
         each.chain(self.prototypes.as_ref()).collect()
+    }
+
+    /// The same from the raw outputs of a network that tells joints.
+    pub fn of_joints(outputs: &[Tensor]) -> Self {
+        let level = |[sides, classes, joints]: &[Tensor; 3]| Level {
+            sides: sides.clone(),
+            classes: classes.clone(),
+            third: Some(joints.clone()),
+        };
+        Self { levels: outputs.as_chunks().0.iter().map(level).collect(), prototypes: None }
     }
 
     /// What is in an image of this height and width, with at least this confidence: the surest first, and each thing once.
@@ -92,7 +105,7 @@ impl Seen {
             let (bins, plane) = (sides_of / 4, height * width);
             let step = (rows / height.max(1)) as f32;
             let (sides, scores) = (values(&level.sides)?, values(&level.classes)?);
-            let of_prototypes = level.shares.as_ref().map(values).transpose()?;
+            let third = level.third.as_ref().map(values).transpose()?;
             for place in 0..plane {
                 let each = (0..classes).map(|class| (class, scores[class * plane + place]));
                 let Some((class, score)) = each.max_by(|one, other| one.1.total_cmp(&other.1)) else {
@@ -107,15 +120,19 @@ impl Seen {
                 }
                 let distance =
                     |side: usize| mean((0..bins).map(|bin| sides[(side * bins + bin) * plane + place]));
-                let (x, y) = ((place % width) as f32 + 0.5, (place / width) as f32 + 0.5);
+                let (column, row) = ((place % width) as f32, (place / width) as f32);
+                let (x, y) = (column + 0.5, row + 0.5);
                 let area = [x - distance(0), y - distance(1), x + distance(2), y + distance(3)];
                 let area = area.map(|side| side * step);
-                candidates.push((shares.len(), Found { area, confidence: sure, class, shape: None }));
-                shares.push(
-                    of_prototypes
-                        .as_ref()
-                        .map(|all| all.iter().skip(place).step_by(plane).copied().collect::<Vec<f32>>()),
-                );
+                let said: Option<Vec<f32>> =
+                    third.as_ref().map(|all| all.iter().skip(place).step_by(plane).copied().collect());
+                let joints = match (&self.prototypes, &said) {
+                    (None, Some(said)) => joints(said, [column, row], step),
+                    _ => Vec::new(),
+                };
+                let found = Found { area, confidence: sure, class, shape: None, joints };
+                candidates.push((shares.len(), found));
+                shares.push(said);
             }
         }
         candidates.sort_by(|(_, one), (_, other)| other.confidence.total_cmp(&one.confidence));
@@ -143,6 +160,12 @@ impl Seen {
         };
         Ok(kept.into_iter().map(with_shape).collect())
     }
+}
+
+/// Where joints are in pixels, and how sure they are, from what a place of a level says of them.
+fn joints(said: &[f32], [column, row]: [f32; 2], step: f32) -> Vec<[f32; 3]> {
+    let joint = |&[x, y, sure]: &[f32; 3]| [(2.0 * x + column) * step, (2.0 * y + row) * step, sigmoid(sure)];
+    said.as_chunks().0.iter().map(joint).collect()
 }
 
 /// The sum of planes, each with its share.
@@ -199,7 +222,7 @@ mod tests {
         let level = Level {
             sides: tensor(sides, [1, 8, 1, 2]),
             classes: tensor(scores.to_vec(), [1, 1, 1, 2]),
-            shares: Some(tensor(vec![1.0, -1.0], [1, 1, 1, 2])),
+            third: Some(tensor(vec![1.0, -1.0], [1, 1, 1, 2])),
         };
         Seen { levels: vec![level], prototypes: Some(tensor(vec![1.0, 1.0, -1.0, -1.0], [1, 1, 1, 4])) }
     }
@@ -214,6 +237,19 @@ mod tests {
         assert_eq!(found[0].shape.as_ref().unwrap().at(2.0, 2.0), -1.0);
         assert_eq!(seen([2.0, -3.0]).found([8, 16], 0.5).unwrap().len(), 1);
         assert!(seen([f32::NAN, 0.0]).found([8, 16], 0.5).is_err());
+    }
+
+    #[test]
+    fn joints_are_told_from_the_places_of_a_level() {
+        let mut seen = seen([2.0, 3.0]);
+        seen.prototypes = None;
+        seen.levels[0].third = Some(tensor(vec![0.5, -0.25, 1.0, 0.0, 0.0, 40.0], [1, 3, 1, 2]));
+        let found = seen.found([8, 16], 0.5).unwrap();
+        assert_eq!(found[1].joints, [[8.0, 16.0, 0.5]]);
+        assert_eq!(found[0].joints, [[4.0, 0.0, 1.0]]);
+        assert!(found[0].shape.is_none());
+        let outputs: Vec<Tensor> = seen.outputs().into_iter().cloned().collect();
+        assert_eq!(Seen::of_joints(&outputs).found([8, 16], 0.5).unwrap(), found);
     }
 
     #[test]

@@ -41,18 +41,17 @@ pub(super) struct Head {
     /// Distances that each side of a box has a share of.
     bins: usize,
     pub classes: usize,
-    shapes: Option<Shapes>,
+    third: Option<Third>,
+    /// Channels on the way to prototypes of shapes, if the third branch says the shares of those.
+    prototypes: Option<usize>,
 }
 
-/// What tells the shapes in boxes.
+/// What else is said of each place: the shares of prototypes of shapes, or where joints are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shapes {
-    /// Channels on the way to the shares of prototypes.
+struct Third {
+    /// Channels on the way.
     hidden: usize,
-    /// Channels on the way to prototypes.
-    inner: usize,
-    /// Prototypes.
-    count: usize,
+    outputs: usize,
 }
 
 fn within(name: &str, end: &str) -> String {
@@ -197,23 +196,33 @@ impl Head {
     pub fn found<'a>(shape: impl Fn(&str) -> &'a [usize]) -> Option<Self> {
         let outputs = |name: &str| made(shape(&format!("{name}.weight")));
         let bins = outputs("cv2.0.2")?;
-        let shapes = match outputs("proto.cv3.conv") {
-            Some(count) => {
-                Some(Shapes { hidden: outputs("cv4.0.0.conv")?, inner: outputs("proto.cv1.conv")?, count })
+        let third = match outputs("cv4.0.2") {
+            Some(outputs_of_third) => {
+                Some(Third { hidden: outputs("cv4.0.0.conv")?, outputs: outputs_of_third })
             }
             None => None,
         };
+        let prototypes = outputs("proto.cv1.conv");
+        if prototypes.is_some() && third.is_none() {
+            return None;
+        }
         (bins % 4 == 0).then_some(Self {
             hidden: [outputs("cv2.0.0.conv")?, outputs("cv3.0.0.conv")?],
             bins: bins / 4,
             classes: outputs("cv3.0.2")?,
-            shapes,
+            third,
+            prototypes,
         })
     }
 
     /// Whether it tells shapes.
     pub fn has_shapes(&self) -> bool {
-        self.shapes.is_some()
+        self.prototypes.is_some()
+    }
+
+    /// Whether it tells joints.
+    pub fn has_joints(&self) -> bool {
+        self.third.is_some() && self.prototypes.is_none()
     }
 
     pub fn spec(&self, mut spec: BlockSpec, inputs: [usize; 3], is_folded: bool) -> BlockSpec {
@@ -225,11 +234,13 @@ impl Head {
         for (level, inputs) in inputs.into_iter().enumerate() {
             spec = way(spec, &format!("cv2.{level}"), [inputs, self.hidden[0], 4 * self.bins]);
             spec = way(spec, &format!("cv3.{level}"), [inputs, self.hidden[1], self.classes]);
-            if let Some(Shapes { hidden, count, .. }) = self.shapes {
-                spec = way(spec, &format!("cv4.{level}"), [inputs, hidden, count]);
+            if let Some(Third { hidden, outputs }) = self.third {
+                spec = way(spec, &format!("cv4.{level}"), [inputs, hidden, outputs]);
             }
         }
-        let Some(Shapes { inner, count, .. }) = self.shapes else { return spec };
+        let (Some(inner), Some(Third { outputs: count, .. })) = (self.prototypes, self.third) else {
+            return spec;
+        };
         let spec = conv(spec, "proto.cv1", [inner, inputs[0], 3], is_folded);
         let spec = spec.conv("proto.upsample", inner, inner, 2);
         let spec = conv(spec, "proto.cv2", [inner, inner, 3], is_folded);
@@ -244,15 +255,15 @@ impl Head {
             w.conv2d(&format!("{name}.2"), &x, Conv2d::POINTWISE)?.to_dtype(DType::F32)
         };
         let level = |(level, x): (usize, &Tensor)| {
-            let shares = self.shapes.map(|_| way(format!("cv4.{level}"), x)).transpose()?;
+            let third = self.third.map(|_| way(format!("cv4.{level}"), x)).transpose()?;
             Ok(Level {
                 sides: way(format!("cv2.{level}"), x)?,
                 classes: way(format!("cv3.{level}"), x)?,
-                shares,
+                third,
             })
         };
         let levels = features.iter().enumerate().map(level).collect::<Result<_>>()?;
-        let prototypes = self.shapes.map(|_| prototypes(w, &features[0])).transpose()?;
+        let prototypes = self.prototypes.map(|_| prototypes(w, &features[0])).transpose()?;
         Ok(Seen { levels, prototypes })
     }
 }

@@ -1,8 +1,10 @@
-//! Where faces, hands or persons are in an image: YOLOv8 (Jocher et al. 2023), with boxes alone or with their shapes
-//! (prototypes and coefficients as in YOLACT, Bolya et al. 2019, arXiv:1904.02689).
+//! Where faces, hands or persons are in an image: YOLOv8 (Jocher et al. 2023), with boxes alone, with their shapes
+//! (prototypes and coefficients as in YOLACT, Bolya et al. 2019, arXiv:1904.02689), or with the joints of persons.
 
 mod boxes;
 mod layers;
+mod pose;
+mod skeleton;
 mod view;
 
 use std::path::Path;
@@ -16,6 +18,7 @@ use crate::{
 use layers::{Head, Layer};
 
 pub use boxes::{Found, Seen};
+pub(super) use pose::{is_pose_estimator, open_pose_estimator};
 pub use view::View;
 
 /// The numbers of the layers with weights before the head, in the order in which they run.
@@ -51,9 +54,19 @@ fn prefix(tensors: &TensorTable) -> Option<&'static str> {
     ["", "model."].into_iter().find(|prefix| names.iter().all(|name| has(prefix, name)))
 }
 
+/// The channels of a third branch that tells no shapes: three for each joint, or one for turned boxes.
+fn other_branch(tensors: &TensorTable, prefix: &str) -> Option<usize> {
+    let shape = |name: &str| tensors.get(&format!("{prefix}model.{HEAD}.{name}.weight")).map(|it| it.shape());
+    match (shape("cv4.0.2"), shape("proto.cv1.conv")) {
+        (Some(&[outputs, ..]), None) => Some(outputs),
+        _ => None,
+    }
+}
+
 /// Whether a checkpoint is a detector that can be opened.
 pub fn is_detector(checkpoint: &Checkpoint) -> bool {
-    own(checkpoint).is_some_and(|tensors| prefix(tensors).is_some())
+    let of = |tensors: &TensorTable| prefix(tensors).map(|prefix| other_branch(tensors, prefix));
+    own(checkpoint).and_then(of).is_some_and(|other| other.is_none())
 }
 
 /// Opens the detector in a checkpoint. Reads no weights.
@@ -64,21 +77,41 @@ pub fn open_detector(checkpoint: &Checkpoint) -> Result<OpenedDetector, Checkpoi
     let path = &checkpoint.path;
     let found = own(checkpoint).and_then(|tensors| Some((tensors, prefix(tensors)?)));
     let (tensors, prefix) = found.ok_or_else(|| refused(path, "it is no YOLOv8 network"))?;
-    let shape = |name: &str| tensors.get(&format!("{prefix}{name}")).map_or(&[][..], |it| it.shape());
-    let network = Detector::found(path, shape)?;
-    let is_folded = !shape("model.0.conv.bias").is_empty();
-    let component = Component::bind(
-        Role::Detector,
-        network.architecture(),
-        &network.specs(is_folded),
-        tensors,
-        |name| StoredName::whole(format!("{prefix}{name}")),
-        path,
-    )?;
-    Ok(OpenedDetector { network, component })
+    match other_branch(tensors, prefix) {
+        None => {}
+        Some(pose::OUTPUTS) => {
+            return Err(refused(
+                path,
+                "it finds the joints of persons, from which poses for ControlNets are made",
+            ));
+        }
+        Some(_) => return Err(refused(path, "it finds turned boxes or joints and not boxes or shapes")),
+    }
+    Detector::open(path, tensors, prefix, Role::Detector)
 }
 
 impl Detector {
+    /// The network of these tensors, whose names have a prefix in the file.
+    fn open(
+        path: &Path,
+        tensors: &TensorTable,
+        prefix: &str,
+        role: Role,
+    ) -> Result<OpenedDetector, CheckpointError> {
+        let shape = |name: &str| tensors.get(&format!("{prefix}{name}")).map_or(&[][..], |it| it.shape());
+        let network = Self::found(path, shape)?;
+        let is_folded = !shape("model.0.conv.bias").is_empty();
+        let component = Component::bind(
+            role,
+            network.architecture(),
+            &network.specs(is_folded),
+            tensors,
+            |name| StoredName::whole(format!("{prefix}{name}")),
+            path,
+        )?;
+        Ok(OpenedDetector { network, component })
+    }
+
     /// Its shape, from those of its tensors.
     fn found<'a>(path: &Path, shape: impl Fn(&str) -> &'a [usize]) -> Result<Self, CheckpointError> {
         let mut layers = Vec::new();
@@ -92,7 +125,11 @@ impl Detector {
     }
 
     fn architecture(&self) -> &'static str {
-        if self.head.has_shapes() { "YOLOv8 with shapes" } else { "YOLOv8" }
+        match (self.head.has_shapes(), self.head.has_joints()) {
+            (true, _) => "YOLOv8 with shapes",
+            (false, true) => "YOLOv8-pose",
+            (false, false) => "YOLOv8",
+        }
     }
 
     /// What people call its size.

@@ -71,6 +71,12 @@ impl View {
         (area[0] < area[2] && area[1] < area[3]).then_some(area)
     }
 
+    /// The column and the row in the image of a column and a row in what the network sees. They may be beside it.
+    pub fn place(&self, [x, y]: [f32; 2]) -> [f32; 2] {
+        let [down, across] = self.scales();
+        [(x - self.before[1] as f32) / across, (y - self.before[0] as f32) / down]
+    }
+
     /// For each pixel of the image, row by row, whether it is part of what was found: of its shape, or else of its box.
     pub fn mask(&self, found: &Found) -> Vec<bool> {
         let [height, width] = self.size.map(|side| side as usize);
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
 
     fn found(area: [f32; 4]) -> Found {
-        Found { area, confidence: 0.9, class: 0, shape: None }
+        Found { area, confidence: 0.9, class: 0, shape: None, joints: Vec::new() }
     }
 
     /// The numbers are those of ultralytics' `LetterBox((640, 640), auto=True)`.
@@ -120,6 +126,7 @@ mod tests {
     fn what_is_found_is_at_its_place_in_the_image() {
         let view = View::of([720, 1280]);
         assert_eq!(view.area(&found([10.0, 22.0, 50.0, 62.0])), Some([20, 20, 100, 100]));
+        assert_eq!(view.place([10.0, 22.0]), [20.0, 20.0]);
         assert_eq!(view.area(&found([-9.0, 0.0, 700.0, 400.0])), Some([0, 0, 1280, 720]));
         assert_eq!(view.area(&found([1.0, 0.0, 9.0, 11.0])), None, "in the gray above");
         let mask = view.mask(&found([10.0, 22.0, 50.0, 62.0]));

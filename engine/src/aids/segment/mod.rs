@@ -8,7 +8,7 @@ mod vit;
 
 use std::path::Path;
 
-use super::{DepthAnything, own, taken::own_name};
+use super::{estimator::IMAGE_NET, own, taken::own_name};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Role, StoredName},
     nn::{Error, Result as TensorResult, Tensor},
@@ -113,7 +113,7 @@ pub fn open_segmenter(checkpoint: &Checkpoint) -> Result<OpenedSegmenter, Checkp
 
 impl Segmenter {
     /// Means and deviations of the channels of images, in 0…1.
-    pub const SPREAD: [[f32; 3]; 2] = DepthAnything::SPREAD;
+    pub const SPREAD: [[f32; 3]; 2] = IMAGE_NET;
     /// Pixels along each side of what it sees: the image at the top left, and black after normalization beside it.
     pub const SIDE: usize = SIDE;
 

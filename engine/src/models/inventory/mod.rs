@@ -15,7 +15,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DepthEstimators, Detectors, FAMILIES, Family as _, Interpolators, LanguageModels, Model, Segmenters,
+    Detectors, FAMILIES, Family as _, Interpolators, LanguageModels, MapEstimators, Model, Segmenters,
     Upscalers,
     adapter_marks::{READS_PROMPT, family_of_layers},
     control_nets::{modes_of, steered_by},
@@ -25,7 +25,8 @@ use super::{
 use crate::{
     aids,
     checkpoint::{
-        Checkpoint, CheckpointError, FileKind, Part, Role, StoredTensor, TensorTable, file_kind, files_of,
+        Checkpoint, CheckpointError, FileKind, MapKind, Part, Role, StoredTensor, TensorTable, file_kind,
+        files_of,
     },
     interpolation,
     request::ControlMode,
@@ -74,6 +75,9 @@ pub struct Content {
     /// Whether it is a language model that sees images.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sees_images: bool,
+    /// The kind of maps that a map estimator makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maps: Option<MapKind>,
     /// The kinds of maps that a ControlNet has to be told apart; empty if it follows only one kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<ControlMode>,
@@ -197,11 +201,12 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let mut roles: Vec<Role> = match kind {
         Kind::Part if Upscalers.recognises(&checkpoint) => vec![Role::Upscaler],
         Kind::Part if Interpolators.recognises(&checkpoint) => vec![Role::Interpolator],
-        Kind::Part if DepthEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
+        Kind::Part if MapEstimators.recognises(&checkpoint) => vec![Role::Preprocessor],
         Kind::Part if Segmenters.recognises(&checkpoint) => vec![Role::Segmenter],
         Kind::Part if Detectors.recognises(&checkpoint) => vec![Role::Detector],
         _ => checkpoint.parts.iter().map(|part| part.role).filter(|_| generates).collect(),
     };
+    let maps = aids::map_kind(&checkpoint).filter(|_| roles == [Role::Preprocessor]);
     let writes = kind == Kind::Part && LanguageModels.recognises(&checkpoint);
     let sees_images = writes
         && sees_images(&checkpoint)
@@ -215,7 +220,7 @@ fn examine(path: &Path) -> Result<(Content, u32), CheckpointError> {
     let last = checkpoint.parts.last().filter(|_| kind == Kind::ControlNet);
     let modes = last.map_or_else(Vec::new, |part| modes_of(&part.tensors).to_vec());
     let content =
-        Content { what, kind, family, roles, sees_images, modes, format, parameters, bytes, dtypes };
+        Content { what, kind, family, roles, sees_images, maps, modes, format, parameters, bytes, dtypes };
     Ok((content, header.finalize()))
 }
 
@@ -259,8 +264,11 @@ fn in_words(checkpoint: &Checkpoint) -> Words {
         let what = format!("frame interpolator, {}", opened.component.architecture);
         return Words { what, kind: Kind::Part, family: None };
     }
-    if let Ok(opened) = aids::open(checkpoint) {
-        let what = format!("depth estimator, {}, {}", opened.component.architecture, opened.network.size());
+    if let Some(maps) = aids::map_kind(checkpoint)
+        && let Ok(opened) = aids::open_estimator(checkpoint, maps)
+    {
+        let (architecture, size) = (opened.component.architecture, opened.network.size());
+        let what = format!("map estimator for {}, {architecture}, {size}", maps.maps());
         return Words { what, kind: Kind::Part, family: None };
     }
     if let Ok(opened) = aids::open_segmenter(checkpoint) {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::{Date, Image, Media, Settings};
+use crate::checkpoint::MapKind;
 use crate::request::{
     AdapterUse, Area, ComputeDtype, Control, ControlNet, Detailer, Enlarger, Fit, FrameRange,
     GuidanceOptions, Hires, ImagePrompt, Interval, Keyframe, LARGEST_CLIP_SKIP, ModelSource, Preprocessor,
@@ -171,8 +172,12 @@ fn any_request() -> impl Strategy<Value = Request> {
                 end: refiner.switch,
             })
             .collect(),
-        depth_model: source.1.as_ref().map(|refiner| refiner.path.clone()),
-        depth_of: None,
+        estimators: source
+            .1
+            .iter()
+            .flat_map(|refiner| [MapKind::Depth, MapKind::SoftEdge].map(|kind| (kind, refiner.path.clone())))
+            .collect(),
+        map_of: None,
         mask_of: None,
         enhance: None,
         describe: None,

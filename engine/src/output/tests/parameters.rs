@@ -1,5 +1,7 @@
 //! The format of A1111's web UI.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::{any_request, settings};
@@ -198,8 +200,8 @@ proptest! {
         negative in "([^\\s\\pC]{1,9}( [^\\s\\pC]{1,9}){0,5}(\n[^\\s\\pCN][^\\s\\pC]{0,9}){0,3})?",
         name in "[^\\s\\pC]{0,9}",
     ) {
-        // Input images, references, the input clip, what controls a clip, the refiner, Redux, detectors, regions and the depth estimator
-        // are not included. A template and styles are not read.
+        // Input images, references, the input clip, what controls a clip, the refiner, Redux, detectors, regions and map
+        // estimators are not included. A template and styles are not read.
         let request = Request {
             prompt,
             negative_prompt: negative,
@@ -213,7 +215,7 @@ proptest! {
             refiner: None,
             control_nets: Vec::new(),
             image_prompts: Vec::new(),
-            depth_model: None,
+            estimators: BTreeMap::new(),
             redux: None,
             adapters: Vec::new(),
             detailers: Vec::new(),

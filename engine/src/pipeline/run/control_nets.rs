@@ -7,7 +7,7 @@ use crate::{
     hardware::unmetered,
     models::{ControlImage, Denoise, EncodedMap, MapForm, Used},
     output::Image,
-    request::{Preprocessor, RequestError},
+    request::RequestError,
     source::{
         control_map, control_tensor, control_tensor_without, given_latents, gray_tensor, masked_input,
         resized, tensor_of,
@@ -46,25 +46,23 @@ impl Run<'_> {
 
     /// The map of a ControlNet in this width and height, and which of its pixels are missing.
     fn map(&self, number: usize, size: [u32; 2]) -> Result<(Image, Vec<bool>), PipelineError> {
-        let nets = &self.request.control_nets;
+        let net = &self.request.control_nets[number];
         let whole = |map: Image| {
             let pixels = map.width as usize * map.height as usize;
             (map, vec![false; pixels])
         };
-        if let Some(map) = unmetered(|| control_map(&nets[number], size))? {
+        if let Some(kind) = net.preprocessor.estimated() {
+            let maps = self.maps.borrow();
+            let map = maps.get(&number).ok_or(RequestError::NoMapEstimator(kind))?;
+            // Made in the size of the first pass.
+            return Ok(whole(unmetered(|| resized(map.clone(), size))));
+        }
+        if let Some(map) = unmetered(|| control_map(net, size))? {
             return Ok(whole(map));
         }
-        if nets[number].preprocessor.takes_input() {
-            let input = self.request.source.as_ref();
-            let masked = input.map(|input| unmetered(|| masked_input(input, size))).transpose()?.flatten();
-            return masked.ok_or_else(|| RequestError::ControlNetWithoutMask.into());
-        }
-        let follows_depth = nets[..number].iter().filter(|net| net.preprocessor == Preprocessor::Depth);
-        // Made in the size of the first pass.
-        match self.depths.borrow().get(follows_depth.count()) {
-            Some(map) => Ok(whole(unmetered(|| resized(map.clone(), size)))),
-            None => Err(RequestError::NoDepthModel.into()),
-        }
+        let input = self.request.source.as_ref();
+        let masked = input.map(|input| unmetered(|| masked_input(input, size))).transpose()?.flatten();
+        masked.ok_or_else(|| RequestError::ControlNetWithoutMask.into())
     }
 
     /// The maps of the ControlNets that steer a denoiser, on a device.

@@ -81,7 +81,7 @@ impl Run<'_> {
             image: RefCell::default(),
             references: self.references.clone(),
             reference_latents: RefCell::new(self.reference_latents.borrow().clone()),
-            depths: RefCell::default(),
+            maps: RefCell::default(),
             map_latents: RefCell::default(),
             image_tokens: RefCell::new(self.image_tokens.borrow().clone()),
             streams: RefCell::default(),

@@ -7,12 +7,12 @@ mod control;
 mod control_nets;
 mod decode;
 mod denoise;
-mod depth;
 mod detailer;
 mod encode;
 mod hires;
 mod image_prompts;
 mod interpolate;
+mod maps;
 mod noise;
 mod preview;
 mod references;
@@ -136,7 +136,7 @@ impl LoadedModel {
             image: RefCell::default(),
             references,
             reference_latents: RefCell::default(),
-            depths: RefCell::default(),
+            maps: RefCell::default(),
             map_latents: RefCell::default(),
             image_tokens: RefCell::default(),
             streams: RefCell::new(unmetered(|| noise::seeds(&resolved.request))),
@@ -187,8 +187,8 @@ struct Run<'a> {
     references: Vec<Image>,
     /// Their latents `[1, channels, height, width]`, f32, in RAM.
     reference_latents: RefCell<Vec<Tensor>>,
-    /// The depth maps of ControlNets that follow depths, in their order.
-    depths: RefCell<Vec<Image>>,
+    /// The maps that networks made, by the numbers of the ControlNets that follow them.
+    maps: RefCell<BTreeMap<usize, Image>>,
     /// The maps that ControlNets read as latents, f32, in RAM.
     map_latents: RefCell<Vec<(EncodedMap, Tensor)>>,
     /// For each IP-Adapter, the tokens of its images for each guidance branch, in RAM.
@@ -307,8 +307,8 @@ impl Run<'_> {
                         None => self.smooth(number, interpolator, *how, media),
                     })?;
                 }
-                Task::Depth { estimator, .. } => {
-                    made.media = self.stage(number, || self.depth_maps(number, estimator))?;
+                Task::MakeMaps { estimator, .. } => {
+                    made.media = self.stage(number, || self.make_maps(number, estimator))?;
                 }
                 Task::Segment { segmenter } => {
                     made.media = self.stage(number, || self.mask(number, segmenter))?;
@@ -384,7 +384,7 @@ impl Run<'_> {
             Task::Denoise(denoise) => Some(denoise.denoiser.part),
             Task::Enlarge { upscaler, .. } | Task::Upscale { upscaler } => Some(upscaler.part),
             Task::Interpolate { interpolator, .. } => Some(interpolator.part),
-            Task::Depth { estimator, .. } => Some(estimator.part),
+            Task::MakeMaps { estimator, .. } => Some(estimator.part),
             Task::Segment { segmenter } => Some(segmenter.part),
             Task::Detect { detector, .. } => Some(detector.part),
             Task::Write { writer, vision } => Some(vision.as_ref().map_or(writer.part, |vision| vision.part)),

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use super::GridError;
-use crate::request::{AdapterUse, Request, Style};
+use crate::{
+    checkpoint::may_be_model,
+    request::{AdapterUse, Request, Style},
+};
 
 /// The LoRA that another axis of the grid adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +114,14 @@ fn named_in(prompt: &str) -> Vec<(String, std::ops::Range<usize>)> {
 /// What a LoRA is called that is written as a name or as a path.
 pub(super) fn name_of(written: &str) -> String {
     if is_path(written) { stem(written.as_ref()) } else { written.to_owned() }
+}
+
+/// What a model is called: its file without the extension, or its folder, whose name may have dots.
+pub(super) fn model_name(path: &Path) -> String {
+    match path.file_name().filter(|_| !may_be_model(path)) {
+        Some(folder) => folder.to_string_lossy().into_owned(),
+        None => stem(path),
+    }
 }
 
 pub(super) fn stem(path: &Path) -> String {

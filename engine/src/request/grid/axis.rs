@@ -142,7 +142,7 @@ impl Axis {
                 format!("{}: {}", self.setting.title(), dtype.map_or("auto", ComputeDtype::name))
             }
             Value::Size([width, height]) => format!("{width} × {height}"),
-            Value::Model(ModelSource::Path(path)) => added::stem(path),
+            Value::Model(ModelSource::Path(path)) => added::model_name(path),
             Value::Model(model) => model.to_string(),
         };
         self.values.iter().map(words).collect()

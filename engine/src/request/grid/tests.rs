@@ -209,6 +209,8 @@ fn labels_and_what_is_kept_say_what_varies() {
     let kept = all.record();
     assert_eq!(kept.axes, ["steps: 10-20 (+10)", "size: 64x128", "lora ink: 0.5"]);
     assert_eq!(grid(kept.axes.each_ref().map(String::as_str)), all, "it can be read again");
+    let models = grid(["model: /models/FLUX.1-dev, /models/sd_xl_base_1.0.safetensors", "", ""]);
+    assert_eq!(models.labels().columns, ["FLUX.1-dev", "sd_xl_base_1.0"]);
     assert_eq!(GridLabels::plain(4).sides(), [2, 2, 1]);
     assert_eq!(GridLabels::plain(5).sides(), [3, 2, 1]);
 }

@@ -387,6 +387,7 @@ mod tests {
             name: name.to_owned(),
             content: Finding::Content(Content {
                 sees_images: false,
+                maps: None,
                 what: String::new(),
                 kind: Kind::Model,
                 family: Some(family.to_owned()),

@@ -1,0 +1,127 @@
+//! Maps of images on the command line.
+
+use std::{fs, path::Path};
+
+use super::{adapter::write, assert_fails, assert_fine, draw, run, stderr, stdout};
+
+#[test]
+fn maps_are_written_beside_their_images() {
+    let folder = tempfile::tempdir().unwrap();
+    image::RgbImage::from_fn(40, 30, |x, _| image::Rgb([(x / 20 * 255) as u8; 3]))
+        .save(folder.path().join("a.png"))
+        .unwrap();
+    let canny = run(folder.path(), &["map", "a.png", "--preprocessor", "canny"]);
+    assert!(canny.status.success(), "{}", stderr(&canny));
+    assert_eq!(stdout(&canny).trim(), "a-canny.png");
+    let edges = image::open(folder.path().join("a-canny.png")).unwrap().into_rgb8();
+    assert_eq!(edges.dimensions(), (40, 30));
+    let white = edges.pixels().filter(|pixel| pixel.0 == [255; 3]).count();
+    assert!((20..=90).contains(&white), "{white}");
+}
+
+/// Writes a tiny HED whose weights are zero, so that it is as sure of an edge as of none.
+fn write_hed(path: &Path) {
+    let mut tensors = vec![("norm".to_owned(), vec![1, 3, 1, 1])];
+    let mut inputs = 3;
+    for block in 1..=5 {
+        for (name, outputs, side) in [("convs.0", 4, 3), ("projection", 1, 1)] {
+            let kernel = vec![outputs, inputs, side, side];
+            tensors.push((format!("block{block}.{name}.weight"), kernel));
+            tensors.push((format!("block{block}.{name}.bias"), vec![outputs]));
+            inputs = 4;
+        }
+    }
+    let tensors: Vec<_> = tensors.iter().map(|(name, shape)| (name.as_str(), shape.as_slice())).collect();
+    write(path, &tensors);
+}
+
+#[test]
+fn a_network_makes_a_map_and_its_forecast() {
+    let folder = tempfile::tempdir().unwrap();
+    image::RgbImage::new(40, 30).save(folder.path().join("a.png")).unwrap();
+    write_hed(&folder.path().join("hed.safetensors"));
+    let map = ["map", "a.png", "--preprocessor", "soft_edge", "--model", "hed.safetensors"];
+    let planned = run(folder.path(), &[&map[..], &["--plan"]].concat());
+    assert!(stdout(&planned).contains("soft edges of 40×30"), "{}{}", stdout(&planned), stderr(&planned));
+    let made = run(folder.path(), &map);
+    assert_fine(&made);
+    assert_eq!(stdout(&made).trim(), "a-soft_edge.png");
+    let edges = image::open(folder.path().join("a-soft_edge.png")).unwrap().into_rgb8();
+    assert_eq!(edges.dimensions(), (40, 30));
+    assert!(edges.pixels().all(|pixel| pixel.0 == [127; 3]));
+    let known = run(folder.path(), &["inspect", "hed.safetensors"]);
+    assert!(stdout(&known).contains("map estimator for soft edges, HED"), "{}", stdout(&known));
+}
+
+#[test]
+fn what_makes_no_map_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    image::RgbImage::new(20, 12).save(folder.path().join("a.png")).unwrap();
+    fs::write(folder.path().join("hed.pth"), b"PK\x03\x04").unwrap();
+    write(&folder.path().join("other.safetensors"), &[("pretrained.cls_token", [1, 384])]);
+    let with = |name: &str, more: &[&str]| {
+        run(folder.path(), &[&["map", "a.png", "--preprocessor", name], more].concat())
+    };
+    for (name, what, advice) in [
+        (
+            "depth",
+            "other.safetensors cannot make depth maps: it is no Depth Anything network",
+            "Choose a .safetensors file of Depth",
+        ),
+        (
+            "pose",
+            "other.safetensors cannot make poses: it is no YOLOv8-pose network",
+            "Choose a .safetensors file of YOLOv8-pose",
+        ),
+        (
+            "segments",
+            "other.safetensors cannot make segments: it is no SegFormer network",
+            "Choose a .safetensors file of SegFormer",
+        ),
+        (
+            "soft_edge",
+            "other.safetensors cannot make soft edges: it is no HED network",
+            "Choose a .safetensors file of HED",
+        ),
+    ] {
+        assert_fails(&with(name, &["--model", "other.safetensors"]), what, advice);
+        assert_fails(
+            &with(name, &[]),
+            &format!("the preprocessor {name} needs a model"),
+            "Give a .safetensors file of",
+        );
+    }
+    assert_fails(
+        &with("soft_edge", &["--model", "hed.pth"]),
+        "hed.pth is a pickle file",
+        "Sluice never opens such files",
+    );
+    assert_fails(&with("pose", &["--model", "no.safetensors"]), "there is no file or folder", "Check");
+    assert_fails(
+        &with("canny", &["--model", "other.safetensors"]),
+        "the preprocessor canny needs no model",
+        "Leave --model out",
+    );
+    assert_fails(
+        &with("canny", &["--plan"]),
+        "the preprocessor canny needs no model, so there is no forecast",
+        "Leave --plan out",
+    );
+    for more in
+        [&["--preprocessor", "depth", "--model", "other.safetensors"][..], &["--preprocessor", "canny"]]
+    {
+        let missing = run(folder.path(), &[&["map", "no.png"], more].concat());
+        assert_fails(&missing, "the image no.png cannot be read", "Choose");
+    }
+}
+
+#[test]
+fn a_control_net_that_follows_a_networks_map_needs_an_estimator() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in ["--depth-model", "--pose-model", "--segment-model", "--soft-edge-model"] {
+        let one = ["--control-net", "a.safetensors", "--control-image", "a.png", option, "d.safetensors"];
+        let output = draw(folder.path(), &one);
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains("--control-preprocessor"), "{}", stderr(&output));
+    }
+}

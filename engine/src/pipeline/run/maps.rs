@@ -1,0 +1,68 @@
+//! Makes maps of images.
+
+use candle_core::{DType, Device, Tensor};
+
+use super::{PipelineError, Run};
+use crate::{
+    aids::MapEstimator,
+    hardware::unmetered,
+    models::Used,
+    output::{Image, Media},
+    residency::{Blocks, RunError},
+    source::{control_image, read, resized},
+};
+
+impl Run<'_> {
+    /// Makes the map of the image that the request names, or those of the ControlNets that follow this kind, which are kept for
+    /// them.
+    pub(super) fn make_maps(
+        &self,
+        stage: usize,
+        estimator: &Used<dyn MapEstimator>,
+    ) -> Result<Vec<Media>, PipelineError> {
+        if let Some(wanted) = &self.request.map_of {
+            let image = unmetered(|| read(&wanted.image))?;
+            return Ok(vec![Media::Image(self.make_map(stage, estimator, &image)?)]);
+        }
+        let size = [self.request.width, self.request.height];
+        let kind = Some(estimator.network.kind());
+        for (number, net) in self.request.control_nets.iter().enumerate() {
+            if net.preprocessor.estimated() == kind {
+                let image = unmetered(|| control_image(net, size))?;
+                let map = self.make_map(stage, estimator, &image)?;
+                self.maps.borrow_mut().insert(number, map);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The map of an image, in its size.
+    fn make_map(
+        &self,
+        stage: usize,
+        Used { part, network }: &Used<dyn MapEstimator>,
+        image: &Image,
+    ) -> Result<Image, PipelineError> {
+        let size = [image.height, image.width];
+        let [rows, columns] = network.sees(size);
+        let seen = unmetered(|| {
+            let [height, width] = network.scaled(size);
+            network.values(size, &resized(image.clone(), [width, height]).pixels)
+        });
+        let (store, executor) = self.enter(stage, *part);
+        let said = self.within_memory(stage, || {
+            let input = Tensor::from_slice(&seen, (1, 3, rows, columns), store.device())?.into();
+            let said = network.estimate(Blocks::stored(&executor, store), &input)?;
+            drop(input);
+            let in_ram = said
+                .into_iter()
+                .map(|said| Ok(said.into_computed()?.to_device(&Device::Cpu)?.to_dtype(DType::F32)?));
+            in_ram.collect::<Result<Vec<Tensor>, RunError>>()
+        })?;
+        unmetered(|| {
+            let drawn = network.drawn(size, &said)?.ok_or(PipelineError::NotFinite { dtype: "f32" })?;
+            let [height, width] = drawn.size;
+            Ok(resized(Image::opaque(width, height, drawn.pixels), [image.width, image.height]))
+        })
+    }
+}
