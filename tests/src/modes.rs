@@ -233,7 +233,7 @@ pub fn check_shared_branches(fixture: &Fixture, run: &str) -> Result<bool> {
     let model = fixture.write_diffusers(folder.path())?;
     let run = fixture.run(run)?;
     run.write_beside(&model)?;
-    let request = Request { batch: 2, width: 64, height: 32, steps: 2, ..run.request(&model) };
+    let request = Request { batch: 1, width: 32, height: 32, steps: 2, ..run.request(&model) };
     let mut runner = Runner::start()?;
     let plenty = card(OffloadMode::Auto);
     let want = draw(&mut runner, &request, &plenty)?.tensors;

@@ -124,6 +124,7 @@ fn drag(ui: &Ui, sides: &mut [f32; 4], index: usize, frame: Rect) {
         let grip = grip(rect, edges).intersect(frame);
         let response = ui.interact(grip, id.with(number), Sense::drag()).on_hover_cursor(cursor);
         response.widget_info(|| WidgetInfo::labeled(Role::Slider, true, name_of(edges, index + 1)));
+        let tip = if number == 0 { tr!("regions-box-tip") } else { tr!("regions-edge-tip") };
         if response.drag_started() {
             ui.data_mut(|data| data.insert_temp(id, *sides));
         }
@@ -133,6 +134,7 @@ fn drag(ui: &Ui, sides: &mut [f32; 4], index: usize, frame: Rect) {
             let by = response.total_drag_delta().unwrap_or_default() / frame.size();
             *sides = moved(before, edges, by);
         }
+        response.on_hover_text(tip);
     }
 }
 
