@@ -60,6 +60,16 @@ pub fn free(regions: &[Region]) -> [f32; 4] {
     FIRST.into_iter().find(is_free).unwrap_or(MIDDLE)
 }
 
+/// Whether any two regions may share a place.
+pub fn overlap(regions: &[Region]) -> bool {
+    let meets = |one: &Region, other: &Region| match (&one.area, &other.area) {
+        (Area::Box(one), Area::Box(other)) => (0..2)
+            .all(|axis| one[axis] < other[axis] + other[axis + 2] && other[axis] < one[axis] + one[axis + 2]),
+        _ => true,
+    };
+    regions.iter().enumerate().any(|(index, one)| regions[index + 1..].iter().any(|other| meets(one, other)))
+}
+
 /// A box that has a size and does not leave the image.
 pub fn kept_inside([left, top, width, height]: [f32; 4]) -> [f32; 4] {
     let along = |start: f32, length: f32| {
@@ -188,6 +198,16 @@ mod tests {
     fn typed_boxes_stay_inside_of_the_image() {
         assert_eq!(kept_inside([0.8, 0.5, 0.5, 0.0]), [0.5, 0.5, 0.5, LEAST]);
         assert_eq!(kept_inside([0.25, 0.0, 0.5, 1.0]), [0.25, 0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn regions_overlap_where_they_share_a_place() {
+        let region = |area| Region { area, ..Region::default() };
+        let [left, right, middle] = [FIRST[0], FIRST[1], MIDDLE].map(|sides| region(Area::Box(sides)));
+        assert!(!overlap(&[left.clone(), right.clone()]));
+        assert!(overlap(&[left.clone(), right, middle]));
+        assert!(overlap(&[left.clone(), region(Area::Mask("mask.png".into()))]));
+        assert!(!overlap(&[left]));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use egui::{Align, Color32, DragValue, Layout, Sense, TextEdit, Ui, Vec2};
 use sluice_engine::request::{Area, Region, Regions, Request, RequestError};
 
 use super::{
-    parts::{Parts, sentence},
+    parts::{Parts, gap, sentence},
     region_frame,
 };
 use crate::{
@@ -24,6 +24,8 @@ use crate::{
 pub struct RegionList {
     /// Whether it is open.
     pub(super) open: bool,
+    /// The region that was added, whose prompt is typed next.
+    added: Option<usize>,
 }
 
 /// Whether the panel has the section.
@@ -40,22 +42,25 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut RegionList) {
         0 => tr!("regions-title"),
         count => tr!("regions-title-used", count = count),
     };
-    widgets::fold(ui, (&title, tr!("regions-tip")), &mut list.open, |ui| opened(ui, parts));
+    let RegionList { open, added } = list;
+    widgets::fold(ui, (&title, tr!("regions-tip")), open, |ui| opened(ui, parts, added));
 }
 
-fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
     let Parts { mistake, draft, actions, .. } = parts;
     let Request { regions, width, height, .. } = &mut draft.request;
     if !regions.is_empty() {
         region_frame::show(ui, &mut regions.all, [*width, *height]);
     }
-    let several = regions.all.len() > 1;
+    let overlap = region_frame::overlap(&regions.all);
     let mut removed = None;
     for (index, region) in regions.all.iter_mut().enumerate() {
         ui.push_id(("region", index), |ui| {
-            if row(ui, region, (index, several), actions) {
+            let is_new = added.take_if(|added| *added == index).is_some();
+            if row(ui, region, (index, overlap, is_new), actions) {
                 removed = Some(index);
             }
+            gap(ui);
         });
     }
     if let Some(index) = removed {
@@ -82,6 +87,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>) {
             .clicked()
     {
         let area = Area::Box(region_frame::free(&regions.all));
+        *added = Some(regions.all.len());
         regions.all.push(Region { area, ..Region::default() });
     }
 }
@@ -112,7 +118,12 @@ fn of_percent(text: &str) -> Option<f64> {
 }
 
 /// Draws one, and returns whether it is to be removed.
-fn row(ui: &mut Ui, region: &mut Region, (index, several): (usize, bool), actions: &mut Vec<Action>) -> bool {
+fn row(
+    ui: &mut Ui,
+    region: &mut Region,
+    (index, overlap, is_new): (usize, bool, bool),
+    actions: &mut Vec<Action>,
+) -> bool {
     let number = index + 1;
     let mut is_removed = false;
     let label = ui.horizontal(|ui| {
@@ -133,9 +144,12 @@ fn row(ui: &mut Ui, region: &mut Region, (index, several): (usize, bool), action
         .inner
     });
     let hint = tr!("regions-prompt-hint");
-    ui.add(TextEdit::singleline(&mut region.prompt).hint_text(hint).desired_width(f32::INFINITY))
-        .labelled_by(label.inner.id)
-        .on_hover_text(tr!("regions-prompt-tip"));
+    let field = TextEdit::singleline(&mut region.prompt).hint_text(hint).desired_width(f32::INFINITY);
+    let field = ui.add(field).labelled_by(label.inner.id).on_hover_text(tr!("regions-prompt-tip"));
+    if is_new {
+        field.request_focus();
+        field.scroll_to_me(None);
+    }
     match &mut region.area {
         Area::Box(sides) => numbers(ui, sides),
         Area::Mask(path) => {
@@ -153,7 +167,7 @@ fn row(ui: &mut Ui, region: &mut Region, (index, several): (usize, bool), action
             }
         }
     }
-    if several {
+    if overlap {
         widgets::slider_row(
             ui,
             &tr!("regions-weight"),
@@ -196,7 +210,10 @@ fn numbers(ui: &mut Ui, sides: &mut [f32; 4]) {
 
 /// What is said of a region in force.
 pub fn in_force(index: usize, region: &Region) -> String {
-    tr!("regions-in-force", number = index + 1, prompt = region.prompt.trim())
+    match region.prompt.trim() {
+        "" => tr!("regions-name", number = index + 1),
+        prompt => tr!("regions-in-force", number = index + 1, prompt = prompt),
+    }
 }
 
 #[cfg(test)]
@@ -205,7 +222,7 @@ mod tests {
 
     #[test]
     fn parts_are_shown_and_typed_in_percent() {
-        assert_eq!(in_percent(0.125, 0..=2), "13%");
+        assert_eq!(in_percent(0.126, 0..=2), "13%");
         assert_eq!(of_percent(" 12.5 %"), Some(0.125));
         assert_eq!(of_percent("half"), None);
     }
