@@ -210,10 +210,11 @@ fn numbers(ui: &mut Ui, sides: &mut [f32; 4]) {
 
 /// What is said of a region in force.
 pub fn in_force(index: usize, region: &Region) -> String {
-    match region.prompt.trim() {
-        "" => tr!("regions-name", number = index + 1),
-        prompt => tr!("regions-in-force", number = index + 1, prompt = prompt),
-    }
+    let prompt = match region.prompt.trim() {
+        "" => "…",
+        prompt => prompt,
+    };
+    tr!("regions-in-force", number = index + 1, prompt = prompt)
 }
 
 #[cfg(test)]
