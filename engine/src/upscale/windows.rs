@@ -69,7 +69,7 @@ pub(super) fn attended(windows: &Windows, qkv: [Tensor; 3], bias: &Tensor) -> Re
 /// What is first along a dimension, put behind the rest.
 fn rolled(x: &Tensor, dim: usize, first: usize) -> Result<Tensor> {
     let length = x.dim(dim)?;
-    if first % length == 0 {
+    if first.is_multiple_of(length) {
         return Ok(x.clone());
     }
     let parts = [x.narrow(dim, first, length - first)?.contiguous()?, x.narrow(dim, 0, first)?.contiguous()?];
