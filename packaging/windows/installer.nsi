@@ -1,5 +1,5 @@
 ; The installer for Windows, for the current user: no administrator is asked for.
-; makensis -DVERSION=… -DSTAGED=… -DOUT=… installer.nsi
+; makensis -DVERSION=… -DSTAGED=… -DUNINSTALLED=… -DICON=… -DOUT=… installer.nsi, as `build` calls it
 Unicode true
 SetCompressor /SOLID lzma
 RequestExecutionLevel user
@@ -10,7 +10,8 @@ InstallDirRegKey HKCU "Software\Sluice" "InstallDir"
 !define UNINSTALL "Software\Microsoft\Windows\CurrentVersion\Uninstall\Sluice"
 
 !include "MUI2.nsh"
-!define MUI_ICON "${NSISDIR}/Contrib/Graphics/Icons/modern-install.ico"
+!define MUI_ICON "${ICON}"
+!define MUI_UNICON "${ICON}"
 !define MUI_FINISHPAGE_RUN "$INSTDIR\sluice-window.exe"
 !insertmacro MUI_PAGE_DIRECTORY
 !insertmacro MUI_PAGE_INSTFILES
@@ -43,18 +44,14 @@ Section
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe" "FriendlyAppName" "Sluice"
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".png" ""
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".jpg" ""
+    WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".jpeg" ""
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".webp" ""
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\SupportedTypes" ".mp4" ""
 SectionEnd
 
 ; Images, models and settings of the user are elsewhere and stay.
 Section "Uninstall"
-    RMDir /r "$INSTDIR\assets"
-    Delete "$INSTDIR\sluice.exe"
-    Delete "$INSTDIR\sluice-window.exe"
-    Delete "$INSTDIR\LICENSE-APACHE"
-    Delete "$INSTDIR\LICENSE-MIT"
-    Delete "$INSTDIR\CHANGELOG.md"
+    !include "${UNINSTALLED}"
     Delete "$INSTDIR\uninstall.exe"
     RMDir "$INSTDIR"
     Delete "$SMPROGRAMS\Sluice.lnk"
