@@ -6,7 +6,7 @@ use std::path::Path;
 use sluice_engine::{
     models::{content, open},
     nn::{Computes, Trace},
-    pipeline::{footprint, prompts, summarise, workload},
+    pipeline::{Resolved, footprint, summarise, workload},
     request::{ComputeDtype, ModelSource, Request},
 };
 
@@ -21,10 +21,7 @@ fn look(path: &Path) {
     let request = Request { model: source, prompt: "a red boat".to_owned(), ..Request::default() };
     let footprint = footprint(&model, "hollow", ComputeDtype::F32);
     assert!(footprint.largest_tensor() <= footprint.largest_block(), "a tensor is larger than its block");
-    if model.validate(&request).is_ok()
-        && let Ok(prompts) = prompts(&model, &request)
-    {
-        let trace = Trace::new(Computes::here());
-        let _ = workload(&model, &request, ComputeDtype::F32, &prompts, &trace);
+    if let Ok(resolved) = Resolved::new(&model, &request, ComputeDtype::F32) {
+        let _ = workload(&model, &resolved, &Trace::new(Computes::here()));
     }
 }

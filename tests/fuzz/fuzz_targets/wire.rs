@@ -1,8 +1,11 @@
-//! Messages of a worker: half of the inputs get a valid length and checksum, so that the code after them is
+//! Messages from and to a worker: half of the inputs get a valid length and checksum, so that the code after them is
 //! reached.
 #![no_main]
 
-use sluice_engine::{wire::read_record, session::FromWorker};
+use sluice_engine::{
+    session::{FromWorker, ToWorker},
+    wire::read_record,
+};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let framed = match bytes.split_first() {
@@ -15,6 +18,10 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     };
     let mut bytes = framed.as_slice();
     while let Ok(Some(message)) = read_record::<FromWorker>(&mut bytes) {
+        drop(message);
+    }
+    let mut bytes = framed.as_slice();
+    while let Ok(Some(message)) = read_record::<ToWorker>(&mut bytes) {
         drop(message);
     }
 });

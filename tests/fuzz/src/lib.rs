@@ -1,39 +1,55 @@
 //! Shared code of the targets: readers take files, so the bytes are written to one.
 
 use std::{
-    cell::RefCell,
-    fs::File,
-    io::{Seek as _, Write as _},
+    fs::{self, File},
+    io::Write as _,
     path::Path,
 };
 
-use serde_json::{Map, json};
-use sluice_engine::checkpoint::{read_header, read_notes, read_vocabulary};
-use tempfile::{NamedTempFile, TempDir};
+use serde_json::{Map, Value, json};
+use sluice_engine::{
+    checkpoint::{read_header, read_notes, read_vocabulary},
+    output::read_settings,
+};
+use tempfile::TempDir;
 
 /// Maximum size of a sparse file, below the limit of all file systems.
 const LONGEST: u64 = 1 << 40;
+/// Most bytes of values in a file that is written with them.
+const MOST_VALUES: usize = 1 << 20;
 
-thread_local! {
-    static FILE: RefCell<NamedTempFile> = RefCell::new(NamedTempFile::new().expect("a temporary file"));
-    static FOLDER: TempDir = TempDir::new().expect("a temporary folder");
+/// Calls `look` with a folder that has these files.
+pub fn with_files(files: &[(&str, &[&[u8]])], look: impl FnOnce(&Path)) {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (name, parts) in files {
+        fs::write(folder.path().join(name), parts.concat()).expect("a file in a temporary folder");
+    }
+    look(folder.path());
+}
+
+/// Calls `look` with a file of this name and these bytes, alone in its folder.
+pub fn with_file(name: &str, parts: &[&[u8]], look: impl FnOnce(&Path)) {
+    with_files(&[(name, parts)], |folder| look(&folder.join(name)));
 }
 
 /// Reads a file of these bytes: everything in its header, and every tensor that it claims to hold.
 pub fn read(parts: &[&[u8]]) {
-    FILE.with_borrow_mut(|file| {
-        let length = parts.iter().map(|part| part.len() as u64).sum();
-        file.rewind().expect("the file can be rewound");
-        parts.iter().for_each(|part| file.write_all(part).expect("the file takes bytes"));
-        file.as_file().set_len(length).expect("the file can be cut off");
+    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
+    with_file("model", parts, |path| {
         // An error is as good as values.
-        let _ = (read_notes(file.path()), read_vocabulary(file.path()));
-        let Ok(tensors) = read_header(file.path()) else { return };
+        let _ = (read_notes(path), read_vocabulary(path));
+        let Ok(tensors) = read_header(path) else { return };
         for tensor in tensors.values() {
             assert!(tensor.stored_bytes() <= length, "a tensor is larger than its file");
             let _ = tensor.load(&candle_core::Device::Cpu);
         }
     });
+}
+
+/// Reads the settings in a file, and writes them as other programs do.
+pub fn restore(path: &Path) {
+    let Ok(restored) = read_settings(path) else { return };
+    let _ = (restored.settings.parameters(), restored.settings.pairs(), restored.settings.picture_request());
 }
 
 /// Calls `look` with a safetensors file in its own folder. Each line of `tensors` describes one of its
@@ -49,16 +65,57 @@ pub fn with_hollow(tensors: &str, look: impl FnOnce(&Path)) {
         }
         length = end;
     }
-    let header = serde_json::Value::Object(header).to_string();
-    FOLDER.with(|folder| {
-        let path = folder.path().join("model.safetensors");
+    let header = Value::Object(header).to_string();
+    let start = header.len() as u64;
+    with_files(&[], |folder| {
+        let path = folder.join("model.safetensors");
         let mut file = File::create(&path).expect("a file in a temporary folder");
-        let start = header.len() as u64;
         file.write_all(&start.to_le_bytes()).expect("the file takes bytes");
         file.write_all(header.as_bytes()).expect("the file takes bytes");
         file.set_len(8 + start + length).expect("the file can have holes");
         look(&path);
     });
+}
+
+/// Reads a safetensors file that is described line by line, with everything in it. `# NAME TEXT` is an entry of the header's
+/// metadata, `= NAME TEXT` a tensor that consists of this text, and every other line a tensor as in [`with_hollow`] with values
+/// that repeat.
+pub fn read_described(lines: &str) {
+    let (mut header, mut notes, mut values) = (Map::new(), Map::new(), Vec::new());
+    for line in lines.lines() {
+        if let Some((name, text)) = named(line, "# ") {
+            notes.insert(name.to_owned(), text.into());
+            continue;
+        }
+        let start = values.len();
+        let (dtype, sides, name) = match named(line, "= ") {
+            Some((name, text)) => {
+                values.extend(text.bytes());
+                ("U8", vec![text.len() as u64], name)
+            }
+            None => {
+                let Some((dtype, sides, name)) = described(line) else { continue };
+                let Some(bytes) = bytes_of(dtype, &sides) else { return };
+                if bytes > MOST_VALUES as u64 {
+                    return;
+                }
+                values.extend((0..bytes).map(|place| (place * 151) as u8));
+                (dtype, sides, name)
+            }
+        };
+        let row = json!({ "dtype": dtype, "shape": sides, "data_offsets": [start, values.len()] });
+        if values.len() > MOST_VALUES || header.insert(name.to_owned(), row).is_some() {
+            return;
+        }
+    }
+    header.insert("__metadata__".to_owned(), Value::Object(notes));
+    let header = Value::Object(header).to_string();
+    read(&[&(header.len() as u64).to_le_bytes(), header.as_bytes(), &values]);
+}
+
+/// The name and the text of a line that begins with a mark.
+fn named<'a>(line: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    line.strip_prefix(mark)?.split_once(' ')
 }
 
 /// Parses dtype, dimensions and name from a line.
@@ -80,7 +137,7 @@ fn bytes_of(dtype: &str, sides: &[u64]) -> Option<u64> {
         "F64" | "I64" => 8,
         "F32" | "I32" => 4,
         "F16" | "BF16" => 2,
-        "F8_E4M3" | "F8_E5M2" | "I8" | "U8" => 1,
+        "F8_E4M3" | "F8_E5M2" | "F8_E8M0" | "I8" | "U8" => 1,
         _ => return None,
     };
     sides.iter().try_fold(bytes, |product: u64, side| product.checked_mul(*side))
