@@ -194,11 +194,8 @@ impl Segformer {
                 for (number, stage) in self.stages.iter().enumerate() {
                     spec = spec.linear(&format!("{HEAD}.linear_c.{number}.proj"), joined, stage.width);
                 }
-                let norm = format!("{HEAD}.batch_norm");
                 spec.tensor(format!("{HEAD}.linear_fuse.weight"), &[joined, STAGES * joined, 1, 1])
-                    .norm(&norm, joined)
-                    .tensor(format!("{norm}.running_mean"), &[joined])
-                    .tensor(format!("{norm}.running_var"), &[joined])
+                    .batch_norm(&format!("{HEAD}.batch_norm"), joined)
                     .conv(&format!("{HEAD}.classifier"), ade::CLASSES, joined, 1)
             }
         }
@@ -274,12 +271,10 @@ impl Segformer {
     /// What is seen in the tokens of all stages. The stages are joined before they are resized, which is the same and takes
     /// less.
     fn head(&self, w: &Weights<'_>, seen: Vec<Tokens>) -> TensorResult<Tensor> {
-        let of_norm = |end: &str| w.get(&format!("{HEAD}.batch_norm.{end}"));
-        let scale = (of_norm("weight")? / of_norm("running_var")?.affine(1.0, EPS)?.sqrt()?)?;
-        let bias = (of_norm("bias")? - (of_norm("running_mean")? * &scale)?)?;
+        let (fuse, norm) = (format!("{HEAD}.linear_fuse"), format!("{HEAD}.batch_norm"));
+        let (kernel, bias) = w.with_batch_norm(&fuse, &norm, EPS)?;
         let joined = self.joined;
-        let kernel = w.get(&format!("{HEAD}.linear_fuse.weight"))?.reshape((joined, STAGES * joined))?;
-        let kernel = kernel.broadcast_mul(&scale.reshape((joined, 1))?)?;
+        let kernel = kernel.reshape((joined, STAGES * joined))?;
         let Some(size) = seen.first().map(|first| first.grid) else { bail!("there are no stages") };
         let mut sum: Option<Tensor> = None;
         for (number, Tokens { x, grid }) in seen.into_iter().enumerate() {

@@ -59,6 +59,13 @@ impl BlockSpec {
         self.scale(name, width).tensor(format!("{name}.bias"), &[width])
     }
 
+    /// Adds a batch norm with its statistics.
+    pub fn batch_norm(self, name: &str, width: usize) -> Self {
+        self.norm(name, width)
+            .tensor(format!("{name}.running_mean"), &[width])
+            .tensor(format!("{name}.running_var"), &[width])
+    }
+
     /// Adds a convolution over time and space with bias; `kernel` is its frames, rows and columns.
     pub fn conv3d(self, name: &str, outputs: usize, inputs: usize, kernel: [usize; 3]) -> Self {
         let [frames, rows, columns] = kernel;

@@ -5,7 +5,7 @@ use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail}
 
 use super::{
     Device, Mask, Tensor, computed,
-    cost::{Computes, Cost, Costs, Kernels},
+    cost::{Balance, Computes, Cost, Costs, Kernels},
     tensor::Kind,
     trace::Traced,
 };
@@ -324,6 +324,20 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     })
 }
 
+/// Unmasked [`attention`] to whose scores a bias is added, `[heads, tokens, keys]`.
+pub fn attention_with_pair_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
+        return Ok(computed::attention_with_pair_bias(q, k, v, bias.computed()?)?.into());
+    }
+    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| {
+        costs.attention_with_pair_bias(shape, keys, kv_heads)
+    };
+    attend("attention_with_pair_bias", [q, k, v], cost, |[q, k, v]| {
+        let bias = Values::zeros(bias.dims(), bias.dtype(), q.device())?;
+        computed::attention_with_pair_bias(q, k, v, &bias)
+    })
+}
+
 /// Causal [`attention`] in which each query also attends to a sink: a score of its head, f32 `[heads]`, that has no value
 /// (Xiao et al. 2023, arXiv:2309.17453). With a `window`, a query attends to so many keys at most, its own and those before it.
 pub fn attention_with_sinks(
@@ -363,11 +377,11 @@ fn attend(
     let mut cost = cost_of(costs, shape, [keys, kv_heads]);
     let of = |attention| {
         let kernels = Kernels { attention, others: false };
-        Costs { computes: Computes::Card(kernels), ..costs }.attention(shape, keys, kv_heads)
+        Costs { computes: Computes::Card(kernels, Balance::USUAL), ..costs }.attention(shape, keys, kv_heads)
     };
     inputs[0].trace().add_attention(&match costs.computes {
         Computes::Processor { .. } => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
-        Computes::Card(kernels) => AttentionBytes {
+        Computes::Card(kernels, _) => AttentionBytes {
             on_gpu: Some(kernels.attention),
             fused: 0,
             math: of(Attention::Math).peak,

@@ -24,21 +24,21 @@ pub use candle_core::{D, DType, Error, Result, bail};
 
 pub use back_end::with_attention;
 pub use computed::{Conv2d, Mask, compute_as_on_cards};
-pub use cost::{Computes, Cost, Costs, Kernels};
+pub use cost::{Balance, Computes, Cost, Costs, Kernels};
 pub use doubling::{doubled, doubling_kernels};
 pub use dryrun::{DryRun, Meter};
 pub use effort::Effort;
 pub use experts::{Routes, Share};
 pub use functions::{
-    Rope, add, attention, attention_with_bias, attention_with_sinks, channel_norm, depthwise, gated_add,
-    geglu, gelu, gelu_mul, gelu_tanh, gelu_tanh_mul, group_norm, group_norm_silu, layer_norm,
-    layer_norm_modulated, leaky_relu, linear, modulate, on_host, prelu, quick_gelu, resize_between_edges,
-    resize_bilinear, response_norm, rms_norm, rms_norm_modulated, rope_half, rope_interleaved,
-    scale_and_shift, sigmoid_mul, silu, silu_mul, upsample_nearest_2x, warp,
+    Rope, add, attention, attention_with_bias, attention_with_pair_bias, attention_with_sinks, channel_norm,
+    depthwise, gated_add, geglu, gelu, gelu_mul, gelu_tanh, gelu_tanh_mul, group_norm, group_norm_silu,
+    layer_norm, layer_norm_modulated, leaky_relu, linear, modulate, on_host, prelu, quick_gelu,
+    resize_between_edges, resize_bilinear, response_norm, rms_norm, rms_norm_modulated, rope_half,
+    rope_interleaved, scale_and_shift, sigmoid_mul, silu, silu_mul, upsample_nearest_2x, warp,
 };
 pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
-pub use untraced::{Untraced, attention_with_scores, untraced};
+pub use untraced::{Untraced, untraced};
 pub use waves::{Waves, waves};
 pub use weight::{LowRank, TracedWeight, Weight, conv2d, conv3d, linear_with};

@@ -287,6 +287,21 @@ impl<'a> Weights<'a> {
         Ok(Weight::from(&self.get(&full)?))
     }
 
+    /// Kernel and bias of the convolution `name` and of the batch norm `norm` after it, with its statistics, as one.
+    pub fn with_batch_norm(&self, name: &str, norm: &str, eps: f64) -> Result<(Tensor, Tensor)> {
+        let of_norm = |end: &str| self.get(&format!("{norm}.{end}"));
+        let scale = (of_norm("weight")? / of_norm("running_var")?.affine(1.0, eps)?.sqrt()?)?;
+        let mut mean = of_norm("running_mean")?;
+        if let Some(bias) = self.find(&format!("{name}.bias"))? {
+            mean = (mean - bias)?;
+        }
+        let bias = (of_norm("bias")? - (mean * &scale)?)?;
+        let kernel = self.get(&format!("{name}.weight"))?;
+        let mut dims = vec![1; kernel.dims().len()];
+        dims[0] = scale.elem_count();
+        Ok((kernel.broadcast_mul(&scale.reshape(dims)?)?, bias))
+    }
+
     /// Applies the convolution over time `name`, with its bias, to the last of `frames`; see [`nn::conv3d`].
     pub fn conv3d(&self, name: &str, frames: &[&Tensor], conv: nn::Conv2d) -> Result<Tensor> {
         nn::conv3d(frames, &self.kernel(name)?, self.find(&format!("{name}.bias"))?.as_ref(), conv)

@@ -21,20 +21,13 @@ pub(super) enum Weighs {
 /// The tensors, at `name`, for so many channels.
 pub(super) fn described(spec: BlockSpec, name: &str, width: usize) -> BlockSpec {
     let spec = spec.conv_of_each(&format!("{name}.dwconv.0"), width);
-    let spec = batch_norm(spec, &format!("{name}.dwconv.1"), width);
+    let spec = spec.batch_norm(&format!("{name}.dwconv.1"), width);
     let map = format!("{name}.channel_interaction");
     let spec = spec.conv(&format!("{map}.1"), width / 8, width, 1);
-    let spec =
-        batch_norm(spec, &format!("{map}.2"), width / 8).conv(&format!("{map}.4"), width, width / 8, 1);
+    let spec = spec.batch_norm(&format!("{map}.2"), width / 8).conv(&format!("{map}.4"), width, width / 8, 1);
     let map = format!("{name}.spatial_interaction");
     let spec = spec.conv(&format!("{map}.0"), width / 16, width, 1);
-    batch_norm(spec, &format!("{map}.1"), width / 16).conv(&format!("{map}.3"), 1, width / 16, 1)
-}
-
-fn batch_norm(spec: BlockSpec, name: &str, width: usize) -> BlockSpec {
-    spec.norm(name, width)
-        .tensor(format!("{name}.running_mean"), &[width])
-        .tensor(format!("{name}.running_var"), &[width])
+    spec.batch_norm(&format!("{map}.1"), width / 16).conv(&format!("{map}.3"), 1, width / 16, 1)
 }
 
 /// The sum of what was attended to and of a convolution of the values, each weighed by the other. All are `[1, height, width,
@@ -45,7 +38,7 @@ pub(super) fn joined(
     (seen, value): (&Tensor, &Tensor),
     weighs: Weighs,
 ) -> Result<Tensor> {
-    let (kernel, bias) = folded(w, &format!("{name}.dwconv.0"), &format!("{name}.dwconv.1"))?;
+    let (kernel, bias) = w.with_batch_norm(&format!("{name}.dwconv.0"), &format!("{name}.dwconv.1"), EPS)?;
     let convolved = gelu(&depthwise(value, &kernel, &bias, 1)?)?;
     let channels = |x: &Tensor| {
         let map = format!("{name}.channel_interaction");
@@ -64,7 +57,7 @@ pub(super) fn joined(
 
 /// What counts how much, from 0 to 1: two convolutions of single places, with a batch norm after the first.
 fn weight(w: &Weights<'_>, [first, norm, second]: [&str; 3], x: &Tensor) -> Result<Tensor> {
-    let (kernel, bias) = folded(w, first, norm)?;
+    let (kernel, bias) = w.with_batch_norm(first, norm, EPS)?;
     let inner = gelu(&linear(x, &kernel.flatten_from(1)?, Some(&bias))?)?;
     let kernel = w.get(&format!("{second}.weight"))?.flatten_from(1)?;
     let raw = linear(&inner, &kernel, Some(&w.get(&format!("{second}.bias"))?))?;
@@ -77,15 +70,4 @@ fn mean(x: &Tensor) -> Result<Tensor> {
     let (_, _, _, channels) = x.dims4()?;
     let takes = |_| Untraced { values: channels, operations: x.elem_count() as f64 };
     untraced([x], &[1, 1, 1, channels], takes, |[x]| x.mean_keepdim((1, 2)))
-}
-
-/// The kernel and the bias of a convolution together with the batch norm after it.
-fn folded(w: &Weights<'_>, name: &str, norm: &str) -> Result<(Tensor, Tensor)> {
-    let of_norm = |end: &str| w.get(&format!("{norm}.{end}"));
-    let scale = (of_norm("weight")? / of_norm("running_var")?.affine(1.0, EPS)?.sqrt()?)?;
-    let shifted = (w.get(&format!("{name}.bias"))? - of_norm("running_mean")?)?;
-    let bias = ((shifted * &scale)? + of_norm("bias")?)?;
-    let outputs = scale.elem_count();
-    let kernel = w.get(&format!("{name}.weight"))?;
-    Ok((kernel.broadcast_mul(&scale.reshape((outputs, 1, 1, 1))?)?, bias))
 }

@@ -1,6 +1,6 @@
 //! Attention within windows of an image, which may be shifted (Liu et al. 2021, arXiv:2103.14030).
 
-use crate::nn::{Result, Tensor, attention_with_scores};
+use crate::nn::{Result, Tensor, attention_with_pair_bias};
 
 /// Added to the score of two places that are only neighbours because a shift goes around the edge of the image.
 const APART: f32 = -100.0;
@@ -42,8 +42,7 @@ pub(super) fn attended(windows: &Windows, qkv: [Tensor; 3], bias: &Tensor) -> Re
             let cut = |x: &Tensor| -> Result<Tensor> {
                 let strip = x.narrow(1, strip * rows, rows)?.narrow(2, first * columns, count * columns)?;
                 let cut = strip.contiguous()?.reshape((rows, count, columns, heads * head))?;
-                let cut = cut.permute([1, 0, 2, 3])?.contiguous()?.reshape((count, places, heads, head))?;
-                cut.permute([0, 2, 1, 3])?.contiguous()
+                cut.permute([1, 0, 2, 3])?.contiguous()?.reshape((count, places, heads, head))
             };
             let meets = [is_last && shift[0] > 0, first + count == across && shift[1] > 0];
             let bias = match apart([rows, columns], shift, meets) {
@@ -53,9 +52,8 @@ pub(super) fn attended(windows: &Windows, qkv: [Tensor; 3], bias: &Tensor) -> Re
                 }
                 None => bias.clone(),
             };
-            let seen = attention_with_scores(&cut(&all[0])?, &cut(&all[1])?, &cut(&all[2])?, &bias)?;
-            let seen = seen.permute([0, 2, 1, 3])?.contiguous()?.reshape((count, rows, columns, channels))?;
-            let seen = seen.permute([1, 0, 2, 3])?.contiguous()?;
+            let seen = attention_with_pair_bias(&cut(&all[0])?, &cut(&all[1])?, &cut(&all[2])?, &bias)?;
+            let seen = seen.reshape((count, rows, columns, channels))?.permute([1, 0, 2, 3])?.contiguous()?;
             parts.push(seen.reshape((1, rows, count * columns, channels))?);
         }
         made.push(Tensor::cat(&parts, 2)?);

@@ -72,23 +72,16 @@ fn conv(spec: BlockSpec, name: &str, [outputs, inputs, side]: [usize; 3], is_fol
     if is_folded {
         return spec.tensor(within(name, "conv.bias"), &[outputs]);
     }
-    let norm = within(name, "bn");
-    spec.norm(&norm, outputs)
-        .tensor(format!("{norm}.running_mean"), &[outputs])
-        .tensor(format!("{norm}.running_var"), &[outputs])
+    spec.batch_norm(&within(name, "bn"), outputs)
 }
 
 /// Applies a convolution with its norm and SiLU.
 fn convolved(w: &Weights<'_>, name: &str, x: &Tensor, conv: Conv2d) -> Result<Tensor> {
-    let kernel = w.get(&within(name, "conv.weight"))?;
-    if let Some(bias) = w.find(&within(name, "conv.bias"))? {
-        return silu(&conv2d(x, &kernel, Some(&bias), conv)?);
+    let (name, norm) = (within(name, "conv"), within(name, "bn"));
+    if w.has(&format!("{name}.bias")) {
+        return silu(&w.conv2d(&name, x, conv)?);
     }
-    let of_norm = |end: &str| w.get(&within(name, &format!("bn.{end}")));
-    let scale = (of_norm("weight")? / of_norm("running_var")?.affine(1.0, EPS)?.sqrt()?)?;
-    let bias = (of_norm("bias")? - (of_norm("running_mean")? * &scale)?)?;
-    let outputs = scale.elem_count();
-    let kernel = kernel.broadcast_mul(&scale.reshape((outputs, 1, 1, 1))?)?;
+    let (kernel, bias) = w.with_batch_norm(&name, &norm, EPS)?;
     silu(&conv2d(x, &kernel, Some(&bias), conv)?)
 }
 

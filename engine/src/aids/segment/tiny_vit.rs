@@ -6,7 +6,7 @@ use super::{CHANNELS, GRID, SIDE, refused};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError},
     nn::{
-        Conv2d, Error, Result as TensorResult, Tensor, attention_with_scores, conv2d, depthwise, gelu,
+        Conv2d, Error, Result as TensorResult, Tensor, attention_with_pair_bias, conv2d, depthwise, gelu,
         layer_norm, linear,
     },
     residency::{Blocks, RunError, Weights},
@@ -184,14 +184,13 @@ impl Stage {
         let all =
             w.linear(&format!("{name}.attn.qkv"), &normed)?.reshape((count, places, heads, 3 * head))?;
         drop(normed);
-        let part = |number: usize| all.narrow(3, number * head, head)?.permute([0, 2, 1, 3])?.contiguous();
+        let part = |number: usize| all.narrow(3, number * head, head);
         let (q, k, v) = (part(0)?, part(1)?, part(2)?);
-        drop(all);
         let biases = w.get(&format!("{name}.attn.attention_biases"))?.transpose(0, 1)?.contiguous()?;
         let biases = biases.index_select(&distances(window))?.reshape((places, places, heads))?;
-        let attended = attention_with_scores(&q, &k, &v, &biases.permute([2, 0, 1])?.contiguous()?)?;
-        drop((q, k, v, biases));
-        let attended = attended.permute([0, 2, 1, 3])?.contiguous()?.reshape((count, places, width))?;
+        let attended = attention_with_pair_bias(&q, &k, &v, &biases.permute([2, 0, 1])?.contiguous()?)?;
+        drop((q, k, v, all, biases));
+        let attended = attended.reshape((count, places, width))?;
         w.linear(&format!("{name}.attn.proj"), &attended)
     }
 }
@@ -205,11 +204,8 @@ fn distances(window: usize) -> Vec<u32> {
 
 /// A convolution without bias, and the batch norm after it.
 fn conv_norm(spec: BlockSpec, name: &str, [outputs, inputs, side]: [usize; 3]) -> BlockSpec {
-    let norm = format!("{name}.bn");
     spec.tensor(format!("{name}.c.weight"), &[outputs, inputs, side, side])
-        .norm(&norm, outputs)
-        .tensor(format!("{norm}.running_mean"), &[outputs])
-        .tensor(format!("{norm}.running_var"), &[outputs])
+        .batch_norm(&format!("{name}.bn"), outputs)
 }
 
 fn convolutions(spec: BlockSpec, name: &str, width: usize) -> BlockSpec {
@@ -218,14 +214,8 @@ fn convolutions(spec: BlockSpec, name: &str, width: usize) -> BlockSpec {
     conv_norm(spec, &format!("{name}.conv3"), [width, 4 * width, 1])
 }
 
-/// The kernel and the bias of a convolution together with the batch norm after it.
 fn folded(w: &Weights<'_>, name: &str) -> TensorResult<(Tensor, Tensor)> {
-    let of_norm = |end: &str| w.get(&format!("{name}.bn.{end}"));
-    let kernel = w.get(&format!("{name}.c.weight"))?;
-    let scale = (of_norm("weight")? / of_norm("running_var")?.affine(1.0, EPS)?.sqrt()?)?;
-    let bias = (of_norm("bias")? - (of_norm("running_mean")? * &scale)?)?;
-    let outputs = scale.elem_count();
-    Ok((kernel.broadcast_mul(&scale.reshape((outputs, 1, 1, 1))?)?, bias))
+    w.with_batch_norm(&format!("{name}.c"), &format!("{name}.bn"), EPS)
 }
 
 /// A folded convolution of single places `[1, rows, columns, channels]`.

@@ -58,10 +58,30 @@ pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) ->
     if by_processor(q) {
         let bias = super::cpu::contiguous(bias)?;
         let held = bias.storage_and_layout();
-        return fused(q, k, v, Scores { bias: Some(values(&held)?), ..Scores::new(1.0) });
+        let bias = Bias::by_distance(values(&held)?, [tokens, keys]);
+        return fused(q, k, v, Scores { bias: Some(bias), ..Scores::new(1.0) });
     }
     let work = || cuda::attention_with_bias(q, k, v, bias);
     cuda::attend_or_plain(q, work, || plain([q, k, v], 1.0, Added::Bias(bias), Most::USUAL))
+}
+
+/// Unmasked [`attention`] to whose scores a bias is added, `[heads, tokens, keys]`.
+pub fn attention_with_pair_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
+    check(q, k, v)?;
+    let (_, tokens, heads, width) = q.dims4()?;
+    let keys = k.dim(1)?;
+    if bias.dims() != [heads, tokens, keys] {
+        bail!("a bias of shape {:?} for {tokens} queries and {keys} keys of {heads} heads", bias.dims());
+    }
+    let divisor = (width as f64).sqrt();
+    if by_processor(q) {
+        // The queries of a key are next to each other, as its scores are.
+        let bias = super::cpu::contiguous(&bias.to_dtype(DType::F32)?.transpose(1, 2)?)?;
+        let held = bias.storage_and_layout();
+        let bias = Bias::of_pairs(values(&held)?, [tokens, keys]);
+        return fused(q, k, v, Scores { bias: Some(bias), ..Scores::new(divisor) });
+    }
+    plain([q, k, v], divisor, Added::PairBias(bias), Most::USUAL)
 }
 
 /// Causal [`attention`] in which each query also attends to a sink: a score of its head, f32 `[heads]`, that has no value
@@ -93,8 +113,7 @@ pub fn attention_with_sinks(
 struct Scores<'a> {
     divisor: f64,
     causal: bool,
-    /// `[heads, tokens + keys − 1]`.
-    bias: Option<&'a [f32]>,
+    bias: Option<Bias<'a>>,
     /// `[heads]`.
     sinks: Option<&'a [f32]>,
     /// How many keys a query attends to at most, its own and those before it.
@@ -105,6 +124,50 @@ impl Scores<'_> {
     /// Those of all keys, divided by a number.
     fn new(divisor: f64) -> Self {
         Self { divisor, causal: false, bias: None, sinks: None, window: None }
+    }
+}
+
+/// What is added to the scores of queries and keys. In each head, the value for a key and the first query stands at
+/// `first + key_step · key`, and those for the next queries after it, or before it.
+#[derive(Clone, Copy)]
+struct Bias<'a> {
+    values: &'a [f32],
+    /// Values of each head.
+    of_head: usize,
+    first: usize,
+    key_step: usize,
+    is_backwards: bool,
+}
+
+impl<'a> Bias<'a> {
+    /// By relative position: `[heads, tokens + keys − 1]`.
+    fn by_distance(values: &'a [f32], [tokens, keys]: [usize; 2]) -> Self {
+        // That for the first query comes after the values for keys before it.
+        Self { values, of_head: tokens + keys - 1, first: tokens - 1, key_step: 1, is_backwards: true }
+    }
+
+    /// For each pair: `[heads, keys, tokens]`.
+    fn of_pairs(values: &'a [f32], [tokens, keys]: [usize; 2]) -> Self {
+        Self { values, of_head: tokens * keys, first: 0, key_step: tokens, is_backwards: false }
+    }
+
+    /// That of one head.
+    fn head(self, head: usize) -> Self {
+        Self { values: &self.values[head * self.of_head..][..self.of_head], ..self }
+    }
+
+    /// Adds the values of some queries and a key of this head to their scores, for a softmax with base 2.
+    #[inline(always)]
+    fn add_to(self, scores: &mut [f32], queries: &Range<usize>, key: usize) {
+        let of_key = self.first + self.key_step * key;
+        let lowest = if self.is_backwards { of_key + 1 - queries.end } else { of_key + queries.start };
+        let values = &self.values[lowest..][..queries.len()];
+        let add = |(score, value): (&mut f32, &f32)| *score += value * std::f32::consts::LOG2_E;
+        if self.is_backwards {
+            scores.iter_mut().zip(values.iter().rev()).for_each(add);
+        } else {
+            scores.iter_mut().zip(values).for_each(add);
+        }
     }
 }
 
@@ -128,6 +191,8 @@ enum Added<'a> {
     Causal,
     /// A bias by relative position, `[heads, tokens + keys − 1]`.
     Bias(&'a Tensor),
+    /// A bias for each pair, `[heads, tokens, keys]`.
+    PairBias(&'a Tensor),
     /// The causal mask, perhaps with a window, and the score of a key without a value, `[heads]`.
     Sinks {
         sinks: &'a Tensor,
@@ -163,6 +228,7 @@ impl Added<'_> {
                 let rows = queries.map(|query| bias.narrow(1, tokens - 1 - query, keys));
                 Tensor::stack(&rows.collect::<Result<Vec<_>>>()?, 1)?
             }
+            Self::PairBias(bias) => bias.narrow(1, queries.start, queries.len())?,
         };
         scores.broadcast_add(&added.to_dtype(scores.dtype())?)
     }
@@ -205,13 +271,14 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: Most) ->
             v.narrow(2, first, count)?,
         );
         let own = match added {
-            Added::Bias(of_heads) | Added::Sinks { sinks: of_heads, .. } => {
+            Added::Bias(of_heads) | Added::PairBias(of_heads) | Added::Sinks { sinks: of_heads, .. } => {
                 Some(of_heads.narrow(0, first * served, count * served)?)
             }
             Added::Nothing | Added::Causal => None,
         };
         let added = match (added, &own) {
             (Added::Bias(_), Some(bias)) => Added::Bias(bias),
+            (Added::PairBias(_), Some(bias)) => Added::PairBias(bias),
             (Added::Sinks { window, .. }, Some(sinks)) => Added::Sinks { sinks, window },
             _ => added,
         };
@@ -399,6 +466,29 @@ mod tests {
                 let want = exact(&q, &k, &v, mask).unwrap();
                 assert_close(&attention(&q, &k, &v, mask).unwrap(), &want, 3e-6);
             }
+        }
+    }
+
+    #[test]
+    fn a_bias_of_pairs_is_added_to_their_scores() {
+        for (q, keys) in
+            [([1, 1, 1, 4], 1), ([2, 7, 3, 5], 9), ([1, 200, 2, 40], 257), ([3, 100, 4, 16], 100)]
+        {
+            let [q, k, v] = inputs(q, keys, q[2]);
+            let (tokens, heads, width) = (q.dim(1).unwrap(), q.dim(2).unwrap(), q.dim(3).unwrap());
+            let bias = (random(&[heads, tokens, keys], 4) * 5.0).unwrap();
+            let wide = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
+            let divisor = (width as f64).sqrt();
+            let want = plain(wide.each_ref(), divisor, Added::PairBias(&bias), WHOLE).unwrap();
+            let want = want.to_dtype(DType::F32).unwrap();
+            assert_close(&attention_with_pair_bias(&q, &k, &v, &bias).unwrap(), &want, 1e-5);
+            for rows in [1, 3, 64] {
+                let most = Most { scores: rows * q.dim(0).unwrap() * heads * keys, keys: keys * width };
+                let parts = plain([&q, &k, &v], divisor, Added::PairBias(&bias), most).unwrap();
+                assert_close(&parts, &want, 1e-5);
+            }
+            let other = bias.narrow(2, 0, keys - 1).unwrap();
+            assert!(attention_with_pair_bias(&q, &k, &v, &other).is_err());
         }
     }
 

@@ -3,6 +3,8 @@
 //! Scores are stored transposed, a row per key and a column per query. The softmax of all queries is then
 //! vectorized, and the scores can be used directly as the right-hand side of the product with the values.
 
+use std::ops::Range;
+
 use pulp::Simd;
 use rayon::prelude::*;
 
@@ -10,7 +12,7 @@ use super::super::simd::{
     Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
-use super::{super::product::SMALL, Heads, Scores};
+use super::{super::product::SMALL, Bias, Heads, Scores};
 
 /// Queries per work item and keys per block, chosen to fit in the cache together. Queries fill register tiles of every width.
 fn block(width: usize) -> (usize, usize) {
@@ -53,9 +55,7 @@ pub(super) fn attend(
             causal: scores.causal,
             window: scores.window,
             sink: scores.sinks.map(|sinks| sinks[head] * std::f32::consts::LOG2_E),
-            // The bias for the first query comes after the entries for keys before it.
-            bias: scores.bias.map(|bias| &bias[head * (tokens + key_count - 1)..][..tokens + key_count - 1]),
-            last: tokens - 1,
+            bias: scores.bias.map(|bias| bias.head(head)),
             divisor: scores.divisor,
             width,
             out,
@@ -117,10 +117,8 @@ struct Work<'a> {
     window: Option<usize>,
     /// The score of a key without a value, for a softmax with base 2.
     sink: Option<f32>,
-    /// Bias by relative position, starting at that of the first key and the last query.
-    bias: Option<&'a [f32]>,
-    /// Position of the last query of the sequence.
-    last: usize,
+    /// That of the head.
+    bias: Option<Bias<'a>>,
     /// The scores are divided by this.
     divisor: f64,
     width: usize,
@@ -185,7 +183,8 @@ impl Tiled for Work<'_> {
             for (index, panel) in panels.iter_mut().enumerate() {
                 let first = self.first + index * columns;
                 if let Some(bias) = self.bias {
-                    panel.add_bias(start, keys, bias, self.last, first);
+                    let queries = first..(self.first + self.out.len()).min(first + columns);
+                    panel.add_bias(start..start + keys, bias, queries);
                 }
                 if self.causal {
                     panel.hide(start, keys, first);
@@ -275,16 +274,12 @@ impl Work<'_> {
 }
 
 impl Panel<'_> {
-    /// Adds the relative position bias to each score. `first` is the position of the first query.
+    /// Adds the bias of the queries and a block of keys to their scores. The columns past the last query belong to no query.
     #[inline(always)]
-    fn add_bias(&mut self, start: usize, keys: usize, bias: &[f32], last: usize, first: usize) {
+    fn add_bias(&mut self, keys: Range<usize>, bias: Bias, queries: Range<usize>) {
         let width = self.highest.len();
-        for (key, scores) in self.scores.chunks_exact_mut(width).enumerate().take(keys) {
-            // The columns past the last query belong to no query.
-            let places = (first..=last).map(|query| start + key + last - query);
-            for (score, place) in scores.iter_mut().zip(places) {
-                *score += bias[place] * std::f32::consts::LOG2_E;
-            }
+        for (key, scores) in keys.zip(self.scores.chunks_exact_mut(width)) {
+            bias.add_to(scores, &queries, key);
         }
     }
 
