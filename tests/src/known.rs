@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use sluice_engine::{
     memory::{Footprint, Workload},
     models::{KnownDefaults, KnownModel, Model, known_model},
-    nn::{Computes, Kernels, Trace},
+    nn::{Balance, Computes, Kernels, Trace},
     pipeline::{Resolved, footprint, workload},
     request::{ComputeDtype, Request},
 };
@@ -37,14 +37,22 @@ pub fn request(id: &str) -> Result<Request> {
     })
 }
 
-/// What a well-known model is, and what a request asks of it on a GPU, in bf16.
+/// What a well-known model is, and what a request asks of it on a GPU without kernels, in bf16.
 ///
 /// # Errors
 /// If no model has this identifier, or its family refuses the request.
 pub fn sizes(id: &str, request: &Request) -> Result<(Footprint, Workload)> {
+    sizes_on(id, request, Computes::Card(Kernels::NONE, Balance::USUAL))
+}
+
+/// The same for another device.
+///
+/// # Errors
+/// The same.
+pub fn sizes_on(id: &str, request: &Request, computes: Computes) -> Result<(Footprint, Workload)> {
     let (known, model) = opened(id)?;
     let resolved = Resolved::new(&model, request, ComputeDtype::Bf16)?;
-    let workload = workload(&model, &resolved, &Trace::new(Computes::Card(Kernels::NONE)))?;
+    let workload = workload(&model, &resolved, &Trace::new(computes))?;
     Ok((footprint(&model, &known.name, ComputeDtype::Bf16), workload))
 }
 

@@ -10,7 +10,7 @@ use sluice_engine::{
     hardware::{MemoryAccount, metered},
     memory::Placement,
     nn::{
-        self, Computes, Costs, Kernels, Mask, Trace, compute_as_on_cards,
+        self, Balance, Computes, Costs, Kernels, Mask, Trace, compute_as_on_cards,
         computed::{Weight, attention},
     },
     precision::{Encoding, Format, Zeros},
@@ -212,7 +212,7 @@ fn unpacking_takes_what_was_foretold() {
             let account = MemoryAccount::new();
             let values = metered(&account, || weight.widened(dtype).unwrap());
             assert_eq!(values.elem_count(), count);
-            let computes = Computes::Card(Kernels::NONE);
+            let computes = Computes::Card(Kernels::NONE, Balance::USUAL);
             let costs = Costs { computes, ..Costs::of_processor(dtype.size_in_bytes()) };
             let (taken, foretold) = (account.take_peaks().activations, costs.unpacked(count));
             let part = taken as f64 / foretold as f64;
@@ -236,7 +236,7 @@ fn attention_takes_what_was_predicted() {
             let account = MemoryAccount::new();
             let result = metered(&account, || attention(&q, &k, &v, Mask::None).unwrap());
             assert_eq!(result.dims(), q.dims());
-            let computes = Computes::Card(Kernels::NONE);
+            let computes = Computes::Card(Kernels::NONE, Balance::USUAL);
             let costs = Costs { computes, ..Costs::of_processor(dtype.size_in_bytes()) };
             let predicted = costs.attention([1, tokens, heads, width], keys, heads).peak;
             let part = account.take_peaks().activations as f64 / predicted as f64;
@@ -332,7 +332,7 @@ fn functions_take_what_was_predicted() {
     ];
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::F16, DType::BF16] {
-            let trace = Trace::new(Computes::Card(Kernels::NONE));
+            let trace = Trace::new(Computes::Card(Kernels::NONE, Balance::USUAL));
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();
             trace.take();

@@ -37,7 +37,32 @@ pub enum Computes {
         effort: Effort,
     },
     /// A GPU.
-    Card(Kernels),
+    Card(Kernels, Balance),
+}
+
+/// How many operations of a large matrix product a GPU does in the time in which its memory moves a byte. What waits for
+/// memory counts as that many operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Balance(u32);
+
+impl Balance {
+    /// Of a usual card with tensor cores, in 16 bits.
+    pub const USUAL: Self = Self(100);
+
+    /// Of a card that does so many operations, and moves so many bytes, in a second.
+    pub fn of(operations: f64, bytes: f64) -> Self {
+        Self((operations / bytes.max(1.0)).round() as u32)
+    }
+
+    /// That of the same card where it does this many times the operations.
+    pub fn at(self, factor: f64) -> Self {
+        Self((f64::from(self.0) * factor).round() as u32)
+    }
+
+    /// Operations in the time in which so many bytes are read or written.
+    fn moving(self, bytes: usize) -> f64 {
+        f64::from(self.0) * bytes as f64
+    }
 }
 
 /// What a GPU computes with kernels of this engine. Everything else is composed of functions of the tensor library.
@@ -66,7 +91,7 @@ impl Computes {
     pub fn product_scratch(self) -> usize {
         match self {
             Self::Processor { threads, .. } => threads * CACHE_INFO[1].cache_bytes / size_of::<f32>(),
-            Self::Card(_) => 0,
+            Self::Card(..) => 0,
         }
     }
 
@@ -90,6 +115,8 @@ pub struct Costs {
     pub in_bf16: bool,
     /// Whether the weights of a product are held rotated, so that the CPU rotates its rows.
     pub is_rotated: bool,
+    /// Whether a bias is added to a product, which GPUs do after it.
+    pub is_biased: bool,
 }
 
 const WIDE: usize = 4;
@@ -99,7 +126,14 @@ const NEIGHBOURS: usize = 5;
 impl Costs {
     /// Costs on the CPU, with all threads of the pool that this is called from.
     pub fn of_processor(value_bytes: usize) -> Self {
-        Self { value_bytes, computes: Computes::here(), widens: false, in_bf16: false, is_rotated: false }
+        Self {
+            value_bytes,
+            computes: Computes::here(),
+            widens: false,
+            in_bf16: false,
+            is_rotated: false,
+            is_biased: false,
+        }
     }
 
     /// A function of the CPU that reads `wide` values and writes `result` values.
@@ -121,16 +155,18 @@ impl Costs {
         Cost { peak: bytes as u64, result: (result * self.value_bytes) as u64, operations }
     }
 
-    /// A composition with a result of `result` values and `more` values next to it at its peak.
-    fn composed(self, result: usize, more: usize, operations: f64) -> Cost {
+    /// A function of a GPU with a result of `result` values and `more` values next to it at its peak, which moves so many
+    /// values.
+    fn on_card(self, balance: Balance, [result, more]: [usize; 2], moved: usize) -> Cost {
         let bytes = |values: usize| (values * self.value_bytes) as u64;
+        let operations = balance.moving(moved * self.value_bytes);
         Cost { peak: bytes(result + more), result: bytes(result), operations }
     }
 
-    /// A function that has a kernel on GPUs, with a result of `result` values, and the `more` values that a composition needs
-    /// next to it at its peak.
-    fn with_kernel(self, kernels: Kernels, result: usize, more: usize, operations: f64) -> Cost {
-        self.composed(result, if kernels.others { 0 } else { more }, operations)
+    /// The same for a product: its operations go on while values are moved.
+    fn product_on_card(self, balance: Balance, sizes: [usize; 2], moved: usize, operations: f64) -> Cost {
+        let cost = self.on_card(balance, sizes, moved);
+        Cost { operations: operations.max(cost.operations), ..cost }
     }
 
     /// `[rows, inputs]` through a linear layer.
@@ -150,9 +186,15 @@ impl Costs {
                 self.function(effort, rows * inputs, rows * outputs, scratch, operations)
             }
             // The product, and its matrix or the sum with the bias.
-            Computes::Card(_) => {
-                let matrix = if self.widens { inputs * outputs } else { 0 };
-                self.composed(rows * outputs, matrix.max(rows * outputs), operations)
+            Computes::Card(_, balance) => {
+                let (weights, result) = (inputs * outputs, rows * outputs);
+                let matrix = if self.widens { weights } else { 0 };
+                let moved = rows * inputs + weights + result;
+                let product = self.product_on_card(balance, [result, matrix.max(result)], moved, operations);
+                // The product is read and written once more for the bias.
+                let again = if self.is_biased { 2 * result } else { 0 };
+                let after = balance.moving(again * self.value_bytes) + self.widening(matrix);
+                Cost { operations: product.operations + after, ..product }
             }
         }
     }
@@ -169,27 +211,37 @@ impl Costs {
         }
     }
 
+    /// What it takes a GPU to widen a matrix, which is read at half its width or less, for its product.
+    pub fn widening(self, elements: usize) -> f64 {
+        match self.computes {
+            Computes::Processor { .. } => 0.0,
+            Computes::Card(_, balance) => balance.moving(3 * elements * self.value_bytes / 2),
+        }
+    }
+
     /// Bytes for dequantizing a packed matrix for its product: the widened values and scratch memory. The CPU
     /// widens a piece at a time.
     pub fn unpacked(self, elements: usize) -> u64 {
         let widened = elements * self.value_bytes;
         match self.computes {
             Computes::Processor { .. } => 0,
-            Computes::Card(Kernels { others: true, .. }) => widened as u64,
-            Computes::Card(_) => (widened + unpacked_scratch_bytes(elements)) as u64,
+            Computes::Card(Kernels { others: true, .. }, _) => widened as u64,
+            Computes::Card(..) => (widened + unpacked_scratch_bytes(elements)) as u64,
         }
     }
 
     /// A modulation of `values` values, or a gated activation or sum of two tensors of that size.
     pub fn pointwise(self, values: usize, tensors: usize) -> Cost {
-        let operations = 8.0 * values as f64;
         match self.computes {
             Computes::Processor { effort, .. } => {
                 let operations = effort.moving(values * (tensors + 1));
                 self.function(effort, values * tensors, values, 0, operations)
             }
+            Computes::Card(Kernels { others: true, .. }, balance) => {
+                self.on_card(balance, [values, 0], values * (tensors + 1))
+            }
             // One of the tensors after a function or a gate, or scaled before it is shifted.
-            Computes::Card(kernels) => self.with_kernel(kernels, values, values, operations),
+            Computes::Card(_, balance) => self.on_card(balance, [values; 2], values * (tensors + 3)),
         }
     }
 
@@ -197,20 +249,19 @@ impl Costs {
     pub fn product_of_two(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 2),
-            Computes::Card(_) => self.composed(values, values, 8.0 * values as f64),
+            Computes::Card(_, balance) => self.on_card(balance, [values; 2], 5 * values),
         }
     }
 
     /// Some rows with `more` values, weighted and added to others with `values`.
     pub fn add_rows(self, values: usize, more: usize) -> Cost {
-        let operations = 2.0 * more as f64;
         match self.computes {
             Computes::Processor { effort, .. } => {
                 let operations = effort.moving(values + 2 * more);
                 self.function(effort, values + more, values, 0, operations)
             }
             // The weighted rows.
-            Computes::Card(_) => self.composed(values, more, operations),
+            Computes::Card(_, balance) => self.on_card(balance, [values, more], 2 * values + 5 * more),
         }
     }
 
@@ -218,26 +269,33 @@ impl Costs {
     pub fn norm(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 1),
-            Computes::Card(Kernels { others: true, .. }) => self.composed(values, 0, 8.0 * values as f64),
-            Computes::Card(_) => self.composed_norm(values),
+            // Groups are read once for their mean and once for the result.
+            Computes::Card(Kernels { others: true, .. }, balance) => {
+                self.on_card(balance, [values, 0], 3 * values)
+            }
+            Computes::Card(_, balance) => self.composed_norm(balance, values),
         }
     }
 
-    /// A norm of `values` values by the tensor library: before and after a function in f32.
-    fn composed_norm(self, values: usize) -> Cost {
-        self.composed(values, values * (2 * WIDE / self.value_bytes - 1), 8.0 * values as f64)
+    /// A norm of `values` values by the tensor library: before and after a function in f32, of some ten values read or written.
+    fn composed_norm(self, balance: Balance, values: usize) -> Cost {
+        let wide = WIDE / self.value_bytes;
+        self.on_card(balance, [values, values * (2 * wide - 1)], values * (10 * wide + 2))
     }
 
     /// A rotation of the neighbouring pairs of `values` values.
     pub fn rotation(self, values: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 1),
-            Computes::Card(Kernels { others: true, .. }) => self.composed(values, 0, 8.0 * values as f64),
+            Computes::Card(Kernels { others: true, .. }, balance) => {
+                self.on_card(balance, [values, 0], 2 * values)
+            }
             // In f32, the values unless they are in it, and four halves of which two are added.
-            Computes::Card(_) => {
+            Computes::Card(_, balance) => {
                 let widened = if self.value_bytes < WIDE { WIDE * values } else { 0 };
                 let bytes = (widened + 2 * WIDE * values) as u64;
-                Cost { peak: bytes, ..self.composed(values, 0, 8.0 * values as f64) }
+                let moved = values * (10 * WIDE / self.value_bytes);
+                Cost { peak: bytes, ..self.on_card(balance, [values, 0], moved) }
             }
         }
     }
@@ -247,7 +305,7 @@ impl Costs {
         let cost = self.pointwise(values, 1);
         match self.computes {
             // They are rounded to the type of the values.
-            Computes::Card(Kernels { others: false, .. }) if self.value_bytes < WIDE => {
+            Computes::Card(Kernels { others: false, .. }, _) if self.value_bytes < WIDE => {
                 Cost { peak: cost.peak + (angles * self.value_bytes) as u64, ..cost }
             }
             _ => cost,
@@ -262,8 +320,8 @@ impl Costs {
                 let scratch = channel_norm_scratch_bytes(batch, channels, pixels);
                 self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
-            Computes::Card(_) => {
-                let cost = self.composed_norm(values);
+            Computes::Card(_, balance) => {
+                let cost = self.composed_norm(balance, values);
                 // The length of each pixel before and after a function, and the shortest one.
                 Cost { peak: cost.peak + (3 * WIDE * batch * pixels) as u64, ..cost }
             }
@@ -278,7 +336,7 @@ impl Costs {
                 let scratch = response_norm_scratch_bytes(tokens, width);
                 self.function(effort, values, values, scratch, effort.moving(2 * values))
             }
-            Computes::Card(_) => self.composed_norm(values),
+            Computes::Card(_, balance) => self.composed_norm(balance, values),
         }
     }
 
@@ -292,9 +350,11 @@ impl Costs {
                 self.function(effort, values, values, 0, operations)
             }
             // The padded input, and a product between two sums.
-            Computes::Card(_) => {
+            Computes::Card(_, balance) => {
                 let padded = batch * (height + side - 1) * (width + side - 1) * channels;
-                self.composed(values, padded + 2 * values, operations)
+                // Each of the kernel's values: a product is read and written, and added to a sum.
+                let moved = 2 * padded + 5 * side * side * values;
+                self.on_card(balance, [values, padded + 2 * values], moved)
             }
         }
     }
@@ -303,7 +363,9 @@ impl Costs {
     pub fn activation(self, values: usize, functions: usize) -> Cost {
         match self.computes {
             Computes::Processor { .. } => self.pointwise(values, 1),
-            Computes::Card(_) => self.composed(values, (functions - 1) * values, 8.0 * values as f64),
+            Computes::Card(_, balance) => {
+                self.on_card(balance, [values, (functions - 1) * values], 2 * functions * values)
+            }
         }
     }
 
@@ -311,8 +373,8 @@ impl Costs {
     pub fn copy(self, values: usize) -> Cost {
         let bytes = (values * self.value_bytes) as u64;
         let operations = match self.computes {
-            Computes::Processor { effort, .. } => effort.moving(2 * values),
-            Computes::Card(_) => values as f64,
+            Computes::Processor { effort, .. } => effort.copying(values),
+            Computes::Card(_, balance) => balance.moving(2 * values * self.value_bytes),
         };
         Cost { peak: bytes, result: bytes, operations }
     }
@@ -339,17 +401,18 @@ impl Costs {
                 self.function(effort, wide, queries, scratch, operations)
             }
             // The result alone.
-            Computes::Card(Kernels { attention: Attention::Tiled, .. }) if tiled => {
-                let result = (queries * self.value_bytes) as u64;
-                Cost { peak: result, result, operations }
+            Computes::Card(Kernels { attention: Attention::Tiled, .. }, balance) if tiled => {
+                let moved = 2 * queries + 2 * batch * keys * kv_heads * width;
+                self.product_on_card(balance, [queries, 0], moved, operations)
             }
             // The larger of three peaks: keys and values in f32 and transposed, plus one more copy while the
             // second is transposed; scores before and after a function, next to a chunk of queries and the
             // partial results; the partial results and the whole.
             //
             // If not all heads are computed together: the same for some of them, next to the results of the others.
-            Computes::Card(_) => {
+            Computes::Card(_, balance) => {
                 let most = Most::USUAL;
+                let every_score = WIDE * batch * tokens * heads * keys;
                 let result = queries * self.value_bytes;
                 let group = most.kv_heads([batch, keys, width], heads, kv_heads);
                 let of_group = |bytes: usize| bytes / kv_heads.max(1) * group;
@@ -362,6 +425,8 @@ impl Costs {
                 let during = WIDE * (2 * scores + 3 * part) + own;
                 let peak = 2 * WIDE * of_group(spread) + (WIDE * widened).max(during).max(parts);
                 let all = if group < kv_heads { (result - own + peak).max(2 * result) } else { peak };
+                // Scores are divided, their softmax is taken in some steps, and both products read or write them.
+                let operations = operations + balance.moving(8 * every_score);
                 Cost { peak: all as u64, result: result as u64, operations }
             }
         }
@@ -370,7 +435,7 @@ impl Costs {
     /// [`attention`](Self::attention) with a relative position bias.
     pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let mut cost = self.attention(shape, keys, kv_heads);
-        if let Computes::Card(Kernels { attention: Attention::Math, .. }) = self.computes {
+        if let Computes::Card(Kernels { attention: Attention::Math, .. }, _) = self.computes {
             // The bias of each query and key.
             let [batch, tokens, heads, _] = shape;
             let most = Most::USUAL.scores / batch.max(1);
@@ -380,10 +445,34 @@ impl Costs {
         cost
     }
 
+    /// [`attention`](Self::attention) with a bias for each pair, which has no kernel for GPUs.
+    pub fn attention_with_pair_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
+        let [batch, tokens, heads, _] = shape;
+        let bias = heads * tokens * keys;
+        match self.computes {
+            Computes::Processor { effort, .. } => {
+                let mut cost = self.attention(shape, keys, kv_heads);
+                cost.peak += (bias * WIDE) as u64;
+                cost.operations += effort.moving(2 * bias) + effort.moving(batch * bias);
+                cost
+            }
+            Computes::Card(_, balance) => {
+                let plain = Self { computes: Computes::Card(Kernels::NONE, balance), ..self };
+                let mut cost = plain.attention(shape, keys, kv_heads);
+                // The part for a chunk of queries.
+                let most = Most::USUAL.scores / batch.max(1);
+                cost.peak += (bias.min(most.max(heads * keys)) * WIDE) as u64;
+                cost
+            }
+        }
+    }
+
     /// [`attention`](Self::attention) with sinks, which has no kernel for GPUs.
     pub fn attention_with_sinks(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
-        let Computes::Card(_) = self.computes else { return self.attention(shape, keys, kv_heads) };
-        let plain = Self { computes: Computes::Card(Kernels::NONE), ..self };
+        let Computes::Card(_, balance) = self.computes else {
+            return self.attention(shape, keys, kv_heads);
+        };
+        let plain = Self { computes: Computes::Card(Kernels::NONE, balance), ..self };
         let mut cost = plain.attention(shape, keys, kv_heads);
         // The mask, the scores of the sinks, and the values with those of the sinks, which have none.
         let [batch, tokens, heads, width] = shape;
@@ -413,7 +502,7 @@ impl Costs {
                 let wide = pixels * stride * stride * inputs;
                 self.function(effort, wide, pixels * outputs, scratch, operations)
             }
-            Computes::Card(kernels) => {
+            Computes::Card(kernels, balance) => {
                 let (channels, size) = ([batch, inputs, outputs], [height, width]);
                 let (result, wide) = (pixels * outputs, self.value_bytes == WIDE);
                 let widened = if self.widens { inputs * outputs * side * side } else { 0 };
@@ -426,7 +515,8 @@ impl Costs {
                     // The input as columns (im2col), and the product before it is transposed.
                     pixels * inputs * side * side + result
                 };
-                self.composed(result, widened + more, operations)
+                let moved = pixels * stride * stride * inputs + 2 * more + result;
+                self.product_on_card(balance, [result, widened + more], moved, operations)
             }
         }
     }
@@ -437,7 +527,7 @@ impl Costs {
             Computes::Processor { effort, .. } => {
                 self.function(effort, input, result, 0, effort.moving(NEIGHBOURS * result))
             }
-            Computes::Card(_) => self.copy(result),
+            Computes::Card(..) => self.copy(result),
         }
     }
 
@@ -450,9 +540,9 @@ impl Costs {
                 self.function(effort, values, values, 0, effort.moving(moved))
             }
             // In f32: places and shares, and the values of one neighbour, what they count and the sum.
-            Computes::Card(_) => {
+            Computes::Card(_, balance) => {
                 let peak = (WIDE * pixels * (3 * channels + WARP_PLANES)) as u64;
-                let cost = self.composed(values, 0, 16.0 * values as f64);
+                let cost = self.on_card(balance, [values, 0], 4 * NEIGHBOURS * values);
                 Cost { peak: peak.max(cost.peak), ..cost }
             }
         }

@@ -37,6 +37,8 @@ pub struct Effort {
     pub score: u32,
     /// Per value that is read or written.
     pub value: u32,
+    /// Per value that the tensor library copies into another order, which one thread does.
+    pub copied: u32,
     /// Per pixel and channel, in and out, of a Winograd convolution.
     pub pixel: u32,
     /// Per pair of channels of a Winograd convolution, whose kernels are transformed.
@@ -57,6 +59,7 @@ impl Effort {
         read: 800,
         score: 500,
         value: 1_000,
+        copied: 8_000,
         pixel: 9_000,
         kernel: 250_000,
         direct: 130,
@@ -85,6 +88,11 @@ impl Effort {
     /// A function that moves this many values.
     pub(super) fn moving(self, values: usize) -> f64 {
         of(self.value, values) + of(self.call, 1) / 2.0
+    }
+
+    /// So many values that the tensor library copies.
+    pub(super) fn copying(self, values: usize) -> f64 {
+        of(self.copied, values) + of(self.call, 1) / 2.0
     }
 
     /// Attention of `queries` values over `keys` keys; `scores` is the number of queries, heads and keys.
@@ -138,6 +146,7 @@ impl Effort {
         let (slim, narrow) = (ones(&[ROWS, NARROW])?, ones(&[SIDE, NARROW])?);
         let (some, row, half) = (ones(&[SOME, SIDE])?, ones(&[1, SIDE])?, square.to_dtype(DType::BF16)?);
         let (heads, values) = (ones(&HEADS)?, ones(&[1, VALUES])?);
+        let squares = ones(&[VALUES / 256, 16, 16])?;
         let image = |[channels, side]: [usize; 2]| -> Result<_> {
             Ok((ones(&[1, channels, side, side])?, ones(&[channels, channels, 3, 3])?))
         };
@@ -153,6 +162,7 @@ impl Effort {
             reading,
             scores,
             moving,
+            copying,
             transforms,
             kernels,
             directly,
@@ -165,6 +175,7 @@ impl Effort {
             &|| linear(&row, &half, None),
             &|| attention(&heads, &heads, &heads, Mask::None),
             &|| silu_mul(&values, &values),
+            &|| squares.transpose(0, 1)?.contiguous(),
             &|| convolve(&flat),
             &|| convolve(&deep),
             &|| convolve(&small),
@@ -189,6 +200,7 @@ impl Effort {
         let pairs = (tokens * tokens * count) as f64;
         let score = after(scores, 4.0 * pairs * width as f64) / pairs;
         let value = rate * moving / (3 * VALUES) as f64;
+        let copied = rate * copying / VALUES as f64;
         let operations = |[channels, side]: [usize; 2]| (18 * channels * channels * side * side) as f64;
         let pixels = |[channels, side]: [usize; 2]| (2 * channels * side * side) as f64;
         let pixel = after(transforms, operations(IMAGES[0]) * WINOGRAD) / pixels(IMAGES[0]);
@@ -206,17 +218,18 @@ impl Effort {
             }
             None => 0.0,
         };
-        let [output, packed, read, score, value, pixel, kernel, direct, in_bf16, call] =
-            [output, packed, read, score, value, pixel, kernel, direct, in_bf16, call]
+        let [output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call] =
+            [output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call]
                 .map(|one| (100.0 * one).round() as u32);
-        let measured = Self { output, packed, read, score, value, pixel, kernel, direct, in_bf16, call };
+        let measured =
+            Self { output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call };
         Ok((rate, measured.or_usual()))
     }
 
     /// No function takes nothing beside its products. Where that was measured, another program held up the large product,
     /// and the function counts as usual.
     fn or_usual(self) -> Self {
-        let Self { output, packed, read, score, value, pixel, kernel, direct, in_bf16, call } = self;
+        let Self { output, packed, read, score, value, copied, pixel, kernel, direct, in_bf16, call } = self;
         let or = |measured: u32, usual: u32| if measured == 0 { usual } else { measured };
         Self {
             output: or(output, Self::USUAL.output),
@@ -224,6 +237,7 @@ impl Effort {
             read: or(read, Self::USUAL.read),
             score: or(score, Self::USUAL.score),
             value: or(value, Self::USUAL.value),
+            copied: or(copied, Self::USUAL.copied),
             pixel: or(pixel, Self::USUAL.pixel),
             kernel: or(kernel, Self::USUAL.kernel),
             direct: or(direct, Self::USUAL.direct),

@@ -121,6 +121,7 @@ impl Trace {
             widens: false,
             in_bf16: false,
             is_rotated: false,
+            is_biased: false,
         }
     }
 

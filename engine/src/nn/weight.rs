@@ -200,7 +200,7 @@ fn trace_conv(x: &Traced, weight: &TracedWeight, bias: Option<&Tensor>, conv: Co
     let mut costs = x.trace().costs(x.dtype);
     costs.widens = match x.trace().computes() {
         Computes::Processor { .. } => weight.dtype != DType::F32,
-        Computes::Card(_) => weight.dtype != x.dtype,
+        Computes::Card(..) => weight.dtype != x.dtype,
     };
     let mut cost = costs.conv([batch, inputs, outputs], size, side, conv.stride);
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
@@ -278,11 +278,15 @@ fn trace_linear(
     let is_narrow = weight.packed.is_some() || weight.dtype == DType::BF16;
     costs.in_bf16 = x.dtype == DType::BF16 && in_bf16([rows, inputs], is_narrow);
     costs.is_rotated = weight.packed.as_ref().is_some_and(|packed| packed.rotation.is_some());
+    costs.is_biased = bias.is_some();
     let mut cost = match terms {
         [] => costs.linear(rows, inputs, outputs),
         _ => costs.linear_with_terms(rows, inputs, outputs),
     };
     cost.peak += weight.unpacked(x.dtype) + x.reordering();
+    if weight.packed.is_some() {
+        cost.operations += costs.widening(inputs * outputs);
+    }
     let on_card = !trace.computes().is_processor();
     let ranks = terms.iter().map(|term| Ok(term.down.traced()?.dims2()?.0)).collect::<Result<Vec<_>>>()?;
     if !on_card {

@@ -1,4 +1,4 @@
-//! Measures a device: transfers in bytes per second, and matrix products in operations per second.
+//! Measures a device: transfers and copies in bytes per second, and matrix products in operations per second.
 
 use std::time::{Duration, Instant};
 
@@ -8,6 +8,8 @@ use crate::{nn, residency::DeviceMemory};
 
 /// Bytes per transfer: the size of a large block.
 pub const TRANSFER: usize = 256 << 20;
+/// Bytes of a tensor that no cache of a GPU holds.
+const COPIED: usize = 128 << 20;
 /// A product is large enough if it takes this long.
 const LONG_ENOUGH: Duration = Duration::from_millis(4);
 
@@ -30,6 +32,24 @@ pub fn transfer(memory: &dyn DeviceMemory, host: &dyn DeviceMemory, time: Durati
     }
     times.sort_by(f64::total_cmp);
     Ok(TRANSFER as f64 / times[times.len() / 2])
+}
+
+/// Bytes per second that the device reads or writes in copies of a large tensor: the fastest of the copies that fit into
+/// `time`.
+///
+/// # Errors
+/// When twice as many bytes cannot be allocated.
+pub fn copy(device: &Device, time: Duration) -> Result<f64> {
+    let from = Tensor::zeros(COPIED / size_of::<f32>(), DType::F32, device)?;
+    let (started, mut fastest) = (Instant::now(), f64::INFINITY);
+    while started.elapsed() < time || fastest.is_infinite() {
+        let begun = Instant::now();
+        let copy = from.copy()?;
+        device.synchronize()?;
+        fastest = fastest.min(begun.elapsed().as_secs_f64());
+        drop(copy);
+    }
+    Ok(2.0 * COPIED as f64 / fastest)
 }
 
 /// The side of the matrices (the first of `sides` that is large enough) and the operations per second of the
@@ -85,6 +105,12 @@ mod tests {
         let mut sorted = values.clone();
         sorted.sort_by(f32::total_cmp);
         assert!(sorted.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}");
+    }
+
+    #[test]
+    fn a_copy_reads_and_writes() {
+        let measured = copy(&Device::Cpu, Duration::from_millis(1)).unwrap();
+        assert!((1e6..1e13).contains(&measured), "{measured}");
     }
 
     #[test]

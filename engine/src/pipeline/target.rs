@@ -24,7 +24,7 @@ use crate::{
         Outcome, RunIdentity, USUAL_DISK, machine_of,
     },
     models::Model,
-    nn::{self, Computes, Effort, Kernels},
+    nn::{self, Balance, Computes, Effort, Kernels},
     request::ComputeDtype,
     residency::{CpuMemory, DeviceMemory, SimulatedCard},
 };
@@ -51,6 +51,8 @@ pub struct Target {
     pub enforced: bool,
     /// Operations a second in f32, where `machine` has those in 16 bits.
     f32_rate: Option<f64>,
+    /// What its functions that wait for memory count, where a card computes.
+    balance: Balance,
     /// Whether its card, there or simulated, computes in bf16; those before compute capability 8.0 do not.
     card_has_bf16: Option<bool>,
     /// The memory of a card that is there.
@@ -77,6 +79,8 @@ struct Card {
     operations_per_second: f64,
     /// The same in f32, for which there are no tensor cores.
     f32_operations_per_second: f64,
+    /// Bytes a second that its memory reads or writes.
+    memory_bytes_per_second: f64,
 }
 
 /// Whose speed a plan counts with.
@@ -130,6 +134,7 @@ impl Target {
                     machine,
                     enforced: true,
                     f32_rate: Some(card.f32_operations_per_second),
+                    balance: Balance::of(card.operations_per_second, card.memory_bytes_per_second),
                     card_has_bf16: Some(card.has_bf16),
                     card: Some(card.memory),
                     threads: rayon::current_num_threads(),
@@ -157,6 +162,7 @@ impl Target {
                     machine,
                     enforced: limit.is_some() || limited,
                     f32_rate: None,
+                    balance: Balance::USUAL,
                     card_has_bf16: None,
                     card: None,
                     threads: rayon::current_num_threads(),
@@ -183,6 +189,7 @@ impl Target {
                     machine,
                     enforced: true,
                     f32_rate,
+                    balance: Balance::of(card.operations_per_second, card.memory_bytes_per_second),
                     card_has_bf16: Some(card.has_bf16()),
                     card: None,
                     threads: rayon::current_num_threads(),
@@ -212,7 +219,7 @@ impl Target {
     /// What computes: a simulated card is the processor.
     pub fn computes(&self) -> Computes {
         match self.card {
-            Some(_) => Computes::Card(self.kernels),
+            Some(_) => Computes::Card(self.kernels, self.balance),
             None => Computes::Processor { threads: self.threads, effort: self.effort },
         }
     }
@@ -220,7 +227,7 @@ impl Target {
     /// What would compute if a simulated card were there.
     pub fn computes_if_there(&self) -> Computes {
         match self.choice {
-            DeviceChoice::Simulated(_) => Computes::Card(self.kernels),
+            DeviceChoice::Simulated(_) => Computes::Card(self.kernels, self.balance),
             _ => self.computes(),
         }
     }
@@ -237,6 +244,7 @@ impl Target {
     /// The same with the speed that it has in a precision.
     pub fn computing_in(mut self, dtype: ComputeDtype) -> Self {
         if let Some(rate) = self.f32_rate.filter(|_| dtype == ComputeDtype::F32) {
+            self.balance = self.balance.at(rate / self.machine.operations_per_second);
             self.machine.operations_per_second = rate;
         }
         self

@@ -9,6 +9,7 @@ mod function_memory;
 mod known;
 mod messages;
 mod presets;
+mod published_times;
 mod session;
 mod stages;
 mod starter;

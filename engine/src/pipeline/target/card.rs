@@ -11,7 +11,7 @@ use candle_core::DType;
 use super::{Card, HardwareSample, Link, PipelineError};
 use crate::{
     nn,
-    pipeline::{multiply, transfer},
+    pipeline::{copy, multiply, transfer},
     residency::{
         DeviceMemory,
         cuda::{CudaMemory, ordinal_of},
@@ -19,11 +19,11 @@ use crate::{
 };
 
 /// Part of the speed of a matrix product that whole blocks reach.
-const IN_BLOCKS: f64 = 0.7;
+const IN_BLOCKS: f64 = 0.75;
 /// Latency of a transfer in seconds.
 const LATENCY: f64 = 20e-6;
 /// The assumed speed of a GPU that has no free memory to measure it: eight lanes of PCIe 4.
-const GUESS: Speed = Speed { link: 12e9, halves: 3e13, singles: 1e13 };
+const GUESS: Speed = Speed { link: 12e9, halves: 3e13, singles: 1e13, memory: 3e11 };
 
 /// The maximum speed of a GPU.
 #[derive(Clone, Copy)]
@@ -34,6 +34,8 @@ struct Speed {
     halves: f64,
     /// Operations per second in matrix products of f32.
     singles: f64,
+    /// Bytes per second that its memory reads or writes.
+    memory: f64,
 }
 
 impl Speed {
@@ -46,6 +48,7 @@ impl Speed {
             link: transfer(memory, memory, TIME)?,
             halves: rate(DType::F16)?,
             singles: rate(DType::F32)?,
+            memory: copy(memory.device(), TIME)?,
         })
     }
 }
@@ -104,6 +107,7 @@ fn with_ordinal(ordinal: u32) -> Result<Card, PipelineError> {
         link: Link { bytes_per_second: speed.link, latency: LATENCY },
         operations_per_second: IN_BLOCKS * speed.halves,
         f32_operations_per_second: IN_BLOCKS * speed.singles,
+        memory_bytes_per_second: speed.memory,
         memory: Arc::clone(&memory) as _,
     })
 }
