@@ -20,6 +20,9 @@ static ALLOCATOR: Allocator<std::alloc::System> = Allocator::system();
 
 /// Smaller allocations are names and lists, not tensors.
 const SMALLEST: usize = 4096;
+/// Allocations from this size on are on large pages, as NumPy's arrays are.
+#[cfg(target_os = "linux")]
+const LARGE: usize = 4 << 20;
 /// Number of threads that can be metered during the life of a process. Later ones are not.
 const GROUPS: usize = 1 << 14;
 
@@ -29,7 +32,13 @@ static ACCOUNTS: [OnceLock<Arc<MemoryAccount>>; GROUPS] = [const { OnceLock::new
 struct Meter;
 
 impl AllocationTracker for Meter {
-    fn allocated(&self, _: usize, size: usize, _: usize, group: AllocationGroupId) {
+    fn allocated(&self, address: usize, size: usize, _: usize, group: AllocationGroupId) {
+        #[cfg(target_os = "linux")]
+        if size >= LARGE {
+            ask_for_large_pages(address, size);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = address;
         if size >= SMALLEST
             && let Some(account) = account(&group)
         {
@@ -44,6 +53,19 @@ impl AllocationTracker for Meter {
             account.freed(size as u64);
         }
     }
+}
+
+/// Asks for large pages where the system offers them on request. What fills a new tensor waits for each of its pages, which takes
+/// several times as long as writing them if they are small.
+#[cfg(target_os = "linux")]
+fn ask_for_large_pages(address: usize, size: usize) {
+    /// A multiple of the size of the system's pages.
+    const PAGES: usize = 64 << 10;
+    let first = address.next_multiple_of(PAGES);
+    let length = (address + size).saturating_sub(first) / PAGES * PAGES;
+    // SAFETY: these are whole pages of an allocation that was just made. The advice changes neither what they hold nor what may be
+    // done with them. A system without large pages refuses it, and nothing is lost.
+    unsafe { libc::madvise(first as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
 }
 
 fn account(group: &AllocationGroupId) -> Option<&'static Arc<MemoryAccount>> {
@@ -112,6 +134,39 @@ mod tests {
         assert_eq!(account.holdings().activations, 0);
         drop((small, other, outside));
         assert_eq!(account.holdings().activations, 0);
+    }
+
+    /// The flags of the mapping with this address, as the system lists them.
+    #[cfg(target_os = "linux")]
+    fn flags_at(address: usize) -> Option<String> {
+        let listed = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let mut is_there = false;
+        for line in listed.lines() {
+            let range = line.split(' ').next()?.split_once('-');
+            let ends = range.and_then(|(first, end)| {
+                Some((usize::from_str_radix(first, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
+            });
+            if let Some((first, end)) = ends {
+                is_there = (first..end).contains(&address);
+            } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| is_there) {
+                return Some(flags.to_owned());
+            }
+        }
+        None
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn large_tensors_are_on_large_pages_where_there_are_any() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        let account = MemoryAccount::new();
+        let tensor = metered(&account, || vec![1_u8; 64 << 20]);
+        let middle = tensor.as_ptr() as usize + tensor.len() / 2;
+        let flags = flags_at(middle).expect("the tensor is in the list of mappings");
+        assert!(flags.split_whitespace().any(|flag| flag == "hg"), "{flags}");
+        assert!(account.holdings().activations == 64 << 20, "it is counted as before");
     }
 
     #[test]
