@@ -17,7 +17,7 @@ use sluice_engine::{
     checkpoint::{BlockSpec, Component, Role, StoredName, read_header},
     hardware::MemoryAccount,
     models::{
-        Conditioning, Denoiser, DenoiserInput, PrepareInput,
+        ClipControl, Conditioning, Denoiser, DenoiserInput, PrepareInput,
         cosmos::{CosmosConfig, CosmosTransformer},
         flux::{FluxConfig, FluxTransformer},
         flux2::{Flux2Config, Flux2Transformer},
@@ -310,7 +310,7 @@ fn step(
         clean: 0,
         later: Vec::new(),
         image: None,
-        control: 1.0,
+        control: ClipControl::default(),
         references: &[],
         controls: &[],
         image_tokens: &[],

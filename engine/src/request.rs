@@ -274,7 +274,8 @@ pub struct Request {
     /// What controls a clip, in models made for it.
     #[serde(default)]
     pub control: Option<Control>,
-    /// The map estimators of ControlNets whose preprocessors are networks: for each kind of map, a file or a folder.
+    /// The map estimators of ControlNets and of the control clip whose preprocessors are networks: for each kind of map, a
+    /// file or a folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimators: BTreeMap<MapKind, PathBuf>,
     /// What a map is made of instead of generating anything; the model is then a map estimator, and width and height are

@@ -19,8 +19,8 @@ pub enum OrderError {
         /// Some of the names that there are.
         known: Vec<String>,
     },
-    /// A picture is not base64.
-    #[error("{what} is not an image in base64: {detail}")]
+    /// A picture or a clip is not base64.
+    #[error("{what} is no file in base64: {detail}")]
     NotBase64 {
         /// Such as `the input image`.
         what: String,
@@ -31,6 +31,14 @@ pub enum OrderError {
     #[error("{what} cannot be read as an image: {detail}")]
     NotAnImage {
         /// Such as `the input image`.
+        what: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// A clip cannot be read.
+    #[error("{what} cannot be read as a clip: {detail}")]
+    NotAClip {
+        /// Such as `the control clip`.
         what: String,
         /// What is wrong.
         detail: String,
@@ -76,10 +84,11 @@ impl OrderError {
             }
             Self::NotBase64 { .. } => {
                 "Send the bytes of a PNG, JPEG or WebP file in base64, with or without `data:image/png;base64,` \
-                 before it. Addresses and paths are not read."
+                 before it; of a clip those of an MP4 file. Addresses and paths are not read."
                     .to_owned()
             }
             Self::NotAnImage { .. } => "Send a PNG, JPEG or WebP file.".to_owned(),
+            Self::NotAClip { .. } => "Send an MP4 file with H.264 video.".to_owned(),
             Self::Source(error) => error.advice().to_owned(),
             Self::BoxAndMask => "Leave one of the two out.".to_owned(),
             Self::OpaqueMask => "Make the area to inpaint transparent.".to_owned(),

@@ -1,4 +1,4 @@
-//! The pictures of an order: data in base64, or paths where they are allowed.
+//! The pictures and clips of an order: data in base64, or paths where they are allowed.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use serde::{Deserialize, Serialize};
-use sluice_engine::source::size_of;
+use sluice_engine::source::{ClipInfo, size_of};
 use tempfile::TempDir;
 
 use super::OrderError;
@@ -21,7 +21,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A picture: its file in base64, perhaps as a `data:` URL, or a path where [`Inputs`] allow it.
+/// A picture or a clip: its file in base64, perhaps as a `data:` URL, or a path where [`Inputs`] allow it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Given(pub String);
@@ -95,6 +95,41 @@ impl Inputs {
         self.add(&given.bytes(what)?, what)
     }
 
+    /// The file of a clip, or where paths are allowed its folder of images. What comes as data is an MP4 file with H.264, so
+    /// that no other program has to find out what it is. `what` names it in errors.
+    ///
+    /// # Errors
+    /// When it is no clip.
+    pub fn clip(&mut self, given: &Given, what: &str) -> Result<PathBuf, OrderError> {
+        let path = self.base.as_ref().filter(|_| !given.0.is_empty()).map(|base| base.join(&given.0));
+        if let Some(path) = path.filter(|path| path.exists()) {
+            return Ok(path);
+        }
+        let bytes = given.bytes(what)?;
+        let no_clip = |detail: String| OrderError::NotAClip { what: what.to_owned(), detail };
+        let unknown = || no_clip("it is no MP4 file with H.264 video".to_owned());
+        if !bytes.get(4..).is_some_and(|rest| rest.starts_with(b"ftyp")) {
+            return Err(unknown());
+        }
+        self.count += 1;
+        let path = self.folder.path().join(format!("{}.mp4", self.count));
+        fs::write(&path, bytes).map_err(|cause| OrderError::Write { path: path.clone(), cause })?;
+        match ClipInfo::open(&path) {
+            Ok(Some(info)) if !info.needs_ffmpeg => Ok(path),
+            Ok(_) => Err(unknown()),
+            // The path means nothing to who sent the bytes.
+            Err(error) => Err(no_clip(error.to_string().replace(&path.display().to_string(), "it"))),
+        }
+    }
+
+    /// The file of a picture or a clip.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub fn picture_or_clip(&mut self, given: &Given, what: &str) -> Result<PathBuf, OrderError> {
+        self.file(given, what).or_else(|_| self.clip(given, what))
+    }
+
     /// The file of a picture with these bytes.
     ///
     /// # Errors
@@ -142,6 +177,28 @@ mod tests {
             let error = inputs.file(&Given(wrong.to_owned()), "the input image").unwrap_err();
             assert!(matches!(error, OrderError::NotBase64 { .. } | OrderError::NotAnImage { .. }), "{error}");
         }
+    }
+
+    #[test]
+    fn clips_are_mp4_files_or_paths_where_they_are_allowed() {
+        let mut inputs = Inputs::of_data().unwrap();
+        let said = |inputs: &mut Inputs, given: Given| {
+            let error = inputs.clip(&given, "the control clip").unwrap_err();
+            assert!(matches!(error, OrderError::NotAClip { .. } | OrderError::NotBase64 { .. }), "{error}");
+            error.to_string()
+        };
+        for bytes in [&b"#EXTM3U\n/etc/passwd"[..], b"ftyp", b"", &dot()[..]] {
+            said(&mut inputs, Given::of(bytes));
+        }
+        let damaged = said(&mut inputs, Given::of(b"\0\0\0\x08ftyp"));
+        assert!(!damaged.contains("sluice-order"), "{damaged}");
+        said(&mut inputs, Given("/etc".to_owned()));
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("poses")).unwrap();
+        let mut inputs = Inputs::of_files_in(folder.path()).unwrap();
+        let path = inputs.picture_or_clip(&Given("poses".to_owned()), "the control clip").unwrap();
+        assert_eq!(path, folder.path().join("poses"));
+        said(&mut inputs, Given(String::new()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod samplers;
 mod shelf;
 
 use serde::{Deserialize, Serialize};
-use sluice_engine::request::{BoxOrder, ControlMode, Fit, Preprocessor, Variation};
+use sluice_engine::request::{BoxOrder, ControlMode, Fit, FrameRange, Preprocessor, Variation};
 
 pub use error::OrderError;
 pub use inputs::{Given, Inputs};
@@ -92,6 +92,9 @@ pub struct Order {
     /// Images to edit, or of what appears.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Given>,
+    /// What controls a clip, beside the references.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control: Option<ControlOrder>,
     /// A second pass in a larger size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hires: Option<HiresOrder>,
@@ -101,7 +104,8 @@ pub struct Order {
     /// Images that are read through IP-Adapters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub image_prompts: Vec<ImagePromptOrder>,
-    /// The name of the map estimator for ControlNets that follow depths; the first one on the shelf if absent.
+    /// The name of the map estimator for ControlNets and control clips that follow depths; the first one on the shelf if
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_model: Option<String>,
     /// The same for poses.
@@ -193,6 +197,35 @@ pub struct OutpaintOrder {
     /// Pixels of the image over which it fades into what is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feather: Option<u32>,
+}
+
+/// What controls a clip, in models made for it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ControlOrder {
+    /// The controlling clip.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<Given>,
+    /// The frames of it to use, counted at the frame rate of the order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<FrameRange>,
+    /// What is made of each frame of it first.
+    pub preprocessor: Preprocessor,
+    /// Its mask, white where it is generated: a clip, or an image for all frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Given>,
+    /// How strongly it and the references control.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strength: Option<f32>,
+    /// The fraction of the steps before which they have no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<f64>,
+    /// The fraction of the steps after which they have no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+    /// How its frames are fitted to the size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fit: Option<Fit>,
 }
 
 /// A second pass in a larger size.

@@ -7,10 +7,11 @@ use sluice_engine::{
     adapters::{FewSteps, nearest},
     checkpoint::MapKind,
     request::{
-        AdapterUse, Area, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint, Refiner,
-        Region, Regions, Request, SourceImage, SourceMask, Style,
+        AdapterUse, Area, Control, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint,
+        Refiner, Region, Regions, Request, SourceImage, SourceMask, Style,
     },
     session::ModelSummary,
+    source::{SourceError, count_frames},
     text::styles_around,
 };
 
@@ -80,6 +81,7 @@ impl Order {
             clip_skip: self.clip_skip.unwrap_or(usual.clip_skip),
             adapters,
             hires: self.hires(shelf)?,
+            control: self.control(inputs)?,
             control_nets: self.nets(shelf, inputs)?,
             image_prompts: self.image_prompts(shelf, inputs)?,
             estimators: self.estimators(shelf)?,
@@ -88,6 +90,7 @@ impl Order {
             refiner,
             ..usual
         };
+        let request = self.with_frames(request, summary)?;
         self.with_pictures(request, summary, inputs)
     }
 
@@ -132,6 +135,34 @@ impl Order {
             steps: order.steps,
             enlarger,
         }))
+    }
+
+    /// What controls a clip.
+    fn control(&self, inputs: &mut Inputs) -> Result<Option<Control>, OrderError> {
+        let Some(order) = &self.control else { return Ok(None) };
+        let usual = Control::default();
+        let video = order.video.as_ref().map(|video| inputs.clip(video, "the control clip")).transpose()?;
+        let mask = order.mask.as_ref().map(|mask| inputs.picture_or_clip(mask, "the control mask"));
+        Ok(Some(Control {
+            video,
+            range: order.range.unwrap_or(usual.range),
+            preprocessor: order.preprocessor,
+            mask: mask.transpose()?,
+            strength: order.strength.unwrap_or(usual.strength),
+            start: order.start.unwrap_or(usual.start),
+            end: order.end.unwrap_or(usual.end),
+            fit: order.fit.unwrap_or(usual.fit),
+        }))
+    }
+
+    /// The request with as many frames as its control clip has, as far as the model can generate them, unless the order says
+    /// how many.
+    fn with_frames(&self, request: Request, summary: &ModelSummary) -> Result<Request, OrderError> {
+        let clip = request.control.as_ref().and_then(Control::clip).filter(|_| self.frames.is_none());
+        let (Some(clip), Some(multiple)) = (clip, summary.frame_multiple) else { return Ok(request) };
+        let frames = count_frames(&clip, request.frame_rate).map_err(SourceError::from)?;
+        let frames = frames.map(|frames| 1 + frames.saturating_sub(1) / multiple * multiple);
+        Ok(Request { frames: frames.unwrap_or(request.frames), ..request })
     }
 
     fn nets(&self, shelf: &Shelf, inputs: &mut Inputs) -> Result<Vec<ControlNet>, OrderError> {
@@ -210,7 +241,7 @@ impl Order {
         })
     }
 
-    /// What makes the maps that are named or that a ControlNet follows.
+    /// What makes the maps that are named, or that a ControlNet or a control clip follows.
     fn estimators(&self, shelf: &Shelf) -> Result<BTreeMap<MapKind, PathBuf>, OrderError> {
         let mut estimators = BTreeMap::new();
         for kind in MapKind::ALL {
@@ -220,7 +251,9 @@ impl Order {
                 MapKind::Segments => &self.segment_model,
                 MapKind::SoftEdge => &self.soft_edge_model,
             };
-            let follows = self.control_nets.iter().any(|net| net.preprocessor.estimated() == Some(kind));
+            let nets = self.control_nets.iter().map(|net| net.preprocessor);
+            let mut all = nets.chain(self.control.iter().map(|control| control.preprocessor));
+            let follows = all.any(|preprocessor| preprocessor.estimated() == Some(kind));
             match (named, follows) {
                 (Some(name), _) => estimators.insert(kind, shelf.estimator(kind, name)?),
                 (None, true) => estimators.insert(kind, shelf.first_estimator(kind)?),
@@ -340,7 +373,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::orders::{ControlNetOrder, Given, HiresOrder};
+    use crate::orders::{ControlNetOrder, ControlOrder, Given, HiresOrder};
 
     fn starter() -> ModelSummary {
         model_summary(&ModelSource::Starter, &OpenedModels::new(Vec::new())).unwrap()
@@ -426,6 +459,37 @@ mod tests {
     }
 
     #[test]
+    fn clips_are_controlled_by_clips() {
+        let folder = tempfile::tempdir().unwrap();
+        let frames = folder.path().join("walk");
+        std::fs::create_dir(&frames).unwrap();
+        for number in 0..10 {
+            image::RgbImage::new(4, 2).save(frames.join(format!("{number}.png"))).unwrap();
+        }
+        let json = r#"{"control": {"video": "walk", "preprocessor": "canny", "end": 0.5,
+            "range": {"start": 1}, "mask": "walk/0.png"}}"#;
+        let order: Order = serde_json::from_str(json).unwrap();
+        let summary = ModelSummary { frame_multiple: Some(4), ..starter() };
+        let shelf = Shelf::of(&[], &mut Remembered::default());
+        let given = |order: &Order| {
+            order.request(&summary, &shelf, &mut Inputs::of_files_in(folder.path()).unwrap()).unwrap()
+        };
+        let request = given(&order);
+        let control = Control {
+            video: Some(frames.clone()),
+            range: "1..".parse().unwrap(),
+            preprocessor: Preprocessor::Canny,
+            mask: Some(frames.join("0.png")),
+            end: 0.5,
+            ..Control::default()
+        };
+        assert_eq!((request.control, request.frames), (Some(control), 9));
+        assert_eq!(given(&Order { frames: Some(5), ..order.clone() }).frames, 5);
+        // Paths are not read where they come from others.
+        assert!(matches!(self::request(&order), Err(OrderError::NotAClip { .. })));
+    }
+
+    #[test]
     fn orders_that_make_no_sense_are_refused() {
         let alone = Order {
             mask: Some(MaskOrder { image: picture([0; 4]), ..MaskOrder::default() }),
@@ -446,9 +510,12 @@ mod tests {
             (Preprocessor::SoftEdge, "there is no soft edge model named \"HED\""),
         ] {
             let net = ControlNetOrder { preprocessor, ..ControlNetOrder::default() };
-            let order = Order { control_nets: vec![net], ..Order::default() };
-            let error = order.estimators(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
-            assert_eq!(error.to_string(), missing);
+            let steered = Order { control_nets: vec![net], ..Order::default() };
+            let control = Some(ControlOrder { preprocessor, ..ControlOrder::default() });
+            for order in [steered, Order { control, ..Order::default() }] {
+                let error = order.estimators(&Shelf::of(&[], &mut Remembered::default())).unwrap_err();
+                assert_eq!(error.to_string(), missing);
+            }
         }
         for json in [
             r#"{"promt": "a fox"}"#,

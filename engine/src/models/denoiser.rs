@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::ClipControl;
 use crate::{
     checkpoint::{CheckpointError, Component, Part},
     nn::{self, Rope, Tensor, bail},
@@ -88,8 +89,8 @@ pub struct PrepareInput<'a> {
     pub later: Vec<u32>,
     /// The embeddings of input images `[tokens, width]`, in families that read them.
     pub image: Option<&'a Tensor>,
-    /// How strongly a clip is controlled, in models for that.
-    pub control: f32,
+    /// How a clip is controlled, in models for that.
+    pub control: ClipControl,
     /// The latents of reference images `[1, channels, height, width]`, f32, in families that read them as tokens.
     pub references: &'a [Tensor],
     /// The image of each ControlNet.
@@ -171,8 +172,8 @@ pub struct Prepared {
     pub rope: Option<Rope>,
     /// The tokens of input images `[1, tokens, width]`, in families that read them.
     pub image: Option<Tensor>,
-    /// How strongly a clip is controlled, in models for that.
-    pub control: f32,
+    /// How a clip is controlled, in models for that.
+    pub control: ClipControl,
     /// Reference images, in families that read them as tokens.
     pub references: Vec<Reference>,
     /// What each ControlNet computes once per stage.
@@ -251,7 +252,7 @@ impl FollowedMap {
 }
 
 /// Whether what has a weight between noise levels has an effect at one.
-fn acts_at(weight: f32, [above, most]: [f32; 2], sigma: f32) -> bool {
+pub(super) fn acts_at(weight: f32, [above, most]: [f32; 2], sigma: f32) -> bool {
     weight != 0.0 && sigma > above && sigma <= most
 }
 

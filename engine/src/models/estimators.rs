@@ -79,12 +79,10 @@ impl Model {
         })
     }
 
-    /// The stages that make the maps of the ControlNets of a request, one for each kind.
+    /// The stages that make the maps of the ControlNets and of the control clip of a request, one for each kind.
     pub(super) fn map_stages(&self, request: &Request) -> Vec<Task> {
         let stage = |kind: MapKind| {
-            let follows = |net: &&crate::request::ControlNet| net.preprocessor.estimated() == Some(kind);
-            let count = request.control_nets.iter().filter(follows).count();
-            let sizes = vec![[request.width, request.height]; count];
+            let sizes = vec![[request.width, request.height]; request.maps_made(kind)];
             self.estimator(kind).map(|estimator| Task::MakeMaps { estimator, sizes })
         };
         request.map_kinds().into_iter().filter_map(stage).collect()

@@ -4,6 +4,7 @@ mod adapter_marks;
 pub mod anima;
 pub mod cascade;
 pub mod chroma;
+mod clip_control;
 mod control_nets;
 pub mod cosmos;
 mod denoiser;
@@ -47,6 +48,7 @@ pub mod wuerstchen;
 pub mod z_image;
 
 pub use adapter_marks::{AdapterMark, adapter_fits, adapter_summary, family_of_adapter};
+pub use clip_control::ClipControl;
 pub use denoiser::{
     Conditioning, ControlImage, Denoiser, DenoiserInput, FollowedMap, GivenFrames, ImageTokens, LatentShape,
     MapForm, Modulation, PrepareInput, Prepared, Reference, SeenImages, SteeredBy, Steering,

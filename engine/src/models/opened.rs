@@ -328,7 +328,7 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
     Ok(Part { config, ..part })
 }
 
-/// The map estimators of a request for the maps that its ControlNets follow.
+/// The map estimators of a request for the maps that its ControlNets follow and that control its clip.
 fn estimators(request: &Request) -> Vec<(MapKind, &PathBuf)> {
     let kinds = request.map_kinds().into_iter();
     kinds.filter_map(|kind| Some((kind, request.estimators.get(&kind)?))).collect()

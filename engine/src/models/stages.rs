@@ -59,7 +59,7 @@ pub enum Task {
         /// The autoencoder.
         autoencoder: Used<dyn Autoencoder>,
     },
-    /// Makes maps of images for ControlNets, all of one kind.
+    /// Makes maps of images for ControlNets, or of the frames of a control clip, all of one kind.
     MakeMaps {
         /// What makes them.
         estimator: Used<dyn MapEstimator>,

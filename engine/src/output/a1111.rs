@@ -12,8 +12,8 @@ use super::{
 use crate::{
     precision::Storage,
     request::{
-        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, PromptTemplate, Request, Sampler, Schedule, Smooth,
-        Variation, Windows,
+        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, Preprocessor, PromptTemplate, Request, Sampler,
+        Schedule, Smooth, Variation, Windows,
     },
 };
 
@@ -118,7 +118,14 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
         let named = [("Control video", &control.video), ("Control mask", &control.mask)];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, file_name(path.as_ref()?))));
         pairs.extend(named);
+        if control.preprocessor != Preprocessor::None {
+            pairs.push(("Control preprocessor", control.preprocessor.name().to_owned()));
+        }
         pairs.push(("Control strength", control.strength.to_string()));
+        if !control.is_felt_always() {
+            pairs.push(("Control start", control.start.to_string()));
+            pairs.push(("Control end", control.end.to_string()));
+        }
     }
     for (name, net) in CONTROL_NETS.iter().zip(&settings.request.control_nets) {
         pairs.push((name, control_net(net)));

@@ -20,9 +20,9 @@ use crate::{
     interpolation::Ifnet,
     memory::{BlockWork, PartUse, StageWork, Work, Workload},
     models::{
-        ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap, FrameWindows,
-        ImageTokens, LatentShape, MapForm, Model, PrepareInput, Prepared, SourceImages, SteeredBy, Steps,
-        Task, Used,
+        ClipControl, ClipFrames, Conditioning, ControlImage, Denoise, DenoiserInput, Denoising, EncodedMap,
+        FrameWindows, ImageTokens, LatentShape, MapForm, Model, PrepareInput, Prepared, SourceImages,
+        SteeredBy, Steps, Task, Used,
     },
     nn::{DType, Tensor, Trace},
     request::{ControlNet, Interpolation, MaskOf, MaskPoint, Request, SourceImage},
@@ -440,10 +440,13 @@ impl Estimator<'_> {
     ) -> Result<Vec<PartUse>, PipelineError> {
         self.trace.take();
         let blocks = self.blocks(*part);
-        for &[width, height] in sizes {
-            let [rows, columns] = network.sees([height, width]);
-            let image = self.trace.tensor(&[1, 3, rows, columns], DType::F32);
-            network.estimate(blocks.blocks(), &image)?;
+        for alike in sizes.chunk_by(|one, other| one == other) {
+            let [width, height] = alike[0];
+            blocks.blocks().repeat(alike.len(), |_| {
+                let [rows, columns] = network.sees([height, width]);
+                let image = self.trace.tensor(&[1, 3, rows, columns], DType::F32);
+                network.estimate(blocks.blocks(), &image).map(|_| ())
+            })?;
         }
         let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok(vec![PartUse { part: *part, ways: vec![work] }])
@@ -582,7 +585,7 @@ struct CallKind {
     /// The noise level of the first of them.
     sigma: f32,
     is_guided: bool,
-    /// Which ControlNets and IP-Adapters act.
+    /// Which ControlNets and IP-Adapters act, and whether the clip is controlled.
     acting: Vec<bool>,
     /// Their number.
     calls: usize,
@@ -594,8 +597,8 @@ fn kinds_of_calls(steps: &Steps, prepared: &Prepared) -> Vec<CallKind> {
     for &sigma in &steps.called {
         let is_guided = steps.guide.is_guided(sigma);
         let nets = prepared.steering.iter().map(|net| net.acts_at(sigma));
-        let acting: Vec<bool> =
-            nets.chain(prepared.images.iter().map(|images| images.acts_at(sigma))).collect();
+        let images = prepared.images.iter().map(|images| images.acts_at(sigma));
+        let acting: Vec<bool> = nets.chain(images).chain([prepared.control.acts_at(sigma)]).collect();
         match kinds.iter_mut().find(|kind| kind.is_guided == is_guided && kind.acting == acting) {
             Some(kind) => kind.calls += 1,
             None => kinds.push(CallKind { sigma, is_guided, acting, calls: 1 }),
@@ -640,7 +643,7 @@ pub fn prepare_input<'a>(
         clean: clip.map_or(0, ClipFrames::clean),
         later,
         image,
-        control: request.control.as_ref().map_or(1.0, |control| control.strength),
+        control: ClipControl::of(request, &denoise.denoiser.network),
         references,
         controls,
         image_tokens,

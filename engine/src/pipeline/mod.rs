@@ -31,7 +31,7 @@ pub use processor::{Expected, expect_measurement};
 pub use reading::{Reading, readings};
 pub use resolve::{Resolved, resolve};
 pub use run::{Observer, Rendered, RunOptions};
-pub use speed::{TRANSFER, multiply, transfer};
+pub use speed::{TRANSFER, copy, multiply, transfer};
 pub use summary::{BlockSummary, ComponentSummary, Defaults, ModelSummary, summarise};
 pub use target::{Pace, Target, ready};
 

@@ -68,7 +68,7 @@ impl Resolved {
             None => request.clone(),
         };
         let request = &match &request.detail_of {
-            Some(_) => Request { batch: 1, source: None, hires: None, ..request.clone() },
+            Some(_) => Request { source: None, ..request.clone() },
             None => request.clone(),
         };
         model.validate(request)?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, Request, RequestError};
+use super::{Control, Fit, Request, RequestError};
 use crate::checkpoint::MapKind;
 
 /// A ControlNet (Zhang et al. 2023, arXiv:2302.05543) with the image that it follows.
@@ -31,7 +31,7 @@ pub struct ControlNet {
     pub fit: Fit,
 }
 
-/// Makes a map for a ControlNet of an image.
+/// Makes a map of an image for a ControlNet, or of each frame of a clip that controls another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preprocessor {
@@ -79,6 +79,23 @@ impl Preprocessor {
         Self::Tile,
         Self::Color,
         Self::Inpaint,
+        Self::Depth,
+        Self::Pose,
+        Self::Segments,
+        Self::SoftEdge,
+    ];
+
+    /// Those that make a map of each frame of a clip, in the same order.
+    pub const OF_CLIPS: [Self; 13] = [
+        Self::None,
+        Self::Canny,
+        Self::Lineart,
+        Self::Scribble,
+        Self::Invert,
+        Self::Gray,
+        Self::Blur,
+        Self::Tile,
+        Self::Color,
         Self::Depth,
         Self::Pose,
         Self::Segments,
@@ -210,9 +227,32 @@ impl ControlMode {
 }
 
 impl Request {
-    /// The kinds of maps that its ControlNets follow and networks make, each once.
+    /// The kinds of maps that networks make for its ControlNets and of its control clip, each once.
     pub fn map_kinds(&self) -> BTreeSet<MapKind> {
-        self.control_nets.iter().filter_map(|net| net.preprocessor.estimated()).collect()
+        let nets = self.control_nets.iter().filter_map(|net| net.preprocessor.estimated());
+        nets.chain(self.control.as_ref().and_then(Control::estimated)).collect()
+    }
+
+    /// How many maps of this kind networks make: those that ControlNets follow, and one of each frame of the control clip.
+    pub fn maps_made(&self, kind: MapKind) -> usize {
+        let is_followed = self.control.as_ref().and_then(Control::estimated) == Some(kind);
+        self.followers_of(kind).len() + if is_followed { self.frames as usize } else { 0 }
+    }
+
+    /// The ControlNets that follow maps of this kind, by their places. Those of the same image in the same fit follow one map.
+    pub fn followers_of(&self, kind: MapKind) -> Vec<Vec<usize>> {
+        let mut maps: Vec<Vec<usize>> = Vec::new();
+        for (number, net) in self.control_nets.iter().enumerate() {
+            if net.preprocessor.estimated() != Some(kind) {
+                continue;
+            }
+            let of = |net: &ControlNet| (net.image.clone(), net.fit);
+            match maps.iter_mut().find(|map| of(&self.control_nets[map[0]]) == of(net)) {
+                Some(map) => map.push(number),
+                None => maps.push(vec![number]),
+            }
+        }
+        maps
     }
 }
 
@@ -308,6 +348,23 @@ mod tests {
             let net = ControlNet { start, end, ..ControlNet::default() };
             assert_eq!(net.levels(&sigmas), expected, "{start} to {end}");
         }
+    }
+
+    #[test]
+    fn control_nets_of_one_image_follow_one_map() {
+        let net = |image: &str, preprocessor| ControlNet {
+            image: image.into(),
+            preprocessor,
+            ..ControlNet::default()
+        };
+        let (fox, owl) = (net("fox.png", Preprocessor::Depth), net("owl.png", Preprocessor::Depth));
+        let edges = net("fox.png", Preprocessor::Canny);
+        let control_nets = vec![edges, fox.clone(), owl, ControlNet { weight: 0.5, ..fox.clone() }];
+        let mut request = Request { control_nets, ..Request::default() };
+        assert_eq!(request.followers_of(MapKind::Depth), [vec![1, 3], vec![2]]);
+        request.control_nets[3].fit = Fit::Pad;
+        assert_eq!(request.followers_of(MapKind::Depth), [vec![1], vec![2], vec![3]]);
+        assert_eq!(request.followers_of(MapKind::Pose), Vec::<Vec<usize>>::new());
     }
 
     #[test]

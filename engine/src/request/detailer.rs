@@ -168,10 +168,26 @@ impl Request {
         }
     }
 
+    /// A setting that only images have that are generated, if it changes the details of one that exists.
+    fn unfit_for_details(&self) -> Option<&'static str> {
+        self.detail_of.as_ref()?;
+        let settings = [
+            ("regions", !self.regions.is_empty()),
+            ("hires fix", self.hires.is_some()),
+            ("a refiner", self.refiner.is_some()),
+            ("a batch", self.batch > 1),
+            ("a variation seed", self.variation.is_some()),
+        ];
+        settings.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+
     /// Checks what can be checked of its detailers without their files and the model.
     pub(super) fn validate_detailers(&self) -> Result<(), RequestError> {
         if self.detailers.is_empty() {
             return if self.detail_of.is_some() { Err(RequestError::NoDetailer) } else { Ok(()) };
+        }
+        if let Some(setting) = self.unfit_for_details() {
+            return Err(RequestError::NotForDetails(setting));
         }
         if self.frames > 1 || self.is_of_clip() {
             return Err(RequestError::DetailerOfClip);
@@ -186,7 +202,7 @@ impl Request {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Hires, Variation};
+    use crate::request::{Hires, Refiner, Region, Variation};
 
     fn with(detailer: Detailer) -> Request {
         let prompt = "a crowd".to_owned();
@@ -232,6 +248,27 @@ mod tests {
         assert_eq!(many.validate_detailers(), Err(RequestError::TooManyDetailers(5)));
         let nothing = Request { detail_of: Some("fox.png".into()), ..Request::default() };
         assert_eq!(nothing.validate_detailers(), Err(RequestError::NoDetailer));
+    }
+
+    #[test]
+    fn details_of_an_image_that_exists_are_made_without_what_generates_images() {
+        let own = || Request { detail_of: Some("fox.png".into()), ..with(Detailer::new("face.safetensors")) };
+        assert_eq!(own().validate_detailers(), Ok(()));
+        let regions = || Regions { all: vec![Region::default()], ..Regions::default() };
+        let variation = Some(Variation { seed: 1, strength: 0.1 });
+        for (request, setting) in [
+            (Request { regions: regions(), ..own() }, "regions"),
+            (Request { hires: Some(Hires::default()), ..own() }, "hires fix"),
+            (Request { refiner: Some(Refiner::new("refiner".into())), ..own() }, "a refiner"),
+            (Request { batch: 2, ..own() }, "a batch"),
+            (Request { variation, ..own() }, "a variation seed"),
+        ] {
+            assert_eq!(request.validate_detailers(), Err(RequestError::NotForDetails(setting)));
+            let generated = Request { detail_of: None, ..request.clone() };
+            assert_eq!(generated.validate_detailers(), Ok(()), "{setting}");
+            let of_box = request.of_box(&request.detailers[0]);
+            assert_eq!(of_box.validate_detailers(), Ok(()), "{setting}");
+        }
     }
 
     #[test]

@@ -133,6 +133,9 @@ pub enum RequestError {
         "the prompt of a detailer names the LoRA {0}, which the image does not have; name it in the prompt of the image"
     )]
     DetailerAdapter(String),
+    /// A setting of images that are generated, where only the details of one that exists are inpainted.
+    #[error("details of an image that exists are inpainted without {0}; leave that out")]
+    NotForDetails(&'static str),
     /// More regions than are taken.
     #[error("{0} regions are given; use at most {most}", most = Regions::MOST)]
     TooManyRegions(usize),
@@ -322,6 +325,24 @@ pub enum RequestError {
     /// A strength of control out of range.
     #[error("control strength {0} is invalid; use a value from 0 to {STRONGEST_CONTROL}")]
     ControlStrength(f32),
+    /// A range of steps in which nothing can control.
+    #[error(
+        "a clip cannot be controlled from {start} to {end} of the steps; use values from 0 to 1, the first the smaller"
+    )]
+    ControlRange {
+        /// The requested start.
+        start: f64,
+        /// The requested end.
+        end: f64,
+    },
+    /// A preprocessor without the clip of which it makes maps.
+    #[error(
+        "a preprocessor is chosen for a control clip, and there is none; give one, or choose no preprocessor"
+    )]
+    PreprocessorWithoutControl,
+    /// A preprocessor that makes nothing of the frames of a clip.
+    #[error("the preprocessor {0} makes no maps of a control clip; choose another one")]
+    ControlPreprocessor(&'static str),
     /// References for a model that takes none.
     #[error("this model takes no reference images; remove them, or give one as the input image")]
     NoReferences,

@@ -3,15 +3,17 @@
 use std::path::Path;
 
 use candle_core::{DType, Device, Result as TensorResult, Tensor};
+use rayon::prelude::*;
 
 use super::{
-    ClipError, SourceError, fitted, read, read_clip, read_sound,
+    ClipError, SourceError, fitted, mapped, read, read_clip, read_sound,
     resample::{Kernel, Side, resize},
     tensor_of,
 };
 use crate::{
+    hardware::unmetered,
     output::{Clip, Image, Sound},
-    request::{Control, FrameRange, Mode, Request, SourceClip},
+    request::{Control, FrameRange, Mode, Preprocessor, Request, SourceClip},
 };
 
 /// The sides of images of what appears are multiples of this before they are scaled.
@@ -34,6 +36,9 @@ pub struct GivenClip {
     sound: Option<Sound>,
     /// The masks of a controlling clip: one for each frame, or one for all.
     masks: Vec<Image>,
+    /// The maps of the frames of a controlling clip whose mask keeps some of their pixels. Without a mask, the maps take the
+    /// place of the frames.
+    maps: Vec<Image>,
     /// Images of what appears: the values of `[1, 3, height, width]` in −1…1.
     references: Vec<Vec<f32>>,
     /// Whether a controlling clip is given, whose pixels are generated unless its mask says otherwise.
@@ -91,6 +96,7 @@ impl GivenClip {
             before: Vec::new(),
             sound: None,
             masks: Vec::new(),
+            maps: Vec::new(),
             references: Vec::new(),
             controls: false,
             size,
@@ -156,7 +162,36 @@ impl GivenClip {
                 false => frames_of(mask)?,
             };
         }
+        self.map_frames(control.preprocessor);
         Ok(())
+    }
+
+    /// Makes the maps of a controlling clip that need no network.
+    fn map_frames(&mut self, preprocessor: Preprocessor) {
+        if preprocessor == Preprocessor::None || preprocessor.estimated().is_some() {
+            return;
+        }
+        if self.masks.is_empty() {
+            let frames = std::mem::take(&mut self.first).into_par_iter();
+            self.first = frames.map(|frame| unmetered(|| mapped(frame, preprocessor))).collect();
+        } else {
+            let frames = self.first.par_iter();
+            self.maps = frames.map(|frame| unmetered(|| mapped(frame.clone(), preprocessor))).collect();
+        }
+    }
+
+    /// A frame of a controlling clip, of which a network makes a map.
+    pub fn unmapped(&self, index: usize) -> Option<&Image> {
+        self.first.get(index)
+    }
+
+    /// Controls by the map of a frame. Maps come in the order of their frames.
+    pub fn control_by(&mut self, index: usize, map: Image) {
+        if !self.masks.is_empty() {
+            self.maps.push(map);
+        } else if let Some(frame) = self.first.get_mut(index) {
+            *frame = map;
+        }
     }
 
     /// The images of what appears, `[1, 3, height, width]` in −1…1.
@@ -185,14 +220,17 @@ impl GivenClip {
         FrameMask::All(if stays { 0.0 } else { 1.0 })
     }
 
-    /// The pixels of a frame that stay or those that are generated; the others are gray.
+    /// The pixels of a frame that stay or those that are generated; the others are gray. Those that are generated are of its
+    /// map, if there is one.
     ///
     /// # Errors
     /// When memory runs out.
     pub fn pixels(&self, index: usize, wanted: Pixels) -> TensorResult<Tensor> {
         let mask = self.mask(index);
         let is_wanted = |pixel: usize| (mask.at(pixel) > 0.5) == (wanted == Pixels::Generated);
-        match self.first.get(index).or(self.last.as_ref().filter(|_| index + 1 == self.count)) {
+        let map = self.maps.get(index).filter(|_| wanted == Pixels::Generated);
+        let last = self.last.as_ref().filter(|_| index + 1 == self.count);
+        match map.or(self.first.get(index)).or(last) {
             Some(image) => tensor_of(image, is_wanted),
             None => self.frame(index),
         }
@@ -380,9 +418,48 @@ mod tests {
             before,
             sound: None,
             masks: Vec::new(),
+            maps: Vec::new(),
             references: Vec::new(),
             controls: false,
             size: (2, 2),
+        }
+    }
+
+    /// A clip of two frames that controls, with these masks.
+    fn controlling(masks: Vec<Image>) -> GivenClip {
+        let frames = vec![gray([10, 20, 30, 40]), gray([50, 60, 70, 80])];
+        GivenClip { count: 2, masks, controls: true, ..given(frames, None, Vec::new()) }
+    }
+
+    /// The shades of the pixels of a frame.
+    fn shades(clip: &GivenClip, index: usize, wanted: Pixels) -> Vec<u8> {
+        let values: Vec<f32> = clip.pixels(index, wanted).unwrap().flatten_all().unwrap().to_vec1().unwrap();
+        values[..4].iter().map(|value| ((value + 1.0) * 127.5).round() as u8).collect()
+    }
+
+    #[test]
+    fn maps_take_the_place_of_frames_where_pixels_are_generated() {
+        let mut clip = controlling(Vec::new());
+        clip.map_frames(Preprocessor::Invert);
+        assert_eq!(shades(&clip, 1, Pixels::Generated), [205, 195, 185, 175]);
+        assert_eq!(shades(&clip, 1, Pixels::Kept), [128; 4]);
+        let mut masked = controlling(vec![gray([255, 255, 0, 0])]);
+        masked.map_frames(Preprocessor::Invert);
+        assert_eq!(shades(&masked, 0, Pixels::Generated), [245, 235, 128, 128]);
+        assert_eq!(shades(&masked, 0, Pixels::Kept), [128, 128, 30, 40]);
+    }
+
+    #[test]
+    fn maps_that_networks_make_come_one_by_one() {
+        for masks in [Vec::new(), vec![gray([255; 4])]] {
+            let mut clip = controlling(masks);
+            clip.map_frames(Preprocessor::Depth);
+            for index in 0..2 {
+                assert!(clip.unmapped(index).is_some());
+                clip.control_by(index, gray([index as u8; 4]));
+            }
+            assert_eq!([0, 1].map(|index| shades(&clip, index, Pixels::Generated)[0]), [0, 1]);
+            assert_eq!(clip.unmapped(2), None);
         }
     }
 

@@ -139,7 +139,9 @@ fn request() -> Request {
         reference_side: Some(512),
         control: Some(Control {
             video: Some(PathBuf::from("深度.mp4")),
+            preprocessor: sluice_engine::request::Preprocessor::SoftEdge,
             strength: 0.6,
+            end: 0.7,
             ..Control::default()
         }),
         refiner: Some(Refiner { path: PathBuf::from("refiner"), switch: 0.7 }),

@@ -10,6 +10,7 @@ mod autoencoder;
 mod autoencoder_tiny;
 mod chroma;
 mod configuration;
+mod control_clips;
 mod control_nets;
 mod control_nets_of_transformers;
 #[cfg(target_os = "linux")]

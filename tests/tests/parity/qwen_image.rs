@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::{CheckpointError, Component, Part, Role, read_header, read_json},
     memory::Placement,
     models::{
-        self, Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
+        self, ClipControl, Conditioning, Denoiser, DenoiserInput, LatentShape, PrepareInput,
         qwen_image::{QwenImageConfig, QwenImageTransformer},
     },
     nn::{self, Computes, DType, Trace},
@@ -84,7 +84,7 @@ impl Case {
             clean: 0,
             later: Vec::new(),
             image: None,
-            control: 1.0,
+            control: ClipControl::default(),
             references: &[],
             controls: &[],
             image_tokens: &[],

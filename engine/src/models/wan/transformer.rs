@@ -29,6 +29,9 @@ const IMAGE_EPS: f64 = 1e-5;
 const MOST_REFERENCES: usize = 8;
 /// Tokens that run through the feed-forward at a time: its inner values are several times as wide.
 const TOGETHER: usize = 8192;
+/// The block that embeds the latents, and the first one after it.
+const EMBEDDER: usize = 1;
+const FIRST: usize = 2;
 
 /// The transformer's shape. The weights come from a store.
 #[derive(Debug, Clone)]
@@ -155,19 +158,18 @@ impl Denoiser for WanTransformer {
         };
         let levels = inputs.iter().map(levels).collect::<Result<Vec<_>>>()?;
         let branches = prepared.branches.len();
-        let (embedder, first) = (1, 2);
+        let is_controlled = prepared.control.acts_at(first_input.sigma);
         let layers = self.config.layers();
-        let last = first + layers.len();
         let mut streams: Vec<Stream> = Vec::new();
-        blocks.walk(embedder..last + 1, |index, w| {
-            if index == embedder {
+        blocks.walk_parts(&of_step(&layers, is_controlled), |index, w| {
+            if index == EMBEDDER {
                 for input in inputs {
-                    let stream = self.embedded(w, input, grid, blocks)?;
+                    let stream = self.embedded(w, input, grid, (blocks, is_controlled))?;
                     streams.extend(std::iter::repeat_n(stream, branches));
                 }
                 return Ok(());
             }
-            let layer = layers.get(index - first);
+            let layer = layers.get(index - FIRST);
             w.branches(&mut streams, |w, number, stream| {
                 let (levels, branch) = (levels[number / branches], &prepared.branches[number % branches]);
                 let seen = Seen { prompt: &branch.prompt, image: prepared.image.as_ref() };
@@ -175,7 +177,7 @@ impl Denoiser for WanTransformer {
                     Some(Layer::Plain(_)) => {
                         stream.x = self.block(w, &stream.x, levels, seen, &rope)?;
                         if let Some(hint) = stream.hint.take() {
-                            stream.x = add(&stream.x, &(hint * f64::from(prepared.control))?)?;
+                            stream.x = add(&stream.x, &(hint * f64::from(prepared.control.strength))?)?;
                         }
                     }
                     Some(Layer::Control(number)) => {
@@ -223,20 +225,21 @@ impl WanTransformer {
         sigmas.iter().enumerate().map(of_level).collect()
     }
 
-    /// The patches of the latents, and of what controls them.
+    /// The patches of the latents, and of what controls them, if it does.
     fn embedded(
         &self,
         w: &Weights,
         input: &DenoiserInput<'_>,
         grid: Grid,
-        blocks: Blocks<'_>,
+        (blocks, is_controlled): (Blocks<'_>, bool),
     ) -> Result<Stream> {
         let patches = |name: &str, latents: &Tensor| {
             w.patches(name, &grid.patches(&latents.to_dtype(blocks.dtype())?)?)
         };
         let (x, control) = match input.beside {
             Some(beside) if self.config.is_controlled() => {
-                (patches("patch_embedding", input.latents)?, Some(patches("vace_patch_embedding", beside)?))
+                let control = is_controlled.then(|| patches("vace_patch_embedding", beside)).transpose()?;
+                (patches("patch_embedding", input.latents)?, control)
             }
             Some(beside) => (patches("patch_embedding", &Tensor::cat(&[input.latents, beside], 1)?)?, None),
             None => (patches("patch_embedding", input.latents)?, None),
@@ -388,6 +391,19 @@ impl WanTransformer {
     }
 }
 
+/// The blocks of a step from the embedder to the head: without those of the second stream where that has no effect.
+fn of_step(layers: &[Layer], is_controlled: bool) -> Vec<Range<usize>> {
+    let (mut parts, mut start) = (Vec::new(), EMBEDDER);
+    for (place, layer) in layers.iter().enumerate() {
+        if !is_controlled && matches!(layer, Layer::Control(_)) {
+            parts.push(start..FIRST + place);
+            start = FIRST + place + 1;
+        }
+    }
+    parts.push(start..FIRST + layers.len() + 1);
+    parts
+}
+
 /// The values of a guidance branch between two blocks, each `[batch, tokens, dim]`.
 #[derive(Clone)]
 struct Stream {
@@ -471,5 +487,23 @@ impl Grid {
         }
         let (_, channels, height, width) = images.dims4()?;
         images.reshape((self.batch, self.frames, channels, height, width))?.transpose(1, 2)?.contiguous()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_the_second_stream_are_left_out_where_it_has_no_effect() {
+        let config = WanConfig { num_layers: 3, vace_layers: vec![0, 2], ..WanConfig::default() };
+        let parts = |config: &WanConfig, is_controlled| -> Vec<[usize; 2]> {
+            let parts = of_step(&config.layers(), is_controlled);
+            parts.iter().map(|part| [part.start, part.end]).collect()
+        };
+        assert_eq!(parts(&config, true), [[1, 8]]);
+        assert_eq!(parts(&config, false), [[1, 2], [3, 5], [6, 8]]);
+        let plain = WanConfig { vace_layers: Vec::new(), ..config };
+        assert_eq!(parts(&plain, false), [[1, 6]]);
     }
 }

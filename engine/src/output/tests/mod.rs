@@ -146,7 +146,10 @@ fn any_request() -> impl Strategy<Value = Request> {
         reference_side: source.1.as_ref().map(|_| numbers.0),
         control: source.1.as_ref().map(|refiner| Control {
             video: Some(refiner.path.clone()),
+            preprocessor: Preprocessor::Depth,
             strength: guidance,
+            start: refiner.switch / 2.0,
+            end: refiner.switch,
             ..Control::default()
         }),
         control_nets: source

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
-    request::{AdapterUse, Hires, ModelSource, Regions, Request, Sampler, Schedule, SourceImage, SourceMask},
+    request::{
+        AdapterUse, Control, Hires, ModelSource, Preprocessor, Regions, Request, Sampler, Schedule,
+        SourceImage, SourceMask,
+    },
 };
 
 #[test]
@@ -172,6 +175,22 @@ fn values_are_quoted_as_a1111_does() {
     assert!(named("a, b: \"c\"").contains(r#", Model: "a, b: \"c\"", Version"#));
     assert!(named("zwei\nZeilen é 狐").contains(r#", Model: "zwei\nZeilen é 狐", Version"#));
     assert!(named("\"quoted\"").contains(r#", Model: "\"quoted\"", Version"#));
+}
+
+#[test]
+fn what_controls_a_clip_is_named() {
+    let text = |control| {
+        let mut settings = settings("x", "");
+        settings.request.control = Some(control);
+        a1111::write(&settings)
+    };
+    let usual = Control { video: Some("/clips/walk.mp4".into()), ..Control::default() };
+    let named = "Control video: walk.mp4, Control strength: 1, Version";
+    assert!(text(usual.clone()).contains(named), "{}", text(usual));
+    let half = Control { preprocessor: Preprocessor::Canny, end: 0.5, ..usual };
+    let named =
+        "Control preprocessor: canny, Control strength: 1, Control start: 0, Control end: 0.5, Version";
+    assert!(text(half.clone()).contains(named), "{}", text(half));
 }
 
 #[test]

@@ -65,7 +65,7 @@ impl Run<'_> {
             let frames = made.iter_mut().flat_map(Media::frames_mut);
             unmetered(|| frames.for_each(|frame| source.restore(frame)));
         }
-        if let Some(given) = &self.given {
+        if let Some(given) = self.given.borrow().as_ref() {
             let join = |media| match media {
                 Media::Clip(clip) => Media::Clip(given.joined(clip)),
                 image => image,

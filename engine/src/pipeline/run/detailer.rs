@@ -77,7 +77,7 @@ impl Run<'_> {
             request: &own.request,
             options: self.options,
             source: None,
-            given: None,
+            given: RefCell::default(),
             image: RefCell::default(),
             references: self.references.clone(),
             reference_latents: RefCell::new(self.reference_latents.borrow().clone()),

@@ -8,13 +8,14 @@ use crate::{
     hardware::unmetered,
     models::Used,
     output::{Image, Media},
+    request::Control,
     residency::{Blocks, RunError},
     source::{control_image, read, resized},
 };
 
 impl Run<'_> {
-    /// Makes the map of the image that the request names, or those of the ControlNets that follow this kind, which are kept for
-    /// them.
+    /// Makes the map of the image that the request names, or those of the ControlNets and of the control clip that follow this
+    /// kind, which are kept for them.
     pub(super) fn make_maps(
         &self,
         stage: usize,
@@ -25,15 +26,33 @@ impl Run<'_> {
             return Ok(vec![Media::Image(self.make_map(stage, estimator, &image)?)]);
         }
         let size = [self.request.width, self.request.height];
-        let kind = Some(estimator.network.kind());
-        for (number, net) in self.request.control_nets.iter().enumerate() {
-            if net.preprocessor.estimated() == kind {
-                let image = unmetered(|| control_image(net, size))?;
-                let map = self.make_map(stage, estimator, &image)?;
-                self.maps.borrow_mut().insert(number, map);
+        for followers in self.request.followers_of(estimator.network.kind()) {
+            let Some(net) = followers.first().and_then(|first| self.request.control_nets.get(*first)) else {
+                continue;
+            };
+            let image = unmetered(|| control_image(net, size))?;
+            let map = self.make_map(stage, estimator, &image)?;
+            self.maps.borrow_mut().extend(followers.into_iter().map(|number| (number, map.clone())));
+        }
+        self.map_control(stage, estimator)?;
+        Ok(Vec::new())
+    }
+
+    /// Makes the maps of the frames of the control clip, if it follows this kind.
+    fn map_control(&self, stage: usize, estimator: &Used<dyn MapEstimator>) -> Result<(), PipelineError> {
+        let followed = self.request.control.as_ref().and_then(Control::estimated);
+        if followed != Some(estimator.network.kind()) {
+            return Ok(());
+        }
+        for index in 0..self.request.frames as usize {
+            let frame = unmetered(|| self.given.borrow().as_ref()?.unmapped(index).cloned());
+            let Some(frame) = frame else { continue };
+            let map = self.make_map(stage, estimator, &frame)?;
+            if let Some(given) = self.given.borrow_mut().as_mut() {
+                given.control_by(index, map);
             }
         }
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// The map of an image, in its size.

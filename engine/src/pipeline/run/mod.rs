@@ -132,7 +132,7 @@ impl LoadedModel {
             request: &resolved.request,
             options,
             source,
-            given,
+            given: RefCell::new(given),
             image: RefCell::default(),
             references,
             reference_latents: RefCell::default(),
@@ -180,7 +180,7 @@ struct Run<'a> {
     request: &'a Request,
     options: &'a RunOptions<'a>,
     source: Option<LoadedSource>,
-    given: Option<GivenClip>,
+    given: RefCell<Option<GivenClip>>,
     /// The embeddings of input images, in RAM.
     image: RefCell<Option<Tensor>>,
     /// The reference images that the network reads in their own sizes.

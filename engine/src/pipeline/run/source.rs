@@ -104,7 +104,8 @@ impl Run<'_> {
         noise: &ImageNoise,
         dump: &mut Dump,
     ) -> Result<Original, PipelineError> {
-        if let (Some(clip), Some(given)) = (self.resolved.clip(), &self.given) {
+        let given = self.given.borrow();
+        if let (Some(clip), Some(given)) = (self.resolved.clip(), given.as_ref()) {
             if clip.shown == GivenFrames::Controlling {
                 return self.encode_control(stage, autoencoder, (clip, given), dump);
             }
@@ -238,7 +239,8 @@ impl Run<'_> {
         Used { part, network }: &Used<ClipVision>,
         dump: &mut Dump,
     ) -> Result<(), PipelineError> {
-        let Some(given) = &self.given else { return Ok(()) };
+        let given = self.given.borrow();
+        let Some(given) = given.as_ref() else { return Ok(()) };
         let side = network.config().image_size as u32;
         let images = normalized(&unmetered(|| given.squares(self.request, side))?, CLIP_SPREAD)?;
         dump.add("vision.in", &images)?;
