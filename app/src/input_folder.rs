@@ -101,22 +101,29 @@ fn collect(folder: &Path, left_out: &Path, depth: usize, found: &mut Vec<PathBuf
     }
 }
 
-/// The images of a folder that can be read, in the order of their names.
+/// The files of a folder that are images by their names, in the order of these. They may be unreadable.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn images_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn images_named_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| is_image(path)).collect();
+    let mut found: Vec<PathBuf> = entries.filter(|path| is_image_name(path) && path.is_file()).collect();
     found.sort();
     Ok(found)
 }
 
-/// Whether a file is an image that can be read, by its name and its header.
-fn is_image(path: &Path) -> bool {
+/// The images of a folder that can be read, in the order of their names.
+fn images_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = images_named_in(folder)?;
+    found.retain(|path| size_of(path).is_ok());
+    Ok(found)
+}
+
+/// Whether a file is an image, by its name.
+fn is_image_name(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is_known = |known: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
-    EXTENSIONS.into_iter().any(is_known) && size_of(path).is_ok()
+    EXTENSIONS.into_iter().any(is_known)
 }
 
 #[cfg(test)]
@@ -148,6 +155,9 @@ mod tests {
         let rest = InputFolder::of(&inputs, &results, "png", Subfolders::LeftOut).unwrap();
         assert_eq!((names(&rest).len(), rest.done), (2, 1));
         assert!(InputFolder::of(&inputs, &inputs, "png", Subfolders::LeftOut).is_err());
+        fs::create_dir(inputs.join("c.png")).unwrap();
+        let named = ["a.JPG", "a.png", "b.png", "broken.png"].map(|name| inputs.join(name));
+        assert_eq!(images_named_in(&inputs).unwrap(), named);
         assert!(
             InputFolder::of(&folder.path().join("missing"), &results, "png", Subfolders::LeftOut).is_err()
         );

@@ -1,8 +1,8 @@
 //! `sluice describe`: a language model says what images show.
 
 use std::{
-    fs,
-    io::{IsTerminal as _, Write as _, stdout},
+    collections::HashSet,
+    io::{IsTerminal as _, stdout},
     path::{Path, PathBuf},
 };
 
@@ -16,6 +16,7 @@ use sluice_engine::{
 };
 
 use super::{
+    changes::readable,
     engine::Engine,
     enhance::{WritingArgs, grow, instruction_named, written},
     exit::{Outcome, refuse, stderr_line},
@@ -23,8 +24,8 @@ use super::{
     tool_args::ToolArgs,
 };
 use crate::{
-    enhancing::{descriptions, usual_describer},
-    input_folder::images_in,
+    enhancing::{descriptions, save_text, text_of, usual_describer},
+    input_folder::images_named_in,
     seed::random_seed,
 };
 
@@ -112,12 +113,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         ..Request::default()
     };
     let what = format!("a description of up to {} tokens", args.max_tokens);
+    args.tool.note(&notes);
     if args.tool.plan {
         let requests = tasks.iter().map(|task| (request(task), format!("{}: {what}", named(task))));
         return args.tool.predict(&engine, requests);
-    }
-    if args.tool.speaks() {
-        notes.iter().for_each(|note| stderr_line(note));
     }
     let Some(first) = tasks.first() else { return Ok(Outcome::Done) };
     let Some((forecast, _)) = engine.plan(args.tool.query(0, request(first)))? else {
@@ -137,28 +136,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 impl Args {
     /// What to describe, and what to say about what is left out.
     fn tasks(&self) -> anyhow::Result<(Vec<Task>, Vec<String>)> {
-        let mut images = Vec::new();
-        for input in &self.inputs {
-            if !input.is_dir() {
-                size_of(input).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
-                images.push(input.clone());
-                continue;
-            }
-            let found = images_in(input).with_context(|| format!("{} cannot be read", input.display()))?;
-            if found.is_empty() {
-                return Err(refuse(
-                    format!("{} contains no images", input.display()),
-                    "Give a folder with PNG, JPEG or WebP images.".to_owned(),
-                ));
-            }
-            images.extend(found);
-        }
+        let mut notes = Vec::new();
+        let images = self.images(&mut notes)?;
         if self.together {
-            return Ok((vec![Task { images, text: None }], Vec::new()));
+            return Ok((vec![Task { images, text: None }], notes));
         }
-        let (mut tasks, mut notes): (Vec<Task>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut tasks, mut texts) = (Vec::new(), HashSet::new());
         for image in images {
-            let text = self.text_of(&image, &tasks);
+            let text = self.text_of(&image, &texts);
+            texts.extend(text.clone());
             match &text {
                 Some(there) if there.exists() => {
                     notes.push(format!("{} left out: {} is there", image.display(), there.display()));
@@ -169,22 +155,30 @@ impl Args {
         Ok((tasks, notes))
     }
 
+    /// The images that are given, and those of the folders that are given. One that is given by its name has to be readable.
+    fn images(&self, notes: &mut Vec<String>) -> anyhow::Result<Vec<PathBuf>> {
+        let mut images = Vec::new();
+        for input in &self.inputs {
+            if input.is_dir() {
+                let lacking = ["images", "Give a folder with PNG, JPEG or WebP images."];
+                let found = readable(input, (images_named_in, lacking), size_of, notes)?;
+                images.extend(found.into_iter().map(|(image, _)| image));
+            } else {
+                size_of(input).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+                images.push(input.clone());
+            }
+        }
+        Ok(images)
+    }
+
     /// The file for the words of an image, if they are saved.
-    fn text_of(&self, image: &Path, before: &[Task]) -> Option<PathBuf> {
+    fn text_of(&self, image: &Path, taken: &HashSet<PathBuf>) -> Option<PathBuf> {
         let folder = match &self.output {
             Some(folder) => folder.clone(),
             None if self.save => image.parent().map(Path::to_owned).unwrap_or_default(),
             None => return None,
         };
-        let named = |name: &std::ffi::OsStr| {
-            let mut name = name.to_owned();
-            name.push(".txt");
-            folder.join(name)
-        };
-        let usual = named(image.file_stem().unwrap_or_default());
-        // Two images that differ only in their extension or their folder.
-        let is_taken = before.iter().any(|task| task.text.as_ref() == Some(&usual));
-        Some(if is_taken { named(image.file_name().unwrap_or_default()) } else { usual })
+        Some(text_of(image, &folder, |file| taken.contains(file)))
     }
 
     /// How the words are written; `None` after Ctrl-C.
@@ -275,7 +269,7 @@ impl Args {
         (is_alone, is_shown): (bool, bool),
     ) -> anyhow::Result<()> {
         if let Some(file) = &task.text {
-            save(file, text).with_context(|| format!("{} cannot be written", file.display()))?;
+            save_text(file, text).with_context(|| format!("{} cannot be written", file.display()))?;
         }
         if self.tool.is_json() {
             let line = json!({
@@ -294,18 +288,4 @@ impl Args {
 /// The names of the images of a task.
 fn named(task: &Task) -> String {
     task.images.iter().map(|image| image.display().to_string()).collect::<Vec<_>>().join(", ")
-}
-
-/// Writes a text whole or not at all.
-fn save(file: &Path, text: &str) -> std::io::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    // The standard library creates it with the usual permissions; tempfile would make it private.
-    let mut whole = tempfile::Builder::new()
-        .prefix(".sluice-")
-        .suffix(".tmp")
-        .make_in(folder, |path| fs::File::create_new(path))?;
-    writeln!(whole, "{text}")?;
-    whole.persist_noclobber(file).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     detailing::{name_of_result, request_of},
-    input_folder::images_in,
+    input_folder::images_named_in,
     seed::random_seed,
 };
 
@@ -66,7 +66,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         prompt: args.prompt.clone(),
         negative_prompt: args.negative_prompt.clone(),
         seed: args.seed.unwrap_or_else(random_seed),
-        ..args.request.styled(args.request.request(&summary.defaults))?
+        // That of a preset is for images that are generated.
+        hires: args.request.hires(),
+        ..args.request.styled(args.request.request(&summary.defaults)?)?
     };
     if usual.detailers.is_empty() {
         return Err(refuse(
@@ -77,7 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let changes = Changes {
         inputs: &args.inputs,
         output: args.output.as_deref(),
-        found: images_in,
+        found: images_named_in,
         lacking: ["images", "Give a folder with PNG, JPEG or WebP images."],
         request: &|input| request_of(input, &usual),
         name: &|input, _| name_of_result(input),

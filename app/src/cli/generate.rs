@@ -158,6 +158,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(mut args: Args) -> anyhow::Result<Outcome> {
+    // Its file is there until the run ends.
+    let _edited_mask = args.source.edit_mask()?;
     let engine = Engine::start(args.threads.map(usize::from), &args.folders, args.request.folders())?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
     part_args::check(&args.memory.preferences(), &summary)?;
@@ -321,7 +323,7 @@ fn compose(group: &Group, names: &ModelNames, listener: &Listener, outcome: &mut
 
 impl Args {
     fn request(&self, summary: &ModelSummary) -> anyhow::Result<Request> {
-        let usual = self.request.request(&summary.defaults);
+        let usual = self.request.request(&summary.defaults)?;
         let request = Request {
             model: self.model.clone(),
             negative_prompt: match self.negative_prompt.as_str() {
@@ -336,12 +338,8 @@ impl Args {
         let request = self.request.styled(request)?;
         let takes = summary.references.as_ref();
         let request = self.source.given_to(request, takes)?;
-        let request = Request {
-            control_nets: self.control_nets.nets()?,
-            image_prompts: self.image_prompts.prompts()?,
-            estimators: self.control_nets.estimators(),
-            ..request
-        };
+        let request = self.control_nets.given_to(request)?;
+        let request = Request { image_prompts: self.image_prompts.prompts()?, ..request };
         let request = match self.request.has_size() {
             true => request,
             false => SourceArgs::with_size_of_inputs(request, takes, summary.size_multiple)?,

@@ -8,26 +8,28 @@ use std::{
 use anyhow::Context;
 use image::ColorType;
 use sluice_engine::{
-    checkpoint::MapKind,
+    output::{Codec, Image},
     request::{MapOf, ModelSource, Preprocessor, Request},
-    session::{Job, JobId},
-    source::{mapped, read, size_of},
-    units,
+    session::Failure,
+    source::{GivenMedia, SourceError, mapped, read, size_of},
 };
 
 use super::{
-    exit::{Outcome, refuse, stderr_line},
+    changes::{Changes, Task, Tasks},
+    exit::{Outcome, complain, refuse},
     names::named,
     stdout,
     tool_args::ToolArgs,
 };
+use crate::input_folder::images_named_in;
 
 const EXAMPLES: &str = "\
 Examples:
   sluice map photo.jpg --preprocessor canny
       Writes photo-canny.png beside it: white edges on black.
   sluice map photo.jpg --preprocessor pose --model yolov8n-pose.safetensors
-  sluice map a.png b.png --preprocessor depth --model ~/models/Depth-Anything-V2-Small-hf --output maps/
+  sluice map photos/ b.png --preprocessor depth --model ~/models/Depth-Anything-V2-Small-hf --output maps/
+      Takes the images of a folder, and another one; what is in maps/ already is left out.
   sluice map photo.jpg --preprocessor segments --model segformer-b0.safetensors --plan
       Predicts memory and time, and makes nothing.";
 
@@ -53,7 +55,7 @@ const MAKERS: [Preprocessor; 12] = [
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// PNG, JPEG or WebP images.
+    /// PNG, JPEG or WebP images, and folders of them.
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
     /// What to make of the images: see --control-preprocessor of `sluice generate`.
@@ -63,8 +65,9 @@ pub(super) struct Args {
     /// .safetensors file, or a folder as transformers saves it. The others need none.
     #[arg(short, long, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// The file to write for one image, which is replaced if it exists, or the folder of the results. Without it, a result is
-    /// written beside its image.
+    /// The file to write for one image; an existing file is replaced. For several, the folder of the results, in which existing
+    /// files are left as they are. Without it, a result is written beside its image, and those of a folder to a folder of its
+    /// name in the folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -72,92 +75,92 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let name = args.preprocessor.name();
-    match (args.preprocessor.estimated(), &args.model) {
-        (Some(kind), Some(model)) => args.estimate(kind, model),
-        (Some(kind), None) => Err(refuse(
-            format!("the preprocessor {name} needs a model"),
-            format!("Give a .safetensors file of {} with --model.", kind.networks()),
-        )),
-        (None, Some(_)) => {
-            Err(refuse(format!("the preprocessor {name} needs no model"), "Leave --model out.".to_owned()))
-        }
-        (None, None) if args.tool.plan => {
-            let advice = "Leave --plan out: the map takes a moment and little memory.".to_owned();
-            Err(refuse(format!("the preprocessor {name} needs no model, so there is no forecast"), advice))
-        }
-        (None, None) => args.make(),
+    args.check()?;
+    let changes = Changes {
+        inputs: &args.inputs,
+        output: args.output.as_deref(),
+        found: images_named_in,
+        lacking: ["images", "Give a folder with PNG, JPEG or WebP images."],
+        request: &|input| args.request_of(input),
+        name: &|input, _| args.name_of_result(input),
+        sizes,
+    };
+    match args.preprocessor.estimated() {
+        Some(_) => changes.run(&args.tool, Codec::default(), "map_estimator"),
+        None => args.make(&changes.tasks()?),
     }
 }
 
+/// What is made of an image.
+fn sizes(task: &Task) -> String {
+    let [width, height] = task.given.size;
+    let maps = task.request.map_of.as_ref().map_or("maps", |map| map.kind.maps());
+    format!("{maps} of {width}×{height}")
+}
+
 impl Args {
-    /// Makes maps without a network.
-    fn make(&self) -> anyhow::Result<Outcome> {
-        for input in &self.inputs {
-            let image = read(input).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
-            let map = mapped(image, self.preprocessor);
-            let result = self.result(input);
-            let written = || format!("{} cannot be written", result.display());
-            if let Some(folder) = result.parent() {
-                fs::create_dir_all(folder).with_context(written)?;
+    /// Refuses a model that is missing or not needed, and the forecast of what takes a moment.
+    fn check(&self) -> anyhow::Result<()> {
+        let name = self.preprocessor.name();
+        match (self.preprocessor.estimated(), &self.model) {
+            (Some(kind), None) => Err(refuse(
+                format!("the preprocessor {name} needs a model"),
+                format!("Give a .safetensors file of {} with --model.", kind.networks()),
+            )),
+            (None, Some(_)) => Err(refuse(
+                format!("the preprocessor {name} needs no model"),
+                "Leave --model out.".to_owned(),
+            )),
+            (None, None) if self.tool.plan => {
+                let advice = "Leave --plan out: the map takes a moment and little memory.".to_owned();
+                Err(refuse(
+                    format!("the preprocessor {name} needs no model, so there is no forecast"),
+                    advice,
+                ))
             }
-            image::save_buffer(&result, &map.pixels, map.width, map.height, ColorType::Rgb8)
-                .with_context(written)?;
-            if !self.tool.is_json() {
-                stdout::line(&result.display().to_string())?;
-            }
+            _ => Ok(()),
         }
-        Ok(Outcome::Done)
     }
 
-    /// Lets the engine make maps with a network.
-    fn estimate(&self, kind: MapKind, model: &Path) -> anyhow::Result<Outcome> {
-        let mut sizes = Vec::with_capacity(self.inputs.len());
-        for input in &self.inputs {
-            let size =
-                size_of(input).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
-            sizes.push(size);
-        }
-        let engine = self.tool.engine()?;
-        let request = |input: &Path| Request {
-            model: ModelSource::Path(model.to_owned()),
-            map_of: Some(MapOf { kind, image: input.to_owned() }),
-            ..Request::default()
-        };
-        let what = |[width, height]: &[u32; 2]| format!("{} of {width}×{height}", kind.maps());
-        if self.tool.plan {
-            let requests = self.inputs.iter().zip(&sizes).map(|(input, size)| (request(input), what(size)));
-            return self.tool.predict(&engine, requests);
-        }
-        let (Some(first), Some(size)) = (self.inputs.first(), sizes.first()) else {
-            return Ok(Outcome::Done);
-        };
-        let mut listener = self.tool.listener(self.inputs.iter().map(PathBuf::as_path));
-        let query = self.tool.query(0, request(first));
-        let Some((forecast, _)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
-        if let (Ok(plan), true) = (&forecast.plan, self.tool.speaks()) {
-            let (memory, time) = (units::memory_needed(plan.peak_device()), units::seconds(plan.seconds));
-            stderr_line(&format!(
-                "{}: {}, up to {memory} of memory, about {time}",
-                forecast.model,
-                what(size)
-            ));
-        }
-        let job = |(number, input): (u64, &PathBuf)| {
-            self.tool.job(JobId(number), request(input), self.result(input))
-        };
-        let jobs: Vec<Job> = (1..).zip(&self.inputs).map(job).collect();
-        self.tool.follow(&engine, &jobs, (forecast, "map_estimator"), &mut listener)
+    /// The request for the map of an image, and what the image's header says. It asks for nothing where no network is needed.
+    fn request_of(&self, input: &Path) -> Result<(Request, GivenMedia), SourceError> {
+        let given = GivenMedia { size: size_of(input)?, clip: None };
+        let model = self.model.clone().map_or(ModelSource::Starter, ModelSource::Path);
+        let map_of = self.preprocessor.estimated().map(|kind| MapOf { kind, image: input.to_owned() });
+        Ok((Request { model, map_of, ..Request::default() }, given))
     }
 
-    /// The file of a result: `photo-depth.png` of `photo.jpg`.
-    fn result(&self, input: &Path) -> PathBuf {
+    /// The name of a result: `photo-depth.png` of `photo.jpg`.
+    fn name_of_result(&self, input: &Path) -> String {
         let stem = input.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("{stem}-{}.png", self.preprocessor.name());
-        match &self.output {
-            Some(output) if self.inputs.len() > 1 || output.is_dir() => output.join(name),
-            Some(output) => output.clone(),
-            None => input.with_file_name(name),
+        format!("{stem}-{}.png", self.preprocessor.name())
+    }
+
+    /// Makes maps without a network. One that fails does not end the others.
+    fn make(&self, Tasks { all, notes, .. }: &Tasks) -> anyhow::Result<Outcome> {
+        self.tool.note(notes);
+        let mut outcome = Outcome::Done;
+        for Task { input, output, .. } in all {
+            match read(input) {
+                Ok(image) => self.write(&mapped(image, self.preprocessor), output)?,
+                Err(error) => {
+                    let advice = Some(error.advice().to_owned());
+                    complain(&Failure { message: error.to_string(), advice });
+                    outcome = Outcome::Failed;
+                }
+            }
         }
+        Ok(outcome)
+    }
+
+    /// Writes a map, and its name to the standard output.
+    fn write(&self, map: &Image, result: &Path) -> anyhow::Result<()> {
+        let written = || format!("{} cannot be written", result.display());
+        if let Some(folder) = result.parent() {
+            fs::create_dir_all(folder).with_context(written)?;
+        }
+        image::save_buffer(result, &map.pixels, map.width, map.height, ColorType::Rgb8)
+            .with_context(written)?;
+        if self.tool.is_json() { Ok(()) } else { stdout::line(&result.display().to_string()) }
     }
 }

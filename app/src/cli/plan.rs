@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         Subject::Model(model) => {
             let Some(summary) = engine.load(model.clone())? else { return Ok(Outcome::Cancelled) };
             part_args::check(&memory, &summary)?;
-            let request = Request { model, ..args.request.request(&summary.defaults) };
+            let request = Request { model, ..args.request.request(&summary.defaults)? };
             let request = args.with_inputs(request, summary.references.as_ref(), summary.size_multiple)?;
             let request = match args.request.has_frames() {
                 true => request,
@@ -97,7 +97,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             let defaults = Defaults { width, height, frames, steps, guidance, ..Defaults::default() };
             let model = known.open().map_err(|error| refuse(error.to_string(), error.advice()))?;
             let (takes, multiple) = (model.references(), model.size_multiple());
-            let request = args.with_inputs(args.request.request(&defaults), takes.as_ref(), multiple)?;
+            let request = args.with_inputs(args.request.request(&defaults)?, takes.as_ref(), multiple)?;
             let request = request.with_needed_images(&modes, fills_in);
             (request, PlanSubject::Known(known.id.clone()))
         }
@@ -136,12 +136,8 @@ impl Args {
         multiple: u32,
     ) -> anyhow::Result<Request> {
         let request = self.source.given_to(request, takes)?;
-        let request = Request {
-            control_nets: self.control_nets.nets()?,
-            image_prompts: self.image_prompts.prompts()?,
-            estimators: self.control_nets.estimators(),
-            ..request
-        };
+        let request = self.control_nets.given_to(request)?;
+        let request = Request { image_prompts: self.image_prompts.prompts()?, ..request };
         match self.request.has_size() {
             true => Ok(request),
             false => SourceArgs::with_size_of_inputs(request, takes, multiple),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     adapters::FewSteps,
     request::{
-        AdapterUse, ComputeDtype, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Style, Windows,
+        AdapterUse, ComputeDtype, Hires, LARGEST_CLIP_SKIP, PromptFolders, Refiner, Request, Sampler, Style,
+        Windows,
     },
     session::Defaults,
     text::{read_styles, styles_around},
@@ -152,12 +153,20 @@ impl RequestArgs {
         self.frames.is_some()
     }
 
+    /// The hires fix that was given, and not that of a preset.
+    pub fn hires(&self) -> Option<Hires> {
+        self.hires.hires()
+    }
+
     /// A request with these settings, and the defaults of the model for the rest.
-    pub fn request(&self, defaults: &Defaults) -> Request {
+    ///
+    /// # Errors
+    /// Fails if there are not as many areas as regions.
+    pub fn request(&self, defaults: &Defaults) -> anyhow::Result<Request> {
         let usual = defaults.given_to(Request::default());
         let usual = self.preset.as_ref().map_or(usual.clone(), |preset| preset.given_to(usual));
         let usual = self.few_steps().map_or(usual.clone(), |(_, few)| few.given_to(usual));
-        Request {
+        Ok(Request {
             width: self.width.unwrap_or(usual.width),
             height: self.height.unwrap_or(usual.height),
             frames: self.frames.unwrap_or(usual.frames),
@@ -181,13 +190,13 @@ impl RequestArgs {
             } else {
                 usual.step_cache
             },
-            hires: self.hires.hires().or(usual.hires),
+            hires: self.hires().or(usual.hires),
             smooth: self.smooth.smooth().or(usual.smooth),
             detailers: self.detailers.detailers(),
-            regions: self.regions.regions(),
+            regions: self.regions.regions()?,
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
-        }
+        })
     }
 
     /// The request with the styles that are named, in place of those of a preset.

@@ -2,17 +2,23 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
+use image::ColorType;
 use sluice_engine::{
     request::{
-        Control, Fit, FrameRange, Keyframe, Mode, Outpaint, Redux, References, Request, SourceClip,
-        SourceImage, SourceMask,
+        Control, Fit, FrameRange, Keyframe, Mode, Outpaint, Preprocessor, Redux, References, Request,
+        SourceClip, SourceImage, SourceMask,
     },
     session::ModelSummary,
-    source::count_frames,
+    source::{count_frames, mapped, read},
 };
+use tempfile::TempDir;
 
 use super::{exit::refuse, names::named};
-use crate::input_sizes::size_of_inputs;
+use crate::{input_sizes::size_of_inputs, masks::MaskEdits};
+
+/// From which lightness on a pixel of a mask is inpainted.
+const LIGHT: u8 = 128;
 
 /// The input image and its mask, or the input clip.
 #[derive(Debug, Clone, clap::Args)]
@@ -39,8 +45,8 @@ pub(super) struct SourceArgs {
     /// The input clip: MP4 or MOV with H.264, a folder of images, or any other format if ffmpeg is installed.
     #[arg(long, alias = "init-video", value_name = "FILE", groups = ["input", "clips"])]
     video: Option<PathBuf>,
-    /// A clip that controls the result, in models for control (Wan VACE): depths, poses, lines, or a clip of which a mask
-    /// shows what to generate.
+    /// A clip that controls the result, in models for control (Wan VACE): depths, poses, lines, a clip of which
+    /// --control-preprocessor makes them, or one of which a mask shows what to generate.
     #[arg(long, value_name = "FILE", groups = ["input", "clips"])]
     control_video: Option<PathBuf>,
     /// The mask of the control clip, white where it is generated and black where its pixels stay: a clip, or an image
@@ -87,6 +93,21 @@ pub(super) struct SourceArgs {
     /// The area to inpaint: an image that is white where the input image changes and black where it stays.
     #[arg(long, value_name = "FILE", requires = "first")]
     mask: Option<PathBuf>,
+    /// Inpaint what is black in the mask, and not what is white.
+    #[arg(long, requires = "mask")]
+    mask_invert: bool,
+    /// Pixels of the mask by which the inpainted area grows on all sides; it shrinks if the number is negative. --mask-invert
+    /// comes first.
+    #[arg(
+        long,
+        value_name = "PIXELS",
+        default_value_t = 0,
+        hide_default_value = true,
+        requires = "mask",
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(i32).range(-256..=256)
+    )]
+    mask_grow: i32,
     /// Pixels over which the inpainted area fades into the rest.
     #[arg(long, value_name = "PIXELS", default_value_t = SourceMask::default().blur, requires = "mask")]
     mask_blur: u32,
@@ -136,6 +157,26 @@ impl SourceArgs {
             control: self.control(),
             ..request
         })
+    }
+
+    /// Changes the mask as the options say. What becomes of it is in a folder that is there until it is dropped.
+    ///
+    /// # Errors
+    /// Fails if the mask cannot be read, or what becomes of it cannot be written.
+    pub fn edit_mask(&mut self) -> anyhow::Result<Option<TempDir>> {
+        let edits = MaskEdits { inverts: self.mask_invert, grow: self.mask_grow };
+        let Some(file) = self.mask.as_mut().filter(|_| !edits.are_none()) else { return Ok(None) };
+        let mask = read(file).map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
+        let mask = mapped(mask, Preprocessor::Gray);
+        let masked = mask.pixels.as_chunks::<3>().0.iter().map(|[lightness, ..]| *lightness >= LIGHT);
+        let masked = edits.applied_to(masked.collect(), [mask.width as usize, mask.height as usize]);
+        let pixels: Vec<u8> = masked.into_iter().map(|masked| if masked { u8::MAX } else { 0 }).collect();
+        let folder = tempfile::tempdir().context("a temporary folder cannot be created")?;
+        let edited = folder.path().join("mask.png");
+        image::save_buffer(&edited, &pixels, mask.width, mask.height, ColorType::L8)
+            .with_context(|| format!("{} cannot be written", edited.display()))?;
+        *file = edited;
+        Ok(Some(folder))
     }
 
     /// The request in the [size that its inputs suggest](size_of_inputs), if they do.
@@ -203,6 +244,7 @@ impl SourceArgs {
             mask: self.control_mask.clone(),
             strength: self.control_strength,
             fit: self.fit,
+            ..Control::default()
         })
     }
 

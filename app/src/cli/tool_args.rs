@@ -12,8 +12,15 @@ use sluice_engine::{
 };
 
 use super::{
-    engine::Engine, exit::Outcome, forecast, generate::follow, listener::Listener, memory_args::MemoryArgs,
-    model_folders::ModelFolderArgs, stdout, unsaved::ModelNames,
+    engine::Engine,
+    exit::{Outcome, stderr_line},
+    forecast,
+    generate::follow,
+    listener::Listener,
+    memory_args::MemoryArgs,
+    model_folders::ModelFolderArgs,
+    stdout,
+    unsaved::ModelNames,
 };
 
 /// How such a command computes, and what it says.
@@ -63,6 +70,13 @@ impl ToolArgs {
     /// Whether somebody reads what is said before a run.
     pub fn speaks(&self) -> bool {
         !self.quiet && !self.json
+    }
+
+    /// Says these before a run, if somebody reads it.
+    pub fn note(&self, notes: &[String]) {
+        if self.speaks() {
+            notes.iter().for_each(|note| stderr_line(note));
+        }
     }
 
     pub fn query(&self, id: u64, request: Request) -> PlanQuery {

@@ -31,6 +31,17 @@ fn one_that_follows_the_input_image_takes_none() {
 }
 
 #[test]
+fn options_without_what_they_are_for_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in [["--control-preprocessor", "canny"], ["--control-start", "0.2"], ["--control-end", "0.8"]]
+    {
+        let what = format!("{} is given, and nothing that it is for", option[0]);
+        let help = "Give a --control-net, or a --control-video in models for that.";
+        assert_fails(&draw(folder.path(), &option), &what, help);
+    }
+}
+
+#[test]
 fn one_for_another_model_says_so() {
     let folder = tempfile::tempdir().unwrap();
     write(&folder.path().join("edges.safetensors"), &CONTROL_NET);

@@ -13,7 +13,7 @@ const WIDTH: usize = 16;
 const SEEN: usize = 8;
 
 /// A tiny Qwen2.5-VL without any knowledge: all its weights are zero, so that all words are equally likely.
-fn write_model(folder: &Path) {
+pub fn write_model(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     let mut shapes: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, shape: &[usize]| shapes.push((name.to_owned(), shape.to_vec()));
@@ -127,6 +127,17 @@ fn words_are_saved_beside_images_once() {
     let elsewhere = describe(folder.path(), &["photos/den.png", "single.png", "--output", "captions"]);
     assert_fine(&elsewhere);
     assert!(!read("captions/den.txt").is_empty() && !read("captions/single.txt").is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_in_a_folder_is_left_out_and_named() {
+    let folder = ready();
+    fs::write(folder.path().join("photos/broken.png"), "no image").unwrap();
+    let output = describe(folder.path(), &["photos"]);
+    assert_fine(&output);
+    assert_eq!(stdout(&output).lines().count(), 3, "{}", stdout(&output));
+    let said = "left out: photos/broken.png is not an image that can be read";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
 }
 
 #[test]

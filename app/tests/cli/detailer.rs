@@ -1,6 +1,116 @@
-//! Detailers on the command line: what cannot be done is said.
+//! Detailers on the command line.
 
-use super::{adapter::write, assert_fails, draw, run, stderr};
+use std::path::Path;
+
+use sluice_engine::output::read_settings;
+
+use super::{adapter::write, assert_fails, assert_fine, draw, run, stderr, stdout};
+
+/// Channels between the layers of the detector.
+const WIDTH: usize = 8;
+
+/// A narrow YOLOv8 with weights of zero: it is half sure of something around every place.
+fn detector(path: &Path) {
+    let mut tensors: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut conv = |name: String, outputs: usize, inputs: usize, side: usize| {
+        tensors.push((format!("{name}.conv.weight"), vec![outputs, inputs, side, side]));
+        let norm = ["weight", "bias", "running_mean", "running_var"];
+        tensors.extend(norm.map(|end| (format!("{name}.bn.{end}"), vec![outputs])));
+    };
+    let half = WIDTH / 2;
+    for layer in [0, 1, 3, 5, 7, 16, 19] {
+        conv(format!("model.{layer}"), WIDTH, if layer == 0 { 3 } else { WIDTH }, 3);
+    }
+    for layer in [2, 4, 6, 8, 12, 15, 18, 21] {
+        // The later ones read two others.
+        conv(format!("model.{layer}.cv1"), WIDTH, if layer < 12 { WIDTH } else { 2 * WIDTH }, 1);
+        conv(format!("model.{layer}.cv2"), WIDTH, 3 * half, 1);
+        for part in ["cv1", "cv2"] {
+            conv(format!("model.{layer}.m.0.{part}"), half, half, 3);
+        }
+    }
+    conv("model.9.cv1".to_owned(), half, WIDTH, 1);
+    conv("model.9.cv2".to_owned(), WIDTH, 4 * half, 1);
+    let mut last = Vec::new();
+    for level in 0..3 {
+        for (way, outputs) in [("cv2", 64), ("cv3", 1)] {
+            let name = format!("model.22.{way}.{level}");
+            for layer in 0..2 {
+                conv(format!("{name}.{layer}"), WIDTH, WIDTH, 3);
+            }
+            last.push((format!("{name}.2"), outputs));
+        }
+    }
+    for (name, outputs) in last {
+        tensors.push((format!("{name}.weight"), vec![outputs, WIDTH, 1, 1]));
+        tensors.push((format!("{name}.bias"), vec![outputs]));
+    }
+    let tensors: Vec<_> = tensors.iter().map(|(name, shape)| (name.as_str(), shape.clone())).collect();
+    write(path, &tensors);
+}
+
+/// Inpaints what is found again, in the small size of the starter.
+fn detail(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    let detailer = ["--detailer", "face.safetensors", "--detailer-most", "1", "--detailer-strength", "0.6"];
+    let size = ["--width", "64", "--height", "64", "--steps", "4", "--seed", "7"];
+    run(folder, &[&["detail"][..], &detailer, &size, arguments].concat())
+}
+
+#[test]
+fn what_is_found_in_an_image_is_inpainted_again() {
+    let folder = tempfile::tempdir().unwrap();
+    detector(&folder.path().join("face.safetensors"));
+    assert_fine(&draw(folder.path(), &["--output", "circle.png"]));
+    let pixels = |name: &str| image::open(folder.path().join(name)).unwrap().into_rgb8();
+    let output = detail(folder.path(), &["circle.png"]);
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "circle-detailed.png\n");
+    let said = stderr(&output);
+    assert!(said.contains("64×64, boxes in 64×64, up to"), "{said}");
+    assert!(pixels("circle-detailed.png") != pixels("circle.png"), "something was found");
+    let request = read_settings(&folder.path().join("circle-detailed.png")).unwrap().settings.request;
+    assert_eq!((request.prompt.as_str(), request.detailers.len()), ("a red circle", 1));
+    let again = detail(folder.path(), &["circle.png"]);
+    assert_fine(&again);
+    assert!(stderr(&again).contains("left out: circle-detailed.png is there"), "{}", stderr(&again));
+    let unsure =
+        detail(folder.path(), &["circle.png", "--detailer-confidence", "0.6", "--output", "same.png"]);
+    assert_fine(&unsure);
+    assert!(pixels("same.png") == pixels("circle.png"), "nothing was found");
+}
+
+#[test]
+fn images_of_a_folder_that_cannot_be_read_are_left_out_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    detector(&folder.path().join("face.safetensors"));
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    image::RgbImage::new(64, 64).save(folder.path().join("in/a.png")).unwrap();
+    std::fs::write(folder.path().join("in/broken.png"), "no image").unwrap();
+    let output = detail(folder.path(), &["in", "--output", "out", "--prompt", "a face"]);
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "out/a-detailed.png\n");
+    let said = "left out: in/broken.png is not an image that can be read";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+}
+
+#[test]
+fn settings_of_images_that_are_generated_are_refused_for_those_that_exist() {
+    let folder = tempfile::tempdir().unwrap();
+    detector(&folder.path().join("face.safetensors"));
+    image::RgbImage::new(64, 64).save(folder.path().join("a.png")).unwrap();
+    for (more, setting) in [
+        (["--region", "a fox"], "regions"),
+        (["--hires", "2"], "hires fix"),
+        (["--batch-size", "2"], "a batch"),
+    ] {
+        let output = detail(folder.path(), &[&["a.png", "--prompt", "a face"][..], &more].concat());
+        let what = format!("details of an image that exists are inpainted without {setting}; leave that out");
+        assert_fails(&output, &what, "Change the setting");
+    }
+    // What a preset has is for images that are generated.
+    std::fs::write(folder.path().join("large.toml"), "hires = true\n").unwrap();
+    assert_fine(&detail(folder.path(), &["a.png", "--preset", "large.toml", "--plan"]));
+}
 
 #[test]
 fn a_detector_that_cannot_be_used_is_named() {

@@ -31,31 +31,153 @@ fn the_log_has_no_prompts_however_much_it_says() {
     }
 }
 
+/// Sockets of running programs, which are looked at while they generate.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_run_listens_on_no_port() {
-    use std::{collections::BTreeSet, fs};
+mod ports {
+    use std::{
+        collections::BTreeSet,
+        fs,
+        io::Write as _,
+        process::{Child, Stdio},
+    };
 
-    use super::start;
+    use sluice_engine::{
+        request::{PromptFolders, Request},
+        session::{Command, Event, FromWorker, Hello, Job, JobId, ToWorker},
+        wire::{read_record, write_record},
+    };
+    use tempfile::TempDir;
 
-    let folder = TempDir::new().unwrap();
-    let size = ["--width", "256", "--height", "256", "--steps", "1000", "--output", "a.png"];
-    let (mut child, _story) = start(folder.path(), &size);
-    let process = format!("/proc/{}", child.id());
-    let open = fs::read_dir(format!("{process}/fd")).unwrap();
-    let links = open.filter_map(|file| fs::read_link(file.unwrap().path()).ok());
-    let own: BTreeSet<String> = links.map(|link| link.to_string_lossy().into_owned()).collect();
-    let mut seen = 0;
-    for table in ["tcp", "tcp6", "udp", "udp6"] {
-        let Ok(sockets) = fs::read_to_string(format!("{process}/net/{table}")) else { continue };
-        seen += 1;
-        for socket in sockets.lines().skip(1) {
-            let inode = socket.split_whitespace().nth(9).unwrap();
-            assert!(!own.contains(&format!("socket:[{inode}]")), "{table}: {socket}");
-        }
+    use crate::{sluice, start};
+
+    /// What a process has open: paths of files, and names of pipes and sockets.
+    fn open_files(process: u32) -> BTreeSet<String> {
+        let open = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+        // Some are closed meanwhile.
+        let links = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        links.map(|link| link.to_string_lossy().into_owned()).collect()
     }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(seen > 0, "the tables of sockets cannot be read");
-    assert!(own.iter().any(|link| link.starts_with("pipe:")), "{own:?}");
+
+    /// A process and those that it started.
+    fn family(process: u32) -> Vec<u32> {
+        let parent_of = |process: u32| -> Option<u32> {
+            let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+            // The name, which may contain anything, is in brackets. Then come the state and the parent.
+            status.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+        };
+        let all = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        let children = all.filter(|other| parent_of(*other) == Some(process));
+        [process].into_iter().chain(children).collect()
+    }
+
+    /// Checks that none of the processes has a socket of the internet, and ends the first of them.
+    fn assert_no_port(mut child: Child, processes: &[u32]) {
+        let mut seen = 0;
+        for process in processes {
+            let own = open_files(*process);
+            assert!(own.iter().any(|link| link.starts_with("pipe:")), "{own:?}");
+            for table in ["tcp", "tcp6", "udp", "udp6"] {
+                let Ok(sockets) = fs::read_to_string(format!("/proc/{process}/net/{table}")) else {
+                    continue;
+                };
+                seen += 1;
+                for socket in sockets.lines().skip(1) {
+                    let inode = socket.split_whitespace().nth(9).unwrap();
+                    assert!(!own.contains(&format!("socket:[{inode}]")), "{table}: {socket}");
+                }
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(seen > 0, "the tables of sockets cannot be read");
+    }
+
+    #[test]
+    fn a_run_listens_on_no_port() {
+        let folder = TempDir::new().unwrap();
+        let size = ["--width", "256", "--height", "256", "--steps", "1000", "--output", "a.png"];
+        let (child, _story) = start(folder.path(), &size);
+        let processes = family(child.id());
+        assert_no_port(child, &processes);
+    }
+
+    #[test]
+    fn a_worker_listens_on_no_port() {
+        let folder = TempDir::new().unwrap();
+        let mut command = sluice(folder.path(), &["worker"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = child.stdout.take().unwrap();
+        let request =
+            Request { prompt: "x".to_owned(), width: 256, height: 256, steps: 1000, ..Request::default() };
+        for message in [
+            ToWorker::Hello(Hello::own()),
+            ToWorker::Start {
+                threads: Some(1),
+                hardware: true,
+                data: Some(folder.path().to_owned()),
+                model_folders: Vec::new(),
+                prompt_folders: PromptFolders::default(),
+                visit: None,
+            },
+            ToWorker::Command(Box::new(Command::Generate(Box::new(Job::new(JobId(1), request))))),
+        ] {
+            write_record(&mut input, &message).unwrap();
+        }
+        input.flush().unwrap();
+        loop {
+            match read_record(&mut output).unwrap() {
+                Some(FromWorker::Event(event)) if matches!(*event, Event::Step { .. }) => break,
+                Some(FromWorker::Event(event)) => {
+                    assert!(!matches!(*event, Event::Failed { .. }), "{event:?}");
+                }
+                Some(_) => {}
+                None => panic!("it ended before the first step"),
+            }
+        }
+        let processes = family(child.id());
+        assert_no_port(child, &processes);
+    }
+
+    #[cfg(feature = "serve")]
+    #[test]
+    fn a_server_of_mcp_listens_on_no_port() {
+        use std::io::{BufRead as _, BufReader};
+
+        use serde_json::{Value, json};
+
+        let folder = TempDir::new().unwrap();
+        let mut command = sluice(folder.path(), &["mcp", "--threads", "1", "--output", "results"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        for message in [
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": { "name": "test", "version": "1" },
+            } }),
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "generate_image",
+                "arguments": { "prompt": "x", "width": 256, "height": 256, "steps": 1000 },
+                "_meta": { "progressToken": 5 },
+            } }),
+        ] {
+            writeln!(input, "{message}").unwrap();
+        }
+        loop {
+            let mut line = String::new();
+            assert_ne!(output.read_line(&mut line).unwrap(), 0, "it ended before the first step");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["method"] == "notifications/progress" {
+                break;
+            }
+            assert_ne!(message["id"], 2, "{message}");
+        }
+        let processes = family(child.id());
+        assert!(processes.len() > 1, "its engine is a process of its own");
+        assert_no_port(child, &processes);
+    }
 }

@@ -1,6 +1,29 @@
 //! Better prompts on the command line.
 
-use super::{assert_fails, run, stderr};
+use super::{assert_fails, assert_fine, describe::write_model, run, stderr, stdout};
+
+#[test]
+fn a_seed_gives_the_same_prompt_on_the_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    write_model(&folder.path().join("model"));
+    let enhance = |more: &[&str]| {
+        let usual = ["enhance", "a dog", "--language-model", "model", "--max-tokens", "6"];
+        let output = run(folder.path(), &[&usual, more].concat());
+        assert_fine(&output);
+        output
+    };
+    let prompt = |seed: &str| {
+        let output = enhance(&["--seed", seed]);
+        assert!(stderr(&output).contains("a prompt of up to 6 tokens, seed"), "{}", stderr(&output));
+        stdout(&output).to_owned()
+    };
+    let first = prompt("7");
+    assert_eq!(first.lines().count(), 1, "{first}");
+    assert_eq!(prompt("7"), first);
+    assert_ne!(prompt("8"), first);
+    let planned = enhance(&["--plan"]);
+    assert!(stdout(&planned).contains("a prompt of up to 6 tokens"), "{}", stdout(&planned));
+}
 
 #[test]
 fn what_writes_no_prompt_is_said() {

@@ -94,6 +94,24 @@ fn folders_and_forecasts() {
 }
 
 #[test]
+fn a_clip_that_cannot_be_used_does_not_stop_a_folder() {
+    let folder = TempDir::new().unwrap();
+    network(&folder.path().join("rife.safetensors"));
+    let inputs = folder.path().join("in");
+    fs::create_dir(&inputs).unwrap();
+    fs::write(inputs.join("a.mp4"), "no clip").unwrap();
+    clip(&inputs.join("b.mp4"), &[60]);
+    clip(&inputs.join("c.mp4"), &[60, 80]);
+    let with = ["interpolate", "in", "--model", "rife.safetensors", "--output", "out"];
+    let output = run(folder.path(), &with);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(stdout(&output), "out/c-2x-frames.mp4\n");
+    assert!(said.lines().any(|line| line.starts_with("left out: ") && line.contains("in/a.mp4")), "{said}");
+    assert!(said.contains("error: the clip has one frame"), "{said}");
+}
+
+#[test]
 fn a_generated_clip_is_smoothed_in_the_same_run() {
     let folder = TempDir::new().unwrap();
     network(&folder.path().join("rife.safetensors"));

@@ -29,6 +29,7 @@ mod memory;
 mod presets;
 mod prompts;
 mod proxy;
+mod regions;
 mod shell;
 mod upscale;
 

@@ -19,6 +19,39 @@ fn maps_are_written_beside_their_images() {
     assert!((20..=90).contains(&white), "{white}");
 }
 
+#[test]
+fn images_of_one_name_become_two_maps_and_what_is_there_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| folder.path().join(name);
+    fs::create_dir(in_folder("photos")).unwrap();
+    for name in ["photos/a.jpg", "photos/a.png"] {
+        image::RgbImage::new(20, 12).save(in_folder(name)).unwrap();
+    }
+    fs::write(in_folder("photos/broken.png"), "no image").unwrap();
+    let map = ["map", "photos", "--preprocessor", "gray", "--output", "maps"];
+    let made = run(folder.path(), &map);
+    assert_fine(&made);
+    assert_eq!(stdout(&made), "maps/a-gray.png\nmaps/a.png-gray.png\n");
+    let said = "left out: photos/broken.png is not an image that can be read";
+    assert!(stderr(&made).contains(said), "{}", stderr(&made));
+
+    fs::write(in_folder("maps/a-gray.png"), "my own").unwrap();
+    fs::remove_file(in_folder("maps/a.png-gray.png")).unwrap();
+    let again = run(folder.path(), &map);
+    assert_fine(&again);
+    assert_eq!(stdout(&again), "maps/a.png-gray.png\n");
+    let said = "photos/a.jpg left out: maps/a-gray.png is there";
+    assert!(stderr(&again).contains(said), "{}", stderr(&again));
+    assert_eq!(fs::read_to_string(in_folder("maps/a-gray.png")).unwrap(), "my own");
+
+    let named = [&["map", "photos/a.png"][..], &map[2..4], &["--output", "maps/a-gray.png"]].concat();
+    assert_fine(&run(folder.path(), &named));
+    assert!(image::open(in_folder("maps/a-gray.png")).is_ok(), "a file that is named is replaced");
+    fs::create_dir(in_folder("empty")).unwrap();
+    let empty = run(folder.path(), &["map", "empty", "--preprocessor", "gray"]);
+    assert_fails(&empty, "empty contains no images", "Give a folder with PNG");
+}
+
 /// Writes a tiny HED whose weights are zero, so that it is as sure of an edge as of none.
 fn write_hed(path: &Path) {
     let mut tensors = vec![("norm".to_owned(), vec![1, 3, 1, 1])];
@@ -49,6 +82,13 @@ fn a_network_makes_a_map_and_its_forecast() {
     let edges = image::open(folder.path().join("a-soft_edge.png")).unwrap().into_rgb8();
     assert_eq!(edges.dimensions(), (40, 30));
     assert!(edges.pixels().all(|pixel| pixel.0 == [127; 3]));
+    fs::create_dir(folder.path().join("photos")).unwrap();
+    for name in ["photos/a.png", "photos/b.png"] {
+        image::RgbImage::new(40, 30).save(folder.path().join(name)).unwrap();
+    }
+    let several = run(folder.path(), &[&["map", "photos", "--output", "maps"][..], &map[2..]].concat());
+    assert_fine(&several);
+    assert_eq!(stdout(&several), "maps/a-soft_edge.png\nmaps/b-soft_edge.png\n");
     let known = run(folder.path(), &["inspect", "hed.safetensors"]);
     assert!(stdout(&known).contains("map estimator for soft edges, HED"), "{}", stdout(&known));
 }

@@ -66,6 +66,46 @@ fn folders_and_clips_are_enlarged_into_a_folder() {
 }
 
 #[test]
+fn what_cannot_be_read_in_a_folder_is_left_out_and_named() {
+    let folder = TempDir::new().unwrap();
+    let inputs = folder.path().join("in");
+    fs::create_dir(&inputs).unwrap();
+    fs::write(inputs.join("a.png"), "no image").unwrap();
+    fs::write(inputs.join("b.mp4"), "no clip").unwrap();
+    let upscale = ["upscale", "in", "--output", "out"];
+    let nothing = "in contains no images and no clips that can be read: in/a.png is not an image";
+    assert_fails(&run(folder.path(), &upscale), nothing, "Give a folder");
+    picture(&inputs.join("c.png"), 12, 20);
+    let output = run(folder.path(), &upscale);
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "out/c-2x.png\n");
+    for name in ["in/a.png", "in/b.mp4"] {
+        let is_named = |line: &str| line.starts_with("left out: ") && line.contains(name);
+        assert!(stderr(&output).lines().any(is_named), "{}", stderr(&output));
+    }
+    let named = run(folder.path(), &["upscale", "in/c.png", "in/a.png", "--output", "out"]);
+    assert_fails(&named, "in/a.png is not an image that can be read", "Choose a PNG, JPEG or WebP image.");
+}
+
+#[test]
+fn a_folder_of_which_a_part_is_done_goes_on_with_the_rest() {
+    let folder = TempDir::new().unwrap();
+    for name in ["in", "out"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in ["in/a.jpg", "in/a.png"] {
+        picture(&folder.path().join(name), 12, 20);
+    }
+    let first = run(folder.path(), &["upscale", "in/a.jpg", "--output", "out"]);
+    assert_fine(&first);
+    assert_eq!(stdout(&first), "out/a-2x.png\n");
+    let rest = run(folder.path(), &["upscale", "in", "--output", "out"]);
+    assert_fine(&rest);
+    assert_eq!(stdout(&rest), "out/a.png-2x.png\n");
+    assert!(stderr(&rest).contains("in/a.jpg left out: out/a-2x.png is there"), "{}", stderr(&rest));
+}
+
+#[test]
 fn a_forecast_is_printed_without_a_run() {
     let folder = TempDir::new().unwrap();
     picture(&folder.path().join("a.png"), 640, 480);

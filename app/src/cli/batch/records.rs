@@ -127,6 +127,8 @@ fn without_bytes(mut order: Order) -> Order {
     order.references.iter_mut().for_each(shorten);
     order.control_nets.iter_mut().for_each(|net| shorten(&mut net.image));
     order.image_prompts.iter_mut().flat_map(|prompt| &mut prompt.images).for_each(shorten);
+    let control = order.control.iter_mut();
+    control.flat_map(|control| control.video.iter_mut().chain(&mut control.mask)).for_each(shorten);
     order
 }
 

@@ -29,7 +29,8 @@ impl JobHash {
         let pictures = order.image.iter().chain(order.mask.as_ref().map(|mask| &mask.image));
         let nets = order.control_nets.iter().map(|net| &net.image);
         let prompts = order.image_prompts.iter().flat_map(|prompt| &prompt.images);
-        for given in pictures.chain(&order.references).chain(nets).chain(prompts) {
+        let control = order.control.iter().flat_map(|control| control.video.iter().chain(&control.mask));
+        for given in pictures.chain(&order.references).chain(nets).chain(prompts).chain(control) {
             let path = base.join(&given.0);
             if path.is_file() {
                 let bytes = fs::read(&path).map_err(|cause| TaskError::Read { path, cause })?;

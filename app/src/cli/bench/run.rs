@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         prompt: args.prompt.clone(),
         seed: args.seed,
         dtype: Some(dtype),
-        ..args.request.request(&summary.defaults)
+        ..args.request.request(&summary.defaults)?
     };
     let asked = in_words(&request);
     stdout::line(&format!("{}: {asked}, {}", summary.name, dtype.name()))?;
