@@ -1,6 +1,14 @@
-//! Better prompts, and descriptions of images: what a language model is told for which models, and which language model is asked.
+//! Better prompts, and descriptions of images: what a language model is told for which models, which language model is asked, and
+//! where descriptions are saved.
 
-use std::{path::Path, sync::LazyLock};
+use std::{
+    collections::HashSet,
+    ffi::OsStr,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::LazyLock,
+};
 
 use serde::Deserialize;
 use sluice_engine::{checkpoint::Role, models::Item};
@@ -94,6 +102,52 @@ fn sees_images(item: &Item) -> bool {
     item.content().is_some_and(|content| content.sees_images)
 }
 
+/// The file for the words about an image: `NAME.txt` in a folder, as trainers of LoRAs read them. `is_taken` says whether another
+/// image has that file, which differs from this one only in its extension or its folder.
+pub fn text_of(image: &Path, folder: &Path, is_taken: impl FnOnce(&Path) -> bool) -> PathBuf {
+    let named = |name: &OsStr| {
+        let mut name = name.to_owned();
+        name.push(".txt");
+        folder.join(name)
+    };
+    let usual = named(image.file_stem().unwrap_or_default());
+    if is_taken(&usual) { named(image.file_name().unwrap_or_default()) } else { usual }
+}
+
+/// Images with the files for the words about them, each beside its image, and how many images are left out because that file is
+/// there.
+pub fn texts_beside(images: &[PathBuf]) -> (Vec<(PathBuf, PathBuf)>, usize) {
+    let (mut texts, mut taken, mut done) = (Vec::new(), HashSet::<PathBuf>::new(), 0);
+    for image in images {
+        let folder = image.parent().unwrap_or(Path::new(""));
+        let text = text_of(image, folder, |file| taken.contains(file));
+        taken.insert(text.clone());
+        if text.exists() {
+            done += 1;
+        } else {
+            texts.push((image.clone(), text));
+        }
+    }
+    (texts, done)
+}
+
+/// Writes words about an image whole or not at all. A file that is there is left as it is.
+///
+/// # Errors
+/// When the file is there, or cannot be written.
+pub fn save_text(file: &Path, text: &str) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    // The standard library creates it with the usual permissions; tempfile would make it private.
+    let mut whole = tempfile::Builder::new()
+        .prefix(".sluice-")
+        .suffix(".tmp")
+        .make_in(folder, |path| fs::File::create_new(path))?;
+    writeln!(whole, "{text}")?;
+    whole.persist_noclobber(file).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Less for what is asked rather: what was made to follow instructions, and what is small.
 fn preference(item: &Item) -> (bool, u64) {
     let follows = model_name(&item.path).to_lowercase().contains(FOLLOWS);
@@ -125,11 +179,29 @@ mod tests {
         }
         let id = |family: &str| instruction_for(family).unwrap().id.as_str();
         assert_eq!(
-            [id("sdxl"), id("wan"), id("z_image"), id("new")],
-            ["tags", "motion", "sentences", "sentences"]
+            ["sdxl", "wan", "ltx", "z_image", "qwen_image", "flux", "new"].map(id),
+            ["tags", "motion", "shot", "objective", "layout", "sentences", "sentences"]
         );
         let id = |family: &str| for_family(descriptions(), family).unwrap().id.as_str();
         assert_eq!([id("sdxl"), id("wan"), id("z_image"), id("new")], ["tags", "motion", "prompt", "prompt"]);
+    }
+
+    #[test]
+    fn words_about_images_are_beside_them_and_none_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("done.txt"), "mine").unwrap();
+        let images = ["a.jpg", "a.png", "b.webp", "done.jpg", "done.png"].map(path);
+        let (texts, done) = texts_beside(&images);
+        let wanted =
+            [("a.jpg", "a.txt"), ("a.png", "a.png.txt"), ("b.webp", "b.txt"), ("done.png", "done.png.txt")];
+        assert_eq!(texts, wanted.map(|(image, text)| (path(image), path(text))));
+        assert_eq!(done, 1);
+        save_text(&path("a.txt"), "a den").unwrap();
+        assert_eq!(fs::read_to_string(path("a.txt")).unwrap(), "a den\n");
+        assert!(save_text(&path("done.txt"), "other words").is_err());
+        assert_eq!(fs::read_to_string(path("done.txt")).unwrap(), "mine");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing half-written is left");
     }
 
     #[test]

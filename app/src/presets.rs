@@ -59,7 +59,7 @@ enum KeptHires {
 #[derive(Debug, thiserror::Error)]
 pub enum PresetError {
     /// There is no folder for data.
-    #[error("this user has no folder for data")]
+    #[error("this user has no data folder")]
     NoFolder,
     /// A name without letters, or with characters that are not allowed.
     #[error("{0:?} cannot be the name of a preset; use letters, numbers and spaces")]

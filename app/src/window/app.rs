@@ -365,6 +365,7 @@ impl SluiceApp {
         app.look_for_updates_at_start();
         app.list_kept();
         app.read_groups();
+        app.read_marks(ctx);
         app
     }
 
@@ -423,8 +424,9 @@ impl SluiceApp {
             self.send([again]);
         }
         let groups_wait = self.follow_groups();
+        let texts_wait = self.save_texts();
         self.take_reports(ctx);
-        if self.send_waiting() || groups_wait {
+        if self.send_waiting() || groups_wait || texts_wait {
             ctx.request_repaint_after(RETRY);
         }
         if self.state.jobs.running().is_some() {
@@ -557,7 +559,7 @@ impl SluiceApp {
         } else {
             self.panels(ui, open, actions);
         }
-        if let Some(browser) = &self.browser {
+        if let Some(browser) = &mut self.browser {
             browser::show(ui.ctx(), browser, actions);
         } else if let Some(upscaling) = &self.state.upscaling {
             upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);

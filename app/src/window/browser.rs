@@ -1,12 +1,12 @@
 //! The window's own file dialog, for desktops without one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use egui::{Align, Context, Frame, Id, Layout, Margin, Modal, RichText, ScrollArea, Ui};
+use egui::{Align, Context, Frame, Id, Layout, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use super::{
     action::{Action, Browse},
-    files::{Dialog, Entry},
+    files::{Dialog, Entry, named_image},
     icons,
     state::file_name,
     tokens::{Palette, font, size, space},
@@ -26,10 +26,35 @@ pub struct Browser {
     pub folder: PathBuf,
     /// What is in it, once it is read.
     pub entries: Option<Result<Vec<Entry>, String>>,
+    /// The name of the file to save, if one is saved.
+    pub name: Option<String>,
+}
+
+/// What is wrong with the name of a file to save.
+enum Unfit {
+    /// It is empty, or not only a name.
+    NoName,
+    /// A file has it.
+    Taken,
+}
+
+impl Browser {
+    /// The file to save.
+    fn file(&self, name: &str) -> Result<PathBuf, Unfit> {
+        let name = name.trim();
+        let is_name = Path::new(name).file_name().is_some_and(|own| own == name);
+        let Some(Ok(entries)) = self.entries.as_ref().filter(|_| is_name) else { return Err(Unfit::NoName) };
+        let (path, _) = named_image(&self.folder.join(name));
+        let own = file_name(&path).to_lowercase();
+        match entries.iter().any(|entry| file_name(&entry.path).to_lowercase() == own) {
+            true => Err(Unfit::Taken),
+            false => Ok(path),
+        }
+    }
 }
 
 /// Draws it over the window.
-pub fn show(ctx: &Context, browser: &Browser, actions: &mut Vec<Action>) {
+pub fn show(ctx: &Context, browser: &mut Browser, actions: &mut Vec<Action>) {
     let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| contents(ui, browser, actions))
     });
@@ -38,7 +63,7 @@ pub fn show(ctx: &Context, browser: &Browser, actions: &mut Vec<Action>) {
     }
 }
 
-fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
+fn contents(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
     ui.set_width(size::CARD);
     ui.spacing_mut().item_spacing.y = space::XS;
     let title = RichText::new(browser.dialog.title()).font(font::semibold(font::HEADING));
@@ -48,7 +73,11 @@ fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
         list(ui, browser, actions);
     });
     ui.add_space(space::S);
+    let file = name_field(ui, browser);
     ui.horizontal(|ui| {
+        if let Some(file) = file {
+            save(ui, file, actions);
+        }
         if browser.dialog.filter().is_none()
             && widgets::button(ui, Some(icons::FOLDER), &tr!("files-use-folder"), Weight::Primary).clicked()
         {
@@ -59,6 +88,34 @@ fn contents(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
             .clicked()
         {
             actions.push(Action::Browse(Browse::Close));
+        }
+    });
+}
+
+/// The field for the name of the file to save. Returns the file, if one is saved.
+fn name_field(ui: &mut Ui, browser: &mut Browser) -> Option<Result<PathBuf, Unfit>> {
+    let mut name = browser.name.take()?;
+    let label = widgets::field_label(ui, &tr!("gallery-export-name"));
+    let field =
+        TextEdit::singleline(&mut name).id_salt("name of the file to save").margin(Margin::symmetric(10, 6));
+    ui.add_sized(vec2(ui.available_width(), size::CONTROL), field)
+        .labelled_by(label.id)
+        .on_hover_text(tr!("files-save-name-tip"));
+    let file = browser.file(&name);
+    if matches!(file, Err(Unfit::Taken)) {
+        widgets::mistake(ui, &tr!("files-name-taken"));
+    }
+    browser.name = Some(name);
+    Some(file)
+}
+
+fn save(ui: &mut Ui, file: Result<PathBuf, Unfit>, actions: &mut Vec<Action>) {
+    ui.add_enabled_ui(file.is_ok(), |ui| {
+        let button = widgets::button(ui, Some(icons::IMAGE_DOWN), &tr!("files-save"), Weight::Primary);
+        if button.on_hover_text(tr!("files-save-tip")).clicked()
+            && let Ok(file) = file
+        {
+            actions.push(Action::Browse(Browse::Choose(file)));
         }
     });
 }
@@ -83,8 +140,9 @@ fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     });
 }
 
-fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
-    let entries = match &browser.entries {
+fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
+    let Browser { entries, name, .. } = browser;
+    let entries = match &*entries {
         None => {
             widgets::hint(ui, tr!("files-reading"));
             return;
@@ -99,10 +157,20 @@ fn list(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
     Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
         for Entry { path, is_folder } in entries {
             let icon = if *is_folder { icons::FOLDER } else { icons::FILE };
-            let tip = if *is_folder { tr!("files-folder-tip") } else { tr!("files-file-tip") };
-            if widgets::file_button(ui, icon, &file_name(path), "", false).on_hover_text(tip).clicked() {
-                let step = if *is_folder { Browse::Enter } else { Browse::Choose };
-                actions.push(Action::Browse(step(path.clone())));
+            let tip = match (is_folder, &name) {
+                (true, _) => tr!("files-folder-tip"),
+                (false, None) => tr!("files-file-tip"),
+                (false, Some(_)) => tr!("files-take-name-tip"),
+            };
+            if !widgets::file_button(ui, icon, &file_name(path), "", false).on_hover_text(tip).clicked() {
+                continue;
+            }
+            match name {
+                Some(name) if !is_folder => *name = file_name(path),
+                _ => {
+                    let step = if *is_folder { Browse::Enter } else { Browse::Choose };
+                    actions.push(Action::Browse(step(path.clone())));
+                }
             }
         }
     });

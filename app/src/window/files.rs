@@ -39,6 +39,7 @@ use super::{
     },
 };
 use crate::{
+    enhancing::{save_text, texts_beside},
     groups::Composed,
     input_folder::{InputFolder, Subfolders},
     language::tr,
@@ -49,12 +50,12 @@ use crate::{
 use clipboard::FileClipboard;
 pub use dialog::{Dialog, Entry};
 use read::{
-    dropped_clip, is_animation, newest_images, read_input, read_input_file, read_map, read_pixels,
-    read_thumbnail, settings_inside,
+    dropped_clip, is_animation, newest_images, prompts_inside, read_input, read_input_file, read_map,
+    read_pixels, read_thumbnail, settings_inside,
 };
 pub use read::{is_moving, is_video, read_first, still_size};
-pub use write::{ClipFormat, Export, SavedFrame};
-use write::{export_clip, save_frame, save_mask, save_pasted};
+pub use write::{ClipFormat, Export, SavedFrame, SavedImage, named_image};
+use write::{export_clip, save_frame, save_image, save_mask, save_pasted};
 
 /// Maximum number of waiting tasks, and of waiting results. Further tasks are rejected; further results wait.
 const TASKS: usize = 64;
@@ -116,6 +117,8 @@ pub enum Task {
     SaveFrame(Box<SavedFrame>),
     /// Writes a part of a clip into a new file.
     Export(Box<Export>),
+    /// Writes a copy of an image under a name that was chosen.
+    SaveImage(Box<SavedImage>),
     /// Composes the images of a group that has ended, and writes down in a folder what the next start has to know.
     Group(Option<PathBuf>, GroupChange),
     /// Reads the groups of previous sessions in a folder.
@@ -149,6 +152,12 @@ pub enum Task {
     },
     /// Reads the headers of images and clips that are to be enlarged.
     Measure(Vec<PathBuf>),
+    /// Reads the prompts in images.
+    ReadPrompts(Vec<PathBuf>),
+    /// Finds out where the texts about images go, each beside its image.
+    NameTexts(Vec<PathBuf>),
+    /// Writes a text about an image into a new file.
+    SaveText(PathBuf, String),
     /// Changes the presets in a folder, and reads them.
     Presets(PathBuf, PresetTask),
     /// Changes the styles that were saved in a folder.
@@ -278,7 +287,7 @@ pub enum FileEvent {
     },
     /// Files are on the clipboard.
     FilesCopied(Vec<PathBuf>),
-    /// A part of a clip was written.
+    /// A part of a clip, or a copy of an image, was written.
     Exported(PathBuf),
     /// A frame of a clip was saved.
     FrameSaved {
@@ -321,6 +330,17 @@ pub enum FileEvent {
     },
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
+    /// The prompt and the negative prompt in each of these images that has settings.
+    Prompts(Vec<(PathBuf, [String; 2])>),
+    /// Where the texts about images go.
+    TextsNamed {
+        /// The images that were asked about.
+        images: Vec<PathBuf>,
+        /// Those without a text, with the files of their texts.
+        texts: Vec<(PathBuf, PathBuf)>,
+        /// How many have a text.
+        done: usize,
+    },
     /// The adapters next to a model.
     Adapters(Vec<PathBuf>),
     /// A report of a problem.
@@ -346,8 +366,8 @@ pub enum FileEvent {
     NoDialog {
         /// What was asked for.
         dialog: Dialog,
-        /// Where it would have started.
-        folder: Option<PathBuf>,
+        /// The folder in which it would have started, or the file to save.
+        start: Option<PathBuf>,
     },
     /// A folder for the window's own dialog.
     Folder {
@@ -409,8 +429,8 @@ impl Files {
         self.results.try_recv().ok()
     }
 
-    /// Opens a dialog unless one is already open.
-    pub fn open_dialog(&self, dialog: Dialog, folder: Option<PathBuf>) -> io::Result<()> {
+    /// Opens a dialog unless one is already open. It starts in a folder, or with the file to save.
+    pub fn open_dialog(&self, dialog: Dialog, start: Option<PathBuf>) -> io::Result<()> {
         if self.has_dialog.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
@@ -419,8 +439,8 @@ impl Files {
         let is_open = self.has_dialog.clone();
         let started = thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
             let answer = match is_native {
-                true => dialog.ask(folder),
-                false => FileEvent::NoDialog { dialog, folder },
+                true => dialog.ask(start),
+                false => FileEvent::NoDialog { dialog, start },
             };
             is_open.store(false, Ordering::Relaxed);
             // Fails only if the window is closed.
@@ -517,6 +537,10 @@ impl Reporter {
                 Ok(path) => FileEvent::Exported(path),
                 Err(failure) => FileEvent::Failed { title: tr!("files-clip-not-exported"), failure },
             }),
+            Task::SaveImage(saved) => self.say(match save_image(&saved) {
+                Ok(path) => FileEvent::Exported(path),
+                Err(failure) => FileEvent::Failed { title: tr!("files-image-not-saved"), failure },
+            }),
             Task::Group(folder, change) => self.group(folder.as_deref(), &change),
             Task::Groups(folder) => self.say(FileEvent::Groups(groups::kept(&folder))),
             Task::Measure(paths) => {
@@ -526,6 +550,18 @@ impl Reporter {
                 };
                 self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
             }
+            Task::ReadPrompts(paths) => self.say(FileEvent::Prompts(prompts_inside(paths))),
+            Task::NameTexts(images) => {
+                let (texts, done) = texts_beside(&images);
+                self.say(FileEvent::TextsNamed { images, texts, done })
+            }
+            Task::SaveText(file, text) => match save_text(&file, &text) {
+                Ok(()) => Ok(()),
+                Err(error) => self.say(FileEvent::Failed {
+                    title: tr!("files-text-not-saved"),
+                    failure: Failure { message: format!("{}: {error}", file.display()), advice: None },
+                }),
+            },
             Task::Tags(folder, files) => self.say(FileEvent::Tags(tags_in(folder.as_deref(), &files))),
             Task::Presets(folder, task) => self.presets(&folder, task),
             Task::ChangeStyles(folder, task) => self.change_styles(&folder, task),

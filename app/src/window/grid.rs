@@ -1,6 +1,6 @@
 //! The dialog for grids: what varies, and how many images that makes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
 use sluice_engine::request::{
@@ -187,7 +187,7 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
         let width = ui.available_width() - room;
         let field = egui::TextEdit::singleline(&mut typed.values)
             .id_salt((name, "values"))
-            .hint_text(setting.example())
+            .hint_text(example(setting))
             .margin(Margin::symmetric(10, 6));
         ui.add_sized(vec2(width, size::CONTROL), field)
             .on_hover_text(advice(setting))
@@ -231,6 +231,15 @@ fn title_of(setting: GridSetting) -> String {
     }
 }
 
+/// How values are written, where none are typed.
+fn example(setting: GridSetting) -> String {
+    match setting {
+        GridSetting::Model => tr!("grid-example-models"),
+        GridSetting::Prompt => tr!("grid-example-words"),
+        _ => setting.example().to_owned(),
+    }
+}
+
 fn advice(setting: GridSetting) -> String {
     match setting {
         GridSetting::Prompt => {
@@ -238,11 +247,8 @@ fn advice(setting: GridSetting) -> String {
         }
         GridSetting::Lora => tr!("grid-advice-lora"),
         GridSetting::LoraFile | GridSetting::Style => tr!("grid-advice-added"),
-        GridSetting::Sampler
-        | GridSetting::Schedule
-        | GridSetting::Model
-        | GridSetting::Precision
-        | GridSetting::Size => {
+        GridSetting::Model => tr!("grid-advice-models"),
+        GridSetting::Sampler | GridSetting::Schedule | GridSetting::Precision | GridSetting::Size => {
             tr!("grid-advice-names", example = setting.example())
         }
         _ => tr!("grid-advice-numbers"),
@@ -269,6 +275,10 @@ fn all_values(setting: GridSetting, state: &State) -> Option<String> {
             added(state.adapters.known.iter().map(stem).collect())
         }
         GridSetting::Style => added(state.styles.iter().map(|style| style.name.clone()).collect()),
+        GridSetting::Model => {
+            let paths: Vec<_> = state.library.image_models().filter_map(Path::to_str).map(quoted).collect();
+            (!paths.is_empty()).then(|| paths.join(", "))
+        }
         _ => None,
     }
 }

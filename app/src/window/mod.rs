@@ -5,6 +5,7 @@ pub mod app;
 mod browser;
 pub mod collection;
 mod commands;
+mod detailing;
 pub mod drag_out;
 pub mod files;
 mod first_start;

@@ -165,7 +165,8 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
-        let changed = request.changes_file().map(|path| file_name(path)).unwrap_or_default();
+        let changed = request.changes_file().or(request.detail_of.as_ref());
+        let changed = changed.map(|path| file_name(path)).unwrap_or_default();
         let prompt = match (&request.upscale, &request.map_of, &request.mask_of) {
             _ if request.enhance.is_some() => tr!("queue-enhance"),
             _ if request.describe.is_some() => {
@@ -173,6 +174,7 @@ impl Row {
                 let names: Vec<String> = images.map(|path| file_name(path)).collect();
                 tr!("queue-describe", names = names.join(", "))
             }
+            _ if request.detail_of.is_some() => tr!("queue-detail", name = changed),
             (None, ..) if request.interpolate.is_some() => tr!("queue-interpolate", name = changed),
             (Some(_), ..) => tr!("queue-upscale", name = changed),
             (None, Some(MapOf { kind, image }), _) => {

@@ -21,9 +21,42 @@ pub fn sentence(text: &str) -> String {
     }
 }
 
+/// The name of a stage, in the current language.
+pub fn stage_name(name: &str) -> String {
+    capitalised(&said(&name.to_lowercase()))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sentence;
+    use super::{sentence, stage_name};
+    use crate::language::LANGUAGES;
+
+    #[test]
+    fn stages_are_called_as_they_are_in_plans() {
+        for name in ["Encode image", "Denoise", "High noise", "Prior"] {
+            assert_eq!(stage_name(name), name);
+        }
+        for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+            for name in ["make maps", "high noise", "denoise again"] {
+                assert_ne!(language.said(name), name, "{}", language.tag);
+            }
+        }
+    }
+
+    #[test]
+    fn changes_of_a_plan_are_said_to_the_last_word() {
+        let reason = "Ran out of memory (1.2 GB needed, 1.0 GB allowed). Now 3 instead of 9 denoiser blocks stay on \
+                      the device, blocks are streamed through 1 instead of 2 slots";
+        for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+            let text = language.said(reason);
+            for english in ["Ran out", "Now", "instead", "blocks", "slots"] {
+                assert!(!text.contains(english), "{}: {text}", language.tag);
+            }
+            for value in ["1.2 GB", "1.0 GB", "3", "9"] {
+                assert!(text.contains(value), "{}: {text}", language.tag);
+            }
+        }
+    }
 
     #[test]
     fn messages_become_sentences() {

@@ -117,6 +117,8 @@ pub struct Settings {
     pub prompts: Vec<String>,
     /// Words that are kept to be put into prompts, newest first.
     pub snippets: Vec<String>,
+    /// Words that are kept to be put into negative prompts, newest first.
+    pub negative_snippets: Vec<String>,
     /// The last model for images and for clips.
     pub last_models: LastModels,
     /// The tag of the language of the window; that of the system if absent.
@@ -180,6 +182,7 @@ impl Default for Settings {
             recent_models: Vec::new(),
             prompts: Vec::new(),
             snippets: Vec::new(),
+            negative_snippets: Vec::new(),
             last_models: LastModels::default(),
             language: None,
             theme: ThemeChoice::default(),
@@ -208,6 +211,15 @@ impl Default for Settings {
             startup: StartupSettings::default(),
         }
     }
+}
+
+/// A prompt that snippets are kept for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptKind {
+    /// What is to be seen.
+    Positive,
+    /// What to avoid.
+    Negative,
 }
 
 /// One change of a setting outside the settings panel.
@@ -291,10 +303,30 @@ impl Settings {
         }
     }
 
-    /// Keeps words in front of the snippets.
-    pub fn keep_snippet(&mut self, words: String) {
-        self.snippets.retain(|known| *known != words);
-        self.snippets.insert(0, words);
+    /// The snippets for a prompt.
+    pub fn snippets_for(&self, prompt: PromptKind) -> &[String] {
+        match prompt {
+            PromptKind::Positive => &self.snippets,
+            PromptKind::Negative => &self.negative_snippets,
+        }
+    }
+
+    /// Keeps words in front of the snippets for a prompt.
+    pub fn keep_snippet(&mut self, prompt: PromptKind, words: String) {
+        self.forget_snippet(prompt, &words);
+        self.snippets_mut(prompt).insert(0, words);
+    }
+
+    /// Removes words from the snippets for a prompt.
+    pub fn forget_snippet(&mut self, prompt: PromptKind, words: &str) {
+        self.snippets_mut(prompt).retain(|known| known != words);
+    }
+
+    fn snippets_mut(&mut self, prompt: PromptKind) -> &mut Vec<String> {
+        match prompt {
+            PromptKind::Positive => &mut self.snippets,
+            PromptKind::Negative => &mut self.negative_snippets,
+        }
     }
 
     /// Removes a model from the recent ones.

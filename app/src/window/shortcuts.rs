@@ -87,6 +87,9 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             Some(GalleryAction::Escape.into())
         } else if !state.messages.failures.is_empty() {
             Some(Action::Dismiss(Message::Failure))
+        } else if let Some(painting) = &state.input.painting {
+            // What was painted is not thrown away by a key.
+            painting.is_empty().then_some(Action::CancelMask)
         } else if state.images.compared().is_some() {
             Some(Action::Compare(None))
         } else {

@@ -5,7 +5,7 @@ use sluice_engine::{hardware::HardwareSample, session::StageKind};
 
 use super::{
     history::History,
-    icons,
+    icons, sentences,
     state::{ModelStatus, Progress, State},
     tokens::{Palette, font, space},
     widgets,
@@ -140,10 +140,12 @@ fn machine(ui: &mut Ui, sample: &HardwareSample) {
     if sample.gpus.is_empty() {
         let palette = Palette::of(ui);
         let label = ui.label(RichText::new(tr!("status-bar-no-gpu")).small().color(palette.text_faint));
-        widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
+        let icon = widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
+        let mut tip = tr!("status-bar-no-gpu-tip");
         if let Some(note) = &sample.gpu_note {
-            label.on_hover_text(note);
+            tip = format!("{tip}\n{}", sentences::sentence(note));
         }
+        label.union(icon).on_hover_text(tip);
     }
 }
 

@@ -1,10 +1,14 @@
-//! Asks how to enlarge images and clips, or how to put frames between those of clips, and says what it takes.
+//! Asks how to enlarge images and clips, how to put frames between those of clips, or how to inpaint details again, and says what
+//! it takes.
+
+use std::path::Path;
 
 use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui};
 use sluice_engine::source::GivenMedia;
 
 use super::{
     action::{Action, UpscaleStep},
+    detailing,
     files::Dialog,
     icons, interpolating,
     state::{Estimate, FileChange, State, UpscaleChoice, Upscaling, file_name},
@@ -39,17 +43,21 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
         (FileChange::Enlarge, several) => tr!("upscale-title", count = several.len()),
         (FileChange::Interpolate, [one]) => tr!("interpolate-title-one", name = file_name(one)),
         (FileChange::Interpolate, several) => tr!("interpolate-title", count = several.len()),
+        (FileChange::Detail, [one]) => tr!("detailers-ask-title-one", name = file_name(one)),
+        (FileChange::Detail, several) => tr!("detailers-ask-title", count = several.len()),
     };
     ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(palette.text));
     match upscaling.change {
         FileChange::Enlarge => enlarge(ui, state, &state.settings.upscale, actions),
         FileChange::Interpolate => interpolating::show(ui, state, actions),
+        FileChange::Detail => detailing::show(ui, state, upscaling, actions),
     }
     forecast(ui, state, upscaling);
     ui.add_space(space::S);
     let (start, cancel_tip) = match upscaling.change {
         FileChange::Enlarge => (tr!("upscale-start"), tr!("upscale-cancel-tip")),
         FileChange::Interpolate => (tr!("interpolate-start"), tr!("interpolate-cancel-tip")),
+        FileChange::Detail => (tr!("detailers-ask-start"), tr!("detailers-ask-cancel-tip")),
     };
     ui.horizontal(|ui| {
         let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
@@ -118,12 +126,12 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
         widgets::mistake(ui, &tr!("upscale-more-refused", count = refused.len() - NAMED));
     }
     let mut files = upscaling.files();
-    let Some((_, first)) = files.next() else { return };
+    let Some(first) = files.next() else { return };
     if files.next().is_none() {
-        ui.label(RichText::new(becomes(state, upscaling.change, first)).color(palette.text));
+        ui.label(RichText::new(becomes(state, upscaling, first)).color(palette.text));
     }
-    if upscaling.change == FileChange::Interpolate && state.settings.interpolate.model.is_none() {
-        widgets::hint(ui, tr!("interpolate-choose"));
+    if let Some(lack) = lack(state, upscaling) {
+        widgets::hint(ui, lack);
         return;
     }
     match upscaling.estimate() {
@@ -133,15 +141,32 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
         Some(Ok(Estimate { seconds, bytes })) => {
             let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
             ui.label(RichText::new(tr!("upscale-takes", time = time, memory = memory)).color(palette.text));
+            if upscaling.change == FileChange::Detail {
+                widgets::hint(ui, tr!("detailers-forecast"));
+            }
             widgets::hint(ui, tr!("upscale-beside"));
         }
         Some(Err(reason)) => widgets::mistake(ui, &reason),
     }
 }
 
+/// What has to be chosen first.
+fn lack(state: &State, upscaling: &Upscaling) -> Option<String> {
+    let has_model = state.summary().is_some();
+    match upscaling.change {
+        FileChange::Interpolate if state.settings.interpolate.model.is_none() => {
+            Some(tr!("interpolate-choose"))
+        }
+        FileChange::Detail if !has_model => Some(tr!("detailers-ask-model")),
+        FileChange::Detail if state.detailers_of(upscaling).is_empty() => Some(tr!("detailers-ask-choose")),
+        FileChange::Enlarge | FileChange::Interpolate | FileChange::Detail => None,
+    }
+}
+
 /// What becomes of a file.
-fn becomes(state: &State, change: FileChange, given: &GivenMedia) -> String {
-    match change {
+fn becomes(state: &State, upscaling: &Upscaling, (path, given): (&Path, &GivenMedia)) -> String {
+    match upscaling.change {
+        FileChange::Detail => detailing::prompt_of(upscaling, path),
         FileChange::Enlarge => {
             let scale = state.settings.upscale.scale;
             let [from_width, from_height] = given.size;

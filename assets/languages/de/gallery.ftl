@@ -57,7 +57,7 @@ gallery-folder-open = { $path } öffnen
 gallery-folder-add = Ordner hinzufügen…
 gallery-folder-add-tip = Auch die Bilder eines anderen Ordners zeigen, etwa die eines anderen Programms.
 gallery-folders-read = Ordner neu lesen
-gallery-folders-read-tip = Findet, was andere Programme geändert haben. Taste: F5
+gallery-folders-read-tip = Findet, was andere Programme geändert haben. Taste: F5.
 gallery-when-always = Jederzeit
 gallery-when-today = Heute
 gallery-when-week = Letzte 7 Tage
@@ -76,7 +76,7 @@ gallery-broken = Diese Datei kann nicht gezeigt werden: { $reason }
 gallery-unstar-spoken = Stern von { $name } entfernen
 gallery-star-spoken = { $name } einen Stern geben
 gallery-unstar-tip = Stern entfernen.
-gallery-star-here-tip = Mit einem Stern markieren. Taste: S
+gallery-star-here-tip = Mit einem Stern markieren. Taste: S.
 gallery-reading = Bilder werden gelesen…
 gallery-reading-tip = Sie erscheinen, sobald sie gelesen sind.
 gallery-nothing-found = Nichts gefunden
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Wieder alles zeigen.
 ## Was mit Bildern getan werden kann
 
 gallery-open = Öffnen
-gallery-open-tip = Im Betrachter zeigen. Taste: Eingabe
+gallery-open-tip = Im Betrachter zeigen. Taste: Eingabe.
 gallery-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
 gallery-use-settings = Einstellungen verwenden
 gallery-copy-prompt = Prompt kopieren
@@ -110,7 +110,7 @@ gallery-use-as-clip = Als Eingabeclip verwenden
 gallery-use-as-clip-tip = Den nächsten Clip von diesem aus beginnen.
 gallery-export-ask-tip = Kopien als PNG, JPEG oder WebP schreiben, mit oder ohne Einstellungen. Taste: Strg+E
 gallery-export-ask = Exportieren…
-gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Entf
+gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Entf.
 gallery-trash = In den Papierkorb
 gallery-unstar = Stern entfernen
 gallery-star = Stern
@@ -123,10 +123,10 @@ gallery-nothing-selected-click = Ein Klick auf ein Bild zeigt seine Einstellunge
 gallery-nothing-selected-several = Strg oder Umschalt mit Klick wählt mehrere aus. Ein Rechtsklick zeigt, was getan werden kann.
 gallery-prompt = Prompt
 gallery-starred = Mit Stern
-gallery-starred-key-tip = Stern entfernen. Taste: S
-gallery-star-key-tip = Markieren, um es wiederzufinden. Taste: S
+gallery-starred-key-tip = Stern entfernen. Taste: S.
+gallery-star-key-tip = Markieren, um es wiederzufinden. Taste: S.
 gallery-selected = { $count } ausgewählt
-gallery-compare-tip = Beide im Betrachter vergleichen, mit Trennlinie oder nebeneinander. Taste: C
+gallery-compare-tip = Beide im Betrachter vergleichen, mit Trennlinie oder nebeneinander. Taste: C.
 gallery-compare = Vergleichen
 gallery-deselect-tip = Alle behalten und keines auswählen.
 gallery-deselect = Auswahl aufheben
@@ -200,18 +200,18 @@ gallery-trashed-tip = „Zurücklegen“ im Papierkorb holt sie zurück.
 gallery-exporting = { $number } von { $count } wird exportiert…
 gallery-not-exported =
     { $count ->
-        [one] { $count } Bild konnte nicht exportiert werden
-       *[other] { $count } Bilder konnten nicht exportiert werden
+        [one] { $count } Datei konnte nicht exportiert werden
+       *[other] { $count } Dateien konnten nicht exportiert werden
     }
 gallery-exported =
     { $count ->
-        [one] { $count } Bild exportiert
-       *[other] { $count } Bilder exportiert
+        [one] { $count } Datei exportiert
+       *[other] { $count } Dateien exportiert
     }
 gallery-export-clips =
     { $count ->
-        [one] { $count } Clip ausgelassen. Clips werden im Betrachter exportiert.
-       *[other] { $count } Clips ausgelassen. Clips werden im Betrachter exportiert.
+        [one] { $count } Clip wird unverändert kopiert, mit den Einstellungen darin.
+       *[other] { $count } Clips werden unverändert kopiert, mit den Einstellungen darin.
     }
 gallery-trash-gone = sie ist nicht mehr im Papierkorb
 gallery-trash-put-back = „Zurücklegen“ im Papierkorb wählen
@@ -224,10 +224,10 @@ gallery-marks-newer = eine neuere Version von Sluice hat sie geschrieben
 
 ## Export
 
-gallery-export-images =
+gallery-export-files =
     { $count ->
-        [one] { $count } Bild exportieren
-       *[other] { $count } Bilder exportieren
+        [one] { $count } Datei exportieren
+       *[other] { $count } Dateien exportieren
     }
 gallery-export-format = Format
 gallery-export-quality = Qualität
@@ -245,9 +245,9 @@ gallery-export-cancel-tip = Taste: Esc
 gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datenträger schaffen.
 gallery-export-name-advice = Den Dateinamen ändern.
 gallery-upscale = Vergrößern…
-gallery-upscale-tip = Alles Ausgewählte größer machen
+gallery-upscale-tip = Alles Ausgewählte größer machen.
 gallery-interpolate = Zwischenbilder…
-gallery-interpolate-tip = Die Bewegung aller ausgewählten Clips flüssiger machen
+gallery-interpolate-tip = Die Bewegung aller ausgewählten Clips flüssiger machen.
 
 ## Namen von Einstellungen, wie sie in Bildern stehen
 

@@ -1,17 +1,17 @@
 ### Hires-Fix: Ein Bild wird vergrößert und noch einmal entrauscht.
 
 hires-title = Hires-Fix
-hires-title-tip = Für Bilder, die größer sind, als das Modell trainiert wurde
+hires-title-tip = Für Bilder, die größer sind, als das Modell trainiert wurde.
 hires-on = Vergrößern und noch einmal entrauschen
 hires-on-tip = Erzeugt das Bild in der Größe oben, vergrößert es und entrauscht es noch einmal.
 hires-scale = Faktor
-hires-scale-tip = Das Wievielfache an Breite und Höhe das Bild bekommt
+hires-scale-tip = Das Wievielfache an Breite und Höhe das Bild bekommt.
 hires-strength = Stärke
 hires-strength-tip = Wie viel der zweite Durchgang ändert. Latents brauchen etwa 0,5 oder mehr.
 hires-steps = Eigene Schritte
 hires-steps-tip = Schritte des zweiten Durchgangs, von denen die Stärke einige auslässt. Sonst so viele wie im ersten.
 hires-upscaler = Vergrößerer
-hires-upscaler-tip = Was das Bild zwischen den Durchgängen vergrößert
+hires-upscaler-tip = Was das Bild zwischen den Durchgängen vergrößert.
 hires-latent = Latents
 hires-result = Aus { $before } wird { $after }
 hires-in-force = Hires-Fix × { $scale } · { $strength }

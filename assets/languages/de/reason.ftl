@@ -106,6 +106,12 @@ reason-stage-interpolate = Zwischenbilder
 reason-stage-make-maps = Karten erstellen
 reason-stage-detect = Erkennen
 reason-stage-write = Schreiben
+reason-stage-high-noise = viel Rauschen
+reason-stage-low-noise = wenig Rauschen
+reason-stage-refine = Verfeinern
+reason-stage-denoise-again = noch einmal entrauschen
+reason-stage-prior = Prior
+reason-stage-decoder = Decoder
 
 ## Karten
 
@@ -113,3 +119,24 @@ reason-maps-depth = Tiefenkarten
 reason-maps-pose = Posen
 reason-maps-segments = Segmente
 reason-maps-soft-edge = weiche Kanten
+
+## Änderungen des Plans während eines Laufs
+
+reason-ran-out = Der Speicher reichte nicht ({ $needed } nötig, { $allowed } erlaubt). Jetzt gilt: { $changes }
+reason-now-fewer-stay = { $stay } statt { $stayed } Blöcke ({ $role }) bleiben auf dem Gerät
+reason-now-fewer-stay-more = { $stay } statt { $stayed } Blöcke ({ $role }) bleiben auf dem Gerät, { $more }
+reason-now-enlarged = das Bild wird in Kacheln von { $width }×{ $height } Pixeln vergrößert
+reason-now-enlarged-more = das Bild wird in Kacheln von { $width }×{ $height } Pixeln vergrößert, { $more }
+reason-now-interpolated = Zwischenbilder entstehen in Kacheln von { $width }×{ $height } Pixeln
+reason-now-interpolated-more = Zwischenbilder entstehen in Kacheln von { $width }×{ $height } Pixeln, { $more }
+reason-now-decoded = das Bild wird in Kacheln von { $width }×{ $height } Latents dekodiert
+reason-now-decoded-more = das Bild wird in Kacheln von { $width }×{ $height } Latents dekodiert, { $more }
+reason-now-windows = die Fenster des Clips werden nacheinander berechnet
+reason-now-windows-more = die Fenster des Clips werden nacheinander berechnet, { $more }
+reason-now-fewer-slots = Blöcke werden durch { $slots } statt { $before } Plätze gestreamt
+reason-now-fewer-slots-more = Blöcke werden durch { $slots } statt { $before } Plätze gestreamt, { $more }
+reason-now-smaller-pieces = Gewichte werden in kleineren Stücken geladen
+reason-timings-one = Die Zeiten des ersten Schritts haben die Lage von 1 Block geändert
+reason-timings = Die Zeiten des ersten Schritts haben die Lage von { $blocks } Blöcken geändert
+reason-driver-moved = Der Treiber hat { $memory } vom Speicher der GPU in den RAM verschoben, was jeden Schritt verlangsamt. In der NVIDIA-Systemsteuerung „CUDA - Sysmem Fallback Policy“ auf „Prefer No Sysmem Fallback“ stellen oder weniger VRAM erlauben
+reason-slow-link = Dieser Computer kopiert { $measured }, die nachgeahmte Verbindung { $simulated }: Schritte, die darauf warten, dauern länger als auf der GPU

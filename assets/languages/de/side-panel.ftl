@@ -61,6 +61,13 @@ side-panel-snippet-keep-selected = Ausgewählte Wörter aufheben
 side-panel-snippet-keep-prompt = Prompt aufheben
 side-panel-snippet-keep-tip = Fügt die Wörter den Textbausteinen hinzu.
 side-panel-snippet-undo-tip = Hebt den Textbaustein wieder auf.
+side-panel-negative-snippets = Negative Presets
+side-panel-negative-snippets-tip = Aufgehobene Wörter, um dasselbe wieder zu vermeiden.
+side-panel-negative-snippets-nothing = Noch keine negativen Presets. Schreiben, was vermieden wird, und aufheben.
+side-panel-negative-snippet-delete = Negatives Preset { $words } löschen
+side-panel-negative-snippet-keep-prompt = Negativen Prompt aufheben
+side-panel-negative-snippet-keep-tip = Fügt die Wörter den negativen Presets hinzu.
+side-panel-negative-snippet-undo-tip = Hebt das negative Preset wieder auf.
 
 ## Presets
 
@@ -154,6 +161,9 @@ side-panel-control = Steuerung
 side-panel-control-remove = Steuerung entfernen
 side-panel-control-strength = Stärke der Steuerung
 side-panel-control-strength-tip = Wie genau das Ergebnis dem Steuerclip und den Referenzen folgt. 1 ist wie trainiert.
+side-panel-control-preprocessor-tip = Was zuerst aus jedem Bild des Clips gemacht wird. Keine, wenn es schon Karten sind.
+side-panel-control-start-tip = Der Anteil der Schritte, vor dem der Clip nicht wirkt.
+side-panel-control-end-tip = Der Anteil der Schritte, nach dem der Clip nicht mehr wirkt.
 side-panel-control-mask-tip = Weiß wird erzeugt, Schwarz bleibt wie im Steuerclip. Ein Clip, oder ein Bild für alle Frames.
 side-panel-control-mask = Steuermaske
 side-panel-control-mask-remove = Steuermaske entfernen
@@ -403,3 +413,4 @@ side-panel-style-save = Stil speichern
 side-panel-style-save-tip = Speichert den Prompt und den negativen Prompt als Stil, anstelle eines gleichen Namens.
 side-panel-style-delete = Stil { $name } löschen
 side-panel-style-undo-tip = Speichert den Stil wieder.
+side-panel-trash-undo-tip = Holt die Datei aus dem Papierkorb zurück.

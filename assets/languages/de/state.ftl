@@ -56,6 +56,7 @@ state-generation-failed = Das Erzeugen ist fehlgeschlagen
 state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
 state-went-wrong = Etwas ist schiefgegangen
 state-snippet-deleted = Textbaustein gelöscht: { $words }
+state-negative-snippet-deleted = Negatives Preset gelöscht: { $words }
 state-job-edited = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
 state-job-goes-back = Erzeugen stellt ihn mit diesen Einstellungen an seinen Platz zurück.
 state-style-deleted = Stil { $name } gelöscht

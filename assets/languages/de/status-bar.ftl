@@ -26,12 +26,13 @@ status-bar-traffic-tip = Wie schnell Gewichte zum Gerät kommen, welchen Teil de
 
 ## Hardware
 
-status-bar-cpu-tip = { $name }, { $threads } Threads
+status-bar-cpu-tip = { $name }, { $threads } Threads.
 status-bar-ram-tip = Sluice benutzt { $memory }
 status-bar-ram-tip-limited = Sluice benutzt { $memory }; auf { $limit } begrenzt durch { $cause }
-status-bar-gpu-tip = { $name }, { $load } ausgelastet
+status-bar-gpu-tip = { $name }, { $load } ausgelastet.
 status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
+status-bar-no-gpu-tip = Sluice rechnet auf NVIDIA-GPUs, sonst auf der CPU. GPUs von AMD, Intel und Apple können noch nicht zum Rechnen benutzt werden.
 status-bar-upscaling = Vergrößern
 status-bar-interpolating = Zwischenbilder entstehen
 status-bar-preprocessing = Karten erstellen

@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = Zeigt, wie ein Lauf den Speicher im Verlauf benutzt.
 top-bar-plan-tip = Zeigt, wie das Modell in den Speicher passt, und ändert das.
-top-bar-gallery-tip = Alles ansehen, was erzeugt wurde. Taste: G
+top-bar-gallery-tip = Alles ansehen, was erzeugt wurde. Taste: G.
 
 ## Modelle
 

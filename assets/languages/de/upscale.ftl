@@ -3,13 +3,13 @@
 upscale-title = { $count } Dateien vergrößern
 upscale-title-one = { $name } vergrößern
 upscale-model = Vergrößerer
-upscale-model-tip = Das Netz, das vergrößert
+upscale-model-tip = Das Netz, das vergrößert.
 upscale-open = Datei wählen…
-upscale-open-tip = Einen eigenen Vergrößerer verwenden: eine .safetensors-Datei von ESRGAN, Real-ESRGAN Compact, SPAN, DAT oder RealPLKSR
+upscale-open-tip = Einen eigenen Vergrößerer verwenden: eine .safetensors-Datei von ESRGAN, Real-ESRGAN Compact, SPAN, DAT oder RealPLKSR.
 upscale-scale = Faktor
 upscale-start = Vergrößern
-upscale-start-tip = Wie andere Aufträge einreihen
-upscale-cancel-tip = Nichts vergrößern
+upscale-start-tip = Wie andere Aufträge einreihen.
+upscale-cancel-tip = Nichts vergrößern.
 upscale-reading = Dateien werden gelesen…
 upscale-asking = Der Aufwand wird berechnet…
 upscale-more-refused = { $count } weitere Dateien lassen sich nicht vergrößern

@@ -57,7 +57,7 @@ gallery-folder-open = Open { $path }
 gallery-folder-add = Add a folder…
 gallery-folder-add-tip = Show the images of another folder too, such as that of another program.
 gallery-folders-read = Read the folders again
-gallery-folders-read-tip = Find what other programs have changed. Key: F5
+gallery-folders-read-tip = Find what other programs have changed. Key: F5.
 gallery-when-always = Any time
 gallery-when-today = Today
 gallery-when-week = Last 7 days
@@ -76,7 +76,7 @@ gallery-broken = This file cannot be shown: { $reason }
 gallery-unstar-spoken = Remove the star of { $name }
 gallery-star-spoken = Star { $name }
 gallery-unstar-tip = Remove the star.
-gallery-star-here-tip = Mark with a star. Key: S
+gallery-star-here-tip = Mark with a star. Key: S.
 gallery-reading = Reading your images…
 gallery-reading-tip = They appear as soon as they are read.
 gallery-nothing-found = Nothing found
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Show everything again.
 ## What can be done with images
 
 gallery-open = Open
-gallery-open-tip = Show it in the viewer. Key: Enter
+gallery-open-tip = Show it in the viewer. Key: Enter.
 gallery-use-settings-tip = Load the prompt, seed and all other settings that made this image.
 gallery-use-settings = Use settings
 gallery-copy-prompt = Copy prompt
@@ -110,7 +110,7 @@ gallery-use-as-clip = Use as input clip
 gallery-use-as-clip-tip = Start the next clip from this one.
 gallery-export-ask-tip = Write copies as PNG, JPEG or WebP, with or without settings. Key: Ctrl+E
 gallery-export-ask = Export…
-gallery-trash-tip = Delete it, with a way back. Key: Del
+gallery-trash-tip = Delete it, with a way back. Key: Del.
 gallery-trash = Move to trash
 gallery-unstar = Remove star
 gallery-star = Star
@@ -123,10 +123,10 @@ gallery-nothing-selected-click = Click an image to see its settings, and double-
 gallery-nothing-selected-several = Ctrl or Shift with a click selects several. A right click shows what can be done.
 gallery-prompt = Prompt
 gallery-starred = Starred
-gallery-starred-key-tip = Remove the star. Key: S
-gallery-star-key-tip = Mark it, to find it again. Key: S
+gallery-starred-key-tip = Remove the star. Key: S.
+gallery-star-key-tip = Mark it, to find it again. Key: S.
 gallery-selected = { $count } selected
-gallery-compare-tip = Compare both in the viewer, with a divider or side by side. Key: C
+gallery-compare-tip = Compare both in the viewer, with a divider or side by side. Key: C.
 gallery-compare = Compare
 gallery-deselect-tip = Keep all of them, and select none.
 gallery-deselect = Deselect
@@ -200,18 +200,18 @@ gallery-trashed-tip = Put Back in the Trash restores it.
 gallery-exporting = Exporting { $number } of { $count }…
 gallery-not-exported =
     { $count ->
-        [one] { $count } image could not be exported
-       *[other] { $count } images could not be exported
+        [one] { $count } file could not be exported
+       *[other] { $count } files could not be exported
     }
 gallery-exported =
     { $count ->
-        [one] Exported { $count } image
-       *[other] Exported { $count } images
+        [one] Exported { $count } file
+       *[other] Exported { $count } files
     }
 gallery-export-clips =
     { $count ->
-        [one] { $count } clip left out. Export clips from the viewer.
-       *[other] { $count } clips left out. Export clips from the viewer.
+        [one] { $count } clip is copied as it is, with the settings in it.
+       *[other] { $count } clips are copied as they are, with the settings in them.
     }
 gallery-trash-gone = it is no longer in the trash
 gallery-trash-put-back = choose Put Back in the Trash
@@ -224,10 +224,10 @@ gallery-marks-newer = a newer version of Sluice wrote it
 
 ## Export
 
-gallery-export-images =
+gallery-export-files =
     { $count ->
-        [one] Export { $count } image
-       *[other] Export { $count } images
+        [one] Export { $count } file
+       *[other] Export { $count } files
     }
 gallery-export-format = Format
 gallery-export-quality = Quality
@@ -245,9 +245,9 @@ gallery-export-cancel-tip = Key: Esc
 gallery-export-advice = Choose another folder, or free some disk space.
 gallery-export-name-advice = Change the file name.
 gallery-upscale = Upscale…
-gallery-upscale-tip = Enlarge everything that is selected
+gallery-upscale-tip = Enlarge everything that is selected.
 gallery-interpolate = Interpolate…
-gallery-interpolate-tip = Make the motion of all selected clips smoother
+gallery-interpolate-tip = Make the motion of all selected clips smoother.
 
 ## Names of settings, as they are found in images
 

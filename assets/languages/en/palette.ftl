@@ -2,7 +2,7 @@
 
 palette-hint = Search commands, settings, models, presets, styles and prompts
 palette-search = Search commands
-palette-nothing-found = Nothing has a name like this.
+palette-nothing-found = No results
 palette-model = Model
 palette-built-in = Built in.
 palette-lora = LoRA

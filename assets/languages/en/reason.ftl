@@ -83,6 +83,12 @@ reason-stage-interpolate = interpolate
 reason-stage-make-maps = make maps
 reason-stage-detect = detect
 reason-stage-write = write
+reason-stage-high-noise = high noise
+reason-stage-low-noise = low noise
+reason-stage-refine = refine
+reason-stage-denoise-again = denoise again
+reason-stage-prior = prior
+reason-stage-decoder = decoder
 
 ## Maps
 
@@ -90,3 +96,24 @@ reason-maps-depth = depth maps
 reason-maps-pose = poses
 reason-maps-segments = segments
 reason-maps-soft-edge = soft edges
+
+## Changes of the plan during a run
+
+reason-ran-out = Ran out of memory ({ $needed } needed, { $allowed } allowed). Now { $changes }
+reason-now-fewer-stay = { $stay } instead of { $stayed } { $role } blocks stay on the device
+reason-now-fewer-stay-more = { $stay } instead of { $stayed } { $role } blocks stay on the device, { $more }
+reason-now-enlarged = the image is enlarged in tiles of { $width }×{ $height } pixels
+reason-now-enlarged-more = the image is enlarged in tiles of { $width }×{ $height } pixels, { $more }
+reason-now-interpolated = frames are interpolated in tiles of { $width }×{ $height } pixels
+reason-now-interpolated-more = frames are interpolated in tiles of { $width }×{ $height } pixels, { $more }
+reason-now-decoded = the image is decoded in tiles of { $width }×{ $height } latents
+reason-now-decoded-more = the image is decoded in tiles of { $width }×{ $height } latents, { $more }
+reason-now-windows = the windows of the clip are computed one after the other
+reason-now-windows-more = the windows of the clip are computed one after the other, { $more }
+reason-now-fewer-slots = blocks are streamed through { $slots } instead of { $before } slots
+reason-now-fewer-slots-more = blocks are streamed through { $slots } instead of { $before } slots, { $more }
+reason-now-smaller-pieces = weights are loaded in smaller pieces
+reason-timings-one = The timings of the first step changed the placement of 1 block
+reason-timings = The timings of the first step changed the placement of { $blocks } blocks
+reason-driver-moved = The driver moved { $memory } of the GPU's memory to RAM, which slows down every step. Set “CUDA - Sysmem Fallback Policy” to “Prefer No Sysmem Fallback” in the NVIDIA Control Panel, or allow less VRAM
+reason-slow-link = This computer copies { $measured }, the simulated link { $simulated }: steps that wait for it take longer than on the GPU

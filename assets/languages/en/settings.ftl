@@ -2,11 +2,11 @@
 
 settings-title = Settings
 settings-search = Search settings
-settings-nothing-found = No setting is about “{ $search }”.
+settings-nothing-found = No results for “{ $search }”.
 
 ## Sections
 
-settings-section-look = Look
+settings-section-look = Appearance
 settings-section-saving = Saving
 settings-section-folders = Folders
 settings-section-prompts = Prompts
@@ -15,7 +15,7 @@ settings-section-about = About
 
 ## Words by which a setting is found, beside those that it shows
 
-settings-words-theme = theme dark light system colours
+settings-words-theme = theme dark light system colors colours
 settings-words-scale = size of the contents scale zoom font ui
 settings-words-notifications = notification desktop message sound
 settings-words-motion = reduced motion animation accessibility
@@ -42,7 +42,7 @@ settings-theme = Theme
 settings-theme-system = System
 settings-theme-dark = Dark
 settings-theme-light = Light
-settings-scale = Size of the contents
+settings-scale = UI scale
 settings-scale-tip = Scales text and controls. Keys: Ctrl+Plus and Ctrl+Minus
 settings-motion = Reduced motion
 settings-motion-system = System ({ $now })
@@ -54,7 +54,7 @@ settings-notifications-tip = The desktop says so while another window is in fron
 settings-previews = Live preview
 settings-previews-tip = Shows the image while it is generated.
 settings-mute = Mute clips
-settings-mute-tip = Plays clips without their sound. Key: M
+settings-mute-tip = Plays clips without their sound. Key: M.
 settings-rendering = App rendering GPU
 settings-rendering-integrated = Integrated
 settings-rendering-dedicated = Dedicated

@@ -56,11 +56,18 @@ side-panel-snippets = Snippets
 side-panel-snippets-tip = Words that you keep to put them into prompts.
 side-panel-snippets-nothing = No snippets yet. Select words in the prompt and keep them.
 side-panel-snippet-delete = Delete the snippet { $words }
-side-panel-snippet-use = Puts { $words } to the cursor.
+side-panel-snippet-use = Inserts { $words } at the cursor.
 side-panel-snippet-keep-selected = Keep the selected words
 side-panel-snippet-keep-prompt = Keep the prompt
 side-panel-snippet-keep-tip = Adds the words to the snippets.
 side-panel-snippet-undo-tip = Keeps the snippet again.
+side-panel-negative-snippets = Negative presets
+side-panel-negative-snippets-tip = Words that you keep to avoid the same things again.
+side-panel-negative-snippets-nothing = No negative presets yet. Write what to avoid and keep it.
+side-panel-negative-snippet-delete = Delete the negative preset { $words }
+side-panel-negative-snippet-keep-prompt = Keep the negative prompt
+side-panel-negative-snippet-keep-tip = Adds the words to the negative presets.
+side-panel-negative-snippet-undo-tip = Keeps the negative preset again.
 
 ## Presets
 
@@ -79,7 +86,7 @@ side-panel-preset-name = Name of a preset
 side-panel-save = Save
 side-panel-preset-with-model = With the model
 side-panel-preset-with-model-tip = The preset also opens this model.
-side-panel-preset-name-tip = The name of its file in the folder for data. A preset of the same name is replaced.
+side-panel-preset-name-tip = The name of its file in the data folder. A preset of the same name is replaced.
 side-panel-preset-save-tip = Keep it under this name.
 
 ## Size
@@ -154,6 +161,9 @@ side-panel-control = Control
 side-panel-control-remove = Remove control
 side-panel-control-strength = Control strength
 side-panel-control-strength-tip = How closely the result follows the control clip and the references. 1 is as trained.
+side-panel-control-preprocessor-tip = What is made of each frame first. Choose none if they are maps already.
+side-panel-control-start-tip = The fraction of the steps before which the clip has no effect.
+side-panel-control-end-tip = The fraction of the steps after which the clip has no effect.
 side-panel-control-mask-tip = White is generated, black stays as in the control clip. A clip, or an image for all frames.
 side-panel-control-mask = Control mask
 side-panel-control-mask-remove = Remove control mask
@@ -249,7 +259,7 @@ side-panel-refiner-add = Add refiner…
 side-panel-refiner-add-tip = Choose a second model that does the last steps and adds detail.
 side-panel-guidance-and-speed = Guidance and speed
 side-panel-guidance-rescale = Guidance rescale
-side-panel-guidance-rescale-tip = Counteracts colours that high guidance makes too strong.
+side-panel-guidance-rescale-tip = Counteracts colors that high guidance makes too strong.
 side-panel-guidance-start = Guidance start
 side-panel-guidance-start-tip = Guidance starts after this fraction of the steps.
 side-panel-guidance-end = Guidance end
@@ -403,3 +413,4 @@ side-panel-style-save = Save style
 side-panel-style-save-tip = Saves the prompt and the negative prompt as a style, in place of one of this name.
 side-panel-style-delete = Delete the style { $name }
 side-panel-style-undo-tip = Saves the style again.
+side-panel-trash-undo-tip = Takes the file back from the trash.

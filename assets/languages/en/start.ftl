@@ -2,8 +2,8 @@
 
 start-looking = Looking at this computer…
 start-finding = Finding models that suit it…
-start-quickest = Without a GPU these are the quickest. They draw nearly anything, and need to be downloaded once:
-start-suited = These models suit it. They draw nearly anything, and need to be downloaded once:
+start-quickest = Without a GPU these are the quickest. They generate nearly any image, and need to be downloaded once:
+start-suited = These models suit it. They generate nearly any image, and need to be downloaded once:
 start-get-others = Get other models…
 start-get-others-tip = The whole catalogue, links, and Hugging Face.
 start-have-models = I have models already

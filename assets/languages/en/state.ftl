@@ -56,6 +56,7 @@ state-generation-failed = Generation failed
 state-model-not-opened = This model could not be opened
 state-went-wrong = Something went wrong
 state-snippet-deleted = Snippet deleted: { $words }
+state-negative-snippet-deleted = Negative preset deleted: { $words }
 state-job-edited = Settings of a job, which left the queue
 state-job-goes-back = Generate puts it back in its place, with these settings.
 state-style-deleted = Deleted the style { $name }

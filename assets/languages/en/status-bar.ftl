@@ -26,12 +26,13 @@ status-bar-traffic-tip = How fast weights reach the device, how much of the time
 
 ## Hardware
 
-status-bar-cpu-tip = { $name }, { $threads } threads
+status-bar-cpu-tip = { $name }, { $threads } threads.
 status-bar-ram-tip = Sluice uses { $memory }
 status-bar-ram-tip-limited = Sluice uses { $memory }; limited to { $limit } by { $cause }
-status-bar-gpu-tip = { $name }, { $load } busy
+status-bar-gpu-tip = { $name }, { $load } busy.
 status-bar-gpu-tip-degrees = { $name }, { $load } busy, { $degrees } °C
 status-bar-no-gpu = No NVIDIA GPU
+status-bar-no-gpu-tip = Sluice computes on NVIDIA GPUs, or else on the CPU. AMD, Intel and Apple GPUs cannot be used for computing yet.
 status-bar-upscaling = Upscaling
 status-bar-interpolating = Interpolating frames
 status-bar-preprocessing = Making maps

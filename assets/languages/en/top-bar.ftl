@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = Show how a run uses memory over time.
 top-bar-plan-tip = Show how the model fits into memory, and change that.
-top-bar-gallery-tip = Browse everything that was generated. Key: G
+top-bar-gallery-tip = Browse everything that was generated. Key: G.
 
 ## Models
 

@@ -3,13 +3,13 @@
 upscale-title = Upscale { $count } files
 upscale-title-one = Upscale { $name }
 upscale-model = Upscaler
-upscale-model-tip = The network that enlarges
+upscale-model-tip = The network that enlarges.
 upscale-open = Choose a file…
-upscale-open-tip = Use an upscaler of your own: a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT or RealPLKSR
+upscale-open-tip = Use an upscaler of your own: a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT or RealPLKSR.
 upscale-scale = Scale
 upscale-start = Upscale
-upscale-start-tip = Queue it like other jobs
-upscale-cancel-tip = Upscale nothing
+upscale-start-tip = Queue it like other jobs.
+upscale-cancel-tip = Upscale nothing.
 upscale-reading = Reading the files…
 upscale-asking = Asking what it takes…
 upscale-more-refused = { $count } more files cannot be upscaled

@@ -57,7 +57,7 @@ gallery-folder-open = Abrir { $path }
 gallery-folder-add = Añadir una carpeta…
 gallery-folder-add-tip = Muestra también las imágenes de otra carpeta, como la de otro programa.
 gallery-folders-read = Releer las carpetas
-gallery-folders-read-tip = Encuentra lo que otros programas han cambiado. Tecla: F5
+gallery-folders-read-tip = Encuentra lo que otros programas han cambiado. Tecla: F5.
 gallery-when-always = Cualquier fecha
 gallery-when-today = Hoy
 gallery-when-week = Últimos 7 días
@@ -76,7 +76,7 @@ gallery-broken = No se puede mostrar este archivo: { $reason }
 gallery-unstar-spoken = Quitar la estrella de { $name }
 gallery-star-spoken = Poner una estrella a { $name }
 gallery-unstar-tip = Quita la estrella.
-gallery-star-here-tip = Marca con una estrella. Tecla: S
+gallery-star-here-tip = Marca con una estrella. Tecla: S.
 gallery-reading = Leyendo sus imágenes…
 gallery-reading-tip = Aparecen en cuanto se leen.
 gallery-nothing-found = Sin resultados
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Vuelve a mostrar todo.
 ## Qué se puede hacer con las imágenes
 
 gallery-open = Abrir
-gallery-open-tip = Muestra en el visor. Tecla: Intro
+gallery-open-tip = Muestra en el visor. Tecla: Intro.
 gallery-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
 gallery-use-settings = Usar los ajustes
 gallery-copy-prompt = Copiar el prompt
@@ -110,7 +110,7 @@ gallery-use-as-clip = Usar como clip de entrada
 gallery-use-as-clip-tip = Parte de este clip para el siguiente.
 gallery-export-ask-tip = Escribe copias en PNG, JPEG o WebP, con o sin ajustes. Tecla: Ctrl+E
 gallery-export-ask = Exportar…
-gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Supr
+gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Supr.
 gallery-trash = Mover a la papelera
 gallery-unstar = Quitar la estrella
 gallery-star = Estrella
@@ -123,10 +123,10 @@ gallery-nothing-selected-click = Un clic en una imagen muestra sus ajustes; un d
 gallery-nothing-selected-several = Ctrl o Mayús con un clic selecciona varias. Un clic derecho muestra lo que se puede hacer.
 gallery-prompt = Prompt
 gallery-starred = Con estrella
-gallery-starred-key-tip = Quita la estrella. Tecla: S
-gallery-star-key-tip = Marca para encontrar más tarde. Tecla: S
+gallery-starred-key-tip = Quita la estrella. Tecla: S.
+gallery-star-key-tip = Marca para encontrar más tarde. Tecla: S.
 gallery-selected = Selección: { $count }
-gallery-compare-tip = Compara ambas en el visor, con un separador o lado a lado. Tecla: C
+gallery-compare-tip = Compara ambas en el visor, con un separador o lado a lado. Tecla: C.
 gallery-compare = Comparar
 gallery-deselect-tip = Las conserva todas y no selecciona ninguna.
 gallery-deselect = Deseleccionar
@@ -200,18 +200,18 @@ gallery-trashed-tip = Se puede devolver a su sitio desde la Papelera.
 gallery-exporting = Exportando { $number } de { $count }…
 gallery-not-exported =
     { $count ->
-        [one] No se pudo exportar { $count } imagen
-       *[other] No se pudieron exportar { $count } imágenes
+        [one] No se pudo exportar { $count } archivo
+       *[other] No se pudieron exportar { $count } archivos
     }
 gallery-exported =
     { $count ->
-        [one] { $count } imagen exportada
-       *[other] { $count } imágenes exportadas
+        [one] { $count } archivo exportado
+       *[other] { $count } archivos exportados
     }
 gallery-export-clips =
     { $count ->
-        [one] { $count } clip omitido. Exporte los clips desde el visor.
-       *[other] { $count } clips omitidos. Exporte los clips desde el visor.
+        [one] { $count } clip se copia tal cual, con los ajustes que contiene.
+       *[other] { $count } clips se copian tal cual, con los ajustes que contienen.
     }
 gallery-trash-gone = ya no está en la papelera
 gallery-trash-put-back = devuélvalo a su sitio desde la Papelera
@@ -224,10 +224,10 @@ gallery-marks-newer = lo escribió una versión más reciente de Sluice
 
 ## Exportación
 
-gallery-export-images =
+gallery-export-files =
     { $count ->
-        [one] Exportar { $count } imagen
-       *[other] Exportar { $count } imágenes
+        [one] Exportar { $count } archivo
+       *[other] Exportar { $count } archivos
     }
 gallery-export-format = Formato
 gallery-export-quality = Calidad

@@ -90,6 +90,12 @@ reason-stage-interpolate = interpolación
 reason-stage-make-maps = creación de mapas
 reason-stage-detect = detección
 reason-stage-write = escribir
+reason-stage-high-noise = mucho ruido
+reason-stage-low-noise = poco ruido
+reason-stage-refine = refinado
+reason-stage-denoise-again = otra vez denoising
+reason-stage-prior = prior
+reason-stage-decoder = decodificador
 
 ## Mapas
 
@@ -97,3 +103,24 @@ reason-maps-depth = mapas de profundidad
 reason-maps-pose = poses
 reason-maps-segments = segmentos
 reason-maps-soft-edge = bordes suaves
+
+## Cambios del plan durante una ejecución
+
+reason-ran-out = Se agotó la memoria ({ $needed } necesarios, { $allowed } permitidos). Ahora: { $changes }
+reason-now-fewer-stay = { $stay } en vez de { $stayed } bloques del { $role } se quedan en el dispositivo
+reason-now-fewer-stay-more = { $stay } en vez de { $stayed } bloques del { $role } se quedan en el dispositivo, { $more }
+reason-now-enlarged = la imagen se amplía en teselas de { $width }×{ $height } píxeles
+reason-now-enlarged-more = la imagen se amplía en teselas de { $width }×{ $height } píxeles, { $more }
+reason-now-interpolated = los fotogramas se interpolan en teselas de { $width }×{ $height } píxeles
+reason-now-interpolated-more = los fotogramas se interpolan en teselas de { $width }×{ $height } píxeles, { $more }
+reason-now-decoded = la imagen se decodifica en teselas de { $width }×{ $height } latentes
+reason-now-decoded-more = la imagen se decodifica en teselas de { $width }×{ $height } latentes, { $more }
+reason-now-windows = las ventanas del clip se calculan una tras otra
+reason-now-windows-more = las ventanas del clip se calculan una tras otra, { $more }
+reason-now-fewer-slots = los bloques van en streaming por { $slots } ranuras en vez de { $before }
+reason-now-fewer-slots-more = los bloques van en streaming por { $slots } ranuras en vez de { $before }, { $more }
+reason-now-smaller-pieces = los pesos se cargan en trozos más pequeños
+reason-timings-one = Los tiempos del primer paso cambiaron el lugar de 1 bloque
+reason-timings = Los tiempos del primer paso cambiaron el lugar de { $blocks } bloques
+reason-driver-moved = El controlador movió { $memory } de la memoria de la GPU a la RAM, lo que ralentiza cada paso. Ponga «CUDA - Sysmem Fallback Policy» en «Prefer No Sysmem Fallback» en el Panel de control de NVIDIA, o permita menos VRAM
+reason-slow-link = Este equipo copia { $measured } y el enlace simulado { $simulated }: los pasos que lo esperan tardan más que en la GPU

@@ -61,6 +61,13 @@ side-panel-snippet-keep-selected = Guardar las palabras seleccionadas
 side-panel-snippet-keep-prompt = Guardar el prompt
 side-panel-snippet-keep-tip = Añade las palabras a los fragmentos.
 side-panel-snippet-undo-tip = Guarda el fragmento de nuevo.
+side-panel-negative-snippets = Preajustes negativos
+side-panel-negative-snippets-tip = Palabras que guarda para volver a evitar lo mismo.
+side-panel-negative-snippets-nothing = Aún no hay preajustes negativos. Escriba qué hay que evitar y guárdelo.
+side-panel-negative-snippet-delete = Eliminar el preajuste negativo { $words }
+side-panel-negative-snippet-keep-prompt = Guardar el prompt negativo
+side-panel-negative-snippet-keep-tip = Añade las palabras a los preajustes negativos.
+side-panel-negative-snippet-undo-tip = Guarda el preajuste negativo de nuevo.
 
 ## Preajustes
 
@@ -154,6 +161,9 @@ side-panel-control = Control
 side-panel-control-remove = Quitar el control
 side-panel-control-strength = Fuerza del control
 side-panel-control-strength-tip = Con qué fidelidad sigue el resultado al clip de control y a las referencias. 1 es como se entrenó.
+side-panel-control-preprocessor-tip = Lo que primero se saca de cada fotograma. Ninguno si ya son mapas.
+side-panel-control-start-tip = La fracción de los pasos antes de la cual el clip no actúa.
+side-panel-control-end-tip = La fracción de los pasos después de la cual el clip ya no actúa.
 side-panel-control-mask-tip = Lo blanco se genera, lo negro queda como en el clip de control. Un clip, o una imagen para todos los fotogramas.
 side-panel-control-mask = Máscara de control
 side-panel-control-mask-remove = Quitar la máscara de control
@@ -403,3 +413,4 @@ side-panel-style-save = Guardar estilo
 side-panel-style-save-tip = Guarda el prompt y el prompt negativo como estilo, en lugar del que tenga este nombre.
 side-panel-style-delete = Eliminar el estilo { $name }
 side-panel-style-undo-tip = Vuelve a guardar el estilo.
+side-panel-trash-undo-tip = Recupera el archivo de la papelera.

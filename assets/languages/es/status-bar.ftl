@@ -26,12 +26,13 @@ status-bar-traffic-tip = La velocidad a la que los pesos llegan al dispositivo, 
 
 ## Hardware
 
-status-bar-cpu-tip = { $name }, { $threads } hilos
+status-bar-cpu-tip = { $name }, { $threads } hilos.
 status-bar-ram-tip = Sluice usa { $memory }
 status-bar-ram-tip-limited = Sluice usa { $memory }; limitado a { $limit } por { $cause }
 status-bar-gpu-tip = { $name }, ocupada al { $load }
 status-bar-gpu-tip-degrees = { $name }, ocupada al { $load }, { $degrees } °C
 status-bar-no-gpu = Sin GPU NVIDIA
+status-bar-no-gpu-tip = Sluice calcula en GPU NVIDIA o, si no hay, en la CPU. Las GPU de AMD, Intel y Apple todavía no sirven para calcular.
 status-bar-upscaling = Ampliando
 status-bar-interpolating = Interpolando fotogramas
 status-bar-preprocessing = Creando mapas

@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = Muestra cómo una ejecución usa la memoria a lo largo del tiempo.
 top-bar-plan-tip = Muestra cómo cabe el modelo en la memoria, y permite cambiarlo.
-top-bar-gallery-tip = Recorre todo lo que se ha generado. Tecla: G
+top-bar-gallery-tip = Recorre todo lo que se ha generado. Tecla: G.
 
 ## Modelos
 

@@ -3,13 +3,13 @@
 upscale-title = Ampliar { $count } archivos
 upscale-title-one = Ampliar { $name }
 upscale-model = Upscaler
-upscale-model-tip = La red que amplía
+upscale-model-tip = La red que amplía.
 upscale-open = Elegir un archivo…
-upscale-open-tip = Usar un upscaler propio: un archivo .safetensors de ESRGAN, Real-ESRGAN Compact, SPAN, DAT o RealPLKSR
+upscale-open-tip = Usar un upscaler propio: un archivo .safetensors de ESRGAN, Real-ESRGAN Compact, SPAN, DAT o RealPLKSR.
 upscale-scale = Factor
 upscale-start = Ampliar
-upscale-start-tip = Se pone en la cola como otros trabajos
-upscale-cancel-tip = No amplía nada
+upscale-start-tip = Se pone en la cola como otros trabajos.
+upscale-cancel-tip = No amplía nada.
 upscale-reading = Leyendo los archivos…
 upscale-asking = Calculando lo que necesita…
 upscale-more-refused = { $count } archivos más no se pueden ampliar

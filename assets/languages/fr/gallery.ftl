@@ -4,7 +4,7 @@
 
 gallery-title = Galerie
 gallery-close = Fermer la galerie
-gallery-close-tip = Revient à l'image. Touche : Échap
+gallery-close-tip = Revient à l'image. Touche : Échap.
 gallery-thumbnail-size = Taille des miniatures
 gallery-thumbnail-size-tip = La taille des miniatures.
 gallery-search-hint = Chercher des prompts, modèles, LoRA, graines, étiquettes, collections
@@ -57,7 +57,7 @@ gallery-folder-open = Ouvrir { $path }
 gallery-folder-add = Ajouter un dossier…
 gallery-folder-add-tip = Affiche aussi les images d'un autre dossier, par exemple celui d'un autre programme.
 gallery-folders-read = Relire les dossiers
-gallery-folders-read-tip = Trouve ce que d'autres programmes ont modifié. Touche : F5
+gallery-folders-read-tip = Trouve ce que d'autres programmes ont modifié. Touche : F5.
 gallery-when-always = Toutes les dates
 gallery-when-today = Aujourd'hui
 gallery-when-week = 7 derniers jours
@@ -76,7 +76,7 @@ gallery-broken = Impossible d'afficher ce fichier : { $reason }
 gallery-unstar-spoken = Retirer l'étoile de { $name }
 gallery-star-spoken = Mettre une étoile à { $name }
 gallery-unstar-tip = Retire l'étoile.
-gallery-star-here-tip = Marque d'une étoile. Touche : S
+gallery-star-here-tip = Marque d'une étoile. Touche : S.
 gallery-reading = Lecture de vos images…
 gallery-reading-tip = Elles apparaissent dès qu'elles sont lues.
 gallery-nothing-found = Aucun résultat
@@ -94,7 +94,7 @@ gallery-clear-search-tip = Affiche de nouveau tout.
 ## Ce que l'on peut faire des images
 
 gallery-open = Ouvrir
-gallery-open-tip = Affiche dans la visionneuse. Touche : Entrée
+gallery-open-tip = Affiche dans la visionneuse. Touche : Entrée.
 gallery-use-settings-tip = Charge le prompt, la graine et tous les autres paramètres qui ont créé cette image.
 gallery-use-settings = Utiliser les paramètres
 gallery-copy-prompt = Copier le prompt
@@ -110,7 +110,7 @@ gallery-use-as-clip = Utiliser comme clip d'entrée
 gallery-use-as-clip-tip = Part de ce clip pour le prochain.
 gallery-export-ask-tip = Écrit des copies en PNG, JPEG ou WebP, avec ou sans paramètres. Touche : Ctrl+E
 gallery-export-ask = Exporter…
-gallery-trash-tip = Supprime, avec retour possible. Touche : Suppr
+gallery-trash-tip = Supprime, avec retour possible. Touche : Suppr.
 gallery-trash = Mettre à la corbeille
 gallery-unstar = Retirer l'étoile
 gallery-star = Étoile
@@ -123,10 +123,10 @@ gallery-nothing-selected-click = Un clic sur une image affiche ses paramètres, 
 gallery-nothing-selected-several = Ctrl ou Maj avec un clic en sélectionne plusieurs. Un clic droit montre ce qu'on peut en faire.
 gallery-prompt = Prompt
 gallery-starred = Avec étoile
-gallery-starred-key-tip = Retire l'étoile. Touche : S
-gallery-star-key-tip = Marque pour retrouver plus tard. Touche : S
+gallery-starred-key-tip = Retire l'étoile. Touche : S.
+gallery-star-key-tip = Marque pour retrouver plus tard. Touche : S.
 gallery-selected = Sélection : { $count }
-gallery-compare-tip = Compare les deux dans la visionneuse, avec un séparateur ou côte à côte. Touche : C
+gallery-compare-tip = Compare les deux dans la visionneuse, avec un séparateur ou côte à côte. Touche : C.
 gallery-compare = Comparer
 gallery-deselect-tip = Les garde toutes et n'en sélectionne aucune.
 gallery-deselect = Désélectionner
@@ -200,18 +200,18 @@ gallery-trashed-tip = « Remettre » dans la Corbeille restaure.
 gallery-exporting = Exportation { $number } sur { $count }…
 gallery-not-exported =
     { $count ->
-        [one] { $count } image n'a pas pu être exportée
-       *[other] { $count } images n'ont pas pu être exportées
+        [one] Impossible d'exporter { $count } fichier
+       *[other] Impossible d'exporter { $count } fichiers
     }
 gallery-exported =
     { $count ->
-        [one] { $count } image exportée
-       *[other] { $count } images exportées
+        [one] { $count } fichier exporté
+       *[other] { $count } fichiers exportés
     }
 gallery-export-clips =
     { $count ->
-        [one] { $count } clip ignoré. Exportez les clips depuis la visionneuse.
-       *[other] { $count } clips ignorés. Exportez les clips depuis la visionneuse.
+        [one] { $count } clip est copié tel quel, avec les paramètres qu'il contient.
+       *[other] { $count } clips sont copiés tels quels, avec les paramètres qu'ils contiennent.
     }
 gallery-trash-gone = il n'est plus dans la corbeille
 gallery-trash-put-back = choisissez « Remettre » dans la Corbeille
@@ -224,10 +224,10 @@ gallery-marks-newer = une version plus récente de Sluice l'a écrit
 
 ## Exportation
 
-gallery-export-images =
+gallery-export-files =
     { $count ->
-        [one] Exporter { $count } image
-       *[other] Exporter { $count } images
+        [one] Exporter { $count } fichier
+       *[other] Exporter { $count } fichiers
     }
 gallery-export-format = Format
 gallery-export-quality = Qualité
@@ -241,7 +241,7 @@ gallery-export = Exporter
 gallery-export-tip = Écrit les fichiers ; ceux qui existent restent.
 gallery-export-folder = Choisir un dossier…
 gallery-export-folder-tip = Où les fichiers sont écrits.
-gallery-export-cancel-tip = Touche : Échap
+gallery-export-cancel-tip = Touche : Échap.
 gallery-export-advice = Choisissez un autre dossier ou libérez de l'espace disque.
 gallery-export-name-advice = Modifiez le nom de fichier.
 gallery-upscale = Agrandir…

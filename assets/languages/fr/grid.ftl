@@ -17,11 +17,14 @@ grid-advice-prompt = Séparés par des virgules. Les premiers mots sont remplac�
 grid-advice-lora = Séparés par des virgules. S'il y a plusieurs LoRA, commencez par en nommer un : ink: 0.5, 1
 grid-advice-added = Des noms séparés par des virgules, un par image. none n’ajoute rien.
 grid-advice-names = Séparés par des virgules. Par exemple { $example }.
+grid-advice-models = Chemins de modèles, séparés par des virgules. Le bouton à côté prend ceux de votre bibliothèque qui créent des images.
+grid-example-models = chemins de modèles, séparés par des virgules
+grid-example-words = renard, loup, ours : le premier est remplacé par les autres
 grid-advice-numbers = Séparés par des virgules. 1-5 compte de 1 à 5, 1-10 (+2) avance de 2 en 2, et 1-10 [4] a 4 valeurs.
 grid-choose = Choisissez ce qui varie.
 grid-generate = Générer la grille
 grid-generate-tip = Met toutes ses images en file d'attente. Touche : Ctrl+Entrée
-grid-cancel-tip = Touche : Échap
+grid-cancel-tip = Touche : Échap.
 grid-summary =
     { $count ->
         [one] { $count } image · { $sides }

@@ -90,6 +90,12 @@ reason-stage-interpolate = interpolation
 reason-stage-make-maps = création de cartes
 reason-stage-detect = détection
 reason-stage-write = écriture
+reason-stage-high-noise = bruit fort
+reason-stage-low-noise = bruit faible
+reason-stage-refine = affinage
+reason-stage-denoise-again = nouveau débruitage
+reason-stage-prior = prior
+reason-stage-decoder = décodeur
 
 ## Cartes
 
@@ -97,3 +103,24 @@ reason-maps-depth = cartes de profondeur
 reason-maps-pose = poses
 reason-maps-segments = segments
 reason-maps-soft-edge = contours doux
+
+## Changements du plan pendant un calcul
+
+reason-ran-out = La mémoire n’a pas suffi ({ $needed } nécessaires, { $allowed } autorisés). Désormais, { $changes }
+reason-now-fewer-stay = dans { $role }, { $stay } blocs au lieu de { $stayed } restent sur l’appareil
+reason-now-fewer-stay-more = dans { $role }, { $stay } blocs au lieu de { $stayed } restent sur l’appareil, { $more }
+reason-now-enlarged = l’image est agrandie par tuiles de { $width }×{ $height } pixels
+reason-now-enlarged-more = l’image est agrandie par tuiles de { $width }×{ $height } pixels, { $more }
+reason-now-interpolated = les images sont interpolées par tuiles de { $width }×{ $height } pixels
+reason-now-interpolated-more = les images sont interpolées par tuiles de { $width }×{ $height } pixels, { $more }
+reason-now-decoded = l’image est décodée par tuiles de { $width }×{ $height } latents
+reason-now-decoded-more = l’image est décodée par tuiles de { $width }×{ $height } latents, { $more }
+reason-now-windows = les fenêtres du clip sont calculées l’une après l’autre
+reason-now-windows-more = les fenêtres du clip sont calculées l’une après l’autre, { $more }
+reason-now-fewer-slots = les blocs passent en streaming par { $slots } emplacements au lieu de { $before }
+reason-now-fewer-slots-more = les blocs passent en streaming par { $slots } emplacements au lieu de { $before }, { $more }
+reason-now-smaller-pieces = les poids sont chargés en plus petits morceaux
+reason-timings-one = Les durées de la première étape ont changé la place de 1 bloc
+reason-timings = Les durées de la première étape ont changé la place de { $blocks } blocs
+reason-driver-moved = Le pilote a déplacé { $memory } de la mémoire du GPU vers la RAM, ce qui ralentit chaque étape. Réglez « CUDA - Sysmem Fallback Policy » sur « Prefer No Sysmem Fallback » dans le panneau de configuration NVIDIA, ou autorisez moins de VRAM
+reason-slow-link = Cet ordinateur copie { $measured }, le lien simulé { $simulated } : les étapes qui l’attendent durent plus longtemps que sur le GPU

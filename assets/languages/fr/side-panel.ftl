@@ -61,6 +61,13 @@ side-panel-snippet-keep-selected = Garder les mots sélectionnés
 side-panel-snippet-keep-prompt = Garder le prompt
 side-panel-snippet-keep-tip = Ajoute les mots aux extraits.
 side-panel-snippet-undo-tip = Garde de nouveau l’extrait.
+side-panel-negative-snippets = Préréglages négatifs
+side-panel-negative-snippets-tip = Des mots que vous gardez pour éviter de nouveau les mêmes choses.
+side-panel-negative-snippets-nothing = Aucun préréglage négatif pour l’instant. Écrivez ce qu’il faut éviter et gardez-le.
+side-panel-negative-snippet-delete = Supprimer le préréglage négatif { $words }
+side-panel-negative-snippet-keep-prompt = Garder le prompt négatif
+side-panel-negative-snippet-keep-tip = Ajoute les mots aux préréglages négatifs.
+side-panel-negative-snippet-undo-tip = Garde de nouveau le préréglage négatif.
 
 ## Préréglages
 
@@ -154,6 +161,9 @@ side-panel-control = Contrôle
 side-panel-control-remove = Retirer le contrôle
 side-panel-control-strength = Force du contrôle
 side-panel-control-strength-tip = À quel point le résultat suit le clip de contrôle et les références. 1 : comme à l'entraînement.
+side-panel-control-preprocessor-tip = Ce qui est d’abord tiré de chaque image du clip. Aucun si ce sont déjà des cartes.
+side-panel-control-start-tip = La fraction des étapes avant laquelle le clip n’agit pas.
+side-panel-control-end-tip = La fraction des étapes après laquelle le clip n’agit plus.
 side-panel-control-mask-tip = Le blanc est généré, le noir reste comme dans le clip de contrôle. Un clip, ou une image pour toutes les frames.
 side-panel-control-mask = Masque de contrôle
 side-panel-control-mask-remove = Retirer le masque de contrôle
@@ -403,3 +413,4 @@ side-panel-style-save = Enregistrer le style
 side-panel-style-save-tip = Enregistre le prompt et le prompt négatif comme style, à la place de celui de ce nom.
 side-panel-style-delete = Supprimer le style { $name }
 side-panel-style-undo-tip = Enregistre de nouveau le style.
+side-panel-trash-undo-tip = Reprend le fichier de la corbeille.

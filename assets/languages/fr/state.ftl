@@ -56,6 +56,7 @@ state-generation-failed = La génération a échoué
 state-model-not-opened = Impossible d'ouvrir ce modèle
 state-went-wrong = Une erreur s'est produite
 state-snippet-deleted = Extrait supprimé : { $words }
+state-negative-snippet-deleted = Préréglage négatif supprimé : { $words }
 state-job-edited = Paramètres d'une tâche, retirée de la file d'attente
 state-job-goes-back = Générer la remet à sa place, avec ces paramètres.
 state-style-deleted = Style { $name } supprimé

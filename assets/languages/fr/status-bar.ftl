@@ -26,12 +26,13 @@ status-bar-traffic-tip = La vitesse à laquelle les poids arrivent sur l'apparei
 
 ## Matériel
 
-status-bar-cpu-tip = { $name }, { $threads } threads
+status-bar-cpu-tip = { $name }, { $threads } threads.
 status-bar-ram-tip = Sluice utilise { $memory }
 status-bar-ram-tip-limited = Sluice utilise { $memory } ; limité à { $limit } par { $cause }
 status-bar-gpu-tip = { $name }, occupé à { $load }
 status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
+status-bar-no-gpu-tip = Sluice calcule sur les GPU NVIDIA, sinon sur le CPU. Les GPU d'AMD, d'Intel et d'Apple ne peuvent pas encore servir au calcul.
 status-bar-upscaling = Agrandissement
 status-bar-interpolating = Interpolation d’images
 status-bar-preprocessing = Création des cartes

@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = Montre comment une exécution utilise la mémoire au fil du temps.
 top-bar-plan-tip = Montre comment le modèle tient en mémoire, et permet de le changer.
-top-bar-gallery-tip = Parcourt tout ce qui a été généré. Touche : G
+top-bar-gallery-tip = Parcourt tout ce qui a été généré. Touche : G.
 
 ## Modèles
 

@@ -3,13 +3,13 @@
 upscale-title = Agrandir { $count } fichiers
 upscale-title-one = Agrandir { $name }
 upscale-model = Upscaler
-upscale-model-tip = Le réseau qui agrandit
+upscale-model-tip = Le réseau qui agrandit.
 upscale-open = Choisir un fichier…
-upscale-open-tip = Utiliser votre propre upscaler : un fichier .safetensors d'ESRGAN, de Real-ESRGAN Compact, de SPAN, de DAT ou de RealPLKSR
+upscale-open-tip = Utiliser votre propre upscaler : un fichier .safetensors d'ESRGAN, de Real-ESRGAN Compact, de SPAN, de DAT ou de RealPLKSR.
 upscale-scale = Facteur
 upscale-start = Agrandir
-upscale-start-tip = Met dans la file d'attente, comme les autres tâches
-upscale-cancel-tip = N'agrandit rien
+upscale-start-tip = Met dans la file d'attente, comme les autres tâches.
+upscale-cancel-tip = N'agrandit rien.
 upscale-reading = Lecture des fichiers…
 upscale-asking = Calcul de ce que cela demande…
 upscale-more-refused = { $count } autres fichiers ne peuvent pas être agrandis

@@ -41,7 +41,7 @@ gallery-folder-open = { $path } を開く
 gallery-folder-add = フォルダーを追加…
 gallery-folder-add-tip = ほかのプログラムのものなど、別のフォルダーの画像も表示します。
 gallery-folders-read = フォルダーを読み直す
-gallery-folders-read-tip = ほかのプログラムによる変更を探します。キー: F5
+gallery-folders-read-tip = ほかのプログラムによる変更を探します。キー: F5。
 gallery-when-always = 全期間
 gallery-when-today = 今日
 gallery-when-week = 過去 7 日間
@@ -60,7 +60,7 @@ gallery-broken = このファイルは表示できません: { $reason }
 gallery-unstar-spoken = { $name } のスターを外す
 gallery-star-spoken = { $name } にスターを付ける
 gallery-unstar-tip = スターを外します。
-gallery-star-here-tip = スターを付けます。キー: S
+gallery-star-here-tip = スターを付けます。キー: S。
 gallery-reading = 画像を読み込み中…
 gallery-reading-tip = 読み込み次第表示されます。
 gallery-nothing-found = 見つかりませんでした
@@ -74,7 +74,7 @@ gallery-clear-search-tip = すべてを再び表示します。
 ## What can be done with images
 
 gallery-open = 開く
-gallery-open-tip = ビューアーに表示します。キー: Enter
+gallery-open-tip = ビューアーに表示します。キー: Enter。
 gallery-use-settings-tip = この画像を作ったプロンプト、シード、その他すべての設定を読み込みます。
 gallery-use-settings = 設定を使う
 gallery-copy-prompt = プロンプトをコピー
@@ -90,7 +90,7 @@ gallery-use-as-clip = 入力動画に使う
 gallery-use-as-clip-tip = この動画から次の動画を作ります。
 gallery-export-ask-tip = PNG、JPEG、WebP のコピーを、設定の有無を選んで書き出します。キー: Ctrl+E
 gallery-export-ask = 書き出す…
-gallery-trash-tip = 削除します。元に戻せます。キー: Del
+gallery-trash-tip = 削除します。元に戻せます。キー: Del。
 gallery-trash = ゴミ箱に移動
 gallery-unstar = スターを外す
 gallery-star = スターを付ける
@@ -103,10 +103,10 @@ gallery-nothing-selected-click = 画像をクリックすると設定が表示�
 gallery-nothing-selected-several = Ctrl または Shift を押しながらクリックすると複数選択できます。右クリックでできることが表示されます。
 gallery-prompt = プロンプト
 gallery-starred = スター付き
-gallery-starred-key-tip = スターを外します。キー: S
-gallery-star-key-tip = 後で見つけられるように印を付けます。キー: S
+gallery-starred-key-tip = スターを外します。キー: S。
+gallery-star-key-tip = 後で見つけられるように印を付けます。キー: S。
 gallery-selected = { $count } 件を選択中
-gallery-compare-tip = 両方をビューアーで、仕切りまたは横並びで比較します。キー: C
+gallery-compare-tip = 両方をビューアーで、仕切りまたは横並びで比較します。キー: C。
 gallery-compare = 比較
 gallery-deselect-tip = すべてを残し、選択を解除します。
 gallery-deselect = 選択を解除
@@ -162,9 +162,9 @@ gallery-trashed-one = { $name } をゴミ箱に移動しました
 gallery-trashed = { $count } 件のファイルをゴミ箱に移動しました
 gallery-trashed-tip = ゴミ箱の「戻す」で元に戻せます。
 gallery-exporting = { $count } 枚中 { $number } 枚目を書き出し中…
-gallery-not-exported = { $count } 枚の画像を書き出せませんでした
-gallery-exported = { $count } 枚の画像を書き出しました
-gallery-export-clips = { $count } 本の動画を除きました。動画はビューアーから書き出してください。
+gallery-not-exported = { $count } 件のファイルを書き出せませんでした
+gallery-exported = { $count } 件のファイルを書き出しました
+gallery-export-clips = { $count } 本の動画は、中の設定も含めてそのままコピーされます。
 gallery-trash-gone = すでにゴミ箱にありません
 gallery-trash-put-back = ゴミ箱の「戻す」を選んでください
 gallery-trash-advice = このファイルはファイルマネージャーで操作してください。
@@ -176,7 +176,7 @@ gallery-marks-newer = 新しいバージョンの Sluice が書いたもので�
 
 ## Export
 
-gallery-export-images = { $count } 枚の画像を書き出す
+gallery-export-files = { $count } 件のファイルを書き出す
 gallery-export-format = 形式
 gallery-export-quality = 品質
 gallery-export-quality-tip = 高いほど元の画像に近く、ファイルが大きくなります。
@@ -193,9 +193,9 @@ gallery-export-cancel-tip = キー: Esc
 gallery-export-advice = 別のフォルダーを選ぶか、ディスクの空きを増やしてください。
 gallery-export-name-advice = ファイル名を変更してください。
 gallery-upscale = 拡大…
-gallery-upscale-tip = 選択したものをすべて拡大する
+gallery-upscale-tip = 選択したものをすべて拡大する。
 gallery-interpolate = フレーム補間…
-gallery-interpolate-tip = 選択したクリップの動きをすべて滑らかにする
+gallery-interpolate-tip = 選択したクリップの動きをすべて滑らかにする。
 
 ## 画像に含まれる設定の名前
 

@@ -1,17 +1,17 @@
 ### Hires fix：画像を拡大して、もう一度ノイズ除去します。
 
 hires-title = Hires fix
-hires-title-tip = モデルの学習サイズより大きい画像のために
+hires-title-tip = モデルの学習サイズより大きい画像のために。
 hires-on = 拡大してもう一度ノイズ除去
 hires-on-tip = 上のサイズで生成し、拡大して、もう一度ノイズ除去します。
 hires-scale = 倍率
-hires-scale-tip = 幅と高さを何倍にするか
+hires-scale-tip = 幅と高さを何倍にするか。
 hires-strength = 強度
 hires-strength-tip = 2 回目でどれだけ変えるか。Latent では約 0.5 以上が必要です。
 hires-steps = 独自のステップ数
 hires-steps-tip = 2 回目のステップ数。強度に応じて一部を省きます。指定しなければ 1 回目と同じです。
 hires-upscaler = アップスケーラー
-hires-upscaler-tip = 2 回の間に画像を拡大するもの
+hires-upscaler-tip = 2 回の間に画像を拡大するもの。
 hires-latent = Latent
 hires-result = { $before } から { $after } へ
 hires-in-force = Hires fix × { $scale } · { $strength }

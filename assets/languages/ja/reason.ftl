@@ -90,6 +90,12 @@ reason-stage-interpolate = フレーム補間
 reason-stage-make-maps = マップの作成
 reason-stage-detect = 検出
 reason-stage-write = 執筆
+reason-stage-high-noise = 高ノイズ
+reason-stage-low-noise = 低ノイズ
+reason-stage-refine = リファイン
+reason-stage-denoise-again = 再ノイズ除去
+reason-stage-prior = プライアー
+reason-stage-decoder = デコーダー
 
 ## マップ
 
@@ -97,3 +103,24 @@ reason-maps-depth = 深度マップ
 reason-maps-pose = ポーズ
 reason-maps-segments = セグメント
 reason-maps-soft-edge = 柔らかい輪郭
+
+## 実行中の計画の変更
+
+reason-ran-out = メモリが足りませんでした（必要 { $needed }、使用可能 { $allowed }）。現在: { $changes }
+reason-now-fewer-stay = { $role }のブロックは { $stayed } 個ではなく { $stay } 個がデバイスに残ります
+reason-now-fewer-stay-more = { $role }のブロックは { $stayed } 個ではなく { $stay } 個がデバイスに残ります、{ $more }
+reason-now-enlarged = 画像は { $width }×{ $height } ピクセルのタイルに分けて拡大されます
+reason-now-enlarged-more = 画像は { $width }×{ $height } ピクセルのタイルに分けて拡大されます、{ $more }
+reason-now-interpolated = フレームは { $width }×{ $height } ピクセルのタイルに分けて補間されます
+reason-now-interpolated-more = フレームは { $width }×{ $height } ピクセルのタイルに分けて補間されます、{ $more }
+reason-now-decoded = 画像は潜在空間で { $width }×{ $height } のタイルに分けてデコードされます
+reason-now-decoded-more = 画像は潜在空間で { $width }×{ $height } のタイルに分けてデコードされます、{ $more }
+reason-now-windows = 動画のウィンドウは 1 つずつ計算されます
+reason-now-windows-more = 動画のウィンドウは 1 つずつ計算されます、{ $more }
+reason-now-fewer-slots = ブロックは { $before } 個ではなく { $slots } 個のスロットでストリーミングされます
+reason-now-fewer-slots-more = ブロックは { $before } 個ではなく { $slots } 個のスロットでストリーミングされます、{ $more }
+reason-now-smaller-pieces = 重みはより小さく分けて読み込まれます
+reason-timings-one = 最初のステップの所要時間をもとに、1 ブロックの配置を変えました
+reason-timings = 最初のステップの所要時間をもとに、{ $blocks } ブロックの配置を変えました
+reason-driver-moved = ドライバーが GPU のメモリのうち { $memory } を RAM に移したため、各ステップが遅くなっています。NVIDIA コントロールパネルで「CUDA - Sysmem Fallback Policy」を「Prefer No Sysmem Fallback」に設定するか、VRAM の上限を下げてください
+reason-slow-link = このコンピューターの転送速度は { $measured }、模擬する接続は { $simulated } です。転送を待つステップは GPU の場合より長くかかります

@@ -61,6 +61,13 @@ side-panel-snippet-keep-selected = 選択した語句を保存
 side-panel-snippet-keep-prompt = プロンプトを保存
 side-panel-snippet-keep-tip = 語句をスニペットに追加します。
 side-panel-snippet-undo-tip = スニペットを元に戻します。
+side-panel-negative-snippets = ネガティブプリセット
+side-panel-negative-snippets-tip = 同じものを再び避けるために保存した語句です。
+side-panel-negative-snippets-nothing = ネガティブプリセットはまだありません。避けたい内容を書いて保存してください。
+side-panel-negative-snippet-delete = ネガティブプリセット「{ $words }」を削除
+side-panel-negative-snippet-keep-prompt = ネガティブプロンプトを保存
+side-panel-negative-snippet-keep-tip = 語句をネガティブプリセットに追加します。
+side-panel-negative-snippet-undo-tip = ネガティブプリセットを元に戻します。
 
 ## Presets
 
@@ -154,6 +161,9 @@ side-panel-control = コントロール
 side-panel-control-remove = コントロールを外す
 side-panel-control-strength = コントロール強度
 side-panel-control-strength-tip = 結果がコントロール動画と参照画像にどれだけ従うか。1 は学習時の強さです。
+side-panel-control-preprocessor-tip = 各フレームから最初に何を作るか。すでにマップなら「なし」を選びます。
+side-panel-control-start-tip = ステップ全体のうち、この割合より前では動画は効きません。
+side-panel-control-end-tip = ステップ全体のうち、この割合より後では動画は効きません。
 side-panel-control-mask-tip = 白い部分を生成し、黒い部分はコントロール動画のまま残します。動画か、全フレーム共通の画像です。
 side-panel-control-mask = コントロールマスク
 side-panel-control-mask-remove = コントロールマスクを外す
@@ -390,3 +400,4 @@ side-panel-style-save = スタイルを保存
 side-panel-style-save-tip = プロンプトとネガティブプロンプトをスタイルとして保存します。同名のものは置き換えます。
 side-panel-style-delete = スタイル { $name } を削除
 side-panel-style-undo-tip = スタイルを再び保存します。
+side-panel-trash-undo-tip = ファイルをゴミ箱から戻します。

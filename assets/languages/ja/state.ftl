@@ -48,6 +48,7 @@ state-generation-failed = 生成に失敗しました
 state-model-not-opened = このモデルを開けませんでした
 state-went-wrong = 問題が発生しました
 state-snippet-deleted = スニペットを削除しました: { $words }
+state-negative-snippet-deleted = ネガティブプリセットを削除しました: { $words }
 state-job-edited = キューから外したジョブの設定
 state-job-goes-back = 「生成」を押すと、この設定で元の順番に戻ります。
 state-style-deleted = スタイル { $name } を削除しました

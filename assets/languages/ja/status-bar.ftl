@@ -26,12 +26,13 @@ status-bar-traffic-tip = 重みがデバイスに届く速さ、デバイスが�
 
 ## Hardware
 
-status-bar-cpu-tip = { $name }、{ $threads } スレッド
+status-bar-cpu-tip = { $name }、{ $threads } スレッド。
 status-bar-ram-tip = Sluice の使用量 { $memory }
 status-bar-ram-tip-limited = Sluice の使用量 { $memory }。{ $cause } により { $limit } に制限されています
 status-bar-gpu-tip = { $name }、使用率 { $load }
 status-bar-gpu-tip-degrees = { $name }、使用率 { $load }、{ $degrees } °C
 status-bar-no-gpu = NVIDIA GPU なし
+status-bar-no-gpu-tip = Sluice は NVIDIA GPU で計算し、なければ CPU で計算します。AMD、Intel、Apple の GPU での計算にはまだ対応していません。
 status-bar-upscaling = 拡大中
 status-bar-interpolating = フレームを補間中
 status-bar-preprocessing = マップを作成中

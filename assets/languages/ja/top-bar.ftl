@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = 実行中のメモリ使用量の推移を表示します。
 top-bar-plan-tip = モデルがメモリにどう収まるかを表示し、変更します。
-top-bar-gallery-tip = 生成したものをすべて見られます。キー: G
+top-bar-gallery-tip = 生成したものをすべて見られます。キー: G。
 
 ## Models
 

@@ -3,13 +3,13 @@
 upscale-title = { $count } 個のファイルを拡大
 upscale-title-one = { $name } を拡大
 upscale-model = アップスケーラー
-upscale-model-tip = 拡大に使うネットワーク
+upscale-model-tip = 拡大に使うネットワーク。
 upscale-open = ファイルを選択…
-upscale-open-tip = 手持ちのアップスケーラーを使う：ESRGAN、Real-ESRGAN Compact、SPAN、DAT、RealPLKSR の .safetensors ファイル
+upscale-open-tip = 手持ちのアップスケーラーを使う：ESRGAN、Real-ESRGAN Compact、SPAN、DAT、RealPLKSR の .safetensors ファイル。
 upscale-scale = 倍率
 upscale-start = 拡大
-upscale-start-tip = ほかのジョブと同じキューに入れる
-upscale-cancel-tip = 何も拡大しない
+upscale-start-tip = ほかのジョブと同じキューに入れる。
+upscale-cancel-tip = 何も拡大しない。
 upscale-reading = ファイルを読み込み中…
 upscale-asking = 必要な時間とメモリを計算中…
 upscale-more-refused = ほかに { $count } 個のファイルは拡大できません

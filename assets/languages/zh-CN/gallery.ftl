@@ -41,7 +41,7 @@ gallery-folder-open = 打开 { $path }
 gallery-folder-add = 添加文件夹…
 gallery-folder-add-tip = 同时显示另一个文件夹中的图像，例如其他程序的文件夹。
 gallery-folders-read = 重新读取文件夹
-gallery-folders-read-tip = 查找其他程序所做的更改。快捷键：F5
+gallery-folders-read-tip = 查找其他程序所做的更改。快捷键：F5。
 gallery-when-always = 任何时间
 gallery-when-today = 今天
 gallery-when-week = 最近 7 天
@@ -60,7 +60,7 @@ gallery-broken = 无法显示这个文件：{ $reason }
 gallery-unstar-spoken = 移除 { $name } 的星标
 gallery-star-spoken = 为 { $name } 加星标
 gallery-unstar-tip = 移除星标。
-gallery-star-here-tip = 加上星标。快捷键：S
+gallery-star-here-tip = 加上星标。快捷键：S。
 gallery-reading = 正在读取你的图像…
 gallery-reading-tip = 读取后会立即显示。
 gallery-nothing-found = 未找到任何内容
@@ -74,7 +74,7 @@ gallery-clear-search-tip = 重新显示全部内容。
 ## What can be done with images
 
 gallery-open = 打开
-gallery-open-tip = 在查看器中显示。快捷键：Enter
+gallery-open-tip = 在查看器中显示。快捷键：Enter。
 gallery-use-settings-tip = 加载生成这张图像的提示词、种子和所有其他设置。
 gallery-use-settings = 使用设置
 gallery-copy-prompt = 复制提示词
@@ -90,7 +90,7 @@ gallery-use-as-clip = 用作输入视频
 gallery-use-as-clip-tip = 以这段视频为起点生成下一段视频。
 gallery-export-ask-tip = 另存为 PNG、JPEG 或 WebP 副本，可包含或不包含设置。快捷键：Ctrl+E
 gallery-export-ask = 导出…
-gallery-trash-tip = 删除，但可以恢复。快捷键：Del
+gallery-trash-tip = 删除，但可以恢复。快捷键：Del。
 gallery-trash = 移到回收站
 gallery-unstar = 移除星标
 gallery-star = 加星标
@@ -103,10 +103,10 @@ gallery-nothing-selected-click = 单击图像可查看其设置，双击可打�
 gallery-nothing-selected-several = 按住 Ctrl 或 Shift 单击可选择多张。右键单击可查看可用的操作。
 gallery-prompt = 提示词
 gallery-starred = 已加星标
-gallery-starred-key-tip = 移除星标。快捷键：S
-gallery-star-key-tip = 做个标记，方便以后查找。快捷键：S
+gallery-starred-key-tip = 移除星标。快捷键：S。
+gallery-star-key-tip = 做个标记，方便以后查找。快捷键：S。
 gallery-selected = 已选择 { $count } 项
-gallery-compare-tip = 在查看器中比较两者，使用分隔线或并排显示。快捷键：C
+gallery-compare-tip = 在查看器中比较两者，使用分隔线或并排显示。快捷键：C。
 gallery-compare = 比较
 gallery-deselect-tip = 全部保留，并取消选择。
 gallery-deselect = 取消选择
@@ -162,9 +162,9 @@ gallery-trashed-one = 已将 { $name } 移到回收站
 gallery-trashed = 已将 { $count } 个文件移到回收站
 gallery-trashed-tip = 使用废纸篓中的“放回原处”可恢复。
 gallery-exporting = 正在导出第 { $number } 张，共 { $count } 张…
-gallery-not-exported = { $count } 张图像无法导出
-gallery-exported = 已导出 { $count } 张图像
-gallery-export-clips = 已跳过 { $count } 段视频。请在查看器中导出视频。
+gallery-not-exported = { $count } 个文件无法导出
+gallery-exported = 已导出 { $count } 个文件
+gallery-export-clips = { $count } 段视频将原样复制，其中的设置也会保留。
 gallery-trash-gone = 它已不在回收站中
 gallery-trash-put-back = 请使用废纸篓中的“放回原处”
 gallery-trash-advice = 请用文件管理器处理这个文件。
@@ -176,7 +176,7 @@ gallery-marks-newer = 它由更新版本的 Sluice 写入
 
 ## Export
 
-gallery-export-images = 导出 { $count } 张图像
+gallery-export-files = 导出 { $count } 个文件
 gallery-export-format = 格式
 gallery-export-quality = 质量
 gallery-export-quality-tip = 越高越接近原图，文件也越大。
@@ -193,9 +193,9 @@ gallery-export-cancel-tip = 快捷键：Esc
 gallery-export-advice = 请选择其他文件夹，或释放一些磁盘空间。
 gallery-export-name-advice = 请更改文件名。
 gallery-upscale = 放大…
-gallery-upscale-tip = 放大所有选中的文件
+gallery-upscale-tip = 放大所有选中的文件。
 gallery-interpolate = 插帧…
-gallery-interpolate-tip = 让所有选中片段的运动更流畅
+gallery-interpolate-tip = 让所有选中片段的运动更流畅。
 
 ## 图像中的设置名称
 

@@ -1,17 +1,17 @@
 ### 高清修复：放大图像后再次去噪。
 
 hires-title = 高清修复
-hires-title-tip = 用于大于模型训练尺寸的图像
+hires-title-tip = 用于大于模型训练尺寸的图像。
 hires-on = 放大并再次去噪
 hires-on-tip = 按上面的尺寸生成，放大后再次去噪。
 hires-scale = 倍数
-hires-scale-tip = 宽和高放大到几倍
+hires-scale-tip = 宽和高放大到几倍。
 hires-strength = 重绘幅度
 hires-strength-tip = 第二遍改变多少。使用 Latent 时约需 0.5 以上。
 hires-steps = 单独的步数
 hires-steps-tip = 第二遍的步数，其中一部分会按重绘幅度省去。不设则与第一遍相同。
 hires-upscaler = 放大模型
-hires-upscaler-tip = 两遍之间用什么放大图像
+hires-upscaler-tip = 两遍之间用什么放大图像。
 hires-latent = Latent
 hires-result = { $before } 变为 { $after }
 hires-in-force = 高清修复 × { $scale } · { $strength }

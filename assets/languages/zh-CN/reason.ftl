@@ -90,6 +90,12 @@ reason-stage-interpolate = 插帧
 reason-stage-make-maps = 生成引导图
 reason-stage-detect = 检测
 reason-stage-write = 写作
+reason-stage-high-noise = 高噪声
+reason-stage-low-noise = 低噪声
+reason-stage-refine = 精修
+reason-stage-denoise-again = 再次去噪
+reason-stage-prior = 先验
+reason-stage-decoder = 解码器
 
 ## 引导图
 
@@ -97,3 +103,24 @@ reason-maps-depth = 深度图
 reason-maps-pose = 姿势
 reason-maps-segments = 分割
 reason-maps-soft-edge = 柔和边缘
+
+## 运行期间计划的变化
+
+reason-ran-out = 内存不足（需要 { $needed }，可用 { $allowed }）。现在：{ $changes }
+reason-now-fewer-stay = { $role }有 { $stay } 个块留在设备上，之前为 { $stayed } 个
+reason-now-fewer-stay-more = { $role }有 { $stay } 个块留在设备上，之前为 { $stayed } 个，{ $more }
+reason-now-enlarged = 图像以 { $width }×{ $height } 像素的分块放大
+reason-now-enlarged-more = 图像以 { $width }×{ $height } 像素的分块放大，{ $more }
+reason-now-interpolated = 插帧以 { $width }×{ $height } 像素的图块进行
+reason-now-interpolated-more = 插帧以 { $width }×{ $height } 像素的图块进行，{ $more }
+reason-now-decoded = 图像在潜空间中以 { $width }×{ $height } 的分块解码
+reason-now-decoded-more = 图像在潜空间中以 { $width }×{ $height } 的分块解码，{ $more }
+reason-now-windows = 视频的各个窗口依次计算
+reason-now-windows-more = 视频的各个窗口依次计算，{ $more }
+reason-now-fewer-slots = 块通过 { $slots } 个槽流式加载，之前为 { $before } 个
+reason-now-fewer-slots-more = 块通过 { $slots } 个槽流式加载，之前为 { $before } 个，{ $more }
+reason-now-smaller-pieces = 权重以更小的部分加载
+reason-timings-one = 根据第一步的用时，调整了 1 个块的位置
+reason-timings = 根据第一步的用时，调整了 { $blocks } 个块的位置
+reason-driver-moved = 驱动程序把 GPU 显存中的 { $memory } 移到了内存，每一步都会变慢。请在 NVIDIA 控制面板中将“CUDA - Sysmem Fallback Policy”设为“Prefer No Sysmem Fallback”，或减少允许使用的显存
+reason-slow-link = 这台电脑的传输速度为 { $measured }，模拟的连接为 { $simulated }：等待传输的步骤会比在 GPU 上更慢

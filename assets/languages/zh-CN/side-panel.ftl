@@ -61,6 +61,13 @@ side-panel-snippet-keep-selected = 保存选中的词语
 side-panel-snippet-keep-prompt = 保存提示词
 side-panel-snippet-keep-tip = 将词语添加到片段。
 side-panel-snippet-undo-tip = 重新保存该片段。
+side-panel-negative-snippets = 反向预设
+side-panel-negative-snippets-tip = 保存下来以便再次避免相同内容的词语。
+side-panel-negative-snippets-nothing = 还没有反向预设。写下要避免的内容并保存。
+side-panel-negative-snippet-delete = 删除反向预设“{ $words }”
+side-panel-negative-snippet-keep-prompt = 保存反向提示词
+side-panel-negative-snippet-keep-tip = 将词语添加到反向预设。
+side-panel-negative-snippet-undo-tip = 重新保存该反向预设。
 
 ## Presets
 
@@ -154,6 +161,9 @@ side-panel-control = 控制
 side-panel-control-remove = 移除控制
 side-panel-control-strength = 控制强度
 side-panel-control-strength-tip = 结果遵循控制视频和参考图像的程度。1 为训练时的强度。
+side-panel-control-preprocessor-tip = 先从每一帧得到什么。如果已经是引导图，请选“无”。
+side-panel-control-start-tip = 在此步数比例之前，视频不起作用。
+side-panel-control-end-tip = 在此步数比例之后，视频不起作用。
 side-panel-control-mask-tip = 白色部分会重新生成，黑色部分保持控制视频的内容。可以是视频，也可以是用于所有帧的一张图像。
 side-panel-control-mask = 控制蒙版
 side-panel-control-mask-remove = 移除控制蒙版
@@ -390,3 +400,4 @@ side-panel-style-save = 保存风格
 side-panel-style-save-tip = 将提示词和反向提示词保存为风格，替换同名风格。
 side-panel-style-delete = 删除风格 { $name }
 side-panel-style-undo-tip = 重新保存该风格。
+side-panel-trash-undo-tip = 从回收站恢复文件。

@@ -26,12 +26,13 @@ status-bar-traffic-tip = 权重到达设备的速度、设备等待权重的时�
 
 ## Hardware
 
-status-bar-cpu-tip = { $name }，{ $threads } 个线程
+status-bar-cpu-tip = { $name }，{ $threads } 个线程。
 status-bar-ram-tip = Sluice 使用了 { $memory }
 status-bar-ram-tip-limited = Sluice 使用了 { $memory }；{ $cause } 限制为 { $limit }
 status-bar-gpu-tip = { $name }，占用率 { $load }
 status-bar-gpu-tip-degrees = { $name }，占用率 { $load }，{ $degrees } °C
 status-bar-no-gpu = 没有 NVIDIA GPU
+status-bar-no-gpu-tip = Sluice 在 NVIDIA GPU 上计算，没有时则在 CPU 上计算。AMD、Intel 和 Apple 的 GPU 暂时还不能用于计算。
 status-bar-upscaling = 正在放大
 status-bar-interpolating = 正在插帧
 status-bar-preprocessing = 正在生成图

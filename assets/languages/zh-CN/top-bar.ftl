@@ -4,7 +4,7 @@
 
 top-bar-timeline-tip = 显示一次运行中内存使用的变化。
 top-bar-plan-tip = 显示模型如何放入内存，并可更改。
-top-bar-gallery-tip = 浏览所有生成的内容。快捷键：G
+top-bar-gallery-tip = 浏览所有生成的内容。快捷键：G。
 
 ## Models
 

@@ -3,13 +3,13 @@
 upscale-title = 放大 { $count } 个文件
 upscale-title-one = 放大 { $name }
 upscale-model = 放大模型
-upscale-model-tip = 用于放大的网络
+upscale-model-tip = 用于放大的网络。
 upscale-open = 选择文件…
-upscale-open-tip = 使用自己的放大模型：ESRGAN、Real-ESRGAN Compact、SPAN、DAT 或 RealPLKSR 的 .safetensors 文件
+upscale-open-tip = 使用自己的放大模型：ESRGAN、Real-ESRGAN Compact、SPAN、DAT 或 RealPLKSR 的 .safetensors 文件。
 upscale-scale = 倍数
 upscale-start = 放大
-upscale-start-tip = 像其他任务一样加入队列
-upscale-cancel-tip = 不放大
+upscale-start-tip = 像其他任务一样加入队列。
+upscale-cancel-tip = 不放大。
 upscale-reading = 正在读取文件…
 upscale-asking = 正在计算所需时间和内存…
 upscale-more-refused = 另有 { $count } 个文件无法放大

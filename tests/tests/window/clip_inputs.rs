@@ -7,7 +7,10 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
     output::{Codec, Media, Settings, write_media},
-    request::{Control, FrameRange, Keyframe, Mode, ModelSource, Outpaint, Request, SourceImage, SourceMask},
+    request::{
+        Control, FrameRange, Keyframe, Mode, ModelSource, Outpaint, Preprocessor, Request, SourceImage,
+        SourceMask,
+    },
     session::{Event, JobId, ModelSummary, Picture},
 };
 
@@ -135,13 +138,20 @@ fn a_control_clip_has_a_mask_and_a_strength() {
     let control = Control { video: Some(clip), mask: Some(mask), ..Control::default() };
     let saved = Request { control: Some(control), ..Request::default() };
     let mut window = with_request(&[Mode::Text, Mode::Control], saved);
-    assert!(window.shows("Control strength"));
+    assert!(window.shows("Control strength") && window.shows("Start") && window.shows("End"));
     nothing_is_unnamed(&window, "a control clip");
+    window.click("Preprocessor");
+    window.click("Depth map");
+    assert!(window.shows("Depth estimator"));
+    window.click("Preprocessor");
+    window.click("Canny edges");
+    assert!(!window.shows("Depth estimator"));
     window.click("Remove control mask");
     assert!(window.shows("Control mask"));
     window.click("Generate");
     let sent = window.take_job().request;
-    assert_eq!((sent.mode(), sent.control.unwrap().mask), (Mode::Control, None));
+    let control = sent.control.clone().unwrap();
+    assert_eq!((sent.mode(), control.mask, control.preprocessor), (Mode::Control, None, Preprocessor::Canny));
     window.click("Remove control clip");
     assert!(request(&window).control.is_none() && window.shows("Control clip"));
 }

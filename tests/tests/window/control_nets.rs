@@ -1,5 +1,6 @@
 //! ControlNets in the side panel.
 
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
     app::SluiceApp,
@@ -229,6 +230,26 @@ fn the_masked_input_image_is_followed_instead_of_an_image() {
     nothing_is_unnamed(&window, "the masked input image");
 }
 
+#[test]
+fn a_chip_removes_only_its_own_entry_of_a_union() {
+    let net = |mode| ControlNet { model: "union.safetensors".into(), mode, ..Default::default() };
+    let twice = [net(Some(ControlMode::Canny)), net(Some(ControlMode::Depth))];
+    for (removed, left) in [(0, 1), (1, 0)] {
+        let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+            let mut settings = sluice::window::settings::Settings::default();
+            settings.draft.request.control_nets = twice.to_vec();
+            setup.settings = Some(settings);
+        });
+        window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+        window.frames();
+        let chip = "Do not use the ControlNet union";
+        window.harness.get_all_by_label(chip).nth(removed).unwrap().click();
+        window.frames();
+        let nets = &window.harness.state().state().draft().request.control_nets;
+        assert_eq!(nets[..], twice[left..=left]);
+    }
+}
+
 /// Writes the header of a file with these tensors of two by two values.
 fn header_of(path: &std::path::Path, tensors: &[&str]) {
     let rows = tensors.iter().enumerate().map(|(number, name)| {
@@ -298,4 +319,10 @@ fn the_library_lists_those_for_the_model_and_a_union_is_told_the_kind_of_image()
     window.frames();
     let net = window.harness.state().state().draft().request.control_nets[0].clone();
     assert_eq!(net.mode, Some(ControlMode::Tile));
+    window.click("In the library");
+    window.harness.get_by_role_and_label(Role::Button, "union").click();
+    window.frames();
+    let nets = &window.harness.state().state().draft().request.control_nets;
+    assert_eq!(nets.len(), 2, "it is offered again, for another image");
+    assert_eq!((&nets[1].model, nets[1].mode), (&net.model, None));
 }

@@ -154,3 +154,43 @@ fn images_that_are_selected_are_described_together_without_clips() {
     names.sort();
     assert_eq!(names, ["1.png", "2.png", "3.png"]);
 }
+
+#[test]
+fn images_that_are_selected_are_described_one_by_one_into_files_beside_them() {
+    let kept = Kept::some();
+    let path = |name: &str| kept.folder.path().join(name);
+    std::fs::write(path("1.txt"), "mine").unwrap();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.frames();
+    window.harness.get_by_label("2.png").click_secondary();
+    window.frames();
+    window.click("Describe each…");
+    window.wait_for_words("2 images are described one by one");
+    assert!(window.shows("1 image is left out because its text is there"));
+    assert!(!window.harness.state().gallery().is_open, "the side panel is seen");
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, EnhanceStep::UseModel(MODEL.into()).into());
+    window.frames();
+    nothing_is_unnamed(&window, "describing images one by one");
+    window.take_commands();
+    window.click("Describe each");
+    let commands = window.take_commands();
+    assert!(window.shows("2 images are being described"));
+    let mut described = Vec::new();
+    for command in commands {
+        let Command::Generate(job) = command else { panic!("{command:?}") };
+        let [image] = &job.request.describe.as_ref().unwrap().images[..] else { panic!("not one image") };
+        let text = format!("What {} shows", image.file_stem().unwrap().display());
+        window.says(Event::Started { job: job.id });
+        window.says(Event::Text { job: job.id, text: text.clone(), is_whole: true });
+        window.says(Event::Finished { job: job.id, pictures: Vec::new(), seconds: 2.0 });
+        let file = image.with_extension("txt");
+        window.wait_for("the text", |_| file.exists());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{text}\n"));
+        described.push(file);
+    }
+    described.sort();
+    assert_eq!(described, [path("2.txt"), path("3.txt")]);
+    assert_eq!(std::fs::read_to_string(path("1.txt")).unwrap(), "mine");
+}

@@ -3,16 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use egui::Theme;
-use sluice::window::state::{Progress, State};
+use egui_kittest::kittest::Queryable;
+use sluice::window::{
+    action::UpscaleStep,
+    state::{Ask, Progress, State},
+};
 use sluice_engine::{
-    output::read_settings,
-    request::{BoxOrder, Detailer, Request},
-    session::{Event, ModelSummary, Session, SessionOptions, Stage, StageKind},
+    output::{Output, read_settings},
+    request::{BoxOrder, Detailer, Request, SourceImage},
+    session::{Command, Event, ModelSummary, Session, SessionOptions, Stage, StageKind},
+    source::GivenMedia,
 };
 use sluice_tests::detect::write_plain;
 
 use super::{
     behaviour::nothing_is_unnamed,
+    gallery::Kept,
+    input_image::photo,
     support::{Window, starter},
 };
 
@@ -134,4 +141,101 @@ fn an_image_is_made_and_says_how() {
     assert_eq!(settings.request.detailers.len(), 1);
     assert_eq!(settings.request.detailers[0].model, detector);
     assert!(settings.parameters().contains("ADetailer model: face, "), "{}", settings.parameters());
+}
+
+/// The question about details of these images, of which one cannot be read.
+fn asked(detailers: Vec<Detailer>) -> State {
+    let mut state = State::default();
+    state.apply(Event::ModelLoaded(Box::new(starter())), 0.0);
+    let request = &mut state.settings.draft.request;
+    request.prompt = "hills".to_owned();
+    request.source = Some(SourceImage { path: "/photos/lake.png".into(), ..SourceImage::default() });
+    request.detailers = detailers;
+    let image = |size| Ok(GivenMedia { size, clip: None });
+    let all =
+        [("a.jpg", image([640, 480])), ("b.png", image([64, 48])), ("c.png", Err("no image".to_owned()))];
+    let all = all.map(|(name, given)| (Path::new("/photos").join(name), given)).to_vec();
+    state.ask_detail(all.iter().map(|(path, _)| path.clone()).collect(), 7);
+    let prompts = ["a face".to_owned(), "fog".to_owned()];
+    state.take_prompts(vec![(PathBuf::from("/photos/a.jpg"), prompts)]);
+    state.take_measured(all);
+    state
+}
+
+#[test]
+fn details_of_images_become_jobs_whose_results_are_beside_them() {
+    let mut state = asked(two());
+    state.choose_detectors(vec!["/models/other.safetensors".into()]);
+    let commands = state.upscale();
+    assert!(state.upscaling.is_none());
+    let [Command::Generate(first), Command::Generate(second)] = &commands[..] else { panic!("{commands:?}") };
+    for (job, path, name) in [(first, "/photos/a.jpg", "a-detailed"), (second, "/photos/b.png", "b-detailed")]
+    {
+        let request = &job.request;
+        assert_eq!(request.detail_of.as_deref(), Some(Path::new(path)));
+        assert_eq!((&request.detailers, request.seed, &request.source), (&two(), 7, &None));
+        let Some(Output::Named(output)) = &job.output else { panic!("{:?}", job.output) };
+        assert_eq!((output.folder.as_path(), output.names.as_str()), (Path::new("/photos"), name));
+    }
+    let prompts = |request: &Request| [request.prompt.clone(), request.negative_prompt.clone()];
+    assert_eq!(prompts(&first.request), ["a face", "fog"], "those in the image");
+    assert_eq!(prompts(&second.request), ["hills", ""], "those of the panel");
+    assert_eq!(state.draft().request.detail_of, None);
+}
+
+#[test]
+fn detectors_are_chosen_where_the_panel_has_no_detailers() {
+    let mut state = asked(Vec::new());
+    assert_eq!(state.ask_about_upscaling(0.0), Ask::Nothing, "there is no detector");
+    assert!(!state.can_upscale());
+    state.choose_detectors(vec!["/models/face.safetensors".into()]);
+    let Ask::Now(query) = state.ask_about_upscaling(0.0) else { panic!("nothing is asked") };
+    assert_eq!(query.request.detail_of.as_deref(), Some(Path::new("/photos/a.jpg")), "the largest");
+    assert_eq!(query.request.detailers, [Detailer::new("/models/face.safetensors")]);
+    assert!(state.draft().request.detailers.is_empty(), "the panel stays as it is");
+    state.settings.draft.seed_locked = true;
+    state.settings.draft.request.seed = 99;
+    state.ask_detail(vec!["/photos/a.jpg".into()], 8);
+    state.take_measured(vec![("/photos/a.jpg".into(), Ok(GivenMedia { size: [64, 48], clip: None }))]);
+    state.choose_detectors(vec!["/models/face.safetensors".into()]);
+    let commands = state.upscale();
+    let [Command::Generate(job)] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(job.request.seed, 99);
+}
+
+#[test]
+fn the_menu_of_the_gallery_asks_about_details() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.get_by_label("2.png").click_secondary();
+    window.frames();
+    window.click("Detail image…");
+    window.wait_for_words("Choose a detector first");
+    assert!(window.shows("Detail 2.png") && window.shows("The prompt is the one in the image"));
+    nothing_is_unnamed(&window, "the question about details");
+    window.click("Cancel");
+    assert!(state(&window).upscaling.is_none());
+}
+
+#[test]
+fn details_of_an_image_are_inpainted_beside_it() {
+    let (folder, models) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let detector = models.path().join("face.safetensors");
+    write_plain(&detector).unwrap();
+    let image = photo(folder.path(), "house.png");
+    let mut window = real(folder.path(), detector);
+    window.wait_for("the model", |app| app.state().summary().is_some());
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, UpscaleStep::AskDetail(vec![image]).into());
+    window.wait_for_words("Takes about");
+    assert!(window.shows("Uses face.safetensors, as set under Detailers"));
+    assert!(window.shows("The prompt is that of the settings, because the image has none"));
+    window.click("Detail");
+    let result = folder.path().join("house-detailed.png");
+    window.wait_for("the result", |app| app.state().images.recents.of_file(&result).is_some());
+    let recents = &state(&window).images.recents;
+    let recent = recents.get(recents.of_file(&result).unwrap()).unwrap();
+    assert_eq!(recent.size(), [96, 64]);
+    let request = recent.request.as_ref().unwrap();
+    assert_eq!((request.prompt.as_str(), &request.detail_of), ("a red circle", &None));
 }

@@ -38,7 +38,7 @@ fn a_prompt_is_enhanced_as_one_watches_and_kept_and_undone() {
     window.says(Event::Started { job: job.id });
     window.says(Event::Text { job: job.id, text: "A red fox".to_owned(), is_whole: false });
     window.frames();
-    assert!(window.shows("A red fox") && window.shows("Stop") && !window.shows("Use it"));
+    assert!(window.shows("A red fox") && window.shows("Stop") && !window.shows("Use this prompt"));
     window.says(Event::Text { job: job.id, text: "A red fox in the snow".to_owned(), is_whole: true });
     window.says(Event::Finished { job: job.id, pictures: Vec::new(), seconds: 2.0 });
     window.frames();
@@ -49,7 +49,7 @@ fn a_prompt_is_enhanced_as_one_watches_and_kept_and_undone() {
     window.says(Event::Finished { job: again.id, pictures: Vec::new(), seconds: 2.0 });
     window.frames();
     nothing_is_unnamed(&window, "an enhanced prompt");
-    window.click("Use it");
+    window.click("Use this prompt");
     window.frames();
     let request = window.harness.state().state().draft().request.clone();
     assert_eq!(request.prompt, "A sly fox at night");

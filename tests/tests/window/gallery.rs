@@ -322,7 +322,7 @@ fn images_are_exported_under_names_of_a_template() {
     window.click("Images");
     press(&mut window, Modifiers::COMMAND, Key::A);
     window.click("Export…");
-    assert!(window.shows("Export 4 images"));
+    assert!(window.shows("Export 4 files"));
     nothing_is_unnamed(&window, "the export");
     window.click("JPEG");
     window.harness.get_by_label("File name").focus();
@@ -336,12 +336,27 @@ fn images_are_exported_under_names_of_a_template() {
     press(&mut window, Modifiers::COMMAND, Key::E);
     window.click("WebP");
     window.click("Export");
-    window.wait_for("the files", |app| notice(app) == "1 image could not be exported");
+    window.wait_for("the files", |app| notice(app) == "1 file could not be exported");
     let exported = kept.folder.path().join("exported");
     for seed in 1..=3 {
         let restored = read_settings(&exported.join(format!("{seed}.webp"))).unwrap();
         assert_eq!(restored.settings.seed, seed);
     }
+}
+
+#[test]
+fn clips_are_exported_as_they_are() {
+    let kept = Kept::some();
+    let mut window = kept.open();
+    window.click("4.mp4");
+    press(&mut window, Modifiers::COMMAND, Key::E);
+    assert!(window.shows("Export 1 file") && window.shows("1 clip is copied as it is"));
+    assert!(!window.shows("Include settings"), "that is for images");
+    nothing_is_unnamed(&window, "the export of a clip");
+    window.click("Export");
+    window.wait_for("the file", |app| notice(app) == "Exported 1 file");
+    let read = |name: &str| fs::read(kept.folder.path().join(name)).unwrap();
+    assert!(read("4.mp4") == read("exported/4.mp4"));
 }
 
 #[test]

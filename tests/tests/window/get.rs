@@ -78,7 +78,7 @@ fn open(window: &mut Window) {
 
 fn find(window: &mut Window, words: &str) {
     window.fill("Search Hugging Face, or paste a link", words);
-    window.click("Find");
+    window.click("Search");
 }
 
 /// A repository with one tiny model, or several files.
@@ -152,7 +152,7 @@ fn a_download_is_paused_resumed_and_cancelled() {
     let part = folder.path().join("models/tiny.safetensors.part");
     assert!(part.exists() && fs::metadata(&part).unwrap().len() < bytes.len() as u64);
     window.frames();
-    window.click("Go on with tiny.safetensors");
+    window.click("Resume tiny.safetensors");
     window.wait_for("more bytes", |app| app.state().downloads.list[0].phase == Phase::Running);
     window.frames();
     window.click("Cancel tiny.safetensors and remove what is here of it");
@@ -186,7 +186,7 @@ fn words_are_searched_and_what_is_wrong_is_said() {
     find(&mut window, "o/missing");
     window.wait_for("a failure", |app| matches!(app.state().downloads.asked, Asked::Failed { .. }));
     window.frames();
-    assert!(window.shows("This was not found") && window.shows("o/missing is not on 127.0.0.1"));
+    assert!(window.shows("Not found") && window.shows("o/missing is not on 127.0.0.1"));
     window.click("Back to the catalogue");
     find(&mut window, "https://huggingface.co/datasets/a/b");
     window.wait_for("a failure", |app| matches!(app.state().downloads.asked, Asked::Failed { .. }));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use egui::Key;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
     action::{Action, InputUse, Making},
     files::Dialog,
@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use super::{
     input_image::photo,
+    library::{models, opened},
     support::{Window, clip, half_way, landscape, starter},
 };
 
@@ -315,6 +316,23 @@ fn styles_and_precisions_vary() {
     made.sort();
     made.dedup();
     assert_eq!(made, [vec![], vec!["film, grainy".to_owned()], vec!["ink".to_owned()]]);
+}
+
+#[test]
+fn models_of_the_library_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, Key::M);
+    window.frames();
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    choose(&mut window, "Columns", "Model");
+    window.click("All values for columns");
+    assert!(window.shows("2 images · 2 × 1"), "of FLUX.1 and of Z-Image");
+    let field = window.harness.get_by_label("Values of columns").accesskit_node().value().unwrap();
+    for name in ["flux1-dev-tiny.safetensors", "z-image-tiny"] {
+        assert!(field.contains(name), "{field}");
+    }
 }
 
 #[test]

@@ -424,3 +424,25 @@ fn an_object_is_masked_by_clicks_through_the_engine() {
     window.frames();
     assert_eq!(masked(&window), 64 * (48 + 5), "the first object stays");
 }
+
+#[test]
+fn escape_leaves_a_mask_without_strokes_and_cancels_no_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, canvas) = painting(folder.path(), [1280.0, 800.0], egui::Theme::Dark);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::Enter);
+    window.frames();
+    window.take_commands();
+    window.harness.drag_at(canvas);
+    window.frames();
+    window.harness.drop_at(canvas);
+    window.frames();
+    let is_painted = |window: &Window| window.harness.state().state().input.painting.is_some();
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    assert!(is_painted(&window), "strokes are not thrown away");
+    window.click("Clear");
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    assert!(!is_painted(&window));
+    assert_eq!(window.take_commands(), [], "nothing was cancelled");
+}

@@ -424,8 +424,8 @@ fn stars_notes_and_folders_are_kept() {
     saved.library.folders.push(models.clone());
     window = opened_with(SIZE, Theme::Dark, &[], |settings| *settings = saved);
     assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
-    window.click("Favourite flux1-dev-tiny");
-    assert!(window.shows("Favourites, 1 row"));
+    window.click("Favorite flux1-dev-tiny");
+    assert!(window.shows("Favorites, 1 row"));
     window.click_what_says("flux1-dev-tiny, FLUX.1 denoiser");
     window.fill("Your note", "for posters");
     for tag in ["night", "skyline"] {

@@ -34,6 +34,7 @@ mod prompts;
 mod queue;
 mod real_run;
 mod regions;
+mod results;
 mod runs;
 mod settings_page;
 mod snapshots;

@@ -51,7 +51,7 @@ fn a_command_is_found_by_some_of_its_letters_and_run_with_enter() {
     window.take_job();
     open(&mut window);
     search(&mut window, "zzzz");
-    assert!(window.shows("Nothing has a name like this."));
+    assert!(window.shows("No results"));
     press(&mut window, Key::Enter);
     assert!(is_open(&window), "there is nothing to run");
     press(&mut window, Key::Escape);

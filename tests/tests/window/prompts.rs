@@ -6,6 +6,7 @@ use sluice::window::settings::Settings;
 use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
 
 use super::{
+    behaviour::nothing_is_unnamed,
     runs::Scene,
     support::{Window, machine, starter},
 };
@@ -220,4 +221,30 @@ fn snippets_are_kept_used_deleted_and_kept_again() {
     assert!(window.harness.state().state().settings.snippets.is_empty());
     window.click("Undo");
     assert_eq!(window.harness.state().state().settings.snippets, ["soft light"]);
+}
+
+/// In a list of their own, which is kept like the other one.
+#[test]
+fn negative_presets_are_no_snippets() {
+    let mut window = Window::with_starter();
+    let settings = |window: &Window| window.harness.state().state().settings.clone();
+    window.fill("Negative prompt", "blurry, lowres");
+    window.click("Negative presets");
+    nothing_is_unnamed(&window, "negative presets");
+    window.click("Keep the negative prompt");
+    window.frames();
+    let kept = Settings::from_json(&settings(&window).to_json());
+    assert_eq!(kept.negative_snippets, ["blurry, lowres"]);
+    assert!(kept.snippets.is_empty());
+    window.replace("Negative prompt", "fog");
+    window.click("blurry, lowres");
+    assert_eq!(settings(&window).draft.request.negative_prompt, "fog, blurry, lowres");
+    window.click("Negative presets");
+    window.click("Delete the negative preset blurry, lowres");
+    window.frames();
+    assert!(settings(&window).negative_snippets.is_empty());
+    assert!(window.shows("Negative preset deleted: blurry, lowres"));
+    window.click("Undo");
+    assert_eq!(settings(&window).negative_snippets, ["blurry, lowres"]);
+    assert!(settings(&window).snippets.is_empty());
 }

@@ -60,6 +60,21 @@ fn regions_are_added_and_sent_with_their_prompts() {
     assert!(regions(&window).is_empty());
 }
 
+/// Two that are alike are two.
+#[test]
+fn a_chip_removes_only_its_own_region() {
+    let twice = vec![half("a red circle", 0.0); 2];
+    let mut window = with(|request| request.regions.all = twice.clone());
+    window.click("Do not use region 2");
+    assert_eq!(regions(&window).all, twice[1..]);
+
+    let mut window = with(|request| request.regions.all = twice);
+    window.harness.get_by_label_contains("Region 1 · a red circle").click_secondary();
+    window.frames();
+    window.click("Remove all of these");
+    assert!(regions(&window).is_empty());
+}
+
 #[test]
 fn a_box_is_dragged_and_typed() {
     let mut window = with(|request| request.regions.all = vec![half("a red circle", 0.0)]);

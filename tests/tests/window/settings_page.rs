@@ -32,7 +32,7 @@ fn a_search_leaves_the_settings_that_it_is_about() {
     assert!(!window.shows("Output folder") && !window.shows("Copy report"));
     window.replace("Search settings", "cheese");
     window.frames();
-    assert!(window.shows("No setting is about “cheese”."));
+    assert!(window.shows("No results for “cheese”."));
     window.harness.key_press(Key::Escape);
     window.frames();
     assert!(!window.shows("Image format") && !window.shows("Close"));

@@ -117,9 +117,9 @@ fn commands_in_menus_are_explained() {
     window.frames();
     assert!(window.shows("Use current settings as defaults"));
     nothing_is_unnamed(&window, "the menu of a model");
-    window.click("Give it a star");
-    assert!(!window.shows("Give it a star"), "the menu is closed");
+    window.click("Add star");
+    assert!(!window.shows("Add star"), "the menu is closed");
     window.harness.get_by_label_contains("Starter, Small images").click_secondary();
     window.frames();
-    assert!(window.shows("Take its star away"));
+    assert!(window.shows("Remove star"));
 }

@@ -17,8 +17,10 @@ pub enum EnhanceStep {
     Keep,
     /// Append it to the prompt.
     Append,
-    /// Show how these images can be described.
+    /// Show how these images can be described, together.
     Describe(Vec<PathBuf>),
+    /// Show how these images can be described one by one.
+    DescribeEach(Vec<PathBuf>),
     /// Describe as this kind of words.
     DescribeAs(String),
     /// Let this language model write.

@@ -31,6 +31,8 @@ pub enum GalleryAction {
     Gather(CollectionStep),
     /// Move what is selected to the trash.
     Trash,
+    /// Move a file to the trash.
+    TrashOne(PathBuf),
     /// Take back what was moved to the trash, or a collection that was deleted.
     TakeBack,
     /// Show a file in the viewer.

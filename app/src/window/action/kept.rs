@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::window::settings::PromptKind;
+
 /// A step with presets or styles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keeping {
@@ -24,10 +26,10 @@ pub enum Keeping {
     Delete(String),
     /// Go back to the model's defaults.
     Reset,
-    /// Keep words to put them into prompts.
-    Snippet(String),
+    /// Keep words to put them into prompts of a kind.
+    Snippet(PromptKind, String),
     /// Delete a snippet.
-    DeleteSnippet(String),
+    DeleteSnippet(PromptKind, String),
     /// Read the styles again.
     ListStyles,
     /// Apply a style to the prompts, or no longer.

@@ -131,6 +131,8 @@ pub enum Action {
     UseFrameAsLast(RecentId),
     /// Continue a clip from the end of the range that is played.
     Extend(RecentId),
+    /// Use an image as the input image, and paint a mask over it.
+    Inpaint(PathBuf),
     /// Paint a mask over the input image.
     PaintMask,
     /// Edit the painted mask.

@@ -1,4 +1,4 @@
-//! What a person does to enlarge images and clips, or to put frames between those of clips.
+//! What a person does to enlarge images and clips, to put frames between those of clips, or to inpaint details again.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,14 @@ pub enum UpscaleStep {
     Ask(Vec<PathBuf>),
     /// Ask how to put frames between those of clips.
     AskInterpolate(Vec<PathBuf>),
+    /// Ask how to inpaint the details of images again.
+    AskDetail(Vec<PathBuf>),
     /// Choose another upscaler or scale.
     Choose(UpscaleChoice),
     /// Choose another network for frames, or other numbers of them.
     ChooseInterpolation(InterpolateChoice),
+    /// Choose other detectors.
+    ChooseDetectors(Vec<PathBuf>),
     /// Do it.
     Start,
     /// Do not.

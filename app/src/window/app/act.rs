@@ -129,6 +129,7 @@ impl SluiceApp {
             Action::UseSettings(id) => self.use_settings(id),
             Action::UseAsInput(path) => self.use_as_input(path),
             Action::UseAsClip(path) => self.use_as_clip(path, FrameRange::default(), false),
+            Action::Inpaint(path) => self.inpaint(path),
             Action::PaintMask => self.state.paint_mask(),
             Action::EditMask(edit) => {
                 let command = self.state.edit_mask(edit);
@@ -217,13 +218,14 @@ impl SluiceApp {
 
     fn open_dialog(&mut self, dialog: Dialog) {
         let model = self.state.settings.recent_models.first();
-        let folder = match dialog {
+        let start = match dialog {
+            Dialog::SaveAs(id) => self.suggested_file(id),
             Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder | Dialog::ReferenceFolder => {
                 self.gallery_folder()
             }
             _ => model.and_then(|path| path.parent()).map(Path::to_owned),
         };
-        if let Err(error) = self.files.open_dialog(dialog, folder) {
+        if let Err(error) = self.files.open_dialog(dialog, start) {
             let advice = Some(tr!("app-dialog-failed-advice"));
             self.fail(&tr!("app-dialog-failed"), error.to_string(), advice);
         }
@@ -231,17 +233,18 @@ impl SluiceApp {
 
     /// A step in the window's own file dialog.
     fn browse(&mut self, step: Browse) {
-        let Some(Browser { dialog, .. }) = self.browser.take() else { return };
+        let Some(Browser { dialog, name, .. }) = self.browser.take() else { return };
         match step {
-            Browse::Enter(folder) => self.list_folder(dialog, folder),
+            Browse::Enter(folder) => self.list_folder(dialog, folder, name),
             Browse::Choose(path) => self.take_chosen(dialog, path),
             Browse::Close => {}
         }
     }
 
-    fn list_folder(&mut self, dialog: Dialog, folder: PathBuf) {
+    /// Lists a folder in the window's own file dialog, with the name of a file to save.
+    fn list_folder(&mut self, dialog: Dialog, folder: PathBuf, name: Option<String>) {
         self.request(Task::List(folder.clone(), dialog));
-        self.browser = Some(Browser { dialog, folder, entries: None });
+        self.browser = Some(Browser { dialog, folder, entries: None, name });
     }
 
     pub(super) fn show(&mut self, shown: Shown) {
@@ -402,6 +405,7 @@ impl SluiceApp {
         match self.state.messages.notice.take().and_then(|notice| notice.undo) {
             Some(Undo::Preset(deleted)) => self.put_preset_back(deleted),
             Some(Undo::Style(style)) => self.change_styles(StyleTask::Save(*style)),
+            Some(Undo::Trash(files)) => self.take_back(files),
             Some(undo) => {
                 let commands = self.state.undo(undo);
                 self.send(commands);
@@ -490,6 +494,7 @@ impl SluiceApp {
                     self.state.follow_reference(&path, image.size);
                 }
                 self.state.input.files.take(&path, read, seconds);
+                self.state.paint_waiting(&path);
             }
             FileEvent::Gone { path, failure } => {
                 self.reading = None;
@@ -499,6 +504,10 @@ impl SluiceApp {
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::Measured(measured) => self.state.take_measured(measured),
+            FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
+            FileEvent::TextsNamed { images, texts, done } => {
+                self.state.take_text_names(&images, texts, done);
+            }
             FileEvent::Adapters(paths) => self.state.adapters.known = paths,
             FileEvent::Report(text) => {
                 self.copied = Some(text);
@@ -507,9 +516,10 @@ impl SluiceApp {
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::Chosen(dialog, path) => self.take_chosen(dialog, path),
             FileEvent::DialogClosed => {}
-            FileEvent::NoDialog { dialog, folder } => {
+            FileEvent::NoDialog { dialog, start } => {
                 let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
-                self.list_folder(dialog, folder.unwrap_or_else(home));
+                let (folder, name) = dialog.start(start.as_deref());
+                self.list_folder(dialog, folder.map_or_else(home, Path::to_owned), name);
             }
             FileEvent::Folder { folder, entries } => {
                 if let Some(browser) = self.browser.as_mut().filter(|browser| browser.folder == folder) {

@@ -1,6 +1,6 @@
 //! Files that were chosen or dropped, and what they become.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use sluice_engine::request::{
     Area, ControlNet, Detailer, FrameRange, ImagePrompt, Interpolation, Mode, ModelSource, Redux, Refiner,
@@ -12,8 +12,8 @@ use crate::{
     language::tr,
     window::{
         action::{GetAction, InputUse, Making},
-        files::Dialog,
-        state::file_name,
+        files::{Dialog, SavedImage, Task, named_image},
+        state::{Pixels, RecentId, file_name},
     },
 };
 
@@ -90,6 +90,7 @@ impl SluiceApp {
             Dialog::ExportFolder => self.export_to(path),
             Dialog::OutputFolder => self.save_into(path),
             Dialog::DownloadFolder => self.act_in_get(GetAction::Folder(Some(path))),
+            Dialog::SaveAs(id) => self.save_image(id, path),
         }
     }
 
@@ -99,6 +100,16 @@ impl SluiceApp {
             return self.add_reference(path);
         }
         self.use_start_image(path);
+    }
+
+    /// Uses an image as the input image, and opens the brush for its mask once it is read.
+    pub(super) fn inpaint(&mut self, path: PathBuf) {
+        self.state.input.dropped = None;
+        // The mask of the same image stays.
+        if self.state.draft().request.source.as_ref().is_none_or(|source| source.path != path) {
+            self.use_start_image(path);
+        }
+        self.state.paint_mask_soon();
     }
 
     /// Adds a reference image, in place of the last one if the model takes no more. Of the first one, the new image gets
@@ -149,5 +160,25 @@ impl SluiceApp {
         draft.use_clip(path, range, extends);
         let load = self.state.restore(draft, text, Vec::new());
         self.send(load);
+    }
+
+    /// The file that a dialog for a copy of an image starts with.
+    pub(super) fn suggested_file(&self, id: RecentId) -> Option<PathBuf> {
+        let recent = self.state.images.recents.get(id)?;
+        let file = recent.path.clone().unwrap_or_else(|| self.output_folder().join(recent.stem()));
+        Some(named_image(&file).0)
+    }
+
+    /// Saves a copy of an image under a name that was chosen.
+    fn save_image(&mut self, id: RecentId, path: PathBuf) {
+        let Some(recent) = self.state.images.recents.get(id) else { return };
+        let (original, request) = (recent.path.clone(), recent.request.clone());
+        let pixels = match &recent.pixels {
+            Some(Pixels::Image(image)) if original.is_none() => Some(Arc::clone(image)),
+            _ => None,
+        };
+        let quality = self.export_quality();
+        let saved = SavedImage { original, pixels, request, path, quality };
+        self.request(Task::SaveImage(Box::new(saved)));
     }
 }

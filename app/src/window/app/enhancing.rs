@@ -6,7 +6,7 @@ use egui::Context;
 use sluice_engine::session::Command;
 
 use super::SluiceApp;
-use crate::window::{action::EnhanceStep, state::Ask};
+use crate::window::{action::EnhanceStep, files::Task, state::Ask};
 
 impl SluiceApp {
     pub(super) fn enhance_step(&mut self, step: EnhanceStep) {
@@ -20,9 +20,19 @@ impl SluiceApp {
                 let command = self.state.ask_describe(images);
                 self.send(command);
             }
+            EnhanceStep::DescribeEach(images) => {
+                self.close_gallery();
+                let command = self.state.ask_describe_each(images.clone());
+                self.send(command);
+                self.request(Task::NameTexts(images));
+            }
             EnhanceStep::Close => {
                 let command = self.state.close_enhance();
                 self.send(command);
+            }
+            EnhanceStep::Write if self.state.describes_each() => {
+                let commands = self.state.describe_each((self.new_seed)());
+                self.send(commands);
             }
             EnhanceStep::Write => {
                 let command = self.state.enhance((self.new_seed)());
@@ -38,6 +48,12 @@ impl SluiceApp {
             EnhanceStep::UseModel(path) => self.state.choose_language_model(path),
             EnhanceStep::Instruct(own) => self.state.instruct(own),
         }
+    }
+
+    /// Saves what was written about images. Returns whether something is left for the next frame.
+    pub(super) fn save_texts(&mut self) -> bool {
+        let take = |file, text| self.files.request(Task::SaveText(file, text));
+        self.state.texts.hand_over(take)
     }
 
     /// Queries what writing takes, while that is shown.

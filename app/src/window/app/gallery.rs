@@ -13,21 +13,23 @@ use sluice_engine::{
 };
 
 use super::SluiceApp;
-use crate::language::tr;
+use crate::language::{said, tr};
 use crate::window::{
     action::{Action, GalleryAction},
     collection::{
-        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work, Within,
-        Worker,
+        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work,
+        Trashed, Within, Worker,
     },
-    files::{FileEvent, Task, is_video},
+    files::{FileEvent, Task, Wake, is_video},
     gallery::ExportDialog,
     image_settings::{ImageSettings, NamedModel},
-    state::{Draft, Shown, State, file_name},
+    state::{Draft, Notice, Shown, State, Undo, file_name},
 };
 
 /// Most reports handled per frame; the rest waits for the next one.
 const REPORTS_A_FRAME: usize = 48;
+/// The quality of lossy copies, until another one is chosen.
+const QUALITY: u8 = 90;
 
 impl SluiceApp {
     pub(super) fn act_in_gallery(&mut self, ctx: &Context, action: GalleryAction) {
@@ -59,8 +61,9 @@ impl SluiceApp {
             }
             GalleryAction::Gather(step) => self.gather(step),
             GalleryAction::MarkOne(path, change) => {
-                let file = shelf.item(&path).map(|item| (item.path.clone(), item.stamp));
-                self.mark(file.into_iter().collect(), change);
+                if self.start_gallery(ctx) {
+                    self.work(Work::MarkOne(path, change));
+                }
             }
             GalleryAction::Trash => {
                 let paths: Vec<PathBuf> = shelf.selected_files().into_iter().map(|(path, _)| path).collect();
@@ -68,9 +71,14 @@ impl SluiceApp {
                     self.work(Work::Trash(paths));
                 }
             }
+            GalleryAction::TrashOne(path) => {
+                if self.start_gallery(ctx) {
+                    self.work(Work::Trash(vec![path]));
+                }
+            }
             GalleryAction::TakeBack => {
                 match shelf.notice.take_if(|notice| notice.undo.is_some()).and_then(|notice| notice.undo) {
-                    Some(TakeBack::Trash(files)) => self.work(Work::TakeBack(files)),
+                    Some(TakeBack::Trash(files)) => self.take_back(files),
                     Some(TakeBack::Collection(deleted)) => {
                         self.work(Work::Gather(CollectionStep::Add(deleted.name, deleted.files)));
                     }
@@ -118,20 +126,36 @@ impl SluiceApp {
     }
 
     fn open_gallery(&mut self, ctx: &Context) {
-        self.gallery.is_open = true;
         self.shows_help = false;
+        self.gallery.is_open = self.start_gallery(ctx);
+        if self.gallery.is_open {
+            self.list_gallery();
+        }
+    }
+
+    /// Starts the threads, unless they run. Returns whether they do.
+    fn start_gallery(&mut self, ctx: &Context) -> bool {
         if self.gallery.worker.is_none() {
-            let wake_ctx = ctx.clone();
-            let wake = Arc::new(move || wake_ctx.request_repaint()) as crate::window::files::Wake;
+            let ctx = ctx.clone();
+            let wake: Wake = Arc::new(move || ctx.request_repaint());
             match Worker::start(self.places.clone(), &wake) {
                 Ok(worker) => self.gallery.worker = Some(worker),
-                Err(error) => {
-                    self.gallery.is_open = false;
-                    return self.fail(&tr!("app-gallery-failed"), error.to_string(), None);
-                }
+                Err(error) => self.fail(&tr!("app-gallery-failed"), error.to_string(), None),
             }
         }
-        self.list_gallery();
+        self.gallery.worker.is_some()
+    }
+
+    /// Reads which files have stars, which menus of results say, too.
+    pub(super) fn read_marks(&mut self, ctx: &Context) {
+        if self.places.data.is_some() && self.start_gallery(ctx) {
+            self.work(Work::ReadMarks);
+        }
+    }
+
+    /// Takes files back from the trash.
+    pub(super) fn take_back(&mut self, files: Vec<Trashed>) {
+        self.work(Work::TakeBack(files));
     }
 
     pub(super) fn close_gallery(&mut self) {
@@ -204,18 +228,19 @@ impl SluiceApp {
     }
 
     fn take_report(&mut self, report: Report) {
-        if let Report::Trashed(files, _) = &report {
-            for path in files.iter().map(|file| file.path.as_path()) {
-                self.forget_recent(path);
-            }
-        }
+        self.follow_files(&report);
+        let is_open = self.gallery.is_open;
         let is_trash = matches!(report, Report::Trashed(..));
+        let is_answer = is_trash || matches!(report, Report::Back(..) | Report::Failed(..));
         let wants_list = self.gallery.shelf.take(report);
-        if wants_list {
+        if wants_list && is_open {
             self.list_gallery();
         }
-        if is_trash {
+        if is_trash && is_open {
             self.follow_selection(true);
+        }
+        if is_answer && !is_open {
+            self.say_outside();
         }
         if let Some(path) = self
             .gallery
@@ -226,14 +251,46 @@ impl SluiceApp {
         }
     }
 
-    /// A file that is in the trash is no longer shown in the viewer.
-    fn forget_recent(&mut self, path: &Path) {
+    /// Lets the viewer and its list follow the files: what is in the trash leaves them, and comes back.
+    fn follow_files(&mut self, report: &Report) {
         let images = &mut self.state.images;
-        let Some(id) = images.recents.of_file(path) else { return };
-        images.recents.remove(path);
-        if images.shown == Shown::Recent(id) {
-            images.show_newest();
+        let before = images.shown;
+        match report {
+            Report::Marks(marks) => {
+                let starred = marks.iter().filter(|(_, mark)| mark.starred);
+                images.starred = starred.map(|(path, _)| path.clone()).collect();
+            }
+            Report::Trashed(files, _) => files.iter().for_each(|file| images.set_aside(&file.path)),
+            Report::Back(paths, _) => {
+                // The one that went last comes first, so that each finds its place.
+                for path in paths.iter().rev() {
+                    if let Some(id) = images.recents.put_back(path)
+                        && !self.gallery.is_open
+                        && before != Shown::Live
+                    {
+                        images.shown = Shown::Recent(id);
+                    }
+                }
+            }
+            _ => {}
         }
+        if images.shown != before {
+            self.viewer.fit();
+        }
+    }
+
+    /// Says beside the image what the gallery would say if it was open.
+    fn say_outside(&mut self) {
+        let Some(done) = self.gallery.shelf.notice.take() else { return };
+        let undo = match done.undo {
+            Some(TakeBack::Trash(files)) => Some(Undo::Trash(files)),
+            Some(TakeBack::Collection(_)) | None => None,
+        };
+        if done.is_failure && undo.is_none() {
+            return self.fail(&done.text, done.detail, None);
+        }
+        let details = Some(done.detail).filter(|detail| !detail.is_empty()).into_iter().collect();
+        self.state.messages.notice = Some(Notice { text: done.text, details, undo });
     }
 
     /// Shows a file in the viewer, or compares it with the one that is shown.
@@ -282,7 +339,7 @@ impl SluiceApp {
                 self.restore_settings(&path, settings);
             }
             Err(reason) => {
-                let text = tr!("app-settings-unreadable", name = file_name(&path), reason = reason);
+                let text = tr!("app-settings-unreadable", name = file_name(&path), reason = said(reason));
                 self.gallery.shelf.say(text);
             }
         }
@@ -325,11 +382,16 @@ impl SluiceApp {
         let options = self.export_options.clone().unwrap_or_else(|| ExportOptions {
             folder: self.output_folder().join("exported"),
             format: StillFormat::default(),
-            quality: 90,
+            quality: QUALITY,
             with_settings: true,
             template: "{name}".to_owned(),
         });
         self.gallery.dialog = Some(ExportDialog { options });
+    }
+
+    /// The quality of lossy copies, as it was chosen last.
+    pub(super) fn export_quality(&self) -> u8 {
+        self.export_options.as_ref().map_or(QUALITY, |options| options.quality)
     }
 
     /// A folder for exported images was chosen.

@@ -39,8 +39,8 @@ impl SluiceApp {
                 let negative_prompt = self.state.draft().request.negative_prompt.clone();
                 self.reset(negative_prompt, tr!("app-model-defaults"));
             }
-            Keeping::Snippet(words) => self.state.settings.keep_snippet(words),
-            Keeping::DeleteSnippet(words) => self.state.delete_snippet(words),
+            Keeping::Snippet(prompt, words) => self.state.settings.keep_snippet(prompt, words),
+            Keeping::DeleteSnippet(prompt, words) => self.state.delete_snippet(prompt, words),
             Keeping::ListStyles => self.list_styles(),
             Keeping::ToggleStyle(name) => self.state.toggle_style(&name),
             Keeping::SaveStyle(name) => self.save_style(name),

@@ -1,4 +1,4 @@
-//! Executes the steps of enlarging images and clips, and of putting frames between those of clips.
+//! Executes the steps of enlarging images and clips, of putting frames between those of clips, and of inpainting details again.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -8,7 +8,11 @@ use sluice_engine::{request::ModelSource, session::Command};
 use super::SluiceApp;
 use crate::{
     language::tr,
-    window::{action::UpscaleStep, files::Task, state::Ask},
+    window::{
+        action::UpscaleStep,
+        files::Task,
+        state::{Ask, FileChange},
+    },
 };
 
 impl SluiceApp {
@@ -22,14 +26,26 @@ impl SluiceApp {
                 self.state.ask_interpolate(inputs.clone());
                 self.request(Task::Measure(inputs));
             }
+            UpscaleStep::AskDetail(inputs) => {
+                self.state.ask_detail(inputs.clone(), (self.new_seed)());
+                // Before the headers, without which no job is queued.
+                self.request(Task::ReadPrompts(inputs.clone()));
+                self.request(Task::Measure(inputs));
+            }
+            UpscaleStep::ChooseDetectors(detectors) => self.state.choose_detectors(detectors),
             UpscaleStep::Choose(choice) => self.state.settings.upscale = choice,
             UpscaleStep::ChooseInterpolation(choice) => self.state.settings.interpolate = choice,
             UpscaleStep::Close => self.state.upscaling = None,
             UpscaleStep::Start if !self.state.can_upscale() => {}
             UpscaleStep::Start => {
+                let change = self.state.upscaling.as_ref().map(|asked| asked.change);
                 let commands = self.state.upscale();
                 if self.gallery.is_open {
-                    self.gallery.shelf.say(tr!("upscale-queued", count = commands.len()));
+                    let count = commands.len();
+                    self.gallery.shelf.say(match change {
+                        Some(FileChange::Detail) => tr!("detailers-queued", count = count),
+                        _ => tr!("upscale-queued", count = count),
+                    });
                 }
                 self.send(commands);
             }

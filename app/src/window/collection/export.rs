@@ -1,7 +1,8 @@
-//! Writes copies of images for other programs.
+//! Writes copies of images and clips for other programs.
 
 use crate::language::tr;
 use std::{
+    borrow::Cow,
     collections::VecDeque,
     fs, io,
     path::{Path, PathBuf},
@@ -32,6 +33,14 @@ pub struct ExportOptions {
 }
 
 impl ExportOptions {
+    /// The extension that an item gets. That of a clip stays.
+    pub fn extension<'a>(&self, item: &'a Item) -> Cow<'a, str> {
+        match item.clip {
+            Some(_) => item.path.extension().unwrap_or_default().to_string_lossy(),
+            None => self.format.extension().into(),
+        }
+    }
+
     /// The name that an item gets without its extension. `number` counts from 1.
     pub fn name(&self, item: &Item, number: usize, count: usize) -> Result<String, NameError> {
         let stem = item.path.file_stem().unwrap_or_default().to_string_lossy();
@@ -53,7 +62,7 @@ impl ExportOptions {
 /// What is exported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Export {
-    /// The images. Clips among them are left out.
+    /// The images and clips. Clips are copied as they are.
     pub items: Vec<Arc<Item>>,
     /// How.
     pub options: ExportOptions,
@@ -62,13 +71,11 @@ pub struct Export {
 /// How far an export is.
 #[derive(Debug, Clone)]
 pub struct Progress {
-    /// Images that were written.
+    /// Files that were written.
     pub written: usize,
-    /// All images.
+    /// All files.
     pub count: usize,
-    /// Clips, which are left out.
-    pub clips: usize,
-    /// Images that could not be written.
+    /// Files that could not be written.
     pub failed: usize,
     /// Why the last one of these could not be.
     pub failure: Option<Failure>,
@@ -87,12 +94,10 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn new(Export { items, options }: Export) -> Self {
-        let all = items.len();
-        let waiting: VecDeque<_> = items.into_iter().filter(|item| item.clip.is_none()).collect();
+        let waiting = VecDeque::from(items);
         let progress = Progress {
             written: 0,
             count: waiting.len(),
-            clips: all - waiting.len(),
             failed: 0,
             failure: None,
             folder: options.folder.clone(),
@@ -101,7 +106,7 @@ impl Running {
         Self { options, waiting, progress }
     }
 
-    /// Writes the next image.
+    /// Writes the next file.
     pub(super) fn next(&mut self) -> Progress {
         if let Some(item) = self.waiting.pop_front() {
             let number = self.progress.count - self.waiting.len();
@@ -125,15 +130,41 @@ fn write(options: &ExportOptions, item: &Item, number: usize, count: usize) -> R
     let named = |error: NameError| failed(error.to_string(), &tr!("gallery-export-name-advice"));
     let name = options.name(item, number, count).map_err(named)?;
     fs::create_dir_all(folder).map_err(|error| failed(format!("{}: {error}", folder.display()), &advice))?;
-    let image = source::read(&item.path).map_err(|error| failed(error.to_string(), error.advice()))?;
-    let settings = match options.with_settings {
-        true => read_settings(&item.path).ok().map(|restored| restored.settings),
+    let path = free_name(folder, &name, &options.extension(item))
+        .map_err(|error| failed(format!("{}: {error}", folder.display()), &advice))?;
+    if item.clip.is_some() {
+        return copy(&item.path, &path)
+            .map_err(|error| failed(format!("{}: {error}", item.path.display()), &advice));
+    }
+    write_copy(&item.path, &path, options.format, options.quality, options.with_settings)
+}
+
+/// Writes a copy of an image into a file that is not there yet.
+pub fn write_copy(
+    original: &Path,
+    path: &Path,
+    format: StillFormat,
+    quality: u8,
+    with_settings: bool,
+) -> Result<(), Failure> {
+    let failed = |message: String, advice: &str| Failure { message, advice: Some(advice.to_owned()) };
+    let image = source::read(original).map_err(|error| failed(error.to_string(), error.advice()))?;
+    let settings = match with_settings {
+        true => read_settings(original).ok().map(|restored| restored.settings),
         false => None,
     };
-    let path = free_name(folder, &name, options.format.extension())
-        .map_err(|error| failed(format!("{}: {error}", folder.display()), &advice))?;
-    export_image(&path, &image, options.format, options.quality, settings.as_ref())
-        .map_err(|error| failed(error.to_string(), error.advice().unwrap_or(&advice)))
+    export_image(path, &image, format, quality, settings.as_ref()).map_err(|error| {
+        let advice = tr!("gallery-export-advice");
+        failed(error.to_string(), error.advice().unwrap_or(&advice))
+    })
+}
+
+/// Copies a file as it is. Until all of it is there, it has another name.
+fn copy(original: &Path, path: &Path) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let whole = tempfile::NamedTempFile::new_in(folder)?.into_temp_path();
+    fs::copy(original, &whole)?;
+    whole.persist(path).map_err(|error| error.error)
 }
 
 /// A path that does not exist yet.
@@ -202,23 +233,49 @@ mod tests {
         }
     }
 
+    fn options(folder: &Path) -> ExportOptions {
+        ExportOptions {
+            folder: folder.join("new"),
+            format: StillFormat::Jpeg,
+            quality: 90,
+            with_settings: false,
+            template: "{name}".to_owned(),
+        }
+    }
+
     #[test]
     fn what_cannot_be_exported_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let whole = item(folder.path(), "a.png", 1);
         let broken = Arc::new(Item { path: folder.path().join("none.png"), ..(*whole).clone() });
-        let clip = Arc::new(Item { clip: Some((9, 8.0)), ..(*whole).clone() });
-        let options = ExportOptions {
-            folder: folder.path().join("new"),
-            format: StillFormat::Png,
-            quality: 90,
-            with_settings: true,
-            template: "{name}".to_owned(),
-        };
-        let mut running = Running::new(Export { items: vec![broken, clip, whole], options });
-        let first = running.next();
-        assert!(first.failure.is_some_and(|failure| failure.message.contains("none.png")));
+        let gone =
+            Arc::new(Item { path: folder.path().join("none.mp4"), clip: Some((9, 8.0)), ..(*whole).clone() });
+        let options = options(folder.path());
+        let mut running = Running::new(Export { items: vec![broken, gone, whole], options });
+        for name in ["none.png", "none.mp4"] {
+            let failure = running.next().failure.unwrap();
+            assert!(failure.message.contains(name), "{failure:?}");
+        }
         let end = running.next();
-        assert_eq!((end.written, end.failed, end.clips, end.count, end.is_done), (1, 1, 1, 2, true));
+        assert_eq!((end.written, end.failed, end.count, end.is_done), (1, 2, 3, true));
+        let written = fs::read_dir(folder.path().join("new")).unwrap().count();
+        assert_eq!(written, 1, "nothing is left half-written");
+    }
+
+    #[test]
+    fn clips_are_copied_as_they_are_under_names_of_the_template() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("waves.MP4");
+        fs::write(&path, b"frames and settings").unwrap();
+        let image = item(folder.path(), "a.png", 1);
+        let clip = Arc::new(Item { path, clip: Some((9, 8.0)), ..(*image).clone() });
+        let options = ExportOptions { template: "{number} {name}".to_owned(), ..options(folder.path()) };
+        let items = vec![Arc::clone(&clip), image, clip];
+        let mut running = Running::new(Export { items, options: options.clone() });
+        while !running.next().is_done {}
+        for name in ["1 waves.MP4", "3 waves.MP4"] {
+            assert_eq!(fs::read(options.folder.join(name)).unwrap(), b"frames and settings");
+        }
+        assert!(options.folder.join("2 a.jpg").exists());
     }
 }

@@ -13,7 +13,7 @@ mod thumbnails;
 mod trash;
 mod worker;
 
-pub use export::{Export, ExportOptions, Progress};
+pub use export::{Export, ExportOptions, Progress, write_copy};
 pub use gathered::{CollectionStep, Deleted};
 pub use item::{Facts, Item, Stamp};
 pub use marks::{Change, Mark};

@@ -317,7 +317,7 @@ impl Shelf {
     }
 
     fn exported(&mut self, progress: export::Progress) {
-        let export::Progress { written, count, clips, failed, failure, folder, is_done } = progress;
+        let export::Progress { written, count, failed, failure, folder, is_done } = progress;
         if !is_done {
             return self.say(tr!(
                 "gallery-exporting",
@@ -329,10 +329,6 @@ impl Shelf {
             Some(failure) => Notice::failed(tr!("gallery-not-exported", count = failed), failure),
             None => Notice { text: tr!("gallery-exported", count = written), ..Notice::default() },
         };
-        if clips > 0 {
-            let left_out = tr!("gallery-export-clips", count = clips);
-            notice.detail = format!("{} {left_out}", notice.detail).trim().to_owned();
-        }
         notice.folder = (written > 0).then_some(folder);
         self.notice = Some(notice);
     }

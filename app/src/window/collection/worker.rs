@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -66,8 +66,12 @@ pub enum Task {
     Scan(Vec<PathBuf>),
     /// Read all settings of a file.
     Details(PathBuf),
+    /// Say which marks there are.
+    ReadMarks,
     /// Change marks.
     Mark(Vec<(PathBuf, Stamp)>, Change),
+    /// Change the mark of a file, which need not be listed.
+    MarkOne(PathBuf, Change),
     /// Change the list of collections.
     Gather(CollectionStep),
     /// Move files to the trash.
@@ -229,6 +233,8 @@ impl Keeper {
                 let details = Box::new(read_details(&path));
                 self.reporter.say(Report::Details(path, details))
             }
+            Task::ReadMarks => self.read_marks(),
+            Task::MarkOne(path, change) => self.mark_one(&path, &change),
             Task::Mark(files, change) => {
                 let change = |marks: &mut Marks| {
                     files.iter().for_each(|(path, stamp)| marks.change(path, *stamp, &change))
@@ -373,6 +379,34 @@ impl Keeper {
         }
     }
 
+    /// Says which marks there are. What is wrong with their file is said where they are listed or changed.
+    fn read_marks(&mut self) -> Result<(), Gone> {
+        let Some(file) = self.places.marks().filter(|_| self.marks.is_none()) else { return Ok(()) };
+        match Marks::load(&file) {
+            Ok(marks) => {
+                self.marks = Some(marks.clone());
+                self.reporter.say(Report::Marks(Arc::new(marks)))
+            }
+            Err(error) => {
+                tracing::debug!(%error, file = %file.display(), "the marks cannot be read yet");
+                Ok(())
+            }
+        }
+    }
+
+    fn mark_one(&mut self, path: &Path, change: &Change) -> Result<(), Gone> {
+        match path.metadata() {
+            Ok(metadata) => {
+                let stamp = Stamp::of(&metadata);
+                self.change_marks(|marks| marks.change(path, stamp, change)).map(drop)
+            }
+            Err(error) => {
+                let failure = Failure { message: format!("{}: {error}", path.display()), advice: None };
+                self.reporter.say(Report::Failed(tr!("gallery-marks-unsaved"), failure))
+            }
+        }
+    }
+
     /// Changes marks, on top of what another window may have changed. Nothing is changed if they cannot be read.
     fn change_marks<T>(&mut self, change: impl FnOnce(&mut Marks) -> T) -> Result<Option<T>, Gone> {
         if self.marks.is_none() || self.places.marks().is_some() {
@@ -401,7 +435,7 @@ impl Keeper {
     }
 }
 
-fn read_details(path: &std::path::Path) -> Details {
+fn read_details(path: &Path) -> Details {
     match read_settings(path) {
         Ok(restored) => Details {
             program: restored.origin.name(),

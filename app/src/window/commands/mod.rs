@@ -138,7 +138,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 55] = [
+pub const COMMANDS: [Entry; 62] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -197,10 +197,13 @@ pub const COMMANDS: [Entry; 55] = [
     SIMILAR,
     USE_SETTINGS,
     USE_AS_INPUT,
+    INPAINT,
+    USE_AS_CLIP,
     USE_AS_PREVIEW,
     USE_FRAME,
     USE_FRAME_AS_END,
     UPSCALE,
+    DETAIL,
     DESCRIBE,
     INTERPOLATE,
     EXTEND,
@@ -208,6 +211,7 @@ pub const COMMANDS: [Entry; 55] = [
     COPY_FRAME,
     COPY_FILE,
     SAVE_FRAME,
+    SAVE_AS,
     COPY_PROMPT,
     with_key(
         "C",
@@ -223,6 +227,9 @@ pub const COMMANDS: [Entry; 55] = [
         }),
     ),
     OPEN_CONTAINING_FOLDER,
+    ADD_STAR,
+    REMOVE_STAR,
+    TRASH,
     entry("commands-open-output-folder", icons::FOLDER_OPEN, |now| {
         now.state.surroundings.output_folder.clone().map(Action::OpenFolder)
     }),
@@ -281,6 +288,24 @@ mod tests {
         let copy = |id| COPY_FILE.action_with(&state, state.images.recents.get(id).unwrap());
         assert_eq!(copy(saved), Some(Action::CopyFiles(vec!["a.png".into()])));
         assert_eq!(copy(unsaved), None);
+    }
+
+    #[test]
+    fn what_has_a_file_gets_a_star_and_goes_to_the_trash() {
+        let mut state = State::default();
+        let mut add = |path: Option<&str>| {
+            let pixels = Pixels::Image(Arc::new(ColorImage::filled([2, 2], Color32::BLACK)));
+            state.images.recents.add(path.map(Into::into), pixels, None, None)
+        };
+        let (saved, unsaved) = (add(Some("a.png")), add(None));
+        let offers = |state: &State, id| {
+            let recent = state.images.recents.get(id).unwrap();
+            [ADD_STAR, REMOVE_STAR, TRASH].map(|entry| entry.action_with(state, recent).is_some())
+        };
+        assert_eq!(offers(&state, saved), [true, false, true]);
+        assert_eq!(offers(&state, unsaved), [false; 3]);
+        state.images.starred.insert("a.png".into());
+        assert_eq!(offers(&state, saved), [false, true, true]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use sluice_engine::request::Mode;
 use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip};
 use crate::window::{
     action::{Action, EnhanceStep, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
+    collection::Change,
     files::Dialog,
     icons,
     settings::{Setting, ThemeChoice},
@@ -139,6 +140,14 @@ pub const USE_AS_INPUT: Entry = with_tip(
         recent.path.clone().filter(|_| recent.length.is_none()).map(Action::UseAsInput)
     }),
 );
+/// Paints over what is to change of an image.
+pub const INPAINT: Entry = with_tip(
+    "viewer-inpaint-tip",
+    with_image("viewer-inpaint", icons::IMAGE, |state, recent| {
+        let is_image = recent.length.is_none() && !state.makes_clips();
+        recent.path.clone().filter(|_| is_image).map(Action::Inpaint)
+    }),
+);
 /// Asks which model gets an image as its preview.
 pub const USE_AS_PREVIEW: Entry = with_tip(
     "library-preview-ask-tip",
@@ -162,6 +171,14 @@ pub const DESCRIBE: Entry = with_tip(
         Some(EnhanceStep::Describe(vec![path]).into())
     }),
 );
+/// Asks how to inpaint the details of an image again.
+pub const DETAIL: Entry = with_tip(
+    "detailers-ask-open-tip",
+    with_image("detailers-ask-open", icons::SPARKLES, |_, recent| {
+        let path = recent.path.clone().filter(|_| recent.length.is_none())?;
+        Some(UpscaleStep::AskDetail(vec![path]).into())
+    }),
+);
 /// Asks how to put frames between those of a clip.
 pub const INTERPOLATE: Entry = with_tip(
     "viewer-interpolate-tip",
@@ -178,6 +195,14 @@ pub const EXTEND: Entry = with_pixels(with_tip(
         can.then_some(Action::Extend(recent.id))
     }),
 ));
+/// Starts from a clip.
+pub const USE_AS_CLIP: Entry = with_tip(
+    "gallery-use-as-clip-tip",
+    with_image("gallery-use-as-clip", icons::FILE_UP, |state, recent| {
+        let can = recent.length.is_some() && state.takes_clips();
+        recent.path.clone().filter(|_| can).map(Action::UseAsClip)
+    }),
+);
 /// Ends the next clip with a frame of a clip.
 pub const USE_FRAME_AS_END: Entry = with_pixels(with_tip(
     "viewer-use-frame-as-end-tip",
@@ -200,6 +225,13 @@ pub const SAVE_FRAME: Entry = with_pixels(with_tip(
         recent.length.map(|_| Action::SaveFrame(recent.id))
     }),
 ));
+/// Asks where a copy of an image is saved.
+pub const SAVE_AS: Entry = with_tip(
+    "viewer-save-as-tip",
+    with_image("viewer-save-as", icons::IMAGE_DOWN, |_, recent| {
+        recent.length.is_none().then_some(Action::OpenDialog(Dialog::SaveAs(recent.id)))
+    }),
+);
 /// Copies a frame of a clip.
 pub const COPY_FRAME: Entry = with_pixels(with_tip(
     "viewer-copy-frame-tip",
@@ -239,6 +271,28 @@ pub const OPEN_CONTAINING_FOLDER: Entry = with_tip(
         Some(Action::OpenFolder(recent.path.as_ref()?.parent()?.to_owned()))
     }),
 );
+/// Gives a star to an image or a clip.
+pub const ADD_STAR: Entry = with_tip(
+    "gallery-star-tip",
+    with_image("library-menu-star", icons::STAR, |state, recent| star(state, recent, true)),
+);
+/// Takes the star away.
+pub const REMOVE_STAR: Entry = with_tip(
+    "gallery-unstar-tip",
+    with_image("library-menu-unstar", icons::STAR, |state, recent| star(state, recent, false)),
+);
+/// Moves a file to the trash.
+pub const TRASH: Entry = with_tip(
+    "viewer-trash-tip",
+    with_image("gallery-trash", icons::TRASH, |_, recent| {
+        recent.path.clone().map(|path| GalleryAction::TrashOne(path).into())
+    }),
+);
+
+fn star(state: &State, recent: &Recent, starred: bool) -> Option<Action> {
+    let path = recent.path.clone().filter(|path| state.images.starred.contains(path) != starred)?;
+    Some(GalleryAction::MarkOne(path, Change::Star(starred)).into())
+}
 
 fn vary(state: &State, recent: &Recent, strength: Option<f32>) -> Option<Action> {
     let can = recent.request.is_some() && state.surroundings.output_folder.is_some();

@@ -12,7 +12,10 @@ use super::{
     ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
     STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
 };
-use crate::language::{text, tr};
+use crate::{
+    language::{text, tr},
+    window::state::{RecentId, file_name},
+};
 
 /// A kind of dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +103,8 @@ pub enum Dialog {
     OutputFolder,
     /// Where downloaded models go.
     DownloadFolder,
+    /// Under which name a copy of this image is saved.
+    SaveAs(RecentId),
 }
 
 /// A file or folder in the window's own dialog.
@@ -149,6 +154,7 @@ impl Dialog {
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
+            Self::SaveAs(_) => tr!("files-save-image"),
         }
     }
 
@@ -186,6 +192,7 @@ impl Dialog {
             | Self::PromptImage(_)
             | Self::OtherPromptImage { .. }
             | Self::RegionMask(_)
+            | Self::SaveAs(_)
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
@@ -195,14 +202,23 @@ impl Dialog {
         }
     }
 
-    /// Asks with the system's dialog, and waits for the answer.
-    pub(super) fn ask(self, folder: Option<PathBuf>) -> FileEvent {
+    /// Whether it asks for a new name, and not for what is there.
+    pub fn saves(self) -> bool {
+        matches!(self, Self::SaveAs(_))
+    }
+
+    /// Asks with the system's dialog, and waits for the answer. It starts in a folder, or with the file to save.
+    pub(super) fn ask(self, start: Option<PathBuf>) -> FileEvent {
         let started = std::time::Instant::now();
         let mut native = rfd::FileDialog::new().set_title(self.title());
-        if let Some(folder) = &folder {
+        let (folder, name) = self.start(start.as_deref());
+        if let Some(folder) = folder {
             native = native.set_directory(folder);
         }
         let answer = match self.filter() {
+            Some((kind, extensions)) if self.saves() => {
+                native.set_file_name(name.unwrap_or_default()).add_filter(text(kind), extensions).save_file()
+            }
             Some((name, extensions)) => native
                 .add_filter(text(name), extensions)
                 .add_filter(tr!("files-kind-all"), &["*"])
@@ -212,9 +228,17 @@ impl Dialog {
         match answer {
             Some(path) => FileEvent::Chosen(self, path),
             None if cfg!(target_os = "linux") && started.elapsed() < SOON => {
-                FileEvent::NoDialog { dialog: self, folder }
+                FileEvent::NoDialog { dialog: self, start }
             }
             None => FileEvent::DialogClosed,
+        }
+    }
+
+    /// The folder in which it starts, and the name of the file to save.
+    pub fn start(self, start: Option<&Path>) -> (Option<&Path>, Option<String>) {
+        match start {
+            Some(file) if self.saves() => (file.parent(), Some(file_name(file))),
+            folder => (folder, None),
         }
     }
 }

@@ -57,6 +57,15 @@ pub(super) fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
     }
 }
 
+/// The prompt and the negative prompt in each of these images that has settings.
+pub(super) fn prompts_inside(paths: Vec<PathBuf>) -> Vec<(PathBuf, [String; 2])> {
+    let prompts = |path: PathBuf| {
+        let request = settings_inside(&path)?.request;
+        Some((path, [request.prompt, request.negative_prompt]))
+    };
+    paths.into_iter().filter_map(prompts).collect()
+}
+
 /// An image as the engine reads it.
 pub(super) fn read_input(path: &Path) -> Result<ColorImage, Failure> {
     let read = source::read(path)

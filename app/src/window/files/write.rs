@@ -1,4 +1,4 @@
-//! Writes masks, frames and parts of clips.
+//! Writes masks, frames, parts of clips, and copies of images.
 
 use std::{
     fs, io,
@@ -8,7 +8,9 @@ use std::{
 
 use egui::ColorImage;
 use sluice_engine::{
-    output::{Clip, Codec, Image, Media, Settings, read_settings, write_media, write_png},
+    output::{
+        Clip, Codec, Image, Media, Settings, StillFormat, export_image, read_settings, write_media, write_png,
+    },
     request::Request,
     session::Failure,
 };
@@ -16,7 +18,10 @@ use sluice_engine::{
 use super::Well;
 use crate::{
     language::tr,
-    window::state::{color_image, file_name},
+    window::{
+        collection::write_copy,
+        state::{color_image, file_name},
+    },
 };
 
 /// A kind of file for clips.
@@ -95,6 +100,93 @@ pub struct SavedFrame {
     pub well: Option<Well>,
 }
 
+/// A copy of an image under a name that was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SavedImage {
+    /// The file of the image, if it was saved.
+    pub original: Option<PathBuf>,
+    /// Its pixels, if it was not.
+    pub pixels: Option<Arc<ColorImage>>,
+    /// The request that generated it.
+    pub request: Option<Request>,
+    /// The chosen name. A file that is there is replaced.
+    pub path: PathBuf,
+    /// The quality of lossy formats, 1…100.
+    pub quality: u8,
+}
+
+/// The format of an image by the extension of its name, if that names one.
+fn format_of(path: &Path) -> Option<StillFormat> {
+    let extension = path.extension()?.to_str()?.to_lowercase();
+    match extension.as_str() {
+        "jpeg" => Some(StillFormat::Jpeg),
+        known => StillFormat::ALL.into_iter().find(|format| format.extension() == known),
+    }
+}
+
+/// The name under which an image is saved: the chosen one, which names a format, or else the same as a PNG.
+pub fn named_image(chosen: &Path) -> (PathBuf, StillFormat) {
+    match format_of(chosen) {
+        Some(format) => (chosen.to_owned(), format),
+        None => {
+            let format = StillFormat::default();
+            let name = format!("{}.{}", file_name(chosen), format.extension());
+            (chosen.with_file_name(name), format)
+        }
+    }
+}
+
+/// Writes a copy of an image with its settings. Returns its file.
+pub(super) fn save_image(saved: &SavedImage) -> Result<PathBuf, Failure> {
+    let (path, format) = named_image(&saved.path);
+    let is_chosen = path == saved.path;
+    if !path.exists() {
+        write_image(saved, &path, format)?;
+        return Ok(path);
+    }
+    let failed = |error: io::Error| Failure {
+        message: format!("{}: {error}", path.display()),
+        advice: Some(tr!("gallery-export-advice")),
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if !is_chosen {
+        // Nobody was asked whether this one may be replaced.
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let free = free_name(folder, &name, &format!(".{}", format.extension()));
+        write_image(saved, &free, format)?;
+        return Ok(free);
+    }
+    // The file that is there stays until the new one is whole.
+    let beside = tempfile::tempdir_in(folder).map_err(failed)?;
+    let whole = beside.path().join(file_name(&path));
+    write_image(saved, &whole, format)?;
+    fs::rename(&whole, &path).map_err(failed)?;
+    Ok(path)
+}
+
+/// Writes it into a file that is not there yet.
+fn write_image(saved: &SavedImage, path: &Path, format: StillFormat) -> Result<(), Failure> {
+    if let Some(original) = &saved.original {
+        return write_copy(original, path, format, saved.quality, true);
+    }
+    let image = saved.pixels.as_deref().map_or_else(|| Image::opaque(0, 0, Vec::new()), opaque);
+    let settings = saved.request.as_ref().map(|request| settings_of(None, Some(request)));
+    export_image(path, &image, format, saved.quality, settings.as_ref()).map_err(|error| Failure {
+        message: error.to_string(),
+        advice: error.advice().map(str::to_owned).or_else(|| Some(tr!("gallery-export-advice"))),
+    })
+}
+
+/// An image as it is drawn, without its transparency.
+fn opaque(image: &ColorImage) -> Image {
+    let [width, height] = image.size.map(|side| side as u32);
+    let pixels = image.pixels.iter().flat_map(|pixel| {
+        let [red, green, blue, _] = pixel.to_srgba_unmultiplied();
+        [red, green, blue]
+    });
+    Image::opaque(width, height, pixels.collect())
+}
+
 /// Writes a part of a clip under a new name, with the settings of the clip.
 pub(super) fn export_clip(export: &Export) -> Result<PathBuf, Failure> {
     let Export { clip, range: (first, last), format, folder, name, original, request } = export;
@@ -131,12 +223,7 @@ pub(super) fn save_mask(folder: &Path, name: &str, mask: &Image) -> io::Result<P
 
 /// Saves an image from the clipboard under a new name, without its transparency. Returns what was saved too.
 pub(super) fn save_pasted(folder: &Path, pasted: &ColorImage) -> io::Result<(PathBuf, ColorImage)> {
-    let [width, height] = pasted.size.map(|side| side as u32);
-    let opaque = pasted.pixels.iter().flat_map(|pixel| {
-        let [red, green, blue, _] = pixel.to_srgba_unmultiplied();
-        [red, green, blue]
-    });
-    let image = Image::opaque(width, height, opaque.collect());
+    let image = opaque(pasted);
     let pixels = color_image(&image).ok_or_else(|| io::Error::other("the image is not complete"))?;
     Ok((save(folder, "pasted", &image)?, pixels))
 }
@@ -172,7 +259,57 @@ fn free_name(folder: &Path, name: &str, extension: &str) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use egui::Color32;
+    use sluice_engine::source;
+
     use super::*;
+
+    fn saved(original: Option<PathBuf>, path: PathBuf) -> SavedImage {
+        let pixels = original.is_none().then(|| Arc::new(ColorImage::filled([8, 4], Color32::RED)));
+        let request = Some(Request { seed: 9, ..Request::default() });
+        SavedImage { original, pixels, request, path, quality: 90 }
+    }
+
+    #[test]
+    fn the_name_says_the_format_of_a_copy_which_has_the_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = folder.path().join("boat.png");
+        let request = Request { seed: 7, ..Request::default() };
+        let image = Image::opaque(40, 24, (0..40 * 24 * 3).map(|n| n as u8).collect());
+        write_png(&original, &Media::Image(image), &Settings::new(&request, "Starter", "", 0)).unwrap();
+        for (name, wanted) in
+            [("a.png", "a.png"), ("a.JPEG", "a.JPEG"), ("a.webp", "a.webp"), ("v2.1", "v2.1.png")]
+        {
+            let chosen = saved(Some(original.clone()), folder.path().join(name));
+            let path = save_image(&chosen).unwrap();
+            assert_eq!(path, folder.path().join(wanted));
+            let read = source::read(&path).unwrap();
+            assert_eq!((read.width, read.height), (40, 24), "{name}");
+            assert_eq!(read_settings(&path).unwrap().settings.seed, 7, "{name}");
+        }
+        assert_eq!(fs::read(folder.path().join("a.JPEG")).unwrap()[..2], [0xff, 0xd8]);
+        let again = saved(Some(original), folder.path().join("v2.1"));
+        assert_eq!(
+            save_image(&again).unwrap(),
+            folder.path().join("v2.1 2.png"),
+            "nothing is replaced unasked"
+        );
+    }
+
+    #[test]
+    fn an_image_without_a_file_replaces_the_one_that_was_chosen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("boat.png");
+        fs::write(&path, "something else").unwrap();
+        assert_eq!(save_image(&saved(None, path.clone())).unwrap(), path);
+        let read = source::read(&path).unwrap();
+        assert_eq!((read.width, read.height, read.pixels[0]), (8, 4, 255));
+        assert_eq!(read_settings(&path).unwrap().settings.seed, 9);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let gone = saved(Some(folder.path().join("gone.png")), path.clone());
+        assert!(save_image(&gone).is_err());
+        assert!(source::read(&path).is_ok(), "it stays as it was");
+    }
 
     #[test]
     fn a_range_becomes_a_folder_although_the_name_has_a_dot() {

@@ -46,24 +46,16 @@ fn contents(
     items: Vec<std::sync::Arc<Item>>,
     actions: &mut Vec<Action>,
 ) {
-    let images: Vec<_> = items.iter().filter(|item| item.clip.is_none()).collect();
-    let count = images.len();
-    let words = tr!("gallery-export-images", count = count);
+    let count = items.len();
+    let clips = items.iter().filter(|item| item.clip.is_some()).count();
+    let words = tr!("gallery-export-files", count = count);
     ui.label(RichText::new(words).font(font::semibold(font::HEADING)).color(Palette::of(ui).text));
-    if count < items.len() {
-        widgets::hint(ui, tr!("gallery-export-clips", count = items.len() - count));
+    if clips > 0 {
+        widgets::hint(ui, tr!("gallery-export-clips", count = clips));
     }
-    widgets::field_label(ui, &tr!("gallery-export-format"));
-    let formats = StillFormat::ALL.map(|format| (format, format.title(), format_meaning(format)));
-    if let Some(format) = widgets::segmented(ui, options.format, &formats) {
-        options.format = format;
+    if clips < count {
+        of_images(ui, options);
     }
-    if options.format.is_lossy() {
-        widgets::slider_row(ui, &tr!("gallery-export-quality"), &mut options.quality, 50..=100, 1..=100, 1.0)
-            .on_hover_text(tr!("gallery-export-quality-tip"));
-    }
-    ui.checkbox(&mut options.with_settings, tr!("gallery-export-settings"))
-        .on_hover_text(tr!("gallery-export-settings-tip"));
     let label = widgets::field_label(ui, &tr!("gallery-export-name"));
     let field = egui::TextEdit::singleline(&mut options.template)
         .id_salt("export name")
@@ -77,18 +69,18 @@ fn contents(
     ui.add_sized(vec2(ui.available_width(), size::CONTROL), field)
         .labelled_by(label.id)
         .on_hover_text(fields);
-    let name = images.first().map(|item| options.name(item, 1, count));
+    let name = items.first().map(|item| (options.name(item, 1, count), options.extension(item)));
     match &name {
-        Some(Ok(name)) => {
-            let path = options.folder.join(format!("{name}.{}", options.format.extension()));
+        Some((Ok(name), extension)) => {
+            let path = options.folder.join(format!("{name}.{extension}"));
             widgets::hint(ui, tr!("gallery-export-example", path = path.display()));
         }
-        Some(Err(error)) => widgets::mistake(ui, &error.to_string()),
+        Some((Err(error), _)) => widgets::mistake(ui, &error.to_string()),
         None => {}
     }
     ui.add_space(space::S);
     ui.horizontal(|ui| {
-        let can = matches!(name, Some(Ok(_)));
+        let can = matches!(name, Some((Ok(_), _)));
         let export = ui.add_enabled_ui(can, |ui| {
             widgets::button(ui, Some(icons::DOWNLOAD), &tr!("gallery-export"), Weight::Primary)
                 .on_hover_text(tr!("gallery-export-tip"))
@@ -110,4 +102,19 @@ fn contents(
             actions.push(GalleryAction::CloseExport.into());
         }
     });
+}
+
+/// What is chosen for images, and not for clips, which are copied.
+fn of_images(ui: &mut Ui, options: &mut ExportOptions) {
+    widgets::field_label(ui, &tr!("gallery-export-format"));
+    let formats = StillFormat::ALL.map(|format| (format, format.title(), format_meaning(format)));
+    if let Some(format) = widgets::segmented(ui, options.format, &formats) {
+        options.format = format;
+    }
+    if options.format.is_lossy() {
+        widgets::slider_row(ui, &tr!("gallery-export-quality"), &mut options.quality, 50..=100, 1..=100, 1.0)
+            .on_hover_text(tr!("gallery-export-quality-tip"));
+    }
+    ui.checkbox(&mut options.with_settings, tr!("gallery-export-settings"))
+        .on_hover_text(tr!("gallery-export-settings-tip"));
 }

@@ -7,7 +7,7 @@ use egui::{
 
 use super::{Around, Gallery, collections, menu, textures::Thumbnail};
 use crate::{
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         action::{Action, GalleryAction},
@@ -209,7 +209,7 @@ fn click(ui: &Ui, response: &Response, index: usize, item: &Item, actions: &mut 
 fn tip(item: &Item, name: &str) -> String {
     let prompt = item.facts.as_ref().map(|facts| facts.prompt.trim()).filter(|prompt| !prompt.is_empty());
     match (&item.broken, prompt) {
-        (Some(reason), _) => format!("{name}\n{}", tr!("gallery-broken", reason = reason)),
+        (Some(reason), _) => format!("{name}\n{}", tr!("gallery-broken", reason = said(reason))),
         (None, Some(prompt)) => {
             let mut words: String = prompt.chars().take(300).collect();
             if words.len() < prompt.len() {

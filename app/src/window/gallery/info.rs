@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::{FontId, Frame, Label, Margin, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
-use sluice_engine::output::Date;
+use sluice_engine::{output::Date, request::Request};
 
 use super::{
     Gallery, collections,
@@ -11,7 +11,7 @@ use super::{
     setting_names::setting_name,
 };
 use crate::{
-    language::tr,
+    language::{said, tr},
     units,
     window::{
         action::{Action, GalleryAction},
@@ -61,7 +61,7 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
     title(ui, &item.name());
     ui.label(RichText::new(summary(item)).small().color(Palette::of(ui).text_muted));
     if let Some(reason) = &item.broken {
-        widgets::mistake(ui, &tr!("gallery-broken", reason = reason));
+        widgets::mistake(ui, &tr!("gallery-broken", reason = said(reason)));
     }
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.is_starred(&item.path);
@@ -190,6 +190,9 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
         for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
             pair(ui, &setting_name(name), value);
         }
+        for (name, value) in beside_prompt(&settings.request) {
+            pair(ui, &name, &value);
+        }
         if !program.is_empty() {
             pair(ui, &tr!("gallery-made-with"), program);
         }
@@ -201,6 +204,18 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
             widgets::hint(ui, note);
         }
     }
+}
+
+/// LoRAs that the prompt does not name, and regions.
+fn beside_prompt(request: &Request) -> Vec<(String, String)> {
+    let adapters = request.adapters.iter().map(|adapter| {
+        let name = adapter.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (tr!("side-panel-loras"), format!("{name} · {}", adapter.weight))
+    });
+    let regions = (1..).zip(&request.regions.all).map(|(number, region)| {
+        (tr!("regions-name", number = number), format!("{} · {}", region.prompt.trim(), region.area))
+    });
+    adapters.chain(regions).collect()
 }
 
 /// A name and its value in the column beside it.

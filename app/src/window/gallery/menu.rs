@@ -60,8 +60,8 @@ pub(super) fn offers(item: &Item) -> Vec<Offer> {
 pub(super) fn offers_for_all(items: &[Arc<Item>]) -> Vec<Offer> {
     let (upscaled, mut all) = (whole(items, |_| true), Vec::new());
     let clips = whole(items, |item| item.clip.is_some());
-    let has_images = clips.len() < upscaled.len();
-    if !upscaled.is_empty() {
+    let has_any = !upscaled.is_empty();
+    if has_any {
         let (name, tip) = (tr!("gallery-upscale"), tr!("gallery-upscale-tip"));
         all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::Ask(upscaled).into() });
     }
@@ -70,7 +70,7 @@ pub(super) fn offers_for_all(items: &[Arc<Item>]) -> Vec<Offer> {
         let action = UpscaleStep::AskInterpolate(clips).into();
         all.push(Offer { icon: icons::MOVE_HORIZONTAL, name, tip, action });
     }
-    if has_images {
+    if has_any {
         let tip = tr!("gallery-export-ask-tip");
         all.push(Offer {
             icon: icons::DOWNLOAD,
@@ -101,17 +101,35 @@ fn whole(items: &[Arc<Item>], is_meant: fn(&Item) -> bool) -> Vec<PathBuf> {
     whole.map(|item| item.path.clone()).collect()
 }
 
-/// Describing the images among items that can be read, together.
-fn described(items: &[Arc<Item>]) -> Option<Offer> {
-    let images = items.iter().filter(|item| item.broken.is_none() && item.clip.is_none());
-    let images: Vec<PathBuf> = images.map(|item| item.path.clone()).collect();
-    let name = match images.len() {
-        0 => return None,
+/// What can be done with the images among items that can be read, and is only in the menu: describing them, together or one by
+/// one, and inpainting their details again.
+fn offers_for_images(items: &[Arc<Item>]) -> Vec<Offer> {
+    let images = whole(items, |item| item.clip.is_none());
+    if images.is_empty() {
+        return Vec::new();
+    }
+    let describe = match images.len() {
         1 => tr!("enhance-describe-open"),
         _ => tr!("enhance-describe-open-all"),
     };
-    let tip = tr!("enhance-describe-open-tip");
-    Some(Offer { icon: icons::SPARKLES, name, tip, action: EnhanceStep::Describe(images).into() })
+    let mut all = vec![Offer {
+        icon: icons::SPARKLES,
+        name: describe,
+        tip: tr!("enhance-describe-open-tip"),
+        action: EnhanceStep::Describe(images.clone()).into(),
+    }];
+    if images.len() > 1 {
+        let (name, tip) = (tr!("enhance-each-open"), tr!("enhance-each-open-tip"));
+        let action = EnhanceStep::DescribeEach(images.clone()).into();
+        all.push(Offer { icon: icons::SPARKLES, name, tip, action });
+    }
+    let name = match images.len() {
+        1 => tr!("detailers-ask-open"),
+        _ => tr!("detailers-ask-open-all"),
+    };
+    let tip = tr!("detailers-ask-open-tip");
+    all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::AskDetail(images).into() });
+    all
 }
 
 /// The menu of a right click, which selects the image first unless it is selected.
@@ -133,7 +151,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
     };
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
     let for_all = offers_for_all(items);
-    let describe = described(items);
+    let for_images = offers_for_images(items);
     let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
     // The collections that it is in, so that the others are offered.
     let (common, within) = (shelf.common(items, |mark| &mark.collections), shelf.query().within.clone());
@@ -165,7 +183,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions
         tip: tr!("library-preview-ask-tip"),
         action: LibraryAction::AskPreview(item.path.clone()).into(),
     });
-    for offer in leave.into_iter().chain(preview).chain(describe).chain(for_all) {
+    for offer in leave.into_iter().chain(preview).chain(for_images).chain(for_all) {
         row(ui, offer, actions);
     }
 }

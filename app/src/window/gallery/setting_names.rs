@@ -3,7 +3,7 @@
 use crate::language::text;
 
 /// The names in images, and the keys of those in the window.
-const NAMES: [(&str, &str); 47] = [
+const NAMES: [(&str, &str); 50] = [
     ("Steps", "side-panel-steps"),
     ("Sampler", "side-panel-sampler"),
     ("Schedule type", "side-panel-schedule"),
@@ -28,6 +28,9 @@ const NAMES: [(&str, &str); 47] = [
     ("Control video", "side-panel-control-clip"),
     ("Control mask", "side-panel-control-mask"),
     ("Control strength", "side-panel-control-strength"),
+    ("Control preprocessor", "control-nets-preprocessor"),
+    ("Control start", "control-nets-start"),
+    ("Control end", "control-nets-end"),
     ("Init image", "gallery-setting-input-image"),
     ("Mask blur", "side-panel-mask-feather"),
     ("Inpaint area", "gallery-setting-inpaint-area"),

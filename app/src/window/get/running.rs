@@ -103,8 +103,8 @@ fn words(download: &Download) -> String {
         }
         Phase::Running => tr!("get-phase-connecting"),
         Phase::Checking => tr!("get-phase-checking"),
-        Phase::Retrying { why } => tr!("get-phase-retrying", why = why),
-        Phase::Offline { why } => tr!("get-phase-offline", why = why),
+        Phase::Retrying { why } => tr!("get-phase-retrying", why = said(why)),
+        Phase::Offline { why } => tr!("get-phase-offline", why = said(why)),
         Phase::Paused => tr!("get-phase-paused"),
         Phase::Failed(_) | Phase::Done { .. } => String::new(),
     };

@@ -14,6 +14,7 @@ use crate::{
     units::{self, MemoryUnit},
     window::{
         history::History,
+        sentences::stage_name,
         state::Watch,
         tokens::{Palette, font, size},
     },
@@ -291,7 +292,8 @@ fn bands(ui: &Ui, run: &Watch, transform: &PlotTransform) {
         let x = |micros: u64| transform.position_from_point_x(micros as f64 * 1e-6);
         let left = x(band.start).max(frame.left());
         let right = x(band.finish.unwrap_or_else(|| run.history.latest())).min(frame.right());
-        let text = painter.layout_no_wrap(band.stage.name.clone(), font::medium(font::TINY), palette.text);
+        let name = stage_name(&band.stage.name);
+        let text = painter.layout_no_wrap(name, font::medium(font::TINY), palette.text);
         if right - left >= text.size().x + 14.0 {
             let place =
                 Rect::from_min_size(pos2(left + 4.0, frame.top() + 3.0), text.size() + vec2(8.0, 0.0));

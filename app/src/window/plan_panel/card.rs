@@ -46,7 +46,11 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     if matches!(preferences.device, DeviceChoice::Simulated(_)) {
         widgets::hint(ui, tr!("plan-simulated-hint"));
     }
-    if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
+    let has_none = state.engine.hardware.is_some() && gpus.is_empty();
+    let other = state.surroundings.gpu.as_deref().filter(|name| has_none && is_of_another_maker(name));
+    if let Some(name) = other {
+        widgets::hint(ui, tr!("plan-other-gpu", name = name)).on_hover_text(tr!("plan-other-gpu-tip"));
+    } else if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
         widgets::hint(ui, tr!("plan-no-cuda"))
             .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
@@ -125,6 +129,12 @@ fn short_name(name: &str) -> &str {
     name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
+/// Whether the GPU that renders the window is one that Sluice cannot compute on, by its name. Programs that render in its
+/// place, such as llvmpipe, are not.
+fn is_of_another_maker(name: &str) -> bool {
+    ["AMD", "Radeon", "Intel", "Apple"].iter().any(|maker| name.contains(maker))
+}
+
 /// The profile of a detected GPU.
 fn profile(gpu: &GpuSample) -> Option<&'static CardProfile> {
     let name = short_name(&gpu.name).trim_end_matches(" Laptop GPU");
@@ -159,5 +169,23 @@ mod tests {
         assert_eq!(found("NVIDIA GeForce RTX 4060 Ti", 16), Some(16));
         assert_eq!(found("NVIDIA GeForce RTX 4060", 8), Some(8));
         assert_eq!(found("NVIDIA GeForce GT 710", 2), None);
+    }
+
+    #[test]
+    fn gpus_that_cannot_compute_are_known_by_their_names() {
+        for name in [
+            "AMD Radeon RX 7800 XT (RADV NAVI32)",
+            "Radeon RX 580 Series",
+            "Intel(R) UHD Graphics 620 (KBL GT2)",
+            "Mesa Intel(R) Arc(tm) A770 Graphics (DG2)",
+            "Apple M2",
+        ] {
+            assert!(is_of_another_maker(name), "{name}");
+        }
+        for name in
+            ["NVIDIA GeForce RTX 3060", "llvmpipe (LLVM 15.0.6, 256 bits)", "Microsoft Basic Render Driver"]
+        {
+            assert!(!is_of_another_maker(name), "{name}");
+        }
     }
 }

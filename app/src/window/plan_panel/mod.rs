@@ -12,7 +12,7 @@ use sluice_engine::memory::{
 
 use super::{
     action::Action,
-    icons, lanes,
+    icons, lanes, sentences,
     settings::Setting,
     side_panel::{accuracy_of, sentence},
     state::{Answer, State},
@@ -59,7 +59,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     );
                 }
                 Some(Answer::Failure(failure)) => {
-                    widgets::mistake(ui, &failure.message);
+                    widgets::mistake(ui, &sentences::sentence(&failure.message));
                     if let Some(advice) = &failure.advice {
                         widgets::hint(ui, said(advice));
                     }
@@ -208,7 +208,7 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
 fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
     ui.small(tr!(
         "plan-stage",
-        stage = &stage.stage.name,
+        stage = sentences::stage_name(&stage.stage.name),
         weights = units::memory(stage.weights),
         activations = units::memory(stage.activations),
         time = units::seconds(stage.seconds),

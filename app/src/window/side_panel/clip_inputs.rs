@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     }
     let can_control = can(&[Mode::Control]);
     keyframes::show(ui, request, can(&[Mode::Keyframes]), files, textures, actions);
-    control::show(ui, request, can_control, files, textures, actions);
+    control::show(ui, request, can_control, (parts.state, textures), actions);
     fit(ui, request, files);
     if request.mode() == Mode::VideoToVideo {
         request.frames = shortened(request, files, multiple);
@@ -58,6 +58,10 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         | RequestError::ImageAndClip
         | RequestError::ControlAndInput
         | RequestError::ControlStrength(_)
+        | RequestError::ControlRange { .. }
+        | RequestError::PreprocessorWithoutControl
+        | RequestError::ControlPreprocessor(_)
+        | RequestError::NoMapEstimator(_)
         | RequestError::KeyframeOutside { .. }
         | RequestError::KeyframeTwice(_)
         | RequestError::KeyframesAndClip

@@ -1,16 +1,21 @@
 //! What controls a clip.
 
 use egui::{Align, Layout, Ui};
-use sluice_engine::request::{Control, Request, STRONGEST_CONTROL};
+use sluice_engine::request::{Control, Preprocessor, Request, STRONGEST_CONTROL};
 
-use super::{clip_inputs::empty_well, file_menu::FileMenu, input_image::file_row};
+use super::{
+    clip_inputs::empty_well,
+    control_nets::{estimator, preprocessor_title},
+    file_menu::FileMenu,
+    input_image::file_row,
+};
 use crate::{
     language::tr,
     window::{
         action::Action,
         files::Dialog,
         icons,
-        state::InputFiles,
+        state::{InputFiles, State},
         textures::Textures,
         widgets::{self, Weight},
     },
@@ -24,10 +29,10 @@ pub fn show(
     ui: &mut Ui,
     request: &mut Request,
     is_taken: bool,
-    files: &InputFiles,
-    textures: &mut Textures,
+    (state, textures): (&State, &mut Textures),
     actions: &mut Vec<Action>,
 ) {
+    let files = &state.input.files;
     let Some(control) = &mut request.control else {
         if is_taken {
             let tip = tr!("side-panel-control-clip-tip");
@@ -43,6 +48,18 @@ pub fn show(
             let menu = FileMenu { path: video, replace: Dialog::ControlClip, remove: &remove };
             file_row(ui, files, textures, &menu, actions, || is_removed = true);
             mask(ui, control, files, textures, actions);
+            let label = tr!("control-nets-preprocessor");
+            widgets::choice_row(
+                ui,
+                &label,
+                &mut control.preprocessor,
+                Preprocessor::OF_CLIPS,
+                preprocessor_title,
+            )
+            .on_hover_text(tr!("side-panel-control-preprocessor-tip"));
+            if let Some(kind) = control.estimated() {
+                estimator(ui, state, (kind, &mut request.estimators), actions);
+            }
         }
         None => {
             ui.horizontal(|ui| {
@@ -58,6 +75,10 @@ pub fn show(
     let (slider, typed) = (0.0..=STRONG, 0.0..=STRONGEST_CONTROL);
     widgets::slider_row(ui, &tr!("side-panel-control-strength"), &mut control.strength, slider, typed, 0.01)
         .on_hover_text(tr!("side-panel-control-strength-tip"));
+    widgets::slider_row(ui, &tr!("control-nets-start"), &mut control.start, 0.0..=0.95, 0.0..=0.99, 0.05)
+        .on_hover_text(tr!("side-panel-control-start-tip"));
+    widgets::slider_row(ui, &tr!("control-nets-end"), &mut control.end, 0.05..=1.0, 0.01..=1.0, 0.05)
+        .on_hover_text(tr!("side-panel-control-end-tip"));
     if is_removed {
         request.control = None;
     }

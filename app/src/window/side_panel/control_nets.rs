@@ -130,7 +130,7 @@ fn map_button(ui: &mut Ui, state: &State, (kind, image): (MapKind, &Path), actio
 }
 
 /// What makes a kind of map: the chosen one, and a menu of those in the library and of files.
-fn estimator(
+pub(super) fn estimator(
     ui: &mut Ui,
     state: &State,
     (kind, chosen): (MapKind, &mut BTreeMap<MapKind, PathBuf>),
@@ -161,17 +161,17 @@ fn estimator(
     });
 }
 
-/// A menu of the ControlNets in the library, for the model or perhaps for it, that are not in the list yet.
+/// A menu of the ControlNets in the library, for the model or perhaps for it. One that is in the list can be added again, to
+/// follow another image.
 fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
     let own = state.summary().map(|summary| &summary.family_name);
-    let is_new = |item: &&Item| {
-        let is_one = item.content().is_some_and(|content| {
+    let is_one = |item: &&Item| {
+        item.content().is_some_and(|content| {
             content.kind == Kind::ControlNet
                 && content.family.as_ref().is_none_or(|family| Some(family) == own)
-        });
-        is_one && nets.iter().all(|net| net.model != item.path)
+        })
     };
-    let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_new).collect();
+    let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_one).collect();
     let spoken = tr!("control-nets-library-spoken");
     let words = [tr!("control-nets-library"), tr!("control-nets-library-tip"), spoken];
     if let Some(model) = library_menu(ui, words, &found) {
@@ -233,6 +233,26 @@ fn mode(ui: &mut Ui, state: &State, net: &mut ControlNet) {
         .on_hover_text(tr!("control-nets-mode-tip"));
 }
 
+/// What the window calls a preprocessor.
+pub(super) fn preprocessor_title(preprocessor: Preprocessor) -> String {
+    match preprocessor {
+        Preprocessor::None => tr!("control-nets-preprocessor-none"),
+        Preprocessor::Canny => tr!("control-nets-preprocessor-canny"),
+        Preprocessor::Lineart => tr!("control-nets-preprocessor-lineart"),
+        Preprocessor::Scribble => tr!("control-nets-preprocessor-scribble"),
+        Preprocessor::Invert => tr!("control-nets-preprocessor-invert"),
+        Preprocessor::Gray => tr!("control-nets-preprocessor-gray"),
+        Preprocessor::Blur => tr!("control-nets-preprocessor-blur"),
+        Preprocessor::Tile => tr!("control-nets-preprocessor-tile"),
+        Preprocessor::Color => tr!("control-nets-preprocessor-color"),
+        Preprocessor::Inpaint => tr!("control-nets-preprocessor-inpaint"),
+        Preprocessor::Depth => tr!("control-nets-preprocessor-depth"),
+        Preprocessor::Pose => tr!("control-nets-preprocessor-pose"),
+        Preprocessor::Segments => tr!("control-nets-preprocessor-segments"),
+        Preprocessor::SoftEdge => tr!("control-nets-preprocessor-soft-edge"),
+    }
+}
+
 /// Draws one for images of this width and height, and returns whether it is to be removed.
 fn row(
     ui: &mut Ui,
@@ -273,24 +293,8 @@ fn row(
             net.image.clear();
         }
     }
-    let title = |preprocessor| match preprocessor {
-        Preprocessor::None => tr!("control-nets-preprocessor-none"),
-        Preprocessor::Canny => tr!("control-nets-preprocessor-canny"),
-        Preprocessor::Lineart => tr!("control-nets-preprocessor-lineart"),
-        Preprocessor::Scribble => tr!("control-nets-preprocessor-scribble"),
-        Preprocessor::Invert => tr!("control-nets-preprocessor-invert"),
-        Preprocessor::Gray => tr!("control-nets-preprocessor-gray"),
-        Preprocessor::Blur => tr!("control-nets-preprocessor-blur"),
-        Preprocessor::Tile => tr!("control-nets-preprocessor-tile"),
-        Preprocessor::Color => tr!("control-nets-preprocessor-color"),
-        Preprocessor::Inpaint => tr!("control-nets-preprocessor-inpaint"),
-        Preprocessor::Depth => tr!("control-nets-preprocessor-depth"),
-        Preprocessor::Pose => tr!("control-nets-preprocessor-pose"),
-        Preprocessor::Segments => tr!("control-nets-preprocessor-segments"),
-        Preprocessor::SoftEdge => tr!("control-nets-preprocessor-soft-edge"),
-    };
     let label = tr!("control-nets-preprocessor");
-    widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, title)
+    widgets::choice_row(ui, &label, &mut net.preprocessor, Preprocessor::ALL, preprocessor_title)
         .on_hover_text(tr!("control-nets-preprocessor-tip"));
     if net.image.as_os_str().is_empty() && !net.preprocessor.takes_input() {
         return is_removed;

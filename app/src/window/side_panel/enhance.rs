@@ -12,7 +12,7 @@ use crate::{
         files::Dialog,
         icons,
         model_menu::{self, Choice},
-        state::{Enhancing, State, file_name},
+        state::{Each, Enhancing, State, file_name},
         tokens::{Palette, radius, space},
         widgets::{self, Room, Weight},
     },
@@ -78,8 +78,13 @@ fn heading(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
 
 /// Which images are described, and as what.
 fn subject(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
-    let names: Vec<String> = enhancing.images.iter().map(|path| file_name(path)).collect();
-    widgets::hint(ui, tr!("enhance-describes", names = names.join(", ")));
+    match &enhancing.each {
+        Some(each) => one_by_one(ui, each),
+        None => {
+            let names: Vec<String> = enhancing.images.iter().map(|path| file_name(path)).collect();
+            widgets::hint(ui, tr!("enhance-describes", names = names.join(", ")));
+        }
+    }
     let Some(usual) = state.usual_instruction() else { return };
     let mut chosen = usual.id.as_str();
     let all = descriptions().iter().map(|known| known.id.as_str());
@@ -87,6 +92,18 @@ fn subject(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
         .on_hover_text(tr!("enhance-as-tip"));
     if chosen != usual.id {
         actions.push(EnhanceStep::DescribeAs(chosen.to_owned()).into());
+    }
+}
+
+/// How many images are described, each in a text beside it.
+fn one_by_one(ui: &mut Ui, Each { texts, done }: &Each) {
+    let Some(texts) = texts else {
+        widgets::hint(ui, tr!("upscale-reading"));
+        return;
+    };
+    widgets::hint(ui, tr!("enhance-each", count = texts.len()));
+    if *done > 0 {
+        widgets::hint(ui, tr!("enhance-each-done", count = *done));
     }
 }
 
@@ -111,7 +128,11 @@ fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing) {
         match enhancing.estimate() {
             Some(Ok((seconds, bytes))) => {
                 let (memory, time) = (units::memory_needed(bytes), units::seconds(seconds));
-                widgets::hint(ui, tr!("enhance-takes", memory = memory, time = time));
+                let words = match enhancing.each {
+                    Some(_) => tr!("enhance-each-takes", memory = memory, time = time),
+                    None => tr!("enhance-takes", memory = memory, time = time),
+                };
+                widgets::hint(ui, words);
             }
             Some(Err(why)) => widgets::mistake(ui, &why),
             None => {}
@@ -149,6 +170,9 @@ fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
         }
         ui.add_enabled_ui(state.can_enhance(), |ui| {
             let (name, tip) = match enhancing.text.is_empty() {
+                true if enhancing.each.is_some() => {
+                    (tr!("enhance-each-start"), tr!("enhance-each-start-tip"))
+                }
                 true if enhancing.describes() => (tr!("enhance-describe"), tr!("enhance-describe-tip")),
                 true => (tr!("enhance-write"), tr!("enhance-write-tip")),
                 false => (tr!("enhance-again"), tr!("enhance-again-tip")),
@@ -210,7 +234,7 @@ fn instruction(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 fn kind(id: &str) -> String {
     match id {
         "tags" => tr!("enhance-kind-tags"),
-        "motion" => tr!("enhance-kind-motion"),
+        "motion" | "shot" => tr!("enhance-kind-motion"),
         _ => tr!("enhance-kind-sentences"),
     }
 }

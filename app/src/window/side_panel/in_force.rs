@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use egui::Ui;
 use sluice_engine::request::Variation;
 
-use super::{detailers, hires, regions, smooth};
+use super::{detailers, hires, references, regions, smooth};
 use crate::{
     language::tr,
     units,
@@ -168,8 +168,8 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             draft.request.clip = None
         });
     }
-    for path in &request.references {
-        let name = file_name(path);
+    for (place, path) in request.references.iter().enumerate() {
+        let (name, count) = (file_name(path), request.references.len());
         let text = tr!("side-panel-in-force-reference", name = name.as_str());
         add(
             (icons::IMAGE, Section::Input),
@@ -177,7 +177,8 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             tr!("side-panel-without-reference", name = name),
             Some(path),
             &|draft| {
-                draft.request.references.retain(|other| other != path);
+                let now = now_at(place, [count, draft.request.references.len()]);
+                references::remove(&mut draft.request, now);
             },
         );
     }
@@ -194,8 +195,8 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             &|draft| draft.request.control = None,
         );
     }
-    for net in &request.control_nets {
-        let (name, path) = (stem(&net.model), net.model.clone());
+    for (place, net) in request.control_nets.iter().enumerate() {
+        let (name, count) = (stem(&net.model), request.control_nets.len());
         let text = format!("{name} {}", units::number(net.weight));
         add(
             (icons::PACKAGE, Section::ControlNets),
@@ -203,12 +204,12 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             tr!("control-nets-without", name = name),
             Some(&net.model),
             &|draft| {
-                draft.request.control_nets.retain(|other| other.model != path);
+                remove_at(&mut draft.request.control_nets, place, count);
             },
         );
     }
-    for prompt in &request.image_prompts {
-        let (name, path) = (stem(&prompt.adapter), prompt.adapter.clone());
+    for (place, prompt) in request.image_prompts.iter().enumerate() {
+        let (name, count) = (stem(&prompt.adapter), request.image_prompts.len());
         let text = format!("{name} {}", units::number(prompt.weight));
         add(
             (icons::IMAGE, Section::ImagePrompts),
@@ -216,7 +217,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             tr!("image-prompts-without", name = name),
             Some(&prompt.adapter),
             &|draft| {
-                draft.request.image_prompts.retain(|other| other.adapter != path);
+                remove_at(&mut draft.request.image_prompts, place, count);
             },
         );
     }
@@ -246,9 +247,9 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
     }
     for (index, region) in request.regions.all.iter().enumerate() {
         let (text, remove) = (regions::in_force(index, region), tr!("regions-without", number = index + 1));
-        let mask = region.area.mask().map(PathBuf::as_path);
+        let (mask, count) = (region.area.mask().map(PathBuf::as_path), request.regions.all.len());
         add((icons::COLUMNS, Section::Regions), text, remove, mask, &|draft| {
-            draft.request.regions.all.retain(|other| other != region);
+            remove_at(&mut draft.request.regions.all, index, count);
         });
     }
     if let Some(hires) = &request.hires {
@@ -256,8 +257,8 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             draft.request.hires = None
         });
     }
-    for detailer in &request.detailers {
-        let (name, path) = (detailers::name_of(detailer), detailer.model.clone());
+    for (place, detailer) in request.detailers.iter().enumerate() {
+        let (name, count) = (detailers::name_of(detailer), request.detailers.len());
         let text = format!("{name} · {}", units::percent(detailer.strength));
         add(
             (icons::SPARKLES, Section::Detailers),
@@ -265,7 +266,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
             tr!("detailers-without", name = name),
             Some(&detailer.model),
             &|draft| {
-                draft.request.detailers.retain(|other| other.model != path);
+                remove_at(&mut draft.request.detailers, place, count);
             },
         );
     }
@@ -300,4 +301,17 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
 
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Where something is now. There were so many, and so many are left; those before it may be gone.
+fn now_at(place: usize, [count, left]: [usize; 2]) -> usize {
+    (place + left).saturating_sub(count)
+}
+
+/// Removes the one that was at this place of so many.
+fn remove_at<T>(all: &mut Vec<T>, place: usize, count: usize) {
+    let now = now_at(place, [count, all.len()]);
+    if now < all.len() {
+        all.remove(now);
+    }
 }

@@ -7,6 +7,7 @@ use crate::{
     window::{
         action::{Action, Message},
         icons,
+        settings::PromptKind,
         state::{State, Undo},
         tokens::{Palette, radius, space},
         widgets::{self, Weight},
@@ -35,14 +36,20 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                         Some(Undo::Cancelled(_)) => {
                             Some((tr!("side-panel-resume"), tr!("side-panel-resume-tip")))
                         }
-                        Some(Undo::Snippet(_)) => {
+                        Some(Undo::Snippet(PromptKind::Positive, _)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-snippet-undo-tip")))
+                        }
+                        Some(Undo::Snippet(PromptKind::Negative, _)) => {
+                            Some((tr!("side-panel-undo"), tr!("side-panel-negative-snippet-undo-tip")))
                         }
                         Some(Undo::Style(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-style-undo-tip")))
                         }
                         Some(Undo::Preset(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-preset-undo-tip")))
+                        }
+                        Some(Undo::Trash(_)) => {
+                            Some((tr!("side-panel-undo"), tr!("side-panel-trash-undo-tip")))
                         }
                         None => None,
                     };

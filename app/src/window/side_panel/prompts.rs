@@ -1,6 +1,6 @@
 //! The prompt and the negative prompt.
 
-use egui::{Align, Id, Layout, Popup, Ui};
+use egui::{Align, Id, Layout, Popup, Response, Ui, UiBuilder, vec2};
 use sluice_engine::session::Reading;
 
 use super::{
@@ -13,7 +13,8 @@ use crate::{
     window::{
         action::Action,
         icons,
-        state::{Draft, State},
+        settings::PromptKind,
+        state::State,
         tokens::{font, size, space},
         widgets::{self, Room},
     },
@@ -42,8 +43,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                 let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
                 examples(ui, state, room, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
-                let (text, kept) = (&mut parts.draft.request.prompt, &state.settings.snippets);
-                snippets::menu(ui, id, text, kept, room, parts.actions);
+                let kind = PromptKind::Positive;
+                let (text, kept) = (&mut parts.draft.request.prompt, state.settings.snippets_for(kind));
+                snippets::menu(ui, (id, text), (kind, kept), room, parts.actions);
                 styles::menu(ui, parts, room);
             });
             label
@@ -67,11 +69,12 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, readings[0]);
     enhance::card(ui, state, parts.actions);
-    negative(ui, parts.draft, state, readings);
+    negative(ui, parts, readings);
 }
 
 /// The negative prompt, where the model reads one. What is written there is shown in any case.
-fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]; 2]) {
+fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: [&[Reading]; 2]) {
+    let (state, draft) = (parts.state, &mut *parts.draft);
     let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
     let is_read = readings[0].is_empty() || !readings[1].is_empty();
     let prompt: completion::Prompt = |draft| &mut draft.request.negative_prompt;
@@ -81,6 +84,7 @@ fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]
     }
     gap(ui);
     let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
+    negative_snippets(ui, &label, (id, prompt(draft)), state, parts.actions);
     prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), readings[1]);
     weights::keys(ui, id, prompt(draft));
     let offers = completion::keys(ui, id, draft, prompt, state);
@@ -99,6 +103,22 @@ fn negative(ui: &mut Ui, draft: &mut Draft, state: &State, readings: [&[Reading]
     } else if !is_read && !is_empty && !state.planning.is_asking() {
         widgets::hint(ui, tr!("side-panel-negative-unread"));
     }
+}
+
+/// The button with the snippets for negative prompts, at the end of the row of the label, which stays as high as it is.
+fn negative_snippets(
+    ui: &mut Ui,
+    beside: &Response,
+    field: (Id, &mut String),
+    state: &State,
+    actions: &mut Vec<Action>,
+) {
+    let kind = PromptKind::Negative;
+    let row = beside.rect.with_max_x(ui.max_rect().right()).expand2(vec2(0.0, space::XS));
+    let layout = Layout::right_to_left(Align::Center);
+    let mut row = ui.new_child(UiBuilder::new().max_rect(row).layout(layout));
+    let kept = (kind, state.settings.snippets_for(kind));
+    snippets::menu(&mut row, field, kept, Room::Icon, actions);
 }
 
 fn examples(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {

@@ -88,11 +88,10 @@ fn row(
     (files, textures): (&InputFiles, &mut Textures),
     actions: &mut Vec<Action>,
 ) {
-    let Request { references, redux, .. } = request;
     let mut change: Option<Change> = None;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::splat(space::S);
-        for (index, path) in references.iter().enumerate() {
+        for (index, path) in request.references.iter().enumerate() {
             let (number, name) = (index + 1, file_name(path));
             ui.vertical(|ui| {
                 let response = thumbnail(ui, files, textures, path, Sense::drag() | Sense::CLICK);
@@ -124,29 +123,41 @@ fn row(
             });
         }
     });
-    for path in references.iter() {
+    for path in &request.references {
         if let Some(FileState::Unreadable(message)) = files.get(path) {
             widgets::mistake(ui, &format!("{}: {message}", file_name(path)));
         }
     }
     match change {
-        Some(Change::Remove(index)) => {
-            references.remove(index);
-            if let Some(redux) = redux.as_mut().filter(|redux| index < redux.strengths.len()) {
-                redux.strengths.remove(index);
-            }
-        }
-        Some(Change::Move { from, to }) if from < references.len() => {
-            if let Some(redux) = redux {
-                *redux.strength_mut(references.len() - 1) = redux.strength(references.len() - 1);
-                let moved = redux.strengths.remove(from);
-                redux.strengths.insert(to.min(redux.strengths.len()), moved);
-            }
-            let moved = references.remove(from);
-            references.insert(to.min(references.len()), moved);
-        }
-        Some(Change::Move { .. }) | None => {}
+        Some(Change::Remove(index)) => remove(request, index),
+        Some(Change::Move { from, to }) => move_to(request, from, to),
+        None => {}
     }
+}
+
+/// Removes one, with its strength.
+pub(super) fn remove(request: &mut Request, index: usize) {
+    if index >= request.references.len() {
+        return;
+    }
+    request.references.remove(index);
+    if let Some(redux) = request.redux.as_mut().filter(|redux| index < redux.strengths.len()) {
+        redux.strengths.remove(index);
+    }
+}
+
+/// Moves one to another place, with its strength.
+fn move_to(Request { references, redux, .. }: &mut Request, from: usize, to: usize) {
+    if from >= references.len() {
+        return;
+    }
+    if let Some(redux) = redux {
+        *redux.strength_mut(references.len() - 1) = redux.strength(references.len() - 1);
+        let moved = redux.strengths.remove(from);
+        redux.strengths.insert(to.min(redux.strengths.len()), moved);
+    }
+    let moved = references.remove(from);
+    references.insert(to.min(references.len()), moved);
 }
 
 /// What a person does to the row.

@@ -1,4 +1,4 @@
-//! Snippets: words that are kept to be put into prompts.
+//! Snippets: words that are kept to be put into prompts. Those for negative prompts have a list of their own.
 
 use egui::{
     Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, Ui,
@@ -11,6 +11,7 @@ use crate::{
     window::{
         action::{Action, Keeping},
         icons,
+        settings::PromptKind,
         tokens::{size, space},
         widgets::{self, Room},
     },
@@ -19,42 +20,53 @@ use crate::{
 /// Height of the list.
 const HEIGHT: f32 = 320.0;
 
-/// Draws the button with the list. Snippets go to the cursor of the field `id`, which shows `text`.
+/// Draws the button with the list for a prompt. Snippets go to the cursor of the field `id`, which shows `text`.
 pub fn menu(
     ui: &mut Ui,
-    id: Id,
-    text: &mut String,
-    snippets: &[String],
+    (id, text): (Id, &mut String),
+    (prompt, snippets): (PromptKind, &[String]),
     room: Room,
     actions: &mut Vec<Action>,
 ) {
-    let button = widgets::opener(ui, &tr!("side-panel-snippets"), icons::SCISSORS, room)
-        .on_hover_text(tr!("side-panel-snippets-tip"));
+    let (name, tip) = match prompt {
+        PromptKind::Positive => (tr!("side-panel-snippets"), tr!("side-panel-snippets-tip")),
+        PromptKind::Negative => {
+            (tr!("side-panel-negative-snippets"), tr!("side-panel-negative-snippets-tip"))
+        }
+    };
+    let button = widgets::opener(ui, &name, icons::SCISSORS, room).on_hover_text(tip);
     Popup::menu(&button)
-        .accessible_name(tr!("side-panel-snippets"))
+        .accessible_name(name)
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
-        .show(|ui| list(ui, id, text, snippets, actions));
+        .show(|ui| list(ui, (id, text), (prompt, snippets), actions));
 }
 
-fn list(ui: &mut Ui, id: Id, text: &mut String, snippets: &[String], actions: &mut Vec<Action>) {
+fn list(
+    ui: &mut Ui,
+    (id, text): (Id, &mut String),
+    (prompt, snippets): (PromptKind, &[String]),
+    actions: &mut Vec<Action>,
+) {
     ui.spacing_mut().item_spacing.y = space::XS;
     if snippets.is_empty() {
-        widgets::hint(ui, tr!("side-panel-snippets-nothing"));
+        let words = match prompt {
+            PromptKind::Positive => tr!("side-panel-snippets-nothing"),
+            PromptKind::Negative => tr!("side-panel-negative-snippets-nothing"),
+        };
+        widgets::hint(ui, words);
     }
     ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
         for snippet in snippets {
             ui.horizontal(|ui| {
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                     let words = snippet.as_str();
-                    if widgets::icon_button(
-                        ui,
-                        icons::TRASH,
-                        &tr!("side-panel-snippet-delete", words = words),
-                    )
-                    .clicked()
-                    {
-                        actions.push(Keeping::DeleteSnippet(snippet.clone()).into());
+                    let delete = match prompt {
+                        PromptKind::Positive => tr!("side-panel-snippet-delete", words = words),
+                        PromptKind::Negative => tr!("side-panel-negative-snippet-delete", words = words),
+                    };
+                    if widgets::icon_button(ui, icons::TRASH, &delete).clicked() {
+                        actions.push(Keeping::DeleteSnippet(prompt, snippet.clone()).into());
                     }
                     if widgets::row_button(ui, icons::COPY, words, "", false)
                         .on_hover_text(tr!("side-panel-snippet-use", words = words))
@@ -68,15 +80,30 @@ fn list(ui: &mut Ui, id: Id, text: &mut String, snippets: &[String], actions: &m
         }
     });
     ui.separator();
+    keep(ui, (id, text.as_str()), (prompt, snippets), actions);
+}
+
+/// The row that keeps the selected words, or the prompt.
+fn keep(
+    ui: &mut Ui,
+    (id, text): (Id, &str),
+    (prompt, snippets): (PromptKind, &[String]),
+    actions: &mut Vec<Action>,
+) {
+    let (whole, tip) = match prompt {
+        PromptKind::Positive => (tr!("side-panel-snippet-keep-prompt"), tr!("side-panel-snippet-keep-tip")),
+        PromptKind::Negative => {
+            (tr!("side-panel-negative-snippet-keep-prompt"), tr!("side-panel-negative-snippet-keep-tip"))
+        }
+    };
     let (words, name) = match selected(ui, id, text) {
         Some(words) => (words, tr!("side-panel-snippet-keep-selected")),
-        None => (text.trim().to_owned(), tr!("side-panel-snippet-keep-prompt")),
+        None => (text.trim().to_owned(), whole),
     };
     let can = !words.is_empty() && !snippets.contains(&words);
     ui.add_enabled_ui(can, |ui| {
-        let keep = widgets::row_button(ui, icons::DOWNLOAD, &name, "", false);
-        if keep.on_hover_text(tr!("side-panel-snippet-keep-tip")).clicked() {
-            actions.push(Keeping::Snippet(words).into());
+        if widgets::row_button(ui, icons::DOWNLOAD, &name, "", false).on_hover_text(tip).clicked() {
+            actions.push(Keeping::Snippet(prompt, words).into());
         }
     });
 }

@@ -39,7 +39,7 @@ impl Draft {
 
     /// The settings of an existing image, with its seed locked.
     pub fn from_request(request: &Request) -> Self {
-        let request = Request { upscale: None, interpolate: None, ..request.clone() };
+        let request = Request { upscale: None, interpolate: None, detail_of: None, ..request.clone() };
         Self { request, seed_locked: true, ..Self::default() }
     }
 

@@ -9,7 +9,7 @@ use sluice_engine::{
     session::{Command, Job, JobId},
 };
 
-use super::{Answer, Ask, Draft, Planning, State, file_name};
+use super::{Answer, Ask, Draft, Each, Planning, State, file_name};
 use crate::{
     enhancing::{
         Instruction, describers, descriptions, for_family, instruction_for, language_models, model_name,
@@ -29,8 +29,10 @@ const BETWEEN: &str = ", ";
 /// A prompt that is being made better, or images that are being described.
 #[derive(Debug)]
 pub struct Enhancing {
-    /// The images that are described, together; none where the prompt is made better.
+    /// The images that are described; none where the prompt is made better.
     pub images: Vec<PathBuf>,
+    /// Where their texts go, if they are described one by one and not together.
+    pub each: Option<Each>,
     /// What was written, so far or whole.
     pub text: String,
     /// Whether it is whole.
@@ -43,9 +45,10 @@ pub struct Enhancing {
 }
 
 impl Enhancing {
-    fn new(images: Vec<PathBuf>) -> Self {
+    pub(super) fn new(images: Vec<PathBuf>) -> Self {
         Self {
             images,
+            each: None,
             text: String::new(),
             is_whole: false,
             job: None,
@@ -148,7 +151,8 @@ impl State {
 
     /// Shows how images can be described, together. Ends what is being written, unless it is of these images.
     pub fn ask_describe(&mut self, images: Vec<PathBuf>) -> Option<Command> {
-        if images.is_empty() || self.enhancing.as_ref().is_some_and(|known| known.images == images) {
+        let is_asked = |known: &Enhancing| known.images == images && known.each.is_none();
+        if images.is_empty() || self.enhancing.as_ref().is_some_and(is_asked) {
             return None;
         }
         let command = self.close_enhance();
@@ -169,12 +173,17 @@ impl State {
         self.jobs.cancel(job)
     }
 
-    fn request_to_enhance(&self, seed: u64) -> Option<Request> {
+    /// What is asked of the language model; of images that are described one by one, that for the first.
+    pub(super) fn request_to_enhance(&self, seed: u64) -> Option<Request> {
         let writing = Writing { instruction: self.instruction().to_owned(), ..Writing::default() };
         let model = ModelSource::Path(self.language_model()?.to_owned());
         let request = Request { model, seed, ..Request::default() };
-        if let Some(Enhancing { images, .. }) = self.enhancing.as_ref().filter(|known| known.describes()) {
-            let describe = Describe { images: images.clone(), writing, ..Describe::default() };
+        if let Some(known) = self.enhancing.as_ref().filter(|known| known.describes()) {
+            let images = match &known.each {
+                Some(each) => vec![each.texts.as_ref()?.first()?.0.clone()],
+                None => known.images.clone(),
+            };
+            let describe = Describe { images, writing, ..Describe::default() };
             describe.validate().ok()?;
             return Some(Request { describe: Some(describe), ..request });
         }
@@ -215,6 +224,9 @@ impl State {
 
     /// A part of the text, or all of it, was written.
     pub(super) fn take_text(&mut self, job: JobId, text: String, is_whole: bool) {
+        if is_whole {
+            self.texts.take(job, &text);
+        }
         if let Some(enhancing) = self.enhancing.as_mut().filter(|enhancing| enhancing.job == Some(job)) {
             (enhancing.text, enhancing.is_whole) = (text, is_whole);
         }

@@ -159,6 +159,8 @@ pub struct InputImage {
     pub gives_size: Option<PathBuf>,
     /// A mask that is being painted.
     pub painting: Option<MaskPainting>,
+    /// The input image for which a mask is painted as soon as it is read.
+    pub paints: Option<PathBuf>,
     /// An image that was dropped on the window.
     pub dropped: Option<Dropped>,
 }
@@ -170,6 +172,17 @@ impl InputImage {
         let before = source.mask.as_ref().and_then(|mask| self.files.pixels(&mask.path));
         let before = before.map(|mask| &**mask);
         self.painting = Some(MaskPainting::new(source.path.clone(), image.size, before));
+    }
+
+    /// The same as soon as the image is read. A mask that is being painted for it stays.
+    pub fn paint_mask_soon(&mut self, source: &SourceImage) {
+        let paints = |painting: &Option<MaskPainting>| {
+            painting.as_ref().is_some_and(|painting| painting.image == source.path)
+        };
+        if !paints(&self.painting) {
+            self.paint_mask(source);
+        }
+        self.paints = (!paints(&self.painting)).then(|| source.path.clone());
     }
 
     /// Ends painting if the image is no longer the input image.

@@ -8,6 +8,8 @@ use sluice_engine::{
     request::{MaskOf, MaskPoint},
 };
 
+use crate::masks::grown;
+
 /// An edit of a mask.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MaskEdit {
@@ -261,35 +263,6 @@ impl Object {
     fn new(mask: &[bool], erases: bool) -> Self {
         Self { points: Vec::new(), area: None, erases, base: mask.to_vec(), is_made: false }
     }
-}
-
-/// What is within some pixels of what is set.
-fn grown(values: &[bool], [width, height]: [usize; 2], reach: usize) -> Vec<bool> {
-    // For each pixel, how far the nearest one in its row is.
-    let mut across = vec![usize::MAX; values.len()];
-    for (row, distances) in values.chunks(width.max(1)).zip(across.chunks_mut(width.max(1))) {
-        let mut from_left = usize::MAX;
-        for (set, distance) in row.iter().zip(distances.iter_mut()) {
-            from_left = if *set { 0 } else { from_left.saturating_add(1) };
-            *distance = from_left;
-        }
-        let mut from_right = usize::MAX;
-        for (set, distance) in row.iter().zip(distances.iter_mut()).rev() {
-            from_right = if *set { 0 } else { from_right.saturating_add(1) };
-            *distance = from_right.min(*distance);
-        }
-    }
-    let mut grown = vec![false; values.len()];
-    for row in 0..height {
-        for near in row.saturating_sub(reach)..(row + reach + 1).min(height) {
-            let wide = (reach * reach - row.abs_diff(near).pow(2)).isqrt();
-            let distances = &across[near * width..][..width];
-            for (grown, distance) in grown[row * width..][..width].iter_mut().zip(distances) {
-                *grown |= *distance <= wide;
-            }
-        }
-    }
-    grown
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! Messages for the user.
 
-use crate::language::tr;
+use crate::{
+    language::tr,
+    window::{collection::Trashed, settings::PromptKind},
+};
 use sluice_engine::{
     request::Style,
     session::{Failure, Job, JobId},
@@ -38,11 +41,13 @@ pub enum Undo {
     /// By queueing the cancelled jobs again. The engine continues where they were.
     Cancelled(Vec<Job>),
     /// By keeping a snippet again.
-    Snippet(String),
+    Snippet(PromptKind, String),
     /// By writing the file of a preset again.
     Preset(Box<DeletedPreset>),
     /// By saving a style again.
     Style(Box<Style>),
+    /// By taking files back from the trash.
+    Trash(Vec<Trashed>),
 }
 
 /// A preset that was deleted.

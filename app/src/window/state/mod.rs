@@ -27,6 +27,7 @@ mod queue_time;
 mod recent;
 mod sizes;
 mod sound;
+mod texts;
 mod updates;
 mod upscaling;
 mod watch;
@@ -45,7 +46,7 @@ use sluice_engine::{
 
 use super::{
     sentences::sentence,
-    settings::{LastModels, Settings},
+    settings::{LastModels, PromptKind, Settings},
 };
 use crate::{
     engines::Card,
@@ -72,6 +73,7 @@ pub use player::Player;
 pub use queue_time::Expected;
 pub use recent::{Images, Recent, RecentId, Recents, Shown, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
+pub use texts::{Each, Texts};
 pub use updates::Updates;
 pub use upscaling::{Estimate, FileChange, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
@@ -188,6 +190,8 @@ pub struct State {
     pub upscaling: Option<Upscaling>,
     /// The prompt that is being made better, while that is shown.
     pub enhancing: Option<Enhancing>,
+    /// The texts about images that are described one by one.
+    pub texts: Texts,
     /// The presets that are kept.
     pub presets: Vec<NamedPreset>,
     /// The styles that were found.
@@ -392,10 +396,14 @@ impl State {
     }
 
     /// Deletes a snippet, and offers to undo that.
-    pub fn delete_snippet(&mut self, words: String) {
-        self.settings.snippets.retain(|known| *known != words);
-        let text = tr!("state-snippet-deleted", words = &words);
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: Some(Undo::Snippet(words)) });
+    pub fn delete_snippet(&mut self, prompt: PromptKind, words: String) {
+        self.settings.forget_snippet(prompt, &words);
+        let text = match prompt {
+            PromptKind::Positive => tr!("state-snippet-deleted", words = &words),
+            PromptKind::Negative => tr!("state-negative-snippet-deleted", words = &words),
+        };
+        let undo = Some(Undo::Snippet(prompt, words));
+        self.messages.notice = Some(Notice { text, details: Vec::new(), undo });
     }
 
     /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.
@@ -408,12 +416,12 @@ impl State {
                 self.messages.resumed(&jobs);
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
             }
-            Undo::Snippet(words) => {
-                self.settings.keep_snippet(words);
+            Undo::Snippet(prompt, words) => {
+                self.settings.keep_snippet(prompt, words);
                 Vec::new()
             }
             // They are in files.
-            Undo::Preset(_) | Undo::Style(_) => Vec::new(),
+            Undo::Preset(_) | Undo::Style(_) | Undo::Trash(_) => Vec::new(),
         }
     }
 
@@ -450,6 +458,22 @@ impl State {
     /// Starts painting a mask for the input image.
     pub fn paint_mask(&mut self) {
         if let Some(source) = &self.settings.draft.request.source {
+            self.input.paint_mask(source);
+        }
+    }
+
+    /// Starts painting a mask for the input image as soon as it is read.
+    pub fn paint_mask_soon(&mut self) {
+        if let Some(source) = &self.settings.draft.request.source {
+            self.input.paint_mask_soon(source);
+        }
+    }
+
+    /// Starts painting if that waits for this file.
+    pub fn paint_waiting(&mut self, path: &Path) {
+        let is_awaited = self.input.paints.take_if(|awaited| awaited.as_path() == path).is_some();
+        let source = self.settings.draft.request.source.as_ref().filter(|source| source.path == path);
+        if let Some(source) = source.filter(|_| is_awaited) {
             self.input.paint_mask(source);
         }
     }

@@ -80,6 +80,7 @@ impl State {
         let generates = request.changes_file().is_none()
             && request.map_of.is_none()
             && request.mask_of.is_none()
+            && request.detail_of.is_none()
             && !request.writes();
         if request.model != base.model || !generates {
             return None;

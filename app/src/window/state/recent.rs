@@ -2,7 +2,7 @@
 
 use crate::language::tr;
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -102,6 +102,8 @@ pub struct Images {
     pub recents: Recents,
     /// What the viewer shows.
     pub shown: Shown,
+    /// Files with a star.
+    pub starred: HashSet<PathBuf>,
     /// What it is compared with.
     compared: Option<RecentId>,
     /// Whether a new image is shown automatically.
@@ -115,6 +117,7 @@ impl Default for Images {
         Self {
             recents: Recents::default(),
             shown: Shown::Nothing,
+            starred: HashSet::new(),
             compared: None,
             follow: true,
             of_start: None,
@@ -153,9 +156,10 @@ impl Images {
     }
 
     /// Removes an image whose file cannot be read, and shows the newest of the others. Returns whether somebody has asked
-    /// for it and has to be told.
+    /// for it and has to be told. One that went to the trash meanwhile is not missed.
     pub fn lost(&mut self, path: &Path) -> bool {
-        let was_of_start = self.recents.of_file(path).is_some_and(|id| self.is_of_start(id));
+        let Some(id) = self.recents.of_file(path) else { return false };
+        let was_of_start = self.is_of_start(id);
         self.recents.remove(path);
         if !was_of_start {
             self.show_newest();
@@ -167,6 +171,16 @@ impl Images {
             self.show_at_start(next);
         }
         false
+    }
+
+    /// Removes an image whose file is in the trash, and shows its neighbour in its place.
+    pub fn set_aside(&mut self, path: &Path) {
+        let Some(id) = self.recents.of_file(path) else { return };
+        let next = [1, -1].into_iter().find_map(|step| self.recents.neighbour(id, step));
+        self.recents.set_aside(id);
+        if self.shown == Shown::Recent(id) {
+            self.shown = next.map_or(Shown::Nothing, Shown::Recent);
+        }
     }
 
     /// Shows the newest image.
@@ -227,6 +241,8 @@ pub fn file_name(path: &Path) -> String {
 pub struct Recents {
     list: VecDeque<Recent>,
     last: u64,
+    /// Images whose files are in the trash, each with its place, the latest last.
+    aside: Vec<(usize, Recent)>,
 }
 
 impl Recents {
@@ -278,7 +294,7 @@ impl Recents {
             let request = match request.changes_file() {
                 // What an image or a clip was generated with before it was changed.
                 Some(path) => self.of_file(path).and_then(|id| self.get(id)?.request.clone()),
-                None => Some(Request { seed: made.seed, ..request.alone(index) }),
+                None => Some(Request { seed: made.seed, detail_of: None, ..request.alone(index) }),
             };
             ids.push(self.add(made.path, pixels, request, Some(seconds)));
         }
@@ -379,6 +395,27 @@ impl Recents {
         self.list.retain(|recent| recent.path.as_deref() != Some(path));
     }
 
+    fn set_aside(&mut self, id: RecentId) {
+        let Some(place) = self.list.iter().position(|recent| recent.id == id) else { return };
+        let removed = self.list.remove(place).map(|recent| (place, Recent { pixels: None, ..recent }));
+        self.aside.extend(removed);
+        let over = self.aside.len().saturating_sub(Self::LIMIT);
+        self.aside.drain(..over);
+    }
+
+    /// Puts an image whose file is back from the trash where it was.
+    pub fn put_back(&mut self, path: &Path) -> Option<RecentId> {
+        let index = self.aside.iter().rposition(|(_, recent)| recent.path.as_deref() == Some(path))?;
+        let (place, recent) = self.aside.remove(index);
+        if let Some(known) = self.of_file(path) {
+            return Some(known);
+        }
+        let id = recent.id;
+        self.list.insert(place.min(self.list.len()), recent);
+        self.list.truncate(Self::LIMIT);
+        self.get(id).map(|recent| recent.id)
+    }
+
     fn new_id(&mut self) -> RecentId {
         self.last += 1;
         RecentId(self.last)
@@ -448,6 +485,28 @@ mod tests {
         assert!(images.is_of_start(oldest), "the one between was not generated here");
         images.show(Shown::Recent(oldest));
         assert!(images.lost(Path::new("c.png")), "somebody has asked for it");
+    }
+
+    #[test]
+    fn what_is_in_the_trash_comes_back_where_it_was() {
+        let mut images = Images::default();
+        for name in ["a.png", "b.png", "c.png"] {
+            images.recents.add(Some(name.into()), grey(2, 0), None, None);
+        }
+        let names = |images: &Images| -> Vec<String> { images.recents.iter().map(Recent::name).collect() };
+        let shown = |images: &Images| images.shown_recent().map(Recent::name);
+        let middle = images.recents.of_file(Path::new("b.png")).unwrap();
+        images.show(Shown::Recent(middle));
+        for (gone, next) in [("b.png", Some("a.png")), ("a.png", Some("c.png")), ("c.png", None)] {
+            images.set_aside(Path::new(gone));
+            assert_eq!(shown(&images).as_deref(), next, "after {gone}");
+        }
+        assert_eq!(images.recents.put_back(Path::new("other.png")), None);
+        for name in ["c.png", "a.png", "b.png"] {
+            assert!(images.recents.put_back(Path::new(name)).is_some());
+        }
+        assert_eq!(names(&images), ["c.png", "b.png", "a.png"]);
+        assert_eq!(images.recents.put_back(Path::new("b.png")), None, "once");
     }
 
     #[test]

@@ -1,6 +1,10 @@
-//! What is to be enlarged or gets more frames: the question before it, the forecast, and the jobs. No drawing and no I/O.
+//! What is to be enlarged, gets more frames or is inpainted again: the question before it, the forecast, and the jobs. No drawing
+//! and no I/O.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
@@ -12,7 +16,7 @@ use sluice_engine::{
 };
 
 use super::{Answer, Ask, Expected, Planning, State, file_name};
-use crate::{interpolating, language::tr, upscaling::name_of_result};
+use crate::{detailing, interpolating, language::tr, upscaling::name_of_result};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -40,6 +44,8 @@ pub enum FileChange {
     Enlarge,
     /// Put frames between those of clips.
     Interpolate,
+    /// Inpaint faces and other details of images again.
+    Detail,
 }
 
 /// A file whose header was read, or why it cannot be changed.
@@ -54,6 +60,12 @@ pub struct Upscaling {
     pub inputs: Vec<PathBuf>,
     /// What their headers say; absent while they are read.
     pub measured: Option<Vec<Measured>>,
+    /// The prompt and the negative prompt in each image that has some, whose details are inpainted again.
+    pub prompts: BTreeMap<PathBuf, [String; 2]>,
+    /// The detectors that find these details, unless the panel has detailers.
+    pub detectors: Vec<PathBuf>,
+    /// The seed of the details.
+    pub(super) seed: u64,
     planning: Planning,
 }
 
@@ -68,7 +80,15 @@ pub struct Estimate {
 
 impl Upscaling {
     fn new(change: FileChange, inputs: Vec<PathBuf>) -> Self {
-        Self { change, inputs, measured: None, planning: Planning::numbered_after(FIRST) }
+        Self {
+            change,
+            inputs,
+            measured: None,
+            prompts: BTreeMap::new(),
+            detectors: Vec::new(),
+            seed: 0,
+            planning: Planning::numbered_after(FIRST),
+        }
     }
 
     /// Takes the engine's answer to a query.
@@ -95,8 +115,16 @@ impl Upscaling {
     /// What one file takes, if that is known.
     fn seconds_of(&self, given: &GivenMedia) -> Option<f64> {
         let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
-        let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
-        Some(plan.seconds * pixels(given) / largest)
+        let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
+        Some(plan.seconds * self.work(given) / largest)
+    }
+
+    /// How much there is to do with a file, compared to others: its pixels, but a detail is inpainted in the same size in all.
+    fn work(&self, given: &GivenMedia) -> f64 {
+        match self.change {
+            FileChange::Detail => 1.0,
+            FileChange::Enlarge | FileChange::Interpolate => pixels(given),
+        }
     }
 
     /// What all take, or why it cannot be done; `None` while the engine is asked.
@@ -105,8 +133,8 @@ impl Upscaling {
             return None;
         }
         Some(self.planning.answer()?.plan().map(|plan| {
-            let largest = self.largest().map_or(1.0, |(_, given)| pixels(given)).max(1.0);
-            let all: f64 = self.files().map(|(_, given)| pixels(given)).sum();
+            let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
+            let all: f64 = self.files().map(|(_, given)| self.work(given)).sum();
             Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }
         }))
     }
@@ -134,10 +162,13 @@ impl State {
         if let Some(upscaling) = &mut self.upscaling
             && measured.iter().map(|(path, _)| path).eq(&upscaling.inputs)
         {
-            let only_clips = upscaling.change == FileChange::Interpolate;
+            let change = upscaling.change;
             let is_right = |(path, given): Measured| {
-                let given = given.and_then(|given| match given.clip {
-                    None if only_clips => Err(tr!("interpolate-no-clip", name = file_name(&path))),
+                let given = given.and_then(|given| match (change, given.clip.is_some()) {
+                    (FileChange::Interpolate, false) => {
+                        Err(tr!("interpolate-no-clip", name = file_name(&path)))
+                    }
+                    (FileChange::Detail, true) => Err(tr!("detailers-ask-clip", name = file_name(&path))),
                     _ => Ok(given),
                 });
                 (path, given)
@@ -165,12 +196,16 @@ impl State {
         all
     }
 
+    /// The request that changes the largest file.
+    fn changed_largest(&self) -> Option<Request> {
+        let asked = self.upscaling.as_ref()?;
+        let (path, given) = asked.largest()?;
+        self.changed(asked, path, given)
+    }
+
     /// The next query about what it takes, if any.
     pub fn ask_about_upscaling(&mut self, now: f64) -> Ask {
-        let Some(upscaling) = &self.upscaling else { return Ask::Nothing };
-        let change = upscaling.change;
-        let request = upscaling.largest().and_then(|(path, given)| self.changed(change, path, given));
-        let request = request.filter(|_| !self.engine.ended);
+        let request = self.changed_largest().filter(|_| !self.engine.ended);
         let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
         upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
     }
@@ -178,7 +213,7 @@ impl State {
     /// Whether the files can be changed, as far as is known.
     pub fn can_upscale(&self) -> bool {
         let estimate = self.upscaling.as_ref().and_then(Upscaling::estimate);
-        !self.engine.ended && matches!(estimate, Some(Ok(_)))
+        !self.engine.ended && matches!(estimate, Some(Ok(_))) && self.changed_largest().is_some()
     }
 
     /// Queues a job for each file, whose result goes beside it.
@@ -186,7 +221,7 @@ impl State {
         let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
         let mut commands = Vec::new();
         for (path, given) in upscaling.files() {
-            let Some(request) = self.changed(upscaling.change, path, given) else { continue };
+            let Some(request) = self.changed(&upscaling, path, given) else { continue };
             let name = match upscaling.change {
                 FileChange::Enlarge => {
                     name_of_result(path, self.settings.upscale.scale, given.clip.is_some())
@@ -194,6 +229,7 @@ impl State {
                 FileChange::Interpolate => {
                     interpolating::name_of_result(path, self.settings.interpolate.factor)
                 }
+                FileChange::Detail => detailing::name_of_result(path),
             };
             let memory = self.settings.memory.preferences.clone();
             let job = Job { output: Some(beside(path, &name)), memory, ..Job::new(JobId(0), request) };
@@ -207,8 +243,9 @@ impl State {
     }
 
     /// The request that changes a file; `None` without a network for it.
-    fn changed(&self, change: FileChange, path: &Path, given: &GivenMedia) -> Option<Request> {
-        match change {
+    fn changed(&self, asked: &Upscaling, path: &Path, given: &GivenMedia) -> Option<Request> {
+        match asked.change {
+            FileChange::Detail => self.detailed(asked, path),
             FileChange::Enlarge => {
                 let UpscaleChoice { model, scale } = &self.settings.upscale;
                 Some(request_of(path, given, model, *scale))

@@ -93,6 +93,9 @@ pub fn show(
                 if let Some(side) = side.filter(|side| !side.is_empty()) {
                     letter(ui, tile.rect, side);
                 }
+                if recent.path.as_ref().is_some_and(|path| state.images.starred.contains(path)) {
+                    star(ui, tile.rect);
+                }
                 if let Some(length) = recent.length {
                     mark(ui, tile.rect, length);
                     if tile.hovered() && !state.reduces_motion() {
@@ -146,6 +149,16 @@ fn letter(ui: &Ui, tile: Rect, side: &str) {
     ui.painter().rect_filled(label, CornerRadius::same(radius::S), Color32::from_black_alpha(170));
     let font = font::medium(font::TINY);
     ui.painter().text(label.center(), Align2::CENTER_CENTER, side, font, Color32::WHITE);
+}
+
+/// Marks what has a star.
+fn star(ui: &Ui, tile: Rect) {
+    let side = font::SMALL + 4.0;
+    let corner = tile.right_top() + vec2(-side - space::XS, space::XS);
+    let label = Rect::from_min_size(corner, Vec2::splat(side));
+    ui.painter().rect_filled(label, CornerRadius::same(radius::S), Color32::from_black_alpha(170));
+    let font = font::icons(font::TINY);
+    ui.painter().text(label.center(), Align2::CENTER_CENTER, icons::STAR, font, Color32::WHITE);
 }
 
 /// Marks a clip with its duration.

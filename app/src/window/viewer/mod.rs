@@ -23,6 +23,7 @@ use super::{
     commands::{self, Now},
     files::Dialog,
     first_start, icons,
+    sentences::sentence,
     state::{
         FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
     },
@@ -327,7 +328,7 @@ fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {
             count => tr!("viewer-replanned-times", count = count),
         };
         ui.label(RichText::new(title).font(font::medium(font::BODY)).color(palette.text));
-        let reason = RichText::new(reason).small().color(palette.text_muted);
+        let reason = RichText::new(sentence(reason)).small().color(palette.text_muted);
         ui.add(egui::Label::new(reason).wrap().selectable(true));
         ui.add_space(4.0);
     });

@@ -1,6 +1,6 @@
 //! The toolbar under the image: name, actions and zoom.
 
-use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
+use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, ScrollArea, Ui, Vec2, vec2};
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
@@ -146,32 +146,46 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
 }
 
 /// What can be done with an image or a clip, the most likely first.
-const OFFERS: [Entry; 17] = [
+const OFFERS: [Entry; 24] = [
     commands::USE_SETTINGS,
     commands::UPSCALE,
+    commands::DETAIL,
     commands::DESCRIBE,
     commands::INTERPOLATE,
     commands::VARIATIONS,
     commands::SIMILAR,
     commands::USE_AS_INPUT,
+    commands::INPAINT,
     commands::USE_AS_PREVIEW,
     commands::EXTEND,
+    commands::USE_AS_CLIP,
     commands::USE_FRAME_AS_END,
     commands::USE_FRAME,
     commands::SAVE_FRAME,
     commands::COPY_FRAME,
+    commands::SAVE_AS,
     commands::COPY_IMAGE,
     commands::COPY_FILE,
     commands::COPY_PROMPT,
     commands::OPEN_CONTAINING_FOLDER,
+    commands::ADD_STAR,
+    commands::REMOVE_STAR,
+    commands::TRASH,
 ];
 /// Those whose buttons have words, and those that are only in menus.
 const WORDED_OFFERS: [&str; 2] = [commands::USE_SETTINGS.name, commands::EXTEND.name];
-const ONLY_IN_MENUS: [&str; 4] = [
+const ONLY_IN_MENUS: [&str; 11] = [
+    commands::DETAIL.name,
     commands::DESCRIBE.name,
+    commands::INPAINT.name,
     commands::USE_AS_PREVIEW.name,
+    commands::USE_AS_CLIP.name,
+    commands::SAVE_AS.name,
     commands::COPY_FILE.name,
     commands::COPY_PROMPT.name,
+    commands::ADD_STAR.name,
+    commands::REMOVE_STAR.name,
+    commands::TRASH.name,
 ];
 /// Between copying and saving frames is the button for the other kinds of files.
 const BEFORE_EXPORT: &str = commands::COPY_FRAME.name;
@@ -239,19 +253,27 @@ pub(super) fn live_menu(ui: &mut Ui, now: &Now<'_>, actions: &mut Vec<Action>) {
 
 fn rows(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = 2.0;
-    for (entry, action) in offers(state, recent) {
-        command_row(ui, entry, Some(action).filter(|_| entry.is_ready(recent)), actions);
-    }
-    if recent.length.is_some() {
-        for format in ClipFormat::ALL {
-            let name = tr!("viewer-export-as", format = format.title());
-            if widgets::row_button(ui, icons::SCISSORS, &name, "", false)
-                .on_hover_text(tr!("viewer-export-range-tip"))
-                .clicked()
-            {
-                actions.push(Action::Export(recent.id, format));
-                ui.close();
-            }
+    // A small window has no room for all of them.
+    let most = ui.ctx().content_rect().height() - 2.0 * size::CONTROL;
+    ScrollArea::vertical().min_scrolled_height(most).max_height(most).show(ui, |ui| {
+        for (entry, action) in offers(state, recent) {
+            command_row(ui, entry, Some(action).filter(|_| entry.is_ready(recent)), actions);
+        }
+        if recent.length.is_some() {
+            export_rows(ui, recent, actions);
+        }
+    });
+}
+
+fn export_rows(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
+    for format in ClipFormat::ALL {
+        let name = tr!("viewer-export-as", format = format.title());
+        if widgets::row_button(ui, icons::SCISSORS, &name, "", false)
+            .on_hover_text(tr!("viewer-export-range-tip"))
+            .clicked()
+        {
+            actions.push(Action::Export(recent.id, format));
+            ui.close();
         }
     }
 }

@@ -196,6 +196,25 @@ impl Library {
         self.here.contains(&known.id)
     }
 
+    /// The models that make images, as far as that is known. Of copies, one.
+    pub fn image_models(&self) -> impl Iterator<Item = &Path> {
+        let of_clips = self.known.iter().filter(|known| known.defaults.frames > 1);
+        let families: HashSet<&str> = of_clips.map(|known| known.family.as_str()).collect();
+        let makes_images = move |item: &&Item| {
+            let Some(content) = item.content().filter(|content| content.kind == Kind::Model) else {
+                return false;
+            };
+            let makes_clips = match self.described.get(&ModelSource::Path(item.path.clone())) {
+                Some(Ok(summary)) => summary.frame_multiple.is_some(),
+                Some(Err(_)) | None => {
+                    content.family.as_deref().is_some_and(|family| families.contains(family))
+                }
+            };
+            !makes_clips && item.same_as.is_none() && item.half_of.is_none()
+        };
+        self.inventory.items.iter().filter(makes_images).map(|item| item.path.as_path())
+    }
+
     /// Takes the well-known models.
     pub fn set_known(&mut self, known: Vec<KnownEntry>) {
         self.known = known;
@@ -424,5 +443,18 @@ mod tests {
         let items = vec![item("someone/flux.1-dev", "FLUX.1")];
         library.list(Some(Inventory { items, others: 0 }), 1.0);
         assert!(library.is_here(&library.known[2]) && !library.is_here(&library.known[3]));
+    }
+
+    #[test]
+    fn models_for_images_are_told_from_those_for_clips() {
+        let mut library = Library::default();
+        let mut wan = known("wan-2.2-14b", &[], "Wan");
+        wan.defaults.frames = 81;
+        library.set_known(vec![known("flux.1-dev", &[], "FLUX.1"), wan]);
+        let copy = Item { same_as: Some("/models/flux.gguf".into()), ..item("other", "FLUX.1") };
+        let items = vec![item("flux", "FLUX.1"), copy, item("new", "Unheard of"), item("wan", "Wan")];
+        library.list(Some(Inventory { items, others: 0 }), 0.0);
+        let found: Vec<&Path> = library.image_models().collect();
+        assert_eq!(found, [Path::new("/models/flux.gguf"), Path::new("/models/new.gguf")]);
     }
 }

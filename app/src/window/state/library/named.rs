@@ -54,7 +54,14 @@ impl State {
     /// The request that Generate sends: without switched off LoRAs, and with those of the library that its prompts name. The
     /// engine finds those next to the model by itself.
     pub fn to_send(&self) -> Cow<'_, Request> {
-        let request = self.settings.draft.to_send();
+        self.with_named_loras(self.settings.draft.to_send())
+    }
+
+    /// A request with the LoRAs of the library that its prompts name.
+    pub(in crate::window::state) fn with_named_loras<'a>(
+        &self,
+        request: Cow<'a, Request>,
+    ) -> Cow<'a, Request> {
         let named = self.loras_in_prompts(&request);
         if named.is_empty() {
             return request;

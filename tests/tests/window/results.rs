@@ -1,0 +1,198 @@
+//! What the menus of results offer, as those of the gallery do: stars, the trash, input clips, inpainting and copies.
+
+use std::{fs, path::PathBuf};
+
+use egui::{Key, Theme, accesskit::Role};
+use egui_kittest::kittest::Queryable;
+use sluice::window::{app::SluiceApp, collection::Places, state::State};
+use sluice_engine::{
+    output::{Codec, Media, Settings, read_settings, write_media, write_png},
+    request::{Mode, Request},
+    session::{Event, ModelSummary},
+};
+use tempfile::TempDir;
+
+use super::{
+    behaviour::nothing_is_unnamed,
+    support::{Window, clip, landscape, starter},
+};
+
+/// A folder of results, and one for what the gallery keeps.
+struct Folders {
+    results: TempDir,
+    data: TempDir,
+}
+
+impl Folders {
+    fn with_images(names: &[&str]) -> Self {
+        let folders = Self { results: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
+        for (seed, name) in (1..).zip(names) {
+            let request = Request { prompt: (*name).to_owned(), seed, ..Request::default() };
+            let media = Media::Image(landscape(64, 64, seed, 1.0));
+            write_png(&folders.path(name), &media, &Settings::new(&request, "Starter", "", 0)).unwrap();
+        }
+        folders
+    }
+
+    fn with_clip(name: &str) -> Self {
+        let folders = Self::with_images(&[]);
+        let request = Request { prompt: "waves".to_owned(), frames: 8, ..Request::default() };
+        let settings = Settings::new(&request, "wan2.1", "wan", 0);
+        let media = Media::Clip(clip(64, 48, 8, 8.0));
+        write_media(&folders.path(name), &media, &settings, Codec::H264).unwrap();
+        folders
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.results.path().join(name)
+    }
+
+    /// A window that lists them and shows the newest. Its gallery was not opened.
+    fn open(&self) -> Window {
+        let count = fs::read_dir(&self.results).unwrap().count();
+        let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+            setup.folder = Some(self.results.path().to_owned());
+            setup.places = Places { data: Some(self.data.path().to_owned()), cache: None };
+        });
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        window.take_commands();
+        window.wait_for("the results", |app| {
+            let images = &app.state().images;
+            images.recents.iter().count() == count && images.shown_recent().is_some()
+        });
+        window.frames();
+        window
+    }
+}
+
+fn state(window: &Window) -> &State {
+    window.harness.state().state()
+}
+
+fn names(window: &Window) -> Vec<String> {
+    state(window).images.recents.iter().map(|recent| recent.name()).collect()
+}
+
+fn shown(window: &Window) -> String {
+    state(window).images.shown_recent().unwrap().name()
+}
+
+fn has_star(app: &SluiceApp) -> bool {
+    !app.state().images.starred.is_empty()
+}
+
+/// Opens the menu of a result in the list below the image.
+fn menu(window: &mut Window, name: &str) {
+    window.harness.get_by_role_and_label(Role::Button, name).click_secondary();
+    window.frames();
+}
+
+#[test]
+fn a_result_gets_a_star_that_the_gallery_has_too() {
+    let folders = Folders::with_images(&["boat.png"]);
+    let mut window = folders.open();
+    menu(&mut window, "boat.png");
+    nothing_is_unnamed(&window, "the menu of a result");
+    assert!(!window.shows("Remove star"));
+    window.click("Add star");
+    window.wait_for("the star", has_star);
+    drop(window);
+
+    let mut window = folders.open();
+    window.wait_for("the star of the session before", has_star);
+    window.harness.key_press(Key::G);
+    window.frames();
+    window.wait_for("the gallery", |app| app.gallery().shelf.unread == Some(0));
+    assert!(window.harness.state().gallery().shelf.is_starred(&folders.path("boat.png")));
+    window.harness.key_press(Key::G);
+    window.frames();
+    menu(&mut window, "boat.png");
+    assert!(!window.shows("Add star"));
+    window.click("Remove star");
+    window.wait_for("the end of the star", |app| !has_star(app));
+}
+
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn a_result_goes_to_the_trash_and_comes_back_to_its_place() {
+    let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
+    let mut window = folders.open();
+    let before = names(&window);
+    assert_eq!(before, ["c.png", "b.png", "a.png"]);
+    window.click("b.png");
+    menu(&mut window, "b.png");
+    window.click("Move to trash");
+    window.wait_for_words("b.png moved to the trash");
+    assert!(!folders.path("b.png").exists());
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.pnga.png", "a.png"));
+    window.click("Undo");
+    window.wait_for_words("Restored b.png");
+    assert_eq!(read_settings(&folders.path("b.png")).unwrap().settings.seed, 2);
+    assert_eq!((names(&window), shown(&window).as_str()), (before, "b.png"));
+    window.wait_for("its pixels", |app| {
+        app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
+    });
+}
+
+#[test]
+fn what_cannot_go_to_the_trash_is_said_beside_the_image() {
+    let folders = Folders::with_images(&["a.png", "b.png"]);
+    let mut window = folders.open();
+    fs::remove_file(folders.path("a.png")).unwrap();
+    menu(&mut window, "a.png");
+    window.click("Move to trash");
+    window.wait_for_words("Not everything could be moved to the trash");
+    assert_eq!(state(&window).messages.failures.len(), 1);
+}
+
+#[test]
+fn a_clip_is_the_input_of_the_next_one() {
+    let folders = Folders::with_clip("waves.mp4");
+    let mut window = folders.open();
+    menu(&mut window, "waves.mp4");
+    assert!(!window.shows("Use as input clip"), "the starter makes no clips");
+    assert!(!window.shows("Inpaint…") && !window.shows("Save as…"), "they are for images");
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    let modes = vec![Mode::Text, Mode::VideoToVideo];
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { frame_multiple: Some(4), modes, ..starter() })));
+    menu(&mut window, "waves.mp4");
+    nothing_is_unnamed(&window, "the menu of a clip");
+    window.click("Use as input clip");
+    let clip = state(&window).draft().request.clip.clone().unwrap();
+    assert_eq!((clip.path, clip.extends), (folders.path("waves.mp4"), false));
+    assert!(window.shows("Input clip: waves.mp4"));
+}
+
+#[test]
+fn a_result_is_painted_over_at_once() {
+    let folders = Folders::with_images(&["boat.png"]);
+    let mut window = folders.open();
+    menu(&mut window, "boat.png");
+    window.click("Inpaint…");
+    window.wait_for("the brush", |app| app.state().input.painting.is_some());
+    window.frames();
+    assert!(window.shows("Mask over the image"));
+    nothing_is_unnamed(&window, "painting over a result");
+    let source = state(&window).draft().request.source.clone().unwrap();
+    assert_eq!(source.path, folders.path("boat.png"));
+    window.click("Discard");
+    assert!(state(&window).input.painting.is_none() && state(&window).input.paints.is_none());
+}
+
+#[test]
+fn a_copy_is_saved_under_a_name_that_says_the_format() {
+    let folders = Folders::with_images(&["boat.png"]);
+    let mut window = folders.open();
+    menu(&mut window, "boat.png");
+    window.click("Save as…");
+    window.wait_for_words("There is a file with this name.");
+    nothing_is_unnamed(&window, "saving an image");
+    window.replace("File name", "small.jpg");
+    assert!(!window.shows("There is a file with this name."));
+    window.click("Save");
+    window.wait_for_words("Saved small.jpg");
+    let copy = folders.path("small.jpg");
+    assert_eq!(fs::read(&copy).unwrap()[..2], [0xff, 0xd8]);
+    assert_eq!(read_settings(&copy).unwrap().settings.seed, 1);
+}
