@@ -328,7 +328,7 @@ mod tests {
         let found = |search: &str| ROWS.iter().filter(|row| row.matches(search)).count();
         assert_eq!(found(""), ROWS.len());
         assert_eq!(found("  "), ROWS.len());
-        assert_eq!((found("JPEG"), found("output folder"), found("look gpu")), (1, 1, 1));
+        assert_eq!((found("JPEG"), found("output folder"), found("appearance gpu")), (1, 1, 1));
         assert_eq!((found("proxy"), found("token"), found("tags csv")), (1, 1, 1));
         assert_eq!(found("cheese"), 0);
     }
