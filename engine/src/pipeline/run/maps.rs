@@ -32,7 +32,10 @@ impl Run<'_> {
             };
             let image = unmetered(|| control_image(net, size))?;
             let map = self.make_map(stage, estimator, &image)?;
-            self.maps.borrow_mut().extend(followers.into_iter().map(|number| (number, map.clone())));
+            unmetered(|| {
+                let maps = followers.into_iter().map(|number| (number, map.clone()));
+                self.maps.borrow_mut().extend(maps);
+            });
         }
         self.map_control(stage, estimator)?;
         Ok(Vec::new())
@@ -49,7 +52,7 @@ impl Run<'_> {
             let Some(frame) = frame else { continue };
             let map = self.make_map(stage, estimator, &frame)?;
             if let Some(given) = self.given.borrow_mut().as_mut() {
-                given.control_by(index, map);
+                unmetered(|| given.control_by(index, map));
             }
         }
         Ok(())
