@@ -151,12 +151,16 @@ fn maps_are_made_before_a_run_and_what_makes_them_is_freed() {
             assert!(50 * peak.measured <= 51 * peak.predicted, "{preprocessor:?}: {peak:?}");
         }
         assert!(with.measured_device <= plenty.least_device.unwrap());
-        // Nothing of the map estimator is left in the stage after it. Two threads do not always have their memory at once.
-        let mut least = |request: &Request| {
-            (0..6).map(|_| encode(&outcome(attempt(&mut runner, request, &memory)))).min().unwrap()
+        // Nothing of the map estimator is left in the stage after it. Two threads do not always have their memory at once, and a
+        // prompt is encoded once.
+        let mut measured = |number: u32| {
+            [(&plain, number), (&request, number + 20), (&plain, number + 40)].map(|(request, number)| {
+                let request = Request { prompt: format!("{} {number}", plain.prompt), ..request.clone() };
+                encode(&outcome(attempt(&mut runner, &request, &memory)))
+            })
         };
-        let (with, alone) = (least(&request), least(&plain));
-        assert!(with <= alone, "{preprocessor:?}: {with} after it, {alone} without");
+        let mut tries = (10..26).map(|number| measured(number)).inspect(|tried| println!("{tried:?}"));
+        assert!(tries.any(|[_, with, alone]| with == alone), "{preprocessor:?}");
     }
 }
 
