@@ -19,7 +19,7 @@ use sluice_engine::{
         grid::{Cell, Grid, GridLabels, GridRecord},
     },
     session::{GroupPlace, JobId, Picture, StageKind},
-    source::{self, read_clip},
+    source::{self, is_image_name, read_clip},
 };
 
 use crate::fonts;
@@ -173,7 +173,7 @@ impl Group {
             }
             Output::File(path) => {
                 // Clips whose frames cannot be read here are composed into an image of their first ones.
-                let fits = media.is_clip() || !is_of_clips(path);
+                let fits = media.is_clip() || is_image_name(path);
                 let path = if fits { path.clone() } else { path.with_extension("png") };
                 write_media(&path, &media, &settings, Codec::H264)?;
                 path
@@ -219,13 +219,6 @@ fn new_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     format!("{since}-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// Whether a file with this name is a clip.
-fn is_of_clips(path: &Path) -> bool {
-    let stills = ["png", "jpg", "jpeg", "webp"];
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    !stills.iter().any(|still| extension.eq_ignore_ascii_case(still))
 }
 
 /// What is known about a clip whose frames can be read.

@@ -2,14 +2,12 @@
 
 use std::{
     collections::HashSet,
+    ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
 };
 
-use sluice_engine::source::size_of;
-
-/// Extensions of images.
-const EXTENSIONS: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
+use sluice_engine::source::{is_image_name, size_of};
 
 /// Subfolders of subfolders that are searched.
 const DEPTH: usize = 16;
@@ -21,6 +19,8 @@ pub struct InputFolder {
     pub images: Vec<(PathBuf, PathBuf)>,
     /// How many are left out because their results are there.
     pub done: usize,
+    /// Why others are left out: they cannot be read.
+    pub unreadable: Vec<String>,
 }
 
 /// Whether the images of subfolders count, whose results are in subfolders of the same names.
@@ -32,48 +32,77 @@ pub enum Subfolders {
     LeftOut,
 }
 
+/// The images of a folder, whether or not their results are there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InputImages {
+    /// Each input image with the file that it becomes, in the order of their names.
+    pub all: Vec<(PathBuf, PathBuf)>,
+    /// Why others are left out: they cannot be read.
+    pub unreadable: Vec<String>,
+}
+
+impl InputImages {
+    /// The images of a folder, and what they become: files with this extension in the folder of the results. `files` are all
+    /// that are written for one of these, such as those of several prompts; no two input images share any.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or both are the same.
+    pub fn of(
+        folder: &Path,
+        (results, extension): (&Path, &str),
+        subfolders: Subfolders,
+        files: impl Fn(&Path) -> Vec<PathBuf>,
+    ) -> io::Result<Self> {
+        let real_results = fs::canonicalize(results).unwrap_or_default();
+        if fs::canonicalize(folder)? == real_results {
+            return Err(io::Error::other("the results would replace the input images"));
+        }
+        let mut found = Found::default();
+        found.add(folder)?;
+        if subfolders == Subfolders::Included {
+            // Results that are inside are no input images.
+            found.add_subfolders(folder, &real_results, DEPTH);
+        }
+        let mut all = Self { unreadable: found.unreadable, ..Self::default() };
+        let mut taken: HashSet<PathBuf> = HashSet::new();
+        for path in found.images {
+            let within = path.parent().and_then(|parent| parent.strip_prefix(folder).ok());
+            let results = results.join(within.unwrap_or(Path::new("")));
+            let is_free = |result: &PathBuf| files(result).iter().all(|file| !taken.contains(file));
+            let result = names_for(&path, extension).map(|name| results.join(name)).find(is_free);
+            if let Some(result) = result {
+                taken.extend(files(&result));
+                all.all.push((path, result));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Names for the result of an image, the best first. Images that differ only in their extension would have the same.
+fn names_for(path: &Path, extension: &str) -> impl Iterator<Item = OsString> {
+    let named = move |name: &OsStr, end: String| {
+        let mut name = name.to_owned();
+        name.push(end);
+        name
+    };
+    let (stem, whole) = (path.file_stem().unwrap_or_default(), path.file_name().unwrap_or_default());
+    let first = [named(stem, format!(".{extension}")), named(whole, format!(".{extension}"))];
+    let more = (2_u32..).map(move |number| named(whole, format!("-{number}.{extension}")));
+    first.into_iter().chain(more)
+}
+
 impl InputFolder {
     /// The images of a folder, and what they become in another one: files with this extension.
     ///
     /// # Errors
     /// When the folder cannot be read, or both are the same.
     pub fn of(folder: &Path, results: &Path, extension: &str, subfolders: Subfolders) -> io::Result<Self> {
-        let real_results = fs::canonicalize(results).unwrap_or_default();
-        if fs::canonicalize(folder)? == real_results {
-            return Err(io::Error::other("the results would replace the input images"));
-        }
-        let mut found = images_in(folder)?;
-        if subfolders == Subfolders::Included {
-            // Results that are inside are no input images.
-            let mut inside = Vec::new();
-            collect(folder, &real_results, DEPTH, &mut inside);
-            found.extend(inside);
-        }
-        let mut all = Self::default();
-        let mut taken = HashSet::new();
-        for path in found {
-            let within = path.parent().and_then(|parent| parent.strip_prefix(folder).ok());
-            let results = results.join(within.unwrap_or(Path::new("")));
-            // Two images that differ only in their extension would become the same file.
-            let named = |name: &std::ffi::OsStr| {
-                let mut name = name.to_owned();
-                name.push(".");
-                name.push(extension);
-                results.join(name)
-            };
-            let mut result = named(path.file_stem().unwrap_or_default());
-            if taken.contains(&result) {
-                result = named(path.file_name().unwrap_or_default());
-            }
-            match result.exists() {
-                true => all.done += 1,
-                false => {
-                    taken.insert(result.clone());
-                    all.images.push((path, result));
-                }
-            }
-        }
-        Ok(all)
+        let alone = |result: &Path| vec![result.to_owned()];
+        let InputImages { all, unreadable } =
+            InputImages::of(folder, (results, extension), subfolders, alone)?;
+        let (done, images): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, result)| result.exists());
+        Ok(Self { images, done: done.len(), unreadable })
     }
 
     /// How many input images there are.
@@ -82,21 +111,42 @@ impl InputFolder {
     }
 }
 
-/// Adds the images of the subfolders of a folder, one subfolder after the other. What cannot be read is left out.
-fn collect(folder: &Path, left_out: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    // Links could lead back.
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
-    folders.sort();
-    for folder in folders {
-        let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if is_hidden || fs::canonicalize(&folder).is_ok_and(|real| real == left_out) {
-            continue;
+/// Images that can be read, and why others cannot.
+#[derive(Default)]
+struct Found {
+    images: Vec<PathBuf>,
+    unreadable: Vec<String>,
+}
+
+impl Found {
+    /// Adds the images of a folder, in the order of their names.
+    fn add(&mut self, folder: &Path) -> io::Result<()> {
+        for path in images_named_in(folder)? {
+            match size_of(&path) {
+                Ok(_) => self.images.push(path),
+                Err(error) => self.unreadable.push(error.to_string()),
+            }
         }
-        found.extend(images_in(&folder).unwrap_or_default());
-        if depth > 0 {
-            collect(&folder, left_out, depth - 1, found);
+        Ok(())
+    }
+
+    /// Adds the images of the subfolders of a folder but one, one subfolder after the other.
+    fn add_subfolders(&mut self, folder: &Path, left_out: &Path, depth: usize) {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        // Links could lead back.
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+        folders.sort();
+        for folder in folders {
+            let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if is_hidden || fs::canonicalize(&folder).is_ok_and(|real| real == left_out) {
+                continue;
+            }
+            if let Err(error) = self.add(&folder) {
+                self.unreadable.push(format!("{} cannot be read: {error}", folder.display()));
+            } else if depth > 0 {
+                self.add_subfolders(&folder, left_out, depth - 1);
+            }
         }
     }
 }
@@ -110,20 +160,6 @@ pub fn images_named_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = entries.filter(|path| is_image_name(path) && path.is_file()).collect();
     found.sort();
     Ok(found)
-}
-
-/// The images of a folder that can be read, in the order of their names.
-fn images_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = images_named_in(folder)?;
-    found.retain(|path| size_of(path).is_ok());
-    Ok(found)
-}
-
-/// Whether a file is an image, by its name.
-fn is_image_name(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let is_known = |known: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
-    EXTENSIONS.into_iter().any(is_known)
 }
 
 #[cfg(test)]
@@ -149,6 +185,8 @@ mod tests {
         };
         let all = InputFolder::of(&inputs, &results, "png", Subfolders::LeftOut).unwrap();
         assert_eq!(names(&all), ["a.png", "a.png.png", "b.png"]);
+        let [broken] = &all.unreadable[..] else { panic!("{:?}", all.unreadable) };
+        assert!(broken.contains("broken.png"), "{broken}");
         let jpegs = InputFolder::of(&inputs, &results, "jpg", Subfolders::LeftOut).unwrap();
         assert_eq!(names(&jpegs), ["a.jpg", "a.png.jpg", "b.jpg"]);
         fs::write(results.join("b.png"), "done").unwrap();
@@ -174,6 +212,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             image.save(path).unwrap();
         }
+        fs::write(inputs.join("sea/broken.png"), "no image").unwrap();
         let of = |subfolders| InputFolder::of(&inputs, &results, "png", subfolders).unwrap();
         let names = |found: &InputFolder| -> Vec<String> {
             let within = found.images.iter().map(|(_, result)| result.strip_prefix(&results).unwrap());
@@ -181,12 +220,33 @@ mod tests {
         };
         let all = of(Subfolders::Included);
         // The result of one of the two in `sea` is there.
-        assert_eq!((names(&all), all.done), (vec!["b.png".to_owned(), "sea/deep/c.png".to_owned()], 2));
-        assert_eq!(names(&of(Subfolders::LeftOut)), ["b.png"]);
+        let rest = ["b.png", "sea/a.png.png", "sea/deep/c.png"].map(str::to_owned);
+        assert_eq!((names(&all), all.done), (rest.to_vec(), 1));
+        assert_eq!(all.unreadable.len(), 1);
+        let own = of(Subfolders::LeftOut);
+        assert_eq!((names(&own), own.unreadable), (vec!["b.png".to_owned()], Vec::new()));
         fs::remove_file(results.join("sea/a.png")).unwrap();
         assert_eq!(
             names(&of(Subfolders::Included)),
             ["b.png", "sea/a.png", "sea/a.png.png", "sea/deep/c.png"]
         );
+    }
+
+    #[test]
+    fn no_image_takes_a_file_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = folder.path().join("in");
+        fs::create_dir(&inputs).unwrap();
+        for name in ["a.png", "a-2.png", "a.jpg"] {
+            image::RgbImage::new(4, 4).save(inputs.join(name)).unwrap();
+        }
+        let results = Path::new("out");
+        let twice = |result: &Path| {
+            let stem = result.file_stem().unwrap().to_str().unwrap();
+            vec![result.to_owned(), result.with_file_name(format!("{stem}-2.png"))]
+        };
+        let all = InputImages::of(&inputs, (results, "png"), Subfolders::LeftOut, twice).unwrap().all;
+        let names: Vec<&Path> = all.iter().map(|(_, result)| result.strip_prefix(results).unwrap()).collect();
+        assert_eq!(names, ["a-2.png", "a.jpg.png", "a.png.png"].map(Path::new));
     }
 }

@@ -7,10 +7,10 @@ use std::{
 
 use sluice_engine::{
     request::{Interpolate, Interpolation, ModelSource, Request},
-    source::{GivenMedia, SourceError},
+    source::{GivenMedia, SourceError, is_clip_name},
 };
 
-use crate::upscaling::{inputs_in, is_clip_name};
+use crate::upscaling::inputs_in;
 
 /// The request that puts frames between those of a clip, and what its header says.
 ///

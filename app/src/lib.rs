@@ -16,6 +16,7 @@ pub mod interpolating;
 pub mod language;
 pub mod lean;
 pub mod logs;
+pub mod mapping;
 pub mod masks;
 pub mod orders;
 pub mod own_styles;

@@ -7,12 +7,8 @@ use std::{
 
 use sluice_engine::{
     request::{ModelSource, Request, Upscale},
-    source::{GivenMedia, SourceError},
+    source::{GivenMedia, SourceError, is_clip_name, is_image_name},
 };
-
-/// Extensions of images and clips.
-const IMAGES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
-const CLIPS: [&str; 3] = ["mp4", "m4v", "mov"];
 
 /// The request that enlarges a file, and what its header says.
 ///
@@ -24,9 +20,14 @@ pub fn request_of(
     scale: f32,
 ) -> Result<(Request, GivenMedia), SourceError> {
     let given = GivenMedia::open(path)?;
-    let upscale = Some(Upscale { path: path.to_owned(), scale });
-    let request = given.sized(&Request { model: model.clone(), upscale, ..Request::default() });
+    let request = request_of_given(path, &given, model, scale);
     Ok((request, given))
+}
+
+/// The same for a file whose header was read.
+pub fn request_of_given(path: &Path, given: &GivenMedia, model: &ModelSource, scale: f32) -> Request {
+    let upscale = Some(Upscale { path: path.to_owned(), scale });
+    given.sized(&Request { model: model.clone(), upscale, ..Request::default() })
 }
 
 /// The name of the result: `photo-2x.png` of `photo.jpg`, `boat-1.5x.mp4` of `boat.mov`.
@@ -42,24 +43,10 @@ pub fn name_of_result(input: &Path, scale: f32, is_clip: bool) -> String {
 /// When the folder cannot be read.
 pub fn inputs_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| may_be_enlarged(path) && path.is_file()).collect();
+    let is_input = |path: &PathBuf| (is_image_name(path) || is_clip_name(path)) && path.is_file();
+    let mut found: Vec<PathBuf> = entries.filter(is_input).collect();
     found.sort();
     Ok(found)
-}
-
-/// Whether a file is an image or a clip, by its name.
-pub fn may_be_enlarged(path: &Path) -> bool {
-    is_named(path, &IMAGES) || is_clip_name(path)
-}
-
-/// Whether a file is a clip, by its name.
-pub fn is_clip_name(path: &Path) -> bool {
-    is_named(path, &CLIPS)
-}
-
-fn is_named(path: &Path, extensions: &[&str]) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extensions.iter().any(|known| extension.is_some_and(|own| own.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! the same store with one slot (no overlap) and with the first blocks resident instead of the best ones.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     path::Path,
     sync::Arc,
     thread,
@@ -176,6 +176,7 @@ fn machine() -> Machine {
         disk_is_measured: false,
         operations_per_second: 1.0,
         block_latency: 0.0,
+        own_speeds: BTreeMap::new(),
     }
 }
 

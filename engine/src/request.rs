@@ -278,8 +278,8 @@ pub struct Request {
     /// file or a folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub estimators: BTreeMap<MapKind, PathBuf>,
-    /// What a map is made of instead of generating anything; the model is then a map estimator, and width and height are
-    /// those of the image.
+    /// What maps are made of instead of generating anything; the model is then a map estimator, and width, height, frames and
+    /// frame rate are those of the image or the clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_of: Option<MapOf>,
     /// What a mask is made of instead of generating anything; the model is then a segmenter, and width and height are those

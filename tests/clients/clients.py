@@ -115,7 +115,7 @@ async def mcp_client(program, folder):
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         tools = [tool.name for tool in (await session.list_tools()).tools]
-        check("mcp lists tools", tools == ["generate_image", "forecast", "list_models", "upscale"])
+        check("mcp lists tools", tools == ["generate_image", "forecast", "list_models", "upscale", "map", "describe"])
         steps = []
 
         async def progress(step, *_):

@@ -150,7 +150,7 @@ fn check_forecasts_with(
         for (estimate, near) in [(Estimate::Formula, &formula), (Estimate::Dryrun, &tried_out)] {
             let memory = MemoryPreferences { tile: Some(tile), estimate, ..card(mode) };
             let request =
-                Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
+                Request { width: 384, height: 256, steps: 2, batch, dtype: Some(dtype), ..own.clone() };
             let mut ratio = f64::INFINITY;
             let mut last = None;
             for _ in 0..RUNS_OF_LATE_LOADS {

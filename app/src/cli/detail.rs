@@ -42,8 +42,8 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prompt: String,
     /// What to avoid. Only has an effect with guidance.
-    #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
-    negative_prompt: String,
+    #[arg(long, alias = "negative", value_name = "TEXT")]
+    negative_prompt: Option<String>,
     /// The seed of the first box of an image; the next ones follow. Random by default.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -61,14 +61,16 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let engine = args.tool.engine_with(args.request.folders())?;
     let Some(summary) = engine.load(args.model.clone())? else { return Ok(Outcome::Cancelled) };
+    let settings = args.request.styled(args.request.request(&summary.defaults)?)?;
     let usual = Request {
         model: args.model.clone(),
         prompt: args.prompt.clone(),
-        negative_prompt: args.negative_prompt.clone(),
+        negative_prompt: args.negative_prompt.clone().unwrap_or_else(|| settings.negative_prompt.clone()),
         seed: args.seed.unwrap_or_else(random_seed),
-        // That of a preset is for images that are generated.
+        // Those of a preset are for images that are generated.
         hires: args.request.hires(),
-        ..args.request.styled(args.request.request(&summary.defaults)?)?
+        batch: args.request.batch().unwrap_or(1),
+        ..settings
     };
     if usual.detailers.is_empty() {
         return Err(refuse(

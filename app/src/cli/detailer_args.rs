@@ -46,8 +46,8 @@ pub(super) struct DetailerArgs {
 }
 
 impl DetailerArgs {
-    /// The detailers.
-    pub fn detailers(&self) -> Vec<Detailer> {
+    /// The detailers, if any is given.
+    pub fn detailers(&self) -> Option<Vec<Detailer>> {
         let usual = Detailer::default();
         let detailer = |(index, model): (usize, &PathBuf)| Detailer {
             model: model.clone(),
@@ -62,7 +62,7 @@ impl DetailerArgs {
             prompt: given(&self.detailer_prompt, index, &usual.prompt),
             negative_prompt: given(&self.detailer_negative_prompt, index, &usual.negative_prompt),
         };
-        self.detailer.iter().enumerate().map(detailer).collect()
+        (!self.detailer.is_empty()).then(|| self.detailer.iter().enumerate().map(detailer).collect())
     }
 }
 

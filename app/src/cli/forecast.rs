@@ -271,6 +271,8 @@ fn past(accuracy: &Accuracy, machine: &Machine) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use sluice_engine::{
         checkpoint::Role,
         memory::{Keep, Link, OffloadMode, PartPlan, PlanError, Residence, Stage, StageKind},
@@ -293,6 +295,7 @@ mod tests {
             disk_is_measured: false,
             operations_per_second: 25e12,
             block_latency: 1e-4,
+            own_speeds: BTreeMap::new(),
         }
     }
 

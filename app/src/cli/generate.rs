@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::Codec,
+    output::{Codec, Encoding},
     request::{
         Enhanced, ModelSource, Request, Schedule, Variation,
         grid::{Grid, GridLabels, GridSetting},
@@ -74,18 +74,19 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, args_override_self = true)]
 pub(super) struct Args {
-    /// Describes the image. May be given several times, to generate one prompt after the other.
+    /// Describes the image. May be given several times, to generate one prompt after the other; the names of the files are then
+    /// numbered.
     #[arg(short, long = "prompt", value_name = "TEXT", required = true)]
     prompts: Vec<String>,
     /// What to avoid in the image. Only has an effect with guidance.
-    #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
-    negative_prompt: String,
+    #[arg(long, alias = "negative", value_name = "TEXT")]
+    negative_prompt: Option<String>,
     /// The folder or file of a model, or `starter` or `starter-clip` for the built-in ones.
     #[arg(short, long, value_name = "PATH", default_value = "starter")]
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// The file to write; an existing file is replaced. For a folder of input images, the folder of the results. Images are written as PNG. Clips are written as MP4, WebP, GIF
+    /// The file to write; an existing file is replaced. For a folder of input images, the folder of the results. Images are written as PNG, JPEG or WebP, as the extension says. Clips are written as MP4, WebP, GIF
     /// or animated PNG, as the extension says, or as a folder of PNG images. Without it, the image or clip is saved
     /// under a new name in the folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
@@ -93,6 +94,9 @@ pub(super) struct Args {
     /// The video codec of a clip. All but h264 need the program ffmpeg.
     #[arg(long, value_name = "NAME", default_value = Codec::default().name(), value_parser = named(&Codec::ALL, Codec::name))]
     codec: Codec,
+    /// The quality of JPEG and WebP images, from 1 to 100.
+    #[arg(long, value_name = "NUMBER", default_value_t = Encoding::USUAL_QUALITY, value_parser = clap::value_parser!(u8).range(1..=100))]
+    quality: u8,
     /// Let a language model write longer prompts first, see `sluice enhance`.
     #[arg(long)]
     enhance: bool,
@@ -326,10 +330,7 @@ impl Args {
         let usual = self.request.request(&summary.defaults)?;
         let request = Request {
             model: self.model.clone(),
-            negative_prompt: match self.negative_prompt.as_str() {
-                "" => usual.negative_prompt.clone(),
-                given => given.to_owned(),
-            },
+            negative_prompt: self.negative_prompt.clone().unwrap_or_else(|| usual.negative_prompt.clone()),
             seed: self.seed.unwrap_or_else(random_seed),
             variation: self.variation_seed.map(|seed| Variation { seed, strength: self.variation_strength }),
             schedule: self.schedule.unwrap_or(usual.schedule),
@@ -375,6 +376,7 @@ impl Args {
         let job = |id, request, output, name: &dyn Fn(&Path) -> PathBuf| Job {
             output: Some(output),
             codec: self.codec,
+            quality: self.quality,
             initial_latents: self.initial_latents.clone(),
             dump: self.dump.as_deref().map(name),
             memory: self.memory.preferences(),
@@ -389,6 +391,7 @@ impl Args {
             grid,
             composes_batch: self.grid.batch_grid,
             output: self.output.as_deref(),
+            codec: self.codec,
             subfolders: if self.source.subfolders { Subfolders::Included } else { Subfolders::LeftOut },
             job: &job,
         };

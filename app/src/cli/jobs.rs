@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::{Output, Sheet},
+    output::{Codec, Output, Sheet},
     request::{Request, SourceImage, grid::Grid},
     session::{Job, JobId},
     units,
@@ -13,7 +13,7 @@ use super::exit::refuse;
 use crate::{
     folders::pictures_folder,
     groups::Group,
-    input_folder::{InputFolder, Subfolders},
+    input_folder::{InputImages, Subfolders},
 };
 
 /// Jobs, what to call each of them, and which are composed into one image.
@@ -38,6 +38,8 @@ pub(super) struct Plan<'a> {
     pub output: Option<&'a Path>,
     /// Whether a folder of input images has others.
     pub subfolders: Subfolders,
+    /// The codec of clips.
+    pub codec: Codec,
     /// The job of a request.
     pub job: &'a JobOf<'a>,
 }
@@ -45,22 +47,23 @@ pub(super) struct Plan<'a> {
 impl Plan<'_> {
     /// The jobs for a request.
     pub fn jobs(&self, request: &Request) -> anyhow::Result<Jobs> {
+        if let Some(source) = request.source.as_ref().filter(|source| source.path.is_dir()) {
+            if self.grid.is_some() {
+                let what = "a grid cannot be combined with a folder of input images";
+                return Err(refuse(what.to_owned(), "Give one input image.".to_owned()));
+            }
+            return self.folder(source, request);
+        }
         let mut all = Jobs::default();
         for (number, prompt) in (1..).zip(self.prompts) {
             let request = Request { prompt: prompt.clone(), ..request.clone() };
-            let several = (self.prompts.len() > 1).then_some(number);
-            match (self.grid, request.source.as_ref().filter(|source| source.path.is_dir())) {
-                (Some(_), Some(_)) => {
-                    let what = "a grid cannot be combined with a folder of input images";
-                    return Err(refuse(what.to_owned(), "Give one input image.".to_owned()));
-                }
-                (Some(grid), None) => self.cells(grid, &request, several, &mut all)?,
-                (None, Some(source)) => self.folder(source, &request, &mut all)?,
-                (None, None) => self.one(request, several, &mut all),
+            match self.grid {
+                Some(grid) => self.cells(grid, &request, number, &mut all)?,
+                None => self.one(request, number, &mut all),
             }
         }
         let count = self.prompts.len();
-        if self.grid.is_none() && count > 1 && all.titles.is_empty() {
+        if count > 1 && all.titles.is_empty() {
             let prompts = (1..).zip(self.prompts);
             all.titles =
                 prompts.map(|(number, prompt)| format!("prompt {number} of {count}: {prompt}")).collect();
@@ -68,9 +71,13 @@ impl Plan<'_> {
         Ok(all)
     }
 
-    /// With several prompts, the names of their files are numbered.
-    fn one(&self, request: Request, several: Option<usize>, all: &mut Jobs) {
-        let name = |file: &Path| several.map_or_else(|| file.to_owned(), |number| numbered(file, number));
+    /// The name of a file for the prompt of this number: with several prompts, it is numbered.
+    fn named(&self, file: &Path, prompt: usize) -> PathBuf {
+        if self.prompts.len() > 1 { numbered(file, prompt) } else { file.to_owned() }
+    }
+
+    fn one(&self, request: Request, prompt: usize, all: &mut Jobs) {
+        let name = |file: &Path| self.named(file, prompt);
         let output = match self.output {
             Some(file) => Output::File(name(file)),
             None => folder(),
@@ -88,21 +95,14 @@ impl Plan<'_> {
         all.jobs.push((self.job)(id, request, output, &name));
     }
 
-    fn cells(
-        &self,
-        grid: &Grid,
-        request: &Request,
-        several: Option<usize>,
-        all: &mut Jobs,
-    ) -> anyhow::Result<()> {
+    fn cells(&self, grid: &Grid, request: &Request, prompt: usize, all: &mut Jobs) -> anyhow::Result<()> {
         let cells = grid.cells(request).map_err(|error| {
             refuse(
                 error.to_string(),
                 "See `sluice generate --help` for what --x, --y and --z take.".to_owned(),
             )
         })?;
-        let sheet =
-            self.output.map(|file| several.map_or_else(|| file.to_owned(), |number| numbered(file, number)));
+        let sheet = self.output.map(|file| self.named(file, prompt));
         let composed = sheet.clone().map_or_else(folder, Output::File);
         let mut group = Group::of_grid(grid, request, &cells, composed);
         let (labels, count) = (grid.labels(), cells.len());
@@ -122,7 +122,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn folder(&self, source: &SourceImage, request: &Request, all: &mut Jobs) -> anyhow::Result<()> {
+    /// The jobs of a folder of input images: all of them for one prompt after the other.
+    fn folder(&self, source: &SourceImage, request: &Request) -> anyhow::Result<Jobs> {
         let results = self.output.map_or_else(
             || {
                 let name = source.path.canonicalize().ok();
@@ -131,13 +132,26 @@ impl Plan<'_> {
             },
             Path::to_owned,
         );
-        let extension = if request.frames == 1 { "png" } else { "mp4" };
+        let extension = if request.frames == 1 { "png" } else { self.codec.extension() };
         let advice = || "Give a folder with images, and another folder as --output.".to_owned();
-        let InputFolder { images, done } =
-            InputFolder::of(&source.path, &results, extension, self.subfolders)
+        let files = |result: &Path| self.files_of(result, request.batch);
+        let InputImages { all: images, unreadable } =
+            InputImages::of(&source.path, (&results, extension), self.subfolders, files)
                 .map_err(|error| refuse(format!("{}: {error}", source.path.display()), advice()))?;
-        if images.is_empty() && done == 0 {
-            return Err(refuse(format!("{} contains no images", source.path.display()), advice()));
+        if images.is_empty() {
+            let why = unreadable.first().map(|why| format!(" that can be read: {why}")).unwrap_or_default();
+            return Err(refuse(format!("{} contains no images{why}", source.path.display()), advice()));
+        }
+        let notes = unreadable.iter().map(|why| format!("left out: {why}")).collect();
+        let mut all = Jobs { notes, ..Jobs::default() };
+        let (mut wanted, mut done) = (Vec::new(), 0);
+        for (number, prompt) in (1..).zip(self.prompts) {
+            for (input, result) in &images {
+                match self.named(result, number) {
+                    result if result.exists() => done += 1,
+                    result => wanted.push((prompt, input, result)),
+                }
+            }
         }
         if done > 0 {
             all.notes.push(format!(
@@ -146,16 +160,27 @@ impl Plan<'_> {
                 results.display()
             ));
         }
-        let count = images.len();
-        for (number, (input, result)) in (1..).zip(images) {
+        let count = wanted.len();
+        for (number, (prompt, input, result)) in (1..).zip(wanted) {
             let id = all.next_id();
-            all.titles.push(format!("image {number} of {count}: {}", input.display()));
-            let source = Some(SourceImage { path: input, ..source.clone() });
+            let of_prompt = if self.prompts.len() > 1 { format!(", {prompt}") } else { String::new() };
+            all.titles.push(format!("image {number} of {count}: {}{of_prompt}", input.display()));
+            let source = Some(SourceImage { path: input.clone(), ..source.clone() });
             let name = |file: &Path| numbered(file, number);
-            let request = Request { source, ..request.clone() };
+            let request = Request { source, prompt: prompt.clone(), ..request.clone() };
             all.jobs.push((self.job)(id, request, Output::File(result), &name));
         }
-        Ok(())
+        Ok(all)
+    }
+
+    /// All files that an input image becomes: for each prompt the images of a batch.
+    fn files_of(&self, result: &Path, batch: u32) -> Vec<PathBuf> {
+        let of_prompt = |prompt| {
+            let first = self.named(result, prompt);
+            let others: Vec<_> = (2..=batch as usize).map(|image| numbered(&first, image)).collect();
+            std::iter::once(first).chain(others)
+        };
+        (1..=self.prompts.len()).flat_map(of_prompt).collect()
     }
 }
 

@@ -1,17 +1,12 @@
-//! `sluice map`: makes maps of images, as preprocessors make them for ControlNets.
+//! `sluice map`: makes maps of images and clips, as preprocessors make them for ControlNets and control clips.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use image::ColorType;
 use sluice_engine::{
-    output::{Codec, Image},
-    request::{MapOf, ModelSource, Preprocessor, Request},
+    output::{Codec, Output, OutputError, write_plain},
+    request::Preprocessor,
     session::Failure,
-    source::{GivenMedia, SourceError, mapped, read, size_of},
+    units,
 };
 
 use super::{
@@ -21,7 +16,10 @@ use super::{
     stdout,
     tool_args::ToolArgs,
 };
-use crate::input_folder::images_named_in;
+use crate::{
+    mapping::{MAKERS, maps_of, name_of_result, request_of},
+    upscaling::inputs_in,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,46 +28,36 @@ Examples:
   sluice map photo.jpg --preprocessor pose --model yolov8n-pose.safetensors
   sluice map photos/ b.png --preprocessor depth --model ~/models/Depth-Anything-V2-Small-hf --output maps/
       Takes the images of a folder, and another one; what is in maps/ already is left out.
+  sluice map walk.mp4 --preprocessor pose --model yolov8n-pose.safetensors
+      Writes walk-pose.mp4, a clip of the maps of its frames, as control clips are made for Wan VACE.
   sluice map photo.jpg --preprocessor segments --model segformer-b0.safetensors --plan
       Predicts memory and time, and makes nothing.";
 
-/// What makes a map of any image.
-const MAKERS: [Preprocessor; 12] = [
-    Preprocessor::Canny,
-    Preprocessor::Lineart,
-    Preprocessor::Scribble,
-    Preprocessor::Invert,
-    Preprocessor::Gray,
-    Preprocessor::Blur,
-    Preprocessor::Tile,
-    Preprocessor::Color,
-    Preprocessor::Depth,
-    Preprocessor::Pose,
-    Preprocessor::Segments,
-    Preprocessor::SoftEdge,
-];
-
-/// Make maps of images: edges, lines, depths, poses and others, as ControlNets follow them.
+/// Make maps of images and clips: edges, lines, depths, poses and others, as ControlNets and control clips have them.
 ///
-/// The names of the results are written to the standard output, progress to the standard error.
+/// A clip becomes a clip of the maps of its frames, and keeps its sound. The names of the results are written to the standard
+/// output, progress to the standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
-    /// PNG, JPEG or WebP images, and folders of them.
+    /// PNG, JPEG or WebP images, MP4 and MOV clips, and folders of them.
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// What to make of the images: see --control-preprocessor of `sluice generate`.
+    /// What to make of the images and frames: see --control-preprocessor of `sluice generate`.
     #[arg(short, long, value_name = "NAME", value_parser = named(&MAKERS, Preprocessor::name))]
     preprocessor: Preprocessor,
     /// The network for depth (Depth Anything V2), pose (YOLOv8-pose), segments (SegFormer) or soft_edge (HED): a
     /// .safetensors file, or a folder as transformers saves it. The others need none.
     #[arg(short, long, value_name = "PATH")]
     model: Option<PathBuf>,
-    /// The file to write for one image; an existing file is replaced. For several, the folder of the results, in which existing
-    /// files are left as they are. Without it, a result is written beside its image, and those of a folder to a folder of its
-    /// name in the folder Sluice of your pictures folder.
+    /// The file to write for one image or clip; an existing file is replaced. For several, the folder of the results, in which
+    /// existing files are left as they are. Without it, a result is written beside its input, and those of a folder to a folder
+    /// of its name in the folder Sluice of your pictures folder.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
+    /// The video codec of clips. All but h264 need the program ffmpeg.
+    #[arg(long, value_name = "NAME", default_value = Codec::default().name(), value_parser = named(&Codec::ALL, Codec::name))]
+    codec: Codec,
     #[command(flatten)]
     tool: ToolArgs,
 }
@@ -79,23 +67,25 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let changes = Changes {
         inputs: &args.inputs,
         output: args.output.as_deref(),
-        found: images_named_in,
-        lacking: ["images", "Give a folder with PNG, JPEG or WebP images."],
-        request: &|input| args.request_of(input),
-        name: &|input, _| args.name_of_result(input),
+        found: inputs_in,
+        lacking: ["images and no clips", "Give a folder with PNG, JPEG or WebP images or MP4 clips."],
+        request: &|input| request_of(input, args.preprocessor, args.model.clone()),
+        name: &|input, is_clip| args.name_of_result(input, is_clip),
         sizes,
     };
     match args.preprocessor.estimated() {
-        Some(_) => changes.run(&args.tool, Codec::default(), "map_estimator"),
+        Some(_) => changes.run(&args.tool, args.codec, "map_estimator"),
         None => args.make(&changes.tasks()?),
     }
 }
 
-/// What is made of an image.
+/// What is made of an image or a clip.
 fn sizes(task: &Task) -> String {
     let [width, height] = task.given.size;
     let maps = task.request.map_of.as_ref().map_or("maps", |map| map.kind.maps());
-    format!("{maps} of {width}×{height}")
+    let frames = task.given.clip.as_ref().map(|clip| units::counted(clip.frames as usize, "frame"));
+    let frames = frames.map(|frames| format!("{frames} of ")).unwrap_or_default();
+    format!("{maps} of {frames}{width}×{height}")
 }
 
 impl Args {
@@ -122,30 +112,21 @@ impl Args {
         }
     }
 
-    /// The request for the map of an image, and what the image's header says. It asks for nothing where no network is needed.
-    fn request_of(&self, input: &Path) -> Result<(Request, GivenMedia), SourceError> {
-        let given = GivenMedia { size: size_of(input)?, clip: None };
-        let model = self.model.clone().map_or(ModelSource::Starter, ModelSource::Path);
-        let map_of = self.preprocessor.estimated().map(|kind| MapOf { kind, image: input.to_owned() });
-        Ok((Request { model, map_of, ..Request::default() }, given))
-    }
-
-    /// The name of a result: `photo-depth.png` of `photo.jpg`.
-    fn name_of_result(&self, input: &Path) -> String {
-        let stem = input.file_stem().unwrap_or_default().to_string_lossy();
-        format!("{stem}-{}.png", self.preprocessor.name())
+    fn name_of_result(&self, input: &Path, is_clip: bool) -> String {
+        let extension = if is_clip { self.codec.extension() } else { "png" };
+        name_of_result(input, self.preprocessor, extension)
     }
 
     /// Makes maps without a network. One that fails does not end the others.
     fn make(&self, Tasks { all, notes, .. }: &Tasks) -> anyhow::Result<Outcome> {
         self.tool.note(notes);
         let mut outcome = Outcome::Done;
-        for Task { input, output, .. } in all {
-            match read(input) {
-                Ok(image) => self.write(&mapped(image, self.preprocessor), output)?,
-                Err(error) => {
-                    let advice = Some(error.advice().to_owned());
-                    complain(&Failure { message: error.to_string(), advice });
+        for task in all {
+            match self.make_one(task) {
+                Ok(()) if self.tool.is_json() => {}
+                Ok(()) => stdout::line(&task.output.display().to_string())?,
+                Err(failure) => {
+                    complain(&failure);
                     outcome = Outcome::Failed;
                 }
             }
@@ -153,14 +134,17 @@ impl Args {
         Ok(outcome)
     }
 
-    /// Writes a map, and its name to the standard output.
-    fn write(&self, map: &Image, result: &Path) -> anyhow::Result<()> {
-        let written = || format!("{} cannot be written", result.display());
-        if let Some(folder) = result.parent() {
-            fs::create_dir_all(folder).with_context(written)?;
-        }
-        image::save_buffer(result, &map.pixels, map.width, map.height, ColorType::Rgb8)
-            .with_context(written)?;
-        if self.tool.is_json() { Ok(()) } else { stdout::line(&result.display().to_string()) }
+    fn make_one(&self, task: &Task) -> Result<(), Failure> {
+        let unsaved = |error: OutputError| {
+            let advice = error.advice().map(str::to_owned);
+            Failure { message: error.to_string(), advice }
+        };
+        let output = Output::File(task.output.clone());
+        output.prepare(task.given.clip.is_some(), self.codec).map_err(unsaved)?;
+        let maps = maps_of(&task.input, &task.given, self.preprocessor).map_err(|error| {
+            let advice = Some(error.advice().to_owned());
+            Failure { message: error.to_string(), advice }
+        })?;
+        write_plain(&task.output, &maps, self.codec).map_err(unsaved)
     }
 }

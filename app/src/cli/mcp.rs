@@ -15,8 +15,8 @@ Examples:
 
 /// Serve a client of the Model Context Protocol over the standard input and output.
 ///
-/// It offers the tools generate_image, forecast, list_models and upscale. There is no port: a program starts this command
-/// and talks to it through pipes.
+/// It offers the tools generate_image, forecast, list_models, upscale, map and describe. There is no port: a program starts this
+/// command and talks to it through pipes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -79,6 +79,7 @@ mod tests {
             measured_link_bytes_per_second: 0.0,
             measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
+            speeds: Vec::new(),
         };
         Event::Outcome { job: JOB, outcome: Box::new(outcome) }
     }

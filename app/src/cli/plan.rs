@@ -58,8 +58,8 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prompt: String,
     /// The negative prompt; only its length matters.
-    #[arg(long, alias = "negative", value_name = "TEXT", default_value = "", hide_default_value = true)]
-    negative_prompt: String,
+    #[arg(long, alias = "negative", value_name = "TEXT")]
+    negative_prompt: Option<String>,
     /// Print the plan as JSON.
     #[arg(long)]
     json: bool,
@@ -102,8 +102,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
             (request, PlanSubject::Known(known.id.clone()))
         }
     };
-    let request =
-        Request { prompt: args.prompt.clone(), negative_prompt: args.negative_prompt.clone(), ..request };
+    let negative_prompt = args.negative_prompt.clone().unwrap_or_else(|| request.negative_prompt.clone());
+    let request = Request { prompt: args.prompt.clone(), negative_prompt, ..request };
     let asked = in_words(&request);
     let has_step_cache = request.step_cache > 0.0;
     let query = PlanQuery { id: 1, subject, request, memory };

@@ -64,9 +64,9 @@ pub(super) struct RequestArgs {
     /// How strongly to follow the prompt (CFG scale).
     #[arg(long, alias = "cfg-scale", value_name = "NUMBER", allow_negative_numbers = true)]
     guidance: Option<f32>,
-    /// Number of images to generate at once; each one has the next seed.
-    #[arg(long, alias = "batch", value_name = "COUNT", default_value_t = 1)]
-    batch_size: u32,
+    /// Number of images to generate at once, 1 if left out; each one has the next seed.
+    #[arg(long, alias = "batch", value_name = "COUNT")]
+    batch_size: Option<u32>,
     /// The sampling method. By default that of the model.
     #[arg(long, value_name = "NAME", value_parser = named(&Sampler::ALL, Sampler::name))]
     sampler: Option<Sampler>,
@@ -95,9 +95,9 @@ pub(super) struct RequestArgs {
     #[arg(long = "wildcard-folder", value_name = "FOLDER")]
     wildcard_folders: Vec<PathBuf>,
     /// Which layer of CLIP to use, counted from the end: 1 is the last one, 2 the one before it. Models that do not use
-    /// CLIP this way ignore it.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
-    clip_skip: u32,
+    /// CLIP this way ignore it. 1 if left out.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
+    clip_skip: Option<u32>,
     /// A second model that takes over the last steps, such as the refiner of Stable Diffusion XL.
     #[arg(long, value_name = "PATH")]
     refiner: Option<PathBuf>,
@@ -155,7 +155,12 @@ impl RequestArgs {
 
     /// The hires fix that was given, and not that of a preset.
     pub fn hires(&self) -> Option<Hires> {
-        self.hires.hires()
+        self.hires.hires(None)
+    }
+
+    /// The batch size that was given, and not that of a preset.
+    pub fn batch(&self) -> Option<u32> {
+        self.batch_size
     }
 
     /// A request with these settings, and the defaults of the model for the rest.
@@ -173,7 +178,7 @@ impl RequestArgs {
             frame_rate: self.fps.unwrap_or(usual.frame_rate),
             steps: self.steps.unwrap_or(usual.steps),
             guidance: self.guidance.unwrap_or(usual.guidance),
-            batch: self.batch_size,
+            batch: self.batch_size.unwrap_or(usual.batch),
             sampler: self.sampler.unwrap_or(usual.sampler),
             shift: self.shift.or(usual.shift),
             dtype: self.dtype,
@@ -183,16 +188,12 @@ impl RequestArgs {
                 Windows { overlap: self.window_overlap.unwrap_or(usual.overlap), ..usual }
             }),
             adapters: if self.loras.is_empty() { usual.adapters } else { self.loras.clone() },
-            clip_skip: if self.clip_skip > 1 { self.clip_skip } else { usual.clip_skip },
-            guiding: self.guiding.options().unwrap_or(usual.guiding),
-            step_cache: if self.guiding.step_cache > 0.0 {
-                self.guiding.step_cache
-            } else {
-                usual.step_cache
-            },
-            hires: self.hires().or(usual.hires),
+            clip_skip: self.clip_skip.unwrap_or(usual.clip_skip),
+            guiding: self.guiding.options(usual.guiding),
+            step_cache: self.guiding.step_cache.unwrap_or(usual.step_cache),
+            hires: self.hires.hires(usual.hires),
             smooth: self.smooth.smooth().or(usual.smooth),
-            detailers: self.detailers.detailers(),
+            detailers: self.detailers.detailers().unwrap_or(usual.detailers),
             regions: self.regions.regions()?,
             refiner: self.refiner.clone().map(|path| Refiner { path, switch: self.refiner_switch }),
             ..usual
@@ -274,7 +275,49 @@ pub(super) fn in_words(request: &Request) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+    use sluice_engine::request::{Detailer, GuidanceOptions};
+
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        request: RequestArgs,
+    }
+
+    fn request(words: &[&str]) -> Request {
+        let words = ["sluice"].iter().chain(words);
+        Line::try_parse_from(words).unwrap().request.request(&Defaults::default()).unwrap()
+    }
+
+    #[test]
+    fn only_what_is_given_replaces_what_a_preset_has() {
+        let hires = Hires { scale: 1.5, strength: 0.25, steps: Some(9), ..Hires::default() };
+        let kept = Request {
+            batch: 4,
+            clip_skip: 2,
+            shift: Some(3.0),
+            step_cache: 0.25,
+            guiding: GuidanceOptions { rescale: 0.5, true_cfg: 2.0, ..GuidanceOptions::default() },
+            hires: Some(hires.clone()),
+            detailers: vec![Detailer::new("face.safetensors")],
+            negative_prompt: "fog".to_owned(),
+            ..Request::default()
+        };
+        let folder = tempfile::tempdir().unwrap();
+        presets::save(folder.path(), "kept", &Preset::of(&kept, false)).unwrap();
+        let file = folder.path().join("kept.toml");
+        let given = |words: &[&str]| request(&[&["--preset", file.to_str().unwrap()][..], words].concat());
+        assert_eq!(given(&[]), kept);
+        let one = Request { batch: 1, clip_skip: 1, step_cache: 0.0, ..kept.clone() };
+        assert_eq!(given(&["--batch-size", "1", "--clip-skip", "1", "--step-cache", "0"]), one);
+        let guiding = GuidanceOptions { rescale: 0.0, ..kept.guiding };
+        assert_eq!(given(&["--guidance-rescale", "0"]).guiding, guiding);
+        assert_eq!(given(&["--hires", "2"]).hires, Some(Hires { scale: 2.0, ..hires }));
+        let hands = vec![Detailer::new("hand.safetensors")];
+        assert_eq!(given(&["--detailer", "hand.safetensors"]).detailers, hands);
+    }
 
     #[test]
     fn the_weight_of_an_adapter_follows_the_last_colon() {

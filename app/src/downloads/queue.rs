@@ -1,5 +1,9 @@
 //! The list of downloads: several at once, with a limit, paused, cancelled and kept between sessions.
 
+mod download;
+mod entry;
+mod speed;
+
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -11,15 +15,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
 use sluice_engine::session::Failure;
 use tempfile::NamedTempFile;
 
 use super::{
-    Arrived, DownloadError, Network, Stop, Wanted,
-    link::has_weights,
-    part,
+    Arrived, DownloadError, Network, Stop, part,
     transfer::{Told, transfer},
+};
+
+pub use self::download::{Download, DownloadId, Order, Phase};
+use self::{
+    entry::{Entry, FileState, OneFile},
+    speed::Speed,
 };
 
 /// Files that are fetched at the same time.
@@ -28,160 +35,9 @@ pub const AT_ONCE: usize = 3;
 const EVERY: Duration = Duration::from_millis(200);
 /// After so long without a connection it is tried again.
 const AGAIN: Duration = Duration::from_secs(20);
-/// The time over which the speed is averaged, in seconds.
-const AVERAGED: f64 = 4.0;
 
 /// Called when something has changed.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
-
-/// What is downloaded together, such as the files of a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Order {
-    /// What to call it.
-    pub title: String,
-    /// Its files, that which opens as a model first.
-    pub files: Vec<Wanted>,
-    /// The folder of downloads.
-    pub folder: PathBuf,
-    /// The folder inside it that opens as a model; the first file if absent.
-    #[serde(default)]
-    pub opens: Option<PathBuf>,
-}
-
-/// Identifies a download of this session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DownloadId(u64);
-
-/// How far a download is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Phase {
-    /// Others come first.
-    Waiting,
-    /// Bytes arrive.
-    Running,
-    /// What is here already is read, for the check at the end.
-    Checking,
-    /// There is a fault that may pass; it is tried again.
-    Retrying {
-        /// What is wrong.
-        why: String,
-    },
-    /// There is no connection; it goes on when there is one.
-    Offline {
-        /// What is wrong.
-        why: String,
-    },
-    /// A person has paused it.
-    Paused,
-    /// It needs a person.
-    Failed(Failure),
-    /// Everything is here.
-    Done {
-        /// What opens as a model.
-        opens: PathBuf,
-        /// Whether the hashes of all files with weights were known before.
-        is_verified: bool,
-    },
-}
-
-/// A download as it is now.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Download {
-    /// Which.
-    pub id: DownloadId,
-    /// What.
-    pub title: String,
-    /// How far.
-    pub phase: Phase,
-    /// Bytes that are here.
-    pub done: u64,
-    /// Bytes of all files, as far as known.
-    pub bytes: Option<u64>,
-    /// Bytes per second; 0 while nothing arrives.
-    pub speed: f64,
-    /// Files that are complete, and all files.
-    pub files: (usize, usize),
-    /// The files that have arrived.
-    pub arrived: Vec<Arrived>,
-}
-
-impl Download {
-    /// The share that is here, from 0 to 1.
-    pub fn share(&self) -> f32 {
-        match self.bytes {
-            Some(bytes) if bytes > 0 => (self.done as f64 / bytes as f64).clamp(0.0, 1.0) as f32,
-            _ => 0.0,
-        }
-    }
-
-    /// Seconds that are left at this speed, if that can be said.
-    pub fn seconds_left(&self) -> Option<f64> {
-        let left = self.bytes?.saturating_sub(self.done);
-        (self.speed > 1.0 && self.phase == Phase::Running).then(|| left as f64 / self.speed)
-    }
-
-    /// Whether it is neither complete nor failed.
-    pub fn is_unfinished(&self) -> bool {
-        !matches!(self.phase, Phase::Done { .. } | Phase::Failed(_))
-    }
-}
-
-#[derive(Debug)]
-enum FileState {
-    Waiting,
-    Running { stop: Stop, phase: Phase },
-    Offline { since: Instant, why: String },
-    Failed(Failure),
-    Done(Arrived),
-}
-
-#[derive(Debug)]
-struct OneFile {
-    wanted: Wanted,
-    state: FileState,
-    done: u64,
-    bytes: Option<u64>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    id: DownloadId,
-    order: Order,
-    is_paused: bool,
-    is_cancelled: bool,
-    files: Vec<OneFile>,
-    speed: Speed,
-}
-
-/// A mean of the last seconds.
-#[derive(Debug, Default)]
-struct Speed {
-    rate: f64,
-    last: Option<Instant>,
-    pending: u64,
-}
-
-impl Speed {
-    fn add(&mut self, bytes: u64, now: Instant) {
-        self.pending += bytes;
-        let Some(last) = self.last else {
-            self.last = Some(now);
-            return;
-        };
-        let seconds = now.duration_since(last).as_secs_f64();
-        if seconds >= EVERY.as_secs_f64() {
-            let share = if self.rate > 0.0 { 1.0 - (-seconds / AVERAGED).exp() } else { 1.0 };
-            self.rate += share * (self.pending as f64 / seconds - self.rate);
-            (self.last, self.pending) = (Some(now), 0);
-        }
-    }
-
-    fn at(&self, now: Instant) -> f64 {
-        const STALE: f64 = 3.0;
-        let is_fresh = self.last.is_some_and(|last| now.duration_since(last).as_secs_f64() < STALE);
-        if is_fresh { self.rate } else { 0.0 }
-    }
-}
 
 struct State {
     entries: Vec<Entry>,
@@ -393,85 +249,6 @@ impl State {
     }
 }
 
-impl Entry {
-    fn is_running(&self) -> bool {
-        self.files.iter().any(|file| matches!(file.state, FileState::Running { .. }))
-    }
-
-    fn stop(&self) {
-        for file in &self.files {
-            if let FileState::Running { stop, .. } = &file.state {
-                stop.stop();
-            }
-        }
-    }
-
-    fn go_on(&mut self) {
-        self.is_paused = false;
-        for file in &mut self.files {
-            if matches!(file.state, FileState::Failed(_) | FileState::Offline { .. }) {
-                file.state = FileState::Waiting;
-            }
-        }
-    }
-
-    fn seen(&self, now: Instant) -> Download {
-        let arrived: Vec<Arrived> = self
-            .files
-            .iter()
-            .filter_map(|file| match &file.state {
-                FileState::Done(arrived) => Some(arrived.clone()),
-                _ => None,
-            })
-            .collect();
-        Download {
-            id: self.id,
-            title: self.order.title.clone(),
-            phase: self.phase(&arrived),
-            done: self.files.iter().map(|file| file.done).sum(),
-            bytes: self.files.iter().map(|file| file.bytes).sum(),
-            speed: self.speed.at(now),
-            files: (arrived.len(), self.files.len()),
-            arrived,
-        }
-    }
-
-    fn phase(&self, arrived: &[Arrived]) -> Phase {
-        if arrived.len() == self.files.len() {
-            let folder = self.order.opens.as_ref().map(|folder| self.order.folder.join(folder));
-            let first = || arrived.first().map(|arrived| arrived.path.clone()).unwrap_or_default();
-            // Nobody has hashes of the small files in the layout of diffusers.
-            let has_weights = |arrived: &&Arrived| has_weights(&arrived.path.to_string_lossy());
-            let is_verified = arrived.iter().filter(has_weights).all(|arrived| arrived.is_verified);
-            return Phase::Done { opens: folder.unwrap_or_else(first), is_verified };
-        }
-        let states = || self.files.iter().map(|file| &file.state);
-        if self.is_paused {
-            return Phase::Paused;
-        }
-        let mut running = states().filter_map(|state| match state {
-            FileState::Running { phase, .. } => Some(phase),
-            _ => None,
-        });
-        if let Some(first) = running.next() {
-            // One file that arrives is enough to say that it runs.
-            let is_running = *first == Phase::Running || running.any(|phase| *phase == Phase::Running);
-            return if is_running { Phase::Running } else { first.clone() };
-        }
-        if let Some(failure) = states().find_map(|state| match state {
-            FileState::Failed(failure) => Some(failure.clone()),
-            _ => None,
-        }) {
-            return Phase::Failed(failure);
-        }
-        let offline = states().find_map(|state| match state {
-            FileState::Offline { why, .. } => Some(Phase::Offline { why: why.clone() }),
-            _ => None,
-        });
-        offline.unwrap_or(Phase::Waiting)
-    }
-}
-
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -615,22 +392,5 @@ impl Shared {
         if let Err(error) = write() {
             tracing::warn!(path = %path.display(), %error, "the list of downloads cannot be kept");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_speed_is_a_mean_of_the_last_seconds() {
-        let start = Instant::now();
-        let mut speed = Speed::default();
-        for step in 0..=40 {
-            speed.add(if step == 0 { 0 } else { 100_000 }, start + Duration::from_millis(250 * step));
-        }
-        let end = start + Duration::from_secs(10);
-        assert!((speed.at(end) / 400_000.0 - 1.0).abs() < 0.01, "{}", speed.at(end));
-        assert_eq!(speed.at(end + Duration::from_secs(5)), 0.0);
     }
 }

@@ -2,7 +2,9 @@
 
 use std::{io, path::PathBuf};
 
-use sluice_engine::source::SourceError;
+use sluice_engine::{request::Preprocessor, source::SourceError};
+
+use crate::mapping::MAKERS;
 
 /// Why an order cannot be carried out. [`OrderError::advice`] says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +63,12 @@ pub enum OrderError {
     /// Something around an image, and no image.
     #[error("there is something to add around the input image, and no input image")]
     OutpaintAlone,
+    /// The preprocessor is for ControlNets only.
+    #[error("the preprocessor {0} makes no map")]
+    MakesNoMap(&'static str),
+    /// A model for a preprocessor without one.
+    #[error("the preprocessor {0} needs no model")]
+    NeedsNoModel(&'static str),
     /// A picture cannot be written to a temporary file.
     #[error("{} cannot be written: {cause}", .path.display())]
     Write {
@@ -91,6 +99,11 @@ impl OrderError {
             Self::NotAClip { .. } => "Send an MP4 file with H.264 video.".to_owned(),
             Self::Source(error) => error.advice().to_owned(),
             Self::BoxAndMask => "Leave one of the two out.".to_owned(),
+            Self::MakesNoMap(_) => {
+                let names = MAKERS.map(Preprocessor::name);
+                format!("There are: {}.", names.join(", "))
+            }
+            Self::NeedsNoModel(_) => "Leave the model out.".to_owned(),
             Self::OpaqueMask => "Make the area to inpaint transparent.".to_owned(),
             Self::MaskAlone | Self::StrengthAlone | Self::OutpaintAlone => "Send the image, too.".to_owned(),
             Self::Write { .. } => "Check the free space of the folder for temporary files.".to_owned(),

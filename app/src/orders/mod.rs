@@ -4,10 +4,12 @@
 //! another program opens no path, unless the shelf and the inputs are made for that.
 
 mod error;
+mod guidance;
 mod inputs;
 mod request;
 mod samplers;
 mod shelf;
+mod tools;
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::request::{BoxOrder, ControlMode, Fit, FrameRange, Preprocessor, Variation};
@@ -16,6 +18,7 @@ pub use error::OrderError;
 pub use inputs::{Given, Inputs};
 pub use samplers::{sampler, schedule};
 pub use shelf::{Shelf, Shelved};
+pub use tools::{DescribeOrder, MapOrder, ToMap};
 
 /// What to generate, with names and pictures instead of paths. What is left out has the model's default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +71,21 @@ pub struct Order {
     /// The shift of the noise levels towards noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<f32>,
+    /// Classifier-free guidance for models that are distilled for guidance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub true_cfg: Option<f32>,
+    /// Guidance rescale.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guidance_rescale: Option<f32>,
+    /// The fraction of the steps before which there is no guidance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guidance_start: Option<f32>,
+    /// The fraction of the steps after which there is no guidance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guidance_end: Option<f32>,
+    /// The threshold of the step cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_cache: Option<f32>,
     /// The layer of CLIP, counted from the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clip_skip: Option<u32>,
@@ -132,6 +150,29 @@ pub struct Order {
     /// The part of the shorter side over which they fade in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_fade: Option<f32>,
+}
+
+impl Order {
+    /// The pictures and clips that are given, in a fixed order.
+    pub fn given(&self) -> impl Iterator<Item = &Given> {
+        let image = self.image.iter().chain(self.mask.iter().map(|mask| &mask.image));
+        let nets = self.control_nets.iter().map(|net| &net.image);
+        let prompts = self.image_prompts.iter().flat_map(|prompt| &prompt.images);
+        let control = self.control.iter().flat_map(|control| control.video.iter().chain(&control.mask));
+        let regions = self.regions.iter().filter_map(|region| region.mask.as_ref());
+        image.chain(&self.references).chain(nets).chain(prompts).chain(control).chain(regions)
+    }
+
+    /// The same, to change them.
+    pub fn given_mut(&mut self) -> impl Iterator<Item = &mut Given> {
+        let image = self.image.iter_mut().chain(self.mask.iter_mut().map(|mask| &mut mask.image));
+        let nets = self.control_nets.iter_mut().map(|net| &mut net.image);
+        let prompts = self.image_prompts.iter_mut().flat_map(|prompt| &mut prompt.images);
+        let control = self.control.iter_mut();
+        let control = control.flat_map(|control| control.video.iter_mut().chain(&mut control.mask));
+        let regions = self.regions.iter_mut().filter_map(|region| region.mask.as_mut());
+        image.chain(&mut self.references).chain(nets).chain(prompts).chain(control).chain(regions)
+    }
 }
 
 /// A part of the image with a prompt of its own: a box, or the white part of a mask, or else the whole image.

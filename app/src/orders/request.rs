@@ -78,6 +78,8 @@ impl Order {
             sampler,
             schedule,
             shift: self.shift.or(usual.shift),
+            guiding: self.guiding(usual.guiding),
+            step_cache: self.step_cache.unwrap_or(usual.step_cache),
             clip_skip: self.clip_skip.unwrap_or(usual.clip_skip),
             adapters,
             hires: self.hires(shelf)?,

@@ -14,6 +14,7 @@ use sluice_engine::{
 };
 
 use super::OrderError;
+use crate::enhancing::usual_describer;
 
 /// The most names that an error lists.
 const LISTED: usize = 12;
@@ -68,6 +69,8 @@ pub struct Shelf {
     pub estimators: BTreeMap<MapKind, Vec<Shelved>>,
     /// Detectors, whose boxes detailers inpaint again.
     pub detectors: Vec<Shelved>,
+    /// Language models that see images, beginning with the one that is asked if none is named.
+    pub describers: Vec<Shelved>,
     /// Whether a path may be given in place of a name.
     takes_paths: bool,
     /// Whether it is that of an engine elsewhere, whose paths cannot be looked at.
@@ -95,6 +98,7 @@ impl Shelf {
             upscalers: vec![Shelved::built_in(ModelSource::Upscaler, "the upscaler that comes with Sluice")],
             ..Self::default()
         };
+        let usual = usual_describer(items.iter()).map(|item| item.path.clone());
         for item in items {
             let Some(content) = item.content() else { continue };
             let row = match (content.kind, content.maps) {
@@ -105,14 +109,26 @@ impl Shelf {
                 (Kind::IpAdapter, _) => &mut shelf.ip_adapters,
                 (Kind::Part, _) if content.roles.contains(&Role::Upscaler) => &mut shelf.upscalers,
                 (Kind::Part, _) if content.roles.contains(&Role::Detector) => &mut shelf.detectors,
+                (Kind::Part, _) if content.sees_images => &mut shelf.describers,
                 _ => continue,
             };
             let (what, family) = (content.what.clone(), content.family.clone());
             row.push(Shelved { name: item.name.clone(), source: source_of(&item), what, family });
         }
-        let Self { models, adapters, control_nets, ip_adapters, upscalers, estimators, detectors, .. } =
-            &mut shelf;
-        let rows = [models, adapters, control_nets, ip_adapters, upscalers, detectors];
+        let usual = usual.map(ModelSource::Path);
+        shelf.describers.sort_by_key(|shelved| Some(&shelved.source) != usual.as_ref());
+        let Self {
+            models,
+            adapters,
+            control_nets,
+            ip_adapters,
+            upscalers,
+            estimators,
+            detectors,
+            describers,
+            ..
+        } = &mut shelf;
+        let rows = [models, adapters, control_nets, ip_adapters, upscalers, detectors, describers];
         for row in rows.into_iter().chain(estimators.values_mut()) {
             tell_apart(row, folders);
         }
@@ -191,6 +207,15 @@ impl Shelf {
     /// When there is none of this name.
     pub fn detector(&self, name: &str) -> Result<PathBuf, OrderError> {
         self.path("detector", &self.detectors, name.strip_suffix(".pt").unwrap_or(name))
+    }
+
+    /// The file or folder of a language model that sees images: of this name, or the usual one.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn describer(&self, name: Option<&str>) -> Result<PathBuf, OrderError> {
+        let usual = || self.describers.first().map_or("Qwen2.5-VL Instruct", |shelved| &shelved.name);
+        self.path("language model that sees images", &self.describers, name.unwrap_or_else(usual))
     }
 
     /// The upscaler of a name.

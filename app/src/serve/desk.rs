@@ -1,6 +1,7 @@
 //! Carries out orders: names and pictures become a request, its forecast decides whether it runs, and results are files.
 
 use std::{
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, RwLock},
 };
@@ -8,9 +9,9 @@ use std::{
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences},
     models::{Inventory, Remembered},
-    output::{NamedOutput, Output, StillFormat},
-    request::{ModelSource, Request},
-    session::{Job, JobId, ModelSummary, PlanQuery, PlanSubject},
+    output::{Codec, Media, NamedOutput, Output, StillFormat, write_plain},
+    request::{ModelSource, Preprocessor, Request},
+    session::{Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject},
 };
 
 use super::{
@@ -18,7 +19,8 @@ use super::{
     hub::{Hub, Made, Phase, Ticket},
 };
 use crate::{
-    orders::{Given, Inputs, Order, OrderError, Shelf},
+    mapping::maps_of,
+    orders::{DescribeOrder, Given, Inputs, MapOrder, Order, OrderError, Shelf, ToMap},
     upscaling::request_of,
 };
 
@@ -55,6 +57,8 @@ pub enum Keeping {
     Kept(StillFormat),
     /// To who ordered them alone.
     Sent(StillFormat),
+    /// Nowhere: it is a text.
+    Told,
 }
 
 /// An order with everything that it needs.
@@ -193,6 +197,50 @@ impl Desk {
         .await?
     }
 
+    /// The request that makes maps of a picture or a clip with a network.
+    ///
+    /// # Errors
+    /// When a name is not known, or the picture is none.
+    pub async fn prepare_map(&self, order: MapOrder) -> Result<Prepared, Refusal> {
+        let (shelf, pictures) = (self.shelf(), self.options.pictures.clone());
+        blocking(move || {
+            let mut inputs = inputs(pictures.as_deref())?;
+            let ToMap { request, .. } = order.to_map(&shelf, &mut inputs)?;
+            Ok(Prepared { model: request.model.to_string(), request, inputs: Arc::new(inputs) })
+        })
+        .await?
+    }
+
+    /// Makes maps of a picture or a clip without a network, and keeps them.
+    ///
+    /// # Errors
+    /// When the picture is none, or the maps cannot be written.
+    pub async fn map(&self, order: MapOrder) -> Result<Made, Refusal> {
+        let (shelf, pictures, folder) =
+            (self.shelf(), self.options.pictures.clone(), self.options.output.clone());
+        blocking(move || {
+            let mut inputs = inputs(pictures.as_deref())?;
+            let ToMap { path, given, .. } = order.to_map(&shelf, &mut inputs)?;
+            let maps = maps_of(&path, &given, order.preprocessor).map_err(OrderError::from)?;
+            kept_map(&folder, &maps, order.preprocessor)
+        })
+        .await?
+    }
+
+    /// The request that describes pictures.
+    ///
+    /// # Errors
+    /// When there is no such language model, or a picture is none.
+    pub async fn prepare_describe(&self, order: DescribeOrder) -> Result<Prepared, Refusal> {
+        let (shelf, pictures) = (self.shelf(), self.options.pictures.clone());
+        blocking(move || {
+            let mut inputs = inputs(pictures.as_deref())?;
+            let request = order.request(&shelf, &mut inputs)?;
+            Ok(Prepared { model: request.model.to_string(), request, inputs: Arc::new(inputs) })
+        })
+        .await?
+    }
+
     /// What a request needs.
     ///
     /// # Errors
@@ -225,16 +273,17 @@ impl Desk {
     /// When too many jobs wait, or there is no engine.
     pub fn queue(&self, prepared: Prepared, keeping: Keeping) -> Result<Running, Refusal> {
         let Prepared { request, inputs, .. } = prepared;
-        let (folder, format) = match keeping {
-            Keeping::Kept(format) => (self.options.output.clone(), format),
-            Keeping::Sent(format) => (inputs.folder().join("results"), format),
+        let place = match keeping {
+            Keeping::Kept(format) => Some((self.options.output.clone(), format)),
+            Keeping::Sent(format) => Some((inputs.folder().join("results"), format)),
+            Keeping::Told => None,
         };
-        let output = match format {
+        let output = place.map(|(folder, format)| match format {
             StillFormat::Png => Output::Folder(folder),
             format => Output::Named(NamedOutput { folder, format, names: "{name}".to_owned() }),
-        };
+        });
         let job = Job {
-            output: Some(output),
+            output,
             previews: true,
             memory: self.options.memory.clone(),
             ..Job::new(JobId(0), request)
@@ -247,6 +296,39 @@ fn inputs(pictures: Option<&Path>) -> Result<Inputs, OrderError> {
     pictures.map_or_else(Inputs::of_data, Inputs::of_files_in)
 }
 
+/// Writes maps under a new name in a folder.
+fn kept_map(folder: &Path, maps: &Media, preprocessor: Preprocessor) -> Result<Made, Refusal> {
+    let extension = if maps.is_clip() { Codec::H264.extension() } else { StillFormat::Png.extension() };
+    let path = reserved(folder, &format!("map-{}", preprocessor.name()), extension)
+        .map_err(|error| Refusal::broken(format!("{} cannot be written: {error}", folder.display())))?;
+    if let Err(error) = write_plain(&path, maps, Codec::H264) {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::warn!(path = %path.display(), %error, "an empty file stays");
+        }
+        let advice = error.advice().map(str::to_owned);
+        return Err(Refusal::engine(Failure { message: error.to_string(), advice }));
+    }
+    let (width, height) = maps.first().map_or((0, 0), |frame| (frame.width, frame.height));
+    Ok(Made { seed: 0, path, width, height, frames: maps.frames().len() })
+}
+
+/// Creates an empty file with a name that is free: `map-canny.png`, `map-canny-2.png` and so on.
+fn reserved(folder: &Path, name: &str, extension: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
+    let mut number = 1;
+    loop {
+        let path = folder.join(match number {
+            1 => format!("{name}.{extension}"),
+            number => format!("{name}-{number}.{extension}"),
+        });
+        match fs::File::create_new(&path) {
+            Ok(_) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 /// The bytes of a result.
 ///
 /// # Errors
@@ -254,7 +336,7 @@ fn inputs(pictures: Option<&Path>) -> Result<Inputs, OrderError> {
 pub async fn read(path: &Path) -> Result<Vec<u8>, Refusal> {
     let path = path.to_owned();
     blocking(move || {
-        std::fs::read(&path)
+        fs::read(&path)
             .map_err(|error| Refusal::broken(format!("{} cannot be read: {error}", path.display())))
     })
     .await?

@@ -89,6 +89,8 @@ pub struct JobState {
     pub seconds_left: Option<f64>,
     /// How the first image looks so far, with the step.
     pub preview: Option<(u32, Arc<Media>)>,
+    /// The whole text of a job that writes one.
+    pub text: Option<String>,
     /// What could not be saved where it should.
     pub not_saved: Vec<Failure>,
 }
@@ -416,6 +418,7 @@ impl Clerk {
                     self.change(job, |state| state.preview = Some((step, Arc::new(first))));
                 }
             }
+            Event::Text { job, text, is_whole: true } => self.change(job, |state| state.text = Some(text)),
             Event::NotSaved { job, failure } => self.change(job, |state| state.not_saved.push(failure)),
             Event::Finished { job, pictures, seconds } => {
                 let made = pictures.into_iter().map(|picture| {

@@ -1,38 +1,47 @@
 //! MCP over the standard input and output: tools for programs that act for a person.
 
+mod schema;
+
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
         ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-        Tool,
     },
     service::RequestContext,
     transport::stdio,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::output::StillFormat;
+use sluice_engine::{checkpoint::MapKind, output::StillFormat};
 
 use super::{
     Refusal, ServeError,
     desk::{Desk, Keeping, Prepared, read},
+    hub::Made,
     own::{content_type, forecast_json},
 };
-use crate::orders::{Given, LoraOrder, MaskOrder, Order, OutpaintOrder};
+use crate::orders::{
+    ControlNetOrder, ControlOrder, DescribeOrder, DetailerOrder, Given, HiresOrder, ImagePromptOrder,
+    LoraOrder, MapOrder, MaskOrder, Order, OutpaintOrder,
+};
+use schema::tools;
 
 const GENERATE: &str = "generate_image";
 const FORECAST: &str = "forecast";
 const MODELS: &str = "list_models";
 const UPSCALE: &str = "upscale";
+const MAP: &str = "map";
+const DESCRIBE: &str = "describe";
 
 /// What a client is told first.
 const INSTRUCTIONS: &str = "Generates images on this computer with diffusion models, also with those that are larger than \
     the memory of its GPU. Call list_models to see the models, forecast to see how long a request takes and whether it \
-    fits, generate_image to make images, upscale to enlarge one. Results are saved as files, and the answers say where.";
+    fits, generate_image to make images and clips, upscale to enlarge an image, map to see what a ControlNet follows, \
+    describe to learn what images show. Results are saved as files, and the answers say where.";
 
 /// Serves the client at the other end of the pipes until it ends.
 pub async fn serve(desk: Arc<Desk>) -> Result<(), ServeError> {
@@ -55,6 +64,8 @@ struct Wanted {
     model: Option<String>,
     width: Option<u32>,
     height: Option<u32>,
+    frames: Option<u32>,
+    fps: Option<f32>,
     steps: Option<u32>,
     guidance: Option<f32>,
     seed: Option<u64>,
@@ -66,6 +77,15 @@ struct Wanted {
     mask: Option<Given>,
     outpaint: Option<OutpaintOrder>,
     references: Vec<Given>,
+    control_nets: Vec<ControlNetOrder>,
+    control: Option<ControlOrder>,
+    image_prompts: Vec<ImagePromptOrder>,
+    hires: Option<HiresOrder>,
+    detailers: Vec<DetailerOrder>,
+    depth_model: Option<String>,
+    pose_model: Option<String>,
+    segment_model: Option<String>,
+    soft_edge_model: Option<String>,
 }
 
 impl From<Wanted> for Order {
@@ -77,6 +97,8 @@ impl From<Wanted> for Order {
             model,
             width,
             height,
+            frames: wanted.frames,
+            fps: wanted.fps,
             steps,
             guidance,
             seed,
@@ -88,6 +110,15 @@ impl From<Wanted> for Order {
             mask: wanted.mask.map(|image| MaskOrder { image, ..MaskOrder::default() }),
             outpaint: wanted.outpaint,
             references: wanted.references,
+            control_nets: wanted.control_nets,
+            control: wanted.control,
+            image_prompts: wanted.image_prompts,
+            hires: wanted.hires,
+            detailers: wanted.detailers,
+            depth_model: wanted.depth_model,
+            pose_model: wanted.pose_model,
+            segment_model: wanted.segment_model,
+            soft_edge_model: wanted.soft_edge_model,
             ..Self::default()
         }
     }
@@ -135,6 +166,8 @@ impl ServerHandler for Tools {
             FORECAST => self.forecast(arguments).await,
             MODELS => self.models(),
             UPSCALE => self.upscale(arguments, &context).await,
+            MAP => self.map(arguments, &context).await,
+            DESCRIBE => self.describe(arguments, &context).await,
             other => return Err(ErrorData::invalid_params(format!("there is no tool {other}"), None)),
         };
         // What the person can do about it is for the model to read, so it is a result.
@@ -173,6 +206,30 @@ impl Tools {
         self.run(prepared, context).await
     }
 
+    async fn map(
+        &self,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refusal> {
+        let order: MapOrder = read_arguments(arguments)?;
+        if order.preprocessor.estimated().is_none() {
+            return shown(&[self.desk.map(order).await?]).await;
+        }
+        let prepared = self.desk.prepare_map(order).await?;
+        self.run(prepared, context).await
+    }
+
+    async fn describe(
+        &self,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Refusal> {
+        let order: DescribeOrder = read_arguments(arguments)?;
+        let prepared = self.desk.prepare_describe(order).await?;
+        let (_, text) = self.ended(prepared, Keeping::Told, context).await?;
+        Ok(CallToolResult::success(vec![ContentBlock::text(text.unwrap_or_default())]))
+    }
+
     async fn forecast(&self, arguments: Value) -> Result<CallToolResult, Refusal> {
         let wanted: Wanted = read_arguments(arguments)?;
         let prepared = self.desk.prepare(wanted.into()).await?;
@@ -185,19 +242,40 @@ impl Tools {
         let listed = json!({
             "models": shelf.models,
             "loras": shelf.adapters,
+            "control_nets": shelf.control_nets,
+            "ip_adapters": shelf.ip_adapters,
+            "detectors": shelf.detectors,
             "upscalers": shelf.upscalers,
+            "depth_models": shelf.estimators(MapKind::Depth),
+            "pose_models": shelf.estimators(MapKind::Pose),
+            "segment_models": shelf.estimators(MapKind::Segments),
+            "soft_edge_models": shelf.estimators(MapKind::SoftEdge),
+            "describers": shelf.describers,
             "default": self.desk.name_of(&self.desk.model()),
         });
         Ok(CallToolResult::success(vec![ContentBlock::text(listed.to_string())]))
     }
 
-    /// Runs a job, and says how far it is. If the client cancels the call, the job is cancelled.
+    /// Runs a job, and shows what it made.
     async fn run(
         &self,
         prepared: Prepared,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Refusal> {
-        let mut running = self.desk.start(prepared, Keeping::Kept(StillFormat::Png)).await?;
+        let (made, _) = self.ended(prepared, Keeping::Kept(StillFormat::Png), context).await?;
+        shown(&made).await
+    }
+
+    /// Runs a job until its end, and says how far it is: what it made, and the text that it wrote, if it writes one. If the client
+    /// cancels the call, the job is cancelled.
+    async fn ended(
+        &self,
+        prepared: Prepared,
+        keeping: Keeping,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(Vec<Made>, Option<String>), Refusal> {
+        let mut running = self.desk.start(prepared, keeping).await?;
+        let state = running.ticket.state();
         let told = tell(running.ticket.state(), context);
         let made = async {
             let made = running.made();
@@ -213,21 +291,28 @@ impl Tools {
             futures_util::future::Either::Left((Some(made), _)) => made?,
             _ => return Err(Refusal::cancelled()),
         };
-        let mut content = Vec::new();
-        let mut described = Vec::new();
-        for made in &made {
-            let kind = content_type(&made.path);
-            if kind.starts_with("image/") {
-                let bytes = read(&made.path).await?;
-                content.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), kind));
-            }
-            described.push(json!({
-                "path": made.path, "seed": made.seed, "width": made.width, "height": made.height,
-            }));
-        }
-        content.push(ContentBlock::text(json!({ "results": described }).to_string()));
-        Ok(CallToolResult::success(content))
+        let text = state.borrow().text.clone();
+        Ok((made, text))
     }
+}
+
+/// The images that were made, and where the files are.
+async fn shown(made: &[Made]) -> Result<CallToolResult, Refusal> {
+    let mut content = Vec::new();
+    let mut described = Vec::new();
+    for made in made {
+        let kind = content_type(&made.path);
+        if kind.starts_with("image/") {
+            let bytes = read(&made.path).await?;
+            content.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), kind));
+        }
+        described.push(json!({
+            "path": made.path, "seed": made.seed, "width": made.width, "height": made.height,
+            "frames": made.frames,
+        }));
+    }
+    content.push(ContentBlock::text(json!({ "results": described }).to_string()));
+    Ok(CallToolResult::success(content))
 }
 
 /// Tells the client about each step, if it asked for that. Never ends.
@@ -261,81 +346,4 @@ async fn tell(
 fn read_arguments<T: serde::de::DeserializeOwned>(arguments: Value) -> Result<T, Refusal> {
     serde_json::from_value(arguments)
         .map_err(|error| Refusal::wrong(error.to_string(), "Follow the schema of the tool."))
-}
-
-fn tools() -> Vec<Tool> {
-    const PICTURE: &str = "The path of a PNG, JPEG or WebP file, or its bytes in base64";
-    let picture = |what: &str| json!({ "type": "string", "description": format!("{what}. {PICTURE}.") });
-    let wanted = json!({
-        "prompt": { "type": "string", "description": "Describes the image" },
-        "negative_prompt": { "type": "string", "description": "What to avoid in the image" },
-        "model": { "type": "string", "description": "A name from list_models; if absent, its default" },
-        "width": { "type": "integer", "description": "Pixels; if absent, the model's usual width" },
-        "height": { "type": "integer", "description": "Pixels; if absent, the model's usual height" },
-        "steps": { "type": "integer", "description": "Denoising steps; if absent, the model's usual number" },
-        "guidance": { "type": "number", "description": "How strongly to follow the prompt (CFG scale)" },
-        "seed": { "type": "integer", "minimum": 0, "description": "The same seed gives the same image; random if absent" },
-        "count": { "type": "integer", "minimum": 1, "description": "How many images, with the next seeds" },
-        "sampler": { "type": "string", "description": "A sampling method, such as Euler a" },
-        "loras": {
-            "type": "array",
-            "description": "LoRAs by their names from list_models",
-            "items": {
-                "type": "object",
-                "properties": { "name": { "type": "string" }, "weight": { "type": "number" } },
-                "required": ["name"],
-                "additionalProperties": false
-            }
-        },
-        "image": picture("The input image, to change it"),
-        "strength": { "type": "number", "description": "Denoising strength from 0 to 1: the higher, the more the input image changes" },
-        "mask": picture("What of the input image is replaced: white in this image"),
-        "outpaint": {
-            "type": "object",
-            "description": "Pixels that are added around the input image and generated",
-            "properties": {
-                "left": { "type": "integer", "minimum": 0 },
-                "top": { "type": "integer", "minimum": 0 },
-                "right": { "type": "integer", "minimum": 0 },
-                "bottom": { "type": "integer", "minimum": 0 },
-                "feather": { "type": "integer", "minimum": 0, "description": "Pixels over which the image fades" }
-            },
-            "additionalProperties": false
-        },
-        "references": { "type": "array", "description": "More images, for models that edit several", "items": { "type": "string" } },
-    });
-    let enlarged = json!({
-        "image": picture("The image to enlarge"),
-        "scale": { "type": "number", "minimum": 1, "maximum": 4, "description": "How many times as wide and as high; 2 if absent" },
-        "upscaler": { "type": "string", "description": "A name from list_models; if absent, the one that comes with Sluice" },
-    });
-    let tool = |name: &'static str, what: &'static str, properties: Value, required: &[&str]| {
-        let schema = json!({
-            "type": "object", "properties": properties, "required": required, "additionalProperties": false,
-        });
-        let schema: JsonObject = schema.as_object().cloned().unwrap_or_default();
-        Tool::new(name, what, schema)
-    };
-    vec![
-        tool(
-            GENERATE,
-            "Generate images from a text, or change an image. Answers with the images and the paths of their files.",
-            wanted.clone(),
-            &["prompt"],
-        ),
-        tool(
-            FORECAST,
-            "Predict the memory and the time that generate_image would take with the same arguments, and whether it fits. \
-             Nothing is computed.",
-            wanted,
-            &[],
-        ),
-        tool(MODELS, "List the models, LoRAs and upscalers on this computer.", json!({}), &[]),
-        tool(
-            UPSCALE,
-            "Enlarge an image. Answers with the image and the path of its file.",
-            enlarged,
-            &["image"],
-        ),
-    ]
 }

@@ -174,6 +174,7 @@ async fn models(State(counter): State<Counter>) -> Json<Value> {
         "pose_models": names(shelf.estimators(MapKind::Pose)),
         "segment_models": names(shelf.estimators(MapKind::Segments)),
         "soft_edge_models": names(shelf.estimators(MapKind::SoftEdge)),
+        "describers": names(&shelf.describers),
         "default": counter.desk.name_of(&counter.desk.model()),
     }))
 }

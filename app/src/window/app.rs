@@ -2,177 +2,62 @@
 
 mod act;
 mod chosen;
+mod dropped;
 mod engines;
 mod enhancing;
+mod events;
 mod gallery;
 mod get;
 mod kept;
 mod language;
+mod layout;
 mod library;
 mod making;
+mod setup;
 mod upscaling;
 
-use std::{
-    collections::VecDeque,
-    fs::{self, File, TryLockError},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
 use crossbeam_channel::Receiver;
-use egui::{CentralPanel, Context, Event, Frame, Margin, Panel, Ui};
-use sluice_engine::{
-    request::ModelSource,
-    session::{Command, Event as EngineEvent},
-};
+use egui::{Context, Event, Ui};
+use sluice_engine::session::Command;
 
 use super::{
     action::{Action, Making, UpscaleStep},
-    browser::{self, Browser},
+    browser::Browser,
     collection::{ExportOptions, Places},
-    commands::{Now, Open},
+    commands::Now,
     drag_out::DragOut,
-    files::{Files, Task, is_image_or_clip},
-    gallery::{self as gallery_view, Around, Gallery},
-    get::DownloadOptions,
+    files::{Files, Task},
+    gallery::Gallery,
     grid::GridDialog,
-    help,
-    library::{self as models_place, CopyFinder, LibraryOptions, LibraryPlace, LibraryWorker},
-    link::{EngineLink, StartEngines},
-    monitor::{self, Monitor},
+    library::{CopyFinder, LibraryOptions, LibraryPlace, LibraryWorker},
+    link::EngineLink,
+    monitor::Monitor,
     palette::CommandPalette,
-    plan_panel::{self, PlanPanel},
+    plan_panel::PlanPanel,
     question::Question,
-    settings::{Settings, StartupSettings},
-    settings_page::{self, SettingsPage},
+    settings::Settings,
+    settings_page::SettingsPage,
     shortcuts::{self, Sheet},
-    side_panel::{self, SidePanel},
-    state::{HeardPart, Lanes, Model, RecentId, State, Surroundings, Wanted},
-    status_bar,
+    side_panel::SidePanel,
+    state::{HeardPart, Lanes, Model, RecentId, State, Surroundings},
     textures::Textures,
-    tokens::{self, Palette, size, space},
-    top_bar::{self, TopBar},
-    upscaling as upscaling_view,
-    viewer::{self, Viewer},
+    tokens,
+    top_bar::TopBar,
+    viewer::Viewer,
 };
 use crate::{
     engines::{Card, EngineList},
     language::tr,
-    seed::random_seed,
     sound::{Heard, Speaker},
 };
 
 use language::SystemFonts;
+pub use setup::{Lock, Setup};
 
-/// Maximum number of events handled per frame; the rest waits for the next one.
-const EVENTS_A_FRAME: usize = 256;
-const FILE_EVENTS_A_FRAME: usize = 8;
 /// How soon commands are sent again that the engine had no room for.
 const RETRY: Duration = Duration::from_millis(20);
-
-/// The dependencies of the window.
-pub struct Setup {
-    /// The engine, or those of the startup settings.
-    pub link: Box<dyn EngineLink>,
-    /// Starts other engines. Without it there is one engine, which stays.
-    pub start_engines: Option<StartEngines>,
-    /// Says once which NVIDIA cards this computer has.
-    pub cards: Option<Receiver<Vec<Card>>>,
-    /// The file worker.
-    pub files: Files,
-    /// The settings saved by the previous session, if any.
-    pub settings: Option<Settings>,
-    /// The settings loaded before the window opened.
-    pub startup: StartupSettings,
-    /// Where those are saved.
-    pub startup_file: Option<PathBuf>,
-    /// The GPU that renders the window.
-    pub gpu: Option<String>,
-    /// Where images are saved.
-    pub folder: Option<PathBuf>,
-    /// The model to start with instead of the last one.
-    pub model: Option<ModelSource>,
-    /// Generates seeds.
-    pub new_seed: fn() -> u64,
-    /// Held while the window is open, by the first one. Another one does not save its settings.
-    pub lock: Lock,
-    /// Plays the sound of clips.
-    pub speaker: Option<Speaker>,
-    /// Says something on the desktop.
-    pub notify: Box<dyn Fn(String)>,
-    /// Shows the progress of the running job at the program's icon, or takes it away.
-    pub show_progress: Box<dyn FnMut(Option<f64>)>,
-    /// Where models are searched for.
-    pub library: LibraryOptions,
-    /// How models are downloaded; `None` if they are not.
-    pub downloads: Option<DownloadOptions>,
-    /// Where the gallery keeps what it knows.
-    pub places: Places,
-    /// The locales that the user prefers, the first one most.
-    pub locales: Vec<String>,
-    /// Whether characters that the window's fonts lack are drawn with fonts of the system.
-    pub system_fonts: bool,
-    /// Says whether the system asks for less motion.
-    pub reduced_motion: Option<Receiver<bool>>,
-    /// Whether files can be dragged out of the window.
-    pub drags_out: bool,
-}
-
-/// Whether this is the only window.
-#[derive(Debug)]
-pub enum Lock {
-    /// It is, as long as the file is locked. Without a folder for data there is no file.
-    First(Option<File>),
-    /// Another one is open.
-    Taken,
-}
-
-impl Lock {
-    /// Locks a file in a folder.
-    pub fn of(data: Option<&Path>) -> Self {
-        let Some(data) = data else { return Self::First(None) };
-        let file = fs::create_dir_all(data).and_then(|()| File::create(data.join("window.lock")));
-        match file.map(|file| (file.try_lock(), file)) {
-            Ok((Ok(()), file)) => Self::First(Some(file)),
-            Ok((Err(TryLockError::WouldBlock), _)) => Self::Taken,
-            Ok((Err(TryLockError::Error(error)), _)) | Err(error) => {
-                tracing::warn!(%error, "it is not known whether another window is open");
-                Self::First(None)
-            }
-        }
-    }
-}
-
-impl Setup {
-    /// A setup without saved settings.
-    pub fn new(link: Box<dyn EngineLink>, files: Files) -> Self {
-        Self {
-            link,
-            start_engines: None,
-            cards: None,
-            files,
-            settings: None,
-            startup: StartupSettings::default(),
-            startup_file: None,
-            gpu: None,
-            folder: None,
-            model: None,
-            new_seed: random_seed,
-            lock: Lock::First(None),
-            speaker: None,
-            notify: Box::new(|_| ()),
-            show_progress: Box::new(|_| ()),
-            library: LibraryOptions::default(),
-            downloads: None,
-            places: Places::default(),
-            locales: Vec::new(),
-            system_fonts: false,
-            reduced_motion: None,
-            drags_out: false,
-        }
-    }
-}
 
 /// The window.
 pub struct SluiceApp {
@@ -384,84 +269,6 @@ impl SluiceApp {
         self.drag_out.files()
     }
 
-    /// Handles events of the engine and the file worker.
-    pub fn take_events(&mut self, ctx: &Context) {
-        let now = ctx.time();
-        for taken in 0..=EVENTS_A_FRAME {
-            if taken == EVENTS_A_FRAME {
-                ctx.request_repaint();
-                break;
-            }
-            match self.link.try_recv() {
-                Some(event) => {
-                    let is_new = matches!(event, EngineEvent::Finished { .. });
-                    self.state.apply(event, now);
-                    if is_new && self.gallery.is_open {
-                        self.list_gallery();
-                    }
-                }
-                None => break,
-            }
-        }
-        for taken in 0..=FILE_EVENTS_A_FRAME {
-            if taken == FILE_EVENTS_A_FRAME {
-                ctx.request_repaint();
-                break;
-            }
-            match self.files.try_recv() {
-                Some(event) => self.take_file_event(event),
-                None => break,
-            }
-        }
-        if let Some(reduces) = self.reduced_motion.as_ref().and_then(|said| said.try_iter().last()) {
-            self.state.surroundings.reduces_motion = reduces;
-            tokens::reduce_motion(ctx, self.state.reduces_motion());
-        }
-        self.follow_engines(ctx);
-        let following = self.state.jobs.take_following();
-        self.send(following);
-        if let Some(again) = self.state.jobs.repeat(self.new_seed) {
-            self.send([again]);
-        }
-        let groups_wait = self.follow_groups();
-        let texts_wait = self.save_texts();
-        self.take_reports(ctx);
-        if self.send_waiting() || groups_wait || texts_wait {
-            ctx.request_repaint_after(RETRY);
-        }
-        if self.state.jobs.running().is_some() {
-            // The remaining time counts down between steps.
-            ctx.request_repaint_after(Duration::from_secs(1));
-        }
-        self.follow_library(ctx);
-        self.follow_downloads();
-        self.state.follow_clip(now);
-        self.textures.prune(&self.state);
-        self.read_files();
-    }
-
-    /// Requests the pixels of displayed files that are not loaded yet.
-    fn read_files(&mut self) {
-        let State { settings, input, .. } = &mut self.state;
-        let source = settings.draft.request.source.as_ref();
-        input.end_painting_of_another(source);
-        match input.files.wanted(&settings.draft.request) {
-            Some(Wanted::File(path)) => self.request(Task::Input(path)),
-            Some(Wanted::Map(net, size)) => self.request(Task::Map(net, size)),
-            None => {}
-        }
-        let images = &self.state.images;
-        let hovered = self.viewer.hovered_clip().and_then(|id| images.recents.get(id));
-        let mut wanted = images.drawn().chain(hovered);
-        let missing = wanted.find(|recent| recent.pixels.is_none());
-        if let Some(path) = missing.and_then(|recent| recent.path.clone())
-            && self.reading.as_ref() != Some(&path)
-            && self.files.request(Task::Show(path.clone()))
-        {
-            self.reading = Some(path);
-        }
-    }
-
     /// Draws the window and executes the collected actions.
     pub fn ui(&mut self, ui: &mut Ui) {
         self.follow_language(ui.ctx());
@@ -523,108 +330,6 @@ impl SluiceApp {
         self.ask_about_enhancing(ui.ctx());
     }
 
-    fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let palette = Palette::of(ui);
-        let now = ui.ctx().time();
-        let whole = ui.max_rect();
-        let open = self.open(whole.width());
-        let Self { state, gallery, .. } = self;
-        let window = Now { state, open };
-        let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
-        Panel::top("top")
-            .exact_size(size::TOP_BAR)
-            .resizable(false)
-            .frame(bar(space::M))
-            .show(ui, |ui| top_bar::show(ui, &window, &mut self.top_bar, actions));
-        Panel::bottom("status")
-            .exact_size(size::STATUS_BAR)
-            .resizable(false)
-            .frame(bar(space::L))
-            .show(ui, |ui| status_bar::show(ui, state, now));
-        if state.library.is_open {
-            CentralPanel::default()
-                .frame(Frame::new())
-                .show(ui, |ui| models_place::show(ui, state, &mut self.library_place, actions));
-        } else if open.gallery {
-            let around = Around {
-                output: state.surroundings.output_folder.as_ref(),
-                others: &state.settings.gallery_folders,
-                failure: state.messages.failures.last(),
-                has_collections: state
-                    .settings
-                    .collections_open
-                    .unwrap_or(whole.width() >= size::COLLECTIONS_FROM),
-            };
-            gallery_view::show(ui, gallery, around, actions);
-        } else {
-            self.panels(ui, open, actions);
-        }
-        if let Some(browser) = &mut self.browser {
-            browser::show(ui.ctx(), browser, actions);
-        } else if let Some(upscaling) = &self.state.upscaling {
-            upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
-        } else if let Some(question) = &mut self.question {
-            question.show(ui.ctx(), actions);
-        } else if self.grid.is_open {
-            self.grid.show(ui.ctx(), &self.state, actions);
-        } else if self.shows_help {
-            help::show(ui.ctx(), actions);
-        } else if let Some(page) = &mut self.settings_page {
-            settings_page::show(ui.ctx(), &self.state, page, actions);
-        }
-        let now = Now { state: &self.state, open };
-        self.palette.show(ui.ctx(), &now, actions);
-        if ui.input(|input| !input.raw.hovered_files.is_empty()) && !self.drag_out.is_of_system() {
-            viewer::drop_hint(ui, whole);
-        }
-    }
-
-    /// What is open in a window of this width.
-    fn open(&self, width: f32) -> Open {
-        Open {
-            gallery: self.gallery.is_open,
-            plan: self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW),
-            help: self.shows_help,
-            settings: self.settings_page.is_some(),
-            palette: self.palette.is_open,
-        }
-    }
-
-    /// The panels around the image, and the image.
-    fn panels(&mut self, ui: &mut Ui, open: Open, actions: &mut Vec<Action>) {
-        let Self { state, textures, .. } = self;
-        let (now, whole) = (ui.ctx().time(), ui.ctx().content_rect());
-        let palette = Palette::of(ui);
-        let panel = Frame::new().fill(palette.panel);
-        Panel::left("settings")
-            .default_size(size::SIDE_PANEL)
-            .size_range(280.0..=440.0)
-            .frame(panel)
-            .show(ui, |ui| side_panel::show(ui, state, &mut self.side_panel, textures, actions));
-        if open.plan {
-            let most = (whole.width() * 0.3).clamp(300.0, 460.0);
-            // The width that a narrow window leaves is not that of a wide one.
-            Panel::right(if most < size::PLAN_PANEL { "narrow plan" } else { "plan" })
-                .default_size(size::PLAN_PANEL)
-                .size_range(300.0..=most)
-                .frame(panel)
-                .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
-        }
-        // Only below the image: Generate stays in place, and the image keeps most of the space.
-        if state.settings.memory.timeline_open {
-            let timeline = match state.watches.run {
-                Some(_) => Panel::bottom("timeline")
-                    .default_size((whole.height() * size::TIMELINE).round())
-                    .size_range(150.0..=whole.height() * 0.45),
-                None => Panel::bottom("empty timeline").exact_size(size::EMPTY_TIMELINE).resizable(false),
-            };
-            timeline.frame(panel).show(ui, |ui| monitor::show(ui, state, &mut self.monitor, actions));
-        }
-        CentralPanel::default()
-            .frame(Frame::new().fill(palette.canvas))
-            .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
-    }
-
     /// Lets the sound follow the player.
     fn play_sound(&mut self, now: f64) {
         let Some(speaker) = &self.speaker else { return };
@@ -641,43 +346,6 @@ impl SluiceApp {
         });
         if speaker.play(heard) {
             self.heard = key;
-        }
-    }
-
-    /// An image on the clipboard is used as a dropped one is. egui offers it only if there is no text.
-    fn take_pasted(&mut self, ui: &Ui) {
-        let pasted = ui.input(|input| {
-            input.events.iter().find_map(|event| match event {
-                Event::PasteImage(image) => Some(Arc::clone(image)),
-                _ => None,
-            })
-        });
-        if let Some(image) = pasted {
-            let folder = self.output_folder().join("pasted");
-            self.request(Task::SavePasted { folder, image });
-        }
-    }
-
-    fn take_drops(&mut self, ui: &Ui) {
-        // What was dragged out of the window and came back is not used.
-        if self.drag_out.is_of_system() {
-            return;
-        }
-        let dropped = ui.input(|input| input.raw.dropped_files.clone());
-        self.take_files(dropped.iter().map(|file| file.path()));
-    }
-
-    /// Takes files as if they were dropped: of several images, the first is used.
-    pub fn take_files<'a>(&mut self, files: impl IntoIterator<Item = &'a Path>) {
-        let mut images = 0_usize;
-        for file in files {
-            images += usize::from(is_image_or_clip(file));
-            if images <= 1 || !is_image_or_clip(file) {
-                self.request(Task::Take(file.to_owned()));
-            }
-        }
-        if images > 0 {
-            self.left_out = images - 1;
         }
     }
 }

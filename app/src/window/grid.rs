@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
 use sluice_engine::request::{
-    ComputeDtype, Request, Sampler, Schedule,
+    ComputeDtype, Enlarger, Fit, Preprocessor, Request, Sampler, Schedule,
     grid::{Axis, Grid, GridError, GridSetting},
 };
 
@@ -49,12 +49,7 @@ struct Checked {
 
 impl Typed {
     fn axis(&self) -> Option<Result<Axis, GridError>> {
-        let setting = self.setting?;
-        // One of several LoRAs is named before a colon.
-        Some(match self.values.split_once(':').filter(|_| setting == GridSetting::Lora) {
-            Some((name, values)) => Axis::of_lora(name, values),
-            None => Axis::new(setting, &self.values),
-        })
+        Some(Axis::typed(self.setting?, &self.values))
     }
 }
 
@@ -228,6 +223,37 @@ fn title_of(setting: GridSetting) -> String {
         GridSetting::HiresScale => tr!("grid-hires-scale"),
         GridSetting::ControlWeight => tr!("grid-control-weight"),
         GridSetting::ImagePromptWeight => tr!("grid-image-prompt-weight"),
+        GridSetting::VariationSeed => tr!("side-panel-variation-seed"),
+        GridSetting::FrameRate => tr!("side-panel-frame-rate"),
+        GridSetting::Interpolation => tr!("interpolate-section"),
+        GridSetting::WindowFrames => tr!("grid-window-frames"),
+        GridSetting::WindowOverlap => tr!("grid-window-overlap"),
+        GridSetting::GuidanceStart => tr!("side-panel-guidance-start"),
+        GridSetting::GuidanceEnd => tr!("side-panel-guidance-end"),
+        GridSetting::HiresStrength => tr!("grid-hires-strength"),
+        GridSetting::HiresSteps => tr!("grid-hires-steps"),
+        GridSetting::HiresUpscaler => tr!("grid-hires-upscaler"),
+        GridSetting::RefinerSwitch => tr!("side-panel-refiner-switch"),
+        GridSetting::ControlStart => tr!("grid-control-start"),
+        GridSetting::ControlEnd => tr!("grid-control-end"),
+        GridSetting::Preprocessor => tr!("control-nets-preprocessor"),
+        GridSetting::ControlStrength => tr!("side-panel-control-strength"),
+        GridSetting::ImagePromptStart => tr!("grid-image-prompt-start"),
+        GridSetting::ImagePromptEnd => tr!("grid-image-prompt-end"),
+        GridSetting::ReferenceStrength => tr!("grid-reference-strength"),
+        GridSetting::ReferenceSide => tr!("grid-reference-side"),
+        GridSetting::DetailerStrength => tr!("grid-detailer-strength"),
+        GridSetting::DetailerConfidence => tr!("grid-detailer-confidence"),
+        GridSetting::DetailerSteps => tr!("grid-detailer-steps"),
+        GridSetting::DetailerPadding => tr!("grid-detailer-padding"),
+        GridSetting::RegionWeight => tr!("grid-region-weight"),
+        GridSetting::RegionBase => tr!("grid-region-base"),
+        GridSetting::RegionFade => tr!("grid-region-fade"),
+        GridSetting::InputImage => tr!("gallery-setting-input-image"),
+        GridSetting::Fit => tr!("side-panel-fit"),
+        GridSetting::MaskBlur => tr!("side-panel-mask-feather"),
+        GridSetting::MaskPadding => tr!("side-panel-mask-padding"),
+        GridSetting::OutpaintFeather => tr!("side-panel-outpaint-feather"),
     }
 }
 
@@ -235,6 +261,7 @@ fn title_of(setting: GridSetting) -> String {
 fn example(setting: GridSetting) -> String {
     match setting {
         GridSetting::Model => tr!("grid-example-models"),
+        GridSetting::InputImage => tr!("grid-example-images"),
         GridSetting::Prompt => tr!("grid-example-words"),
         _ => setting.example().to_owned(),
     }
@@ -248,9 +275,17 @@ fn advice(setting: GridSetting) -> String {
         GridSetting::Lora => tr!("grid-advice-lora"),
         GridSetting::LoraFile | GridSetting::Style => tr!("grid-advice-added"),
         GridSetting::Model => tr!("grid-advice-models"),
-        GridSetting::Sampler | GridSetting::Schedule | GridSetting::Precision | GridSetting::Size => {
-            tr!("grid-advice-names", example = setting.example())
+        GridSetting::HiresUpscaler => tr!("grid-advice-upscalers"),
+        GridSetting::Sampler
+        | GridSetting::Schedule
+        | GridSetting::Precision
+        | GridSetting::Size
+        | GridSetting::Fit
+        | GridSetting::Preprocessor
+        | GridSetting::InputImage => {
+            tr!("grid-advice-names", example = example(setting))
         }
+        setting if setting.has_names() => tr!("grid-advice-one"),
         _ => tr!("grid-advice-numbers"),
     }
 }
@@ -269,6 +304,13 @@ fn all_values(setting: GridSetting, state: &State) -> Option<String> {
         GridSetting::Precision => {
             let names: Vec<_> = ComputeDtype::ALL.map(ComputeDtype::name).into();
             Some([&["auto"], &names[..]].concat().join(", "))
+        }
+        GridSetting::Fit => Some(Fit::ALL.map(Fit::name).join(", ")),
+        GridSetting::Preprocessor => Some(Preprocessor::ALL.map(Preprocessor::name).join(", ")),
+        GridSetting::HiresUpscaler => {
+            let known = state.upscalers().into_iter().map(|(model, _)| quoted(&model.to_string()));
+            let all = std::iter::once(Enlarger::LATENT.to_owned()).chain(known);
+            Some(all.collect::<Vec<_>>().join(", "))
         }
         GridSetting::LoraFile => {
             let stem = |path: &PathBuf| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

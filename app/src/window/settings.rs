@@ -2,6 +2,7 @@
 //! opens, in a separate file.
 
 mod library;
+mod output;
 
 use std::{
     collections::BTreeMap,
@@ -12,16 +13,12 @@ use std::{
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use sluice_engine::{
-    memory::MemoryPreferences,
-    output::{NamedOutput, Output, StillFormat},
-    request::ModelSource,
-    session::Job,
-};
+use sluice_engine::{memory::MemoryPreferences, request::ModelSource, session::Job};
 
 use super::state::{Draft, InterpolateChoice, UpscaleChoice};
 use crate::engines::EngineList;
 pub use library::{DownloadSettings, LibrarySettings};
+pub use output::OutputSettings;
 
 const KEY: &str = "sluice";
 
@@ -62,37 +59,6 @@ pub struct MemorySettings {
 
 /// Factors by which the contents of the window are scaled.
 pub const SCALES: [f32; 8] = [0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0];
-
-/// Where images and clips are saved, and how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct OutputSettings {
-    /// The folder; the folder `Sluice` in the user's pictures folder if absent.
-    pub folder: Option<PathBuf>,
-    /// The format of images.
-    pub format: StillFormat,
-    /// The template of their names.
-    pub names: String,
-}
-
-impl OutputSettings {
-    /// Date, number and seed.
-    pub const USUAL_NAMES: &str = "{name}";
-
-    /// Where and how a job saves into a folder.
-    pub fn destination(&self, folder: PathBuf) -> Output {
-        if self.format == StillFormat::Png && self.names.trim() == Self::USUAL_NAMES {
-            return Output::Folder(folder);
-        }
-        Output::Named(NamedOutput { folder, format: self.format, names: self.names.clone() })
-    }
-}
-
-impl Default for OutputSettings {
-    fn default() -> Self {
-        Self { folder: None, format: StillFormat::Png, names: Self::USUAL_NAMES.to_owned() }
-    }
-}
 
 /// The models that were opened last, by what they generate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

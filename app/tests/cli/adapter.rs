@@ -1,30 +1,9 @@
 //! LoRAs on the command line.
 
-use std::{fs, path::Path};
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
-
+pub use super::models::write;
 use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
-
-/// Writes tensors of zeros, in f32.
-pub fn write<S: AsRef<[usize]>>(path: &Path, tensors: &[(&str, S)]) {
-    let mut header = Map::new();
-    let mut end = 0;
-    for (name, shape) in tensors {
-        let (start, shape) = (end, shape.as_ref());
-        end += 4 * shape.iter().product::<usize>();
-        header.insert(
-            (*name).to_owned(),
-            json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] }),
-        );
-    }
-    let header = Value::from(header).to_string();
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header.as_bytes());
-    bytes.resize(bytes.len() + end, 0);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, bytes).unwrap();
-}
 
 const FLUX: [(&str, [usize; 2]); 2] = [
     ("lora_unet_single_blocks_30_linear1.lora_down.weight", [16, 3072]),

@@ -2,74 +2,9 @@
 
 use std::{fs, path::Path};
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::{assert_fails, assert_fine, json_lines, run, stderr, stdout};
-
-/// The tokens of the tokenizer among the fixtures.
-const TOKENS: usize = 583;
-/// Widths of the model and its vision tower.
-const WIDTH: usize = 16;
-const SEEN: usize = 8;
-
-/// A tiny Qwen2.5-VL without any knowledge: all its weights are zero, so that all words are equally likely.
-pub fn write_model(folder: &Path) {
-    fs::create_dir_all(folder).unwrap();
-    let mut shapes: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut add = |name: &str, shape: &[usize]| shapes.push((name.to_owned(), shape.to_vec()));
-    for name in ["model.embed_tokens", "lm_head"] {
-        add(&format!("{name}.weight"), &[TOKENS, WIDTH]);
-    }
-    add("model.norm.weight", &[WIDTH]);
-    for norm in ["input_layernorm", "post_attention_layernorm"] {
-        add(&format!("model.layers.0.{norm}.weight"), &[WIDTH]);
-    }
-    for name in ["q_proj", "k_proj", "v_proj"] {
-        add(&format!("model.layers.0.self_attn.{name}.weight"), &[WIDTH, WIDTH]);
-        add(&format!("model.layers.0.self_attn.{name}.bias"), &[WIDTH]);
-    }
-    for name in ["self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"] {
-        add(&format!("model.layers.0.{name}.weight"), &[WIDTH, WIDTH]);
-    }
-    add("visual.patch_embed.proj.weight", &[SEEN, 3, 2, 14, 14]);
-    for name in ["blocks.0.norm1", "blocks.0.norm2", "merger.ln_q"] {
-        add(&format!("visual.{name}.weight"), &[SEEN]);
-    }
-    let linears = [
-        ("blocks.0.attn.qkv", 3 * SEEN, SEEN),
-        ("blocks.0.attn.proj", SEEN, SEEN),
-        ("blocks.0.mlp.gate_proj", SEEN, SEEN),
-        ("blocks.0.mlp.up_proj", SEEN, SEEN),
-        ("blocks.0.mlp.down_proj", SEEN, SEEN),
-        ("merger.mlp.0", 4 * SEEN, 4 * SEEN),
-        ("merger.mlp.2", WIDTH, 4 * SEEN),
-    ];
-    for (name, outputs, inputs) in linears {
-        add(&format!("visual.{name}.weight"), &[outputs, inputs]);
-        add(&format!("visual.{name}.bias"), &[outputs]);
-    }
-    let (mut header, mut end) = (Map::new(), 0);
-    for (name, shape) in shapes {
-        let start = end;
-        end += 4 * shape.iter().product::<usize>();
-        header.insert(name, json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] }));
-    }
-    let header = Value::Object(header).to_string();
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header.bytes());
-    bytes.resize(bytes.len() + end, 0);
-    fs::write(folder.join("model.safetensors"), bytes).unwrap();
-    let config = json!({
-        "model_type": "qwen2_5_vl", "vocab_size": TOKENS, "hidden_size": WIDTH, "intermediate_size": WIDTH,
-        "num_hidden_layers": 1, "num_attention_heads": 1, "num_key_value_heads": 1,
-        "vision_config": {
-            "depth": 1, "hidden_size": SEEN, "intermediate_size": SEEN, "num_heads": 1, "out_hidden_size": WIDTH,
-        },
-    });
-    fs::write(folder.join("config.json"), config.to_string()).unwrap();
-    let tokenizer = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/z_image/tokenizer");
-    fs::copy(tokenizer.join("tokenizer.json"), folder.join("tokenizer.json")).unwrap();
-}
+use super::{assert_fails, assert_fine, json_lines, models::write_model, run, stderr, stdout};
 
 /// Describes with the model, in a few tokens.
 fn describe(folder: &Path, arguments: &[&str]) -> std::process::Output {

@@ -108,7 +108,7 @@ fn settings_of_images_that_are_generated_are_refused_for_those_that_exist() {
         assert_fails(&output, &what, "Change the setting");
     }
     // What a preset has is for images that are generated.
-    std::fs::write(folder.path().join("large.toml"), "hires = true\n").unwrap();
+    std::fs::write(folder.path().join("large.toml"), "hires = true\nbatch = 2\n").unwrap();
     assert_fine(&detail(folder.path(), &["a.png", "--preset", "large.toml", "--plan"]));
 }
 

@@ -1,6 +1,6 @@
 //! Better prompts on the command line.
 
-use super::{assert_fails, assert_fine, describe::write_model, run, stderr, stdout};
+use super::{assert_fails, assert_fine, models::write_model, run, stderr, stdout};
 
 #[test]
 fn a_seed_gives_the_same_prompt_on_the_standard_output() {

@@ -104,6 +104,33 @@ fn an_image_of_another_program_is_inspected() {
 }
 
 #[test]
+fn what_acted_on_an_image_of_another_program_is_listed() {
+    let folder = TempDir::new().unwrap();
+    let text = "a boat\nSteps: 28, Sampler: Euler, Seed: 42, Size: 64x64, Refiner: fine, Refiner switch at: 0.75, \
+                ControlNet 0: \"Module: canny, Model: edges [d14c016b], Weight: 0.5\", Token merging ratio: 0.5";
+    let mut jpeg = vec![0xFF, 0xD8, 0xFF, 0xFE];
+    jpeg.extend((text.len() as u16 + 2).to_be_bytes());
+    jpeg.extend(text.as_bytes());
+    jpeg.extend([0xFF, 0xD9]);
+    fs::write(folder.path().join("boat.jpg"), jpeg).unwrap();
+    let output = run(folder.path(), &["inspect", "boat.jpg"]);
+    assert_fine(&output);
+    for words in [
+        "Refiner: fine, Refiner switch at: 0.75",
+        "ControlNet 0: \"Module: canny, Model: edges, Weight: 0.5,",
+        "The images of ControlNets are not in the file; choose them again.",
+        "Not taken over: Token merging ratio.",
+    ] {
+        assert!(stdout(&output).contains(words), "{words} is not in {}", stdout(&output));
+    }
+    let json: Value =
+        serde_json::from_str(stdout(&run(folder.path(), &["inspect", "boat.jpg", "--json"]))).unwrap();
+    let net = &json["request"]["control_nets"][0];
+    assert_eq!((&net["model"], &net["weight"]), (&"edges".into(), &0.5.into()));
+    assert_eq!(json["request"]["refiner"]["switch"], 0.75);
+}
+
+#[test]
 fn an_outpainted_image_is_as_large_as_the_input_with_what_is_added() {
     let folder = tempfile::tempdir().unwrap();
     assert_fine(&draw(folder.path(), &["--output", "small.png"]));
@@ -122,4 +149,16 @@ fn an_outpainted_image_is_as_large_as_the_input_with_what_is_added() {
     );
     let output = with(&["--outpaint", "1,2"]);
     assert!(stderr(&output).contains("left,top,right,bottom"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_quality_of_a_jpeg_is_chosen() {
+    let folder = TempDir::new().unwrap();
+    let size = |quality: &str| {
+        assert_fine(&draw(folder.path(), &["--quality", quality, "--output", "a.jpg"]));
+        fs::metadata(folder.path().join("a.jpg")).unwrap().len()
+    };
+    assert!(size("20") < size("95"));
+    let output = draw(folder.path(), &["--quality", "0"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }

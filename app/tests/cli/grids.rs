@@ -94,9 +94,49 @@ fn a_folder_of_input_images_is_generated_once() {
     let output = draw(folder.path(), &over);
     assert_eq!(stdout(&output), "paintings/lake.png\n");
     assert!(stderr(&output).contains("1 image left out: already in paintings"), "{}", stderr(&output));
+    fs::remove_file(folder.path().join("paintings/lake.png")).unwrap();
+    fs::write(photos.join("broken.png"), "no image").unwrap();
+    let output = draw(folder.path(), &over);
+    assert_fine(&output);
+    assert_eq!(stdout(&output), "paintings/lake.png\n");
+    let said = "left out: photos/broken.png is not an image that can be read";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
     fs::create_dir(folder.path().join("empty")).unwrap();
     let output = run(folder.path(), &["generate", "--prompt", "x", "--init-image", "empty", "--output", "o"]);
     assert_fails(&output, "empty contains no images", "Give a folder with images");
+    fs::write(folder.path().join("empty/broken.png"), "no image").unwrap();
+    let output = run(folder.path(), &["generate", "--prompt", "x", "--init-image", "empty", "--output", "o"]);
+    let what = "empty contains no images that can be read: empty/broken.png is not an image";
+    assert_fails(&output, what, "Give a folder with images");
+}
+
+#[test]
+fn each_prompt_has_its_own_results_of_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["hill", "lake"] {
+        assert_fine(&draw(folder.path(), &["--output", &format!("photos/{name}.png")]));
+    }
+    fs::write(folder.path().join("photos/broken.png"), "no image").unwrap();
+    let over = ["--prompt", "a blue square", "--init-image", "photos", "--strength", "0.5"];
+    let over = [&over[..], &["--output", "paintings", "--trace", "trace.json"]].concat();
+    let output = draw(folder.path(), &over);
+    assert_fine(&output);
+    let names =
+        ["hill-1.png", "lake-1.png", "hill-2.png", "lake-2.png"].map(|name| format!("paintings/{name}"));
+    assert_eq!(stdout(&output).lines().collect::<Vec<_>>(), names);
+    let said = stderr(&output);
+    assert!(said.contains("image 3 of 4: photos/hill.png, a blue square"), "{said}");
+    assert_eq!(said.matches("left out: photos/broken.png").count(), 1, "{said}");
+    let prompts = names.each_ref().map(|name| {
+        let request = read_settings(&folder.path().join(name)).unwrap().settings.request;
+        request.prompt
+    });
+    assert_eq!(prompts, ["a red circle", "a red circle", "a blue square", "a blue square"]);
+    assert!((1..=4).all(|number| folder.path().join(format!("trace-{number}.json")).exists()));
+    fs::remove_file(folder.path().join("paintings/hill-2.png")).unwrap();
+    let output = draw(folder.path(), &over);
+    assert_eq!(stdout(&output), "paintings/hill-2.png\n");
+    assert!(stderr(&output).contains("3 images left out: already in paintings"), "{}", stderr(&output));
 }
 
 #[test]
@@ -167,4 +207,20 @@ fn a_variation_is_between_two_seeds() {
         "{}",
         kept.parameters()
     );
+}
+
+#[test]
+fn settings_of_hires_fix_and_of_guidance_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    let hires = ["--hires", "1.5", "--hires-upscaler", "latent", "--output", "grid.png"];
+    let axes = ["--x", "hires-strength: 0.5, 0.75", "--y", "guidance-end: 0.5, 1"];
+    assert_fine(&draw(folder.path(), &[&axes[..], &hires].concat()));
+    let request = |name: &str| read_settings(&folder.path().join(name)).unwrap().settings.request;
+    for (name, strength, end) in [("grid-x1-y1.png", 0.5, 0.5), ("grid-x2-y2.png", 0.75, 1.0)] {
+        let request = request(name);
+        assert_eq!((request.hires.unwrap().strength, request.guiding.interval.end), (strength, end));
+    }
+    let output = draw(folder.path(), &["--x", "hires-strength: 0.5"]);
+    let what = "Strength of hires fix varies, but nothing uses hires fix; add it first";
+    assert_fails(&output, what, "See `sluice generate --help`");
 }

@@ -26,6 +26,8 @@ mod limits;
 mod map;
 mod mask;
 mod memory;
+#[path = "../shared/models.rs"]
+mod models;
 mod presets;
 mod prompts;
 mod proxy;

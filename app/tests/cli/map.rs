@@ -1,8 +1,18 @@
-//! Maps of images on the command line.
+//! Maps of images and clips on the command line.
 
 use std::{fs, path::Path};
 
-use super::{adapter::write, assert_fails, assert_fine, draw, run, stderr, stdout};
+use sluice_engine::{
+    output::{Clip, Codec, Image, Media, Settings, read_settings, write_media},
+    request::Request,
+    source::ClipInfo,
+};
+
+use super::{
+    assert_fails, assert_fine, draw,
+    models::{write, write_hed},
+    run, stderr, stdout,
+};
 
 #[test]
 fn maps_are_written_beside_their_images() {
@@ -52,22 +62,6 @@ fn images_of_one_name_become_two_maps_and_what_is_there_stays() {
     assert_fails(&empty, "empty contains no images", "Give a folder with PNG");
 }
 
-/// Writes a tiny HED whose weights are zero, so that it is as sure of an edge as of none.
-fn write_hed(path: &Path) {
-    let mut tensors = vec![("norm".to_owned(), vec![1, 3, 1, 1])];
-    let mut inputs = 3;
-    for block in 1..=5 {
-        for (name, outputs, side) in [("convs.0", 4, 3), ("projection", 1, 1)] {
-            let kernel = vec![outputs, inputs, side, side];
-            tensors.push((format!("block{block}.{name}.weight"), kernel));
-            tensors.push((format!("block{block}.{name}.bias"), vec![outputs]));
-            inputs = 4;
-        }
-    }
-    let tensors: Vec<_> = tensors.iter().map(|(name, shape)| (name.as_str(), shape.as_slice())).collect();
-    write(path, &tensors);
-}
-
 #[test]
 fn a_network_makes_a_map_and_its_forecast() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,6 +85,52 @@ fn a_network_makes_a_map_and_its_forecast() {
     assert_eq!(stdout(&several), "maps/a-soft_edge.png\nmaps/b-soft_edge.png\n");
     let known = run(folder.path(), &["inspect", "hed.safetensors"]);
     assert!(stdout(&known).contains("map estimator for soft edges, HED"), "{}", stdout(&known));
+}
+
+/// A clip of so many frames, half black and half white.
+fn write_clip(path: &Path, frames: u32) {
+    let half: Vec<u8> = (0..64 * 48).flat_map(|place| [if place % 64 < 32 { 0 } else { 255 }; 3]).collect();
+    let frames = (0..frames).map(|_| Image::opaque(64, 48, half.clone())).collect();
+    let settings = Settings::new(&Request::default(), "", "", 0);
+    write_media(path, &Media::Clip(Clip::silent(frames, 8.0)), &settings, Codec::H264).unwrap();
+}
+
+#[test]
+fn a_clip_becomes_a_clip_of_maps() {
+    let folder = tempfile::tempdir().unwrap();
+    let in_folder = |name: &str| folder.path().join(name);
+    fs::create_dir(in_folder("in")).unwrap();
+    write_clip(&in_folder("in/walk.mp4"), 5);
+    image::RgbImage::new(20, 12).save(in_folder("in/a.png")).unwrap();
+    let canny = run(folder.path(), &["map", "in", "--preprocessor", "canny", "--output", "maps"]);
+    assert_fine(&canny);
+    assert_eq!(stdout(&canny), "maps/a-canny.png\nmaps/walk-canny.mp4\n");
+    let info = |name: &str| {
+        let info = ClipInfo::open(&in_folder(name)).unwrap().unwrap();
+        (info.width, info.height, info.frames, info.rate.round())
+    };
+    assert_eq!(info("maps/walk-canny.mp4"), (64, 48, 5, 8.0));
+    assert!(read_settings(&in_folder("maps/walk-canny.mp4")).is_err(), "no model has made it");
+    let frames = run(folder.path(), &["map", "in/walk.mp4", "-p", "gray", "--output", "frames"]);
+    assert_fine(&frames);
+    assert_eq!(fs::read_dir(in_folder("frames")).unwrap().count(), 5);
+
+    write_hed(&in_folder("hed.safetensors"));
+    let map = ["map", "in/walk.mp4", "--preprocessor", "soft_edge", "--model", "hed.safetensors"];
+    let planned = run(folder.path(), &[&map[..], &["--plan"]].concat());
+    assert_fine(&planned);
+    assert!(stdout(&planned).contains("soft edges of 5 frames of 64×48"), "{}", stdout(&planned));
+    let made = run(folder.path(), &map);
+    assert_fine(&made);
+    assert_eq!(stdout(&made), "in/walk-soft_edge.mp4\n");
+    assert!(stderr(&made).contains("step 5 of 5"), "{}", stderr(&made));
+    assert_eq!(info("in/walk-soft_edge.mp4"), (64, 48, 5, 8.0));
+    let request = read_settings(&in_folder("in/walk-soft_edge.mp4")).unwrap().settings.request;
+    assert_eq!((request.frames, request.frame_rate), (5, 8.0));
+    write_clip(&in_folder("still.mp4"), 1);
+    let still = run(folder.path(), &[&map[..1], &["still.mp4"], &map[2..]].concat());
+    assert_fine(&still);
+    assert_eq!(info("still-soft_edge.mp4").2, 1);
 }
 
 #[test]

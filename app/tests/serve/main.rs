@@ -6,6 +6,8 @@
 mod bad_clients;
 mod client;
 mod mcp;
+#[path = "../shared/models.rs"]
+mod models;
 
 use std::{fs, path::Path, thread};
 

@@ -9,7 +9,13 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{bytes_of, client::sluice, drawn, picture, pixels};
+use crate::{
+    bytes_of,
+    client::sluice,
+    drawn,
+    models::{write_hed, write_model},
+    picture, pixels,
+};
 
 struct Client {
     process: Child,
@@ -92,7 +98,7 @@ fn tools_generate_forecast_list_and_enlarge() {
     let tools = client.ask("tools/list", json!({}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["generate_image", "forecast", "list_models", "upscale"]);
+    assert_eq!(names, ["generate_image", "forecast", "list_models", "upscale", "map", "describe"]);
 
     let wanted = json!({
         "prompt": "a red circle", "width": 64, "height": 64, "steps": 2, "seed": 7, "guidance": 2.0,
@@ -122,6 +128,59 @@ fn tools_generate_forecast_list_and_enlarge() {
 }
 
 #[test]
+fn maps_and_descriptions_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = folder.path().join("models");
+    write_hed(&models.join("hed.safetensors"));
+    write_model(&models.join("Tiny-VL-Instruct"));
+    fs::write(folder.path().join("red.png"), picture()).unwrap();
+    let mut client = Client::start(folder.path(), &["--model-folder", models.to_str().unwrap()]);
+    let text = |answer: &Value, place: usize| -> String {
+        assert_eq!(answer["isError"], false, "{answer}");
+        answer["content"][place]["text"].as_str().unwrap().to_owned()
+    };
+    let listed = client.call("list_models", json!({}));
+    let listed: Value = serde_json::from_str(&text(&listed, 0)).unwrap();
+    assert_eq!(listed["describers"][0]["name"], "Tiny-VL-Instruct");
+    assert_eq!(listed["soft_edge_models"][0]["name"], "hed");
+
+    for (preprocessor, pixel) in [("canny", 0), ("soft_edge", 127), ("canny", 0)] {
+        let made = client.call("map", json!({ "image": "red.png", "preprocessor": preprocessor }));
+        let told: Value = serde_json::from_str(&text(&made, 1)).unwrap();
+        let map = pixels(&bytes_of(&made["content"][0]["data"]));
+        assert_eq!(map.dimensions(), (64, 64));
+        assert!(map.pixels().all(|own| own.0 == [pixel; 3]), "{preprocessor}");
+        let path = folder.path().join(told["results"][0]["path"].as_str().unwrap());
+        assert_eq!(pixels(&fs::read(path).unwrap()), map);
+    }
+    for name in ["map-canny.png", "map-canny-2.png"] {
+        assert!(folder.path().join("results").join(name).exists(), "{name}");
+    }
+
+    let mut words = |seed: u64| {
+        let asked = json!({ "images": ["red.png"], "instruction": "tags", "seed": seed });
+        text(&client.call("describe", asked), 0)
+    };
+    let first = words(7);
+    assert!(!first.is_empty());
+    assert_eq!(words(7), first);
+    assert_ne!(words(8), first);
+}
+
+#[test]
+fn an_image_is_generated_with_hires_fix() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = Client::start(folder.path(), &[]);
+    let wanted = json!({
+        "prompt": "a red circle", "width": 64, "height": 64, "steps": 2, "seed": 7,
+        "hires": { "scale": 1.5, "upscaler": "latent" },
+    });
+    let made = client.call("generate_image", wanted);
+    assert_eq!(made["isError"], false, "{made}");
+    assert_eq!(pixels(&bytes_of(&made["content"][0]["data"])).dimensions(), (96, 96));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_to_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let small = ["--card", "rtx-3060", "--offload", "none", "--vram-budget", "12MB"];
@@ -132,6 +191,23 @@ fn what_cannot_be_done_is_said_to_the_model() {
         ("generate_image", json!({ "prompt": "a", "promt": "b" }), "unknown field"),
         ("generate_image", json!({ "prompt": "a", "width": 63 }), "multiple"),
         ("generate_image", json!({ "prompt": "a", "width": 128, "height": 128 }), "would fit"),
+        (
+            "generate_image",
+            json!({ "prompt": "a", "control_nets": [{ "model": "canny", "image": "red.png", "weight": 0.5 }] }),
+            "no ControlNet named",
+        ),
+        (
+            "generate_image",
+            json!({ "prompt": "a", "image_prompts": [{ "adapter": "plus", "images": ["red.png"] }] }),
+            "no IP-Adapter named",
+        ),
+        ("generate_image", json!({ "prompt": "a", "detailers": [{ "model": "face" }] }), "no detector named"),
+        ("generate_image", json!({ "prompt": "a", "control": { "video": "walk" } }), "the control clip"),
+        ("generate_image", json!({ "prompt": "a", "hires": { "scales": 2 } }), "unknown field"),
+        ("map", json!({ "image": "red.png", "preprocessor": "inpaint" }), "There are: canny, "),
+        ("map", json!({ "image": "red.png", "preprocessor": "depth" }), "no depth model named"),
+        ("map", json!({ "image": "missing.png", "preprocessor": "canny" }), "the image"),
+        ("describe", json!({ "images": [] }), "no language model that sees images"),
         ("upscale", json!({ "image": "missing.png" }), "the image"),
         ("upscale", json!({}), "missing field"),
     ] {

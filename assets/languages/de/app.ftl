@@ -34,6 +34,9 @@ app-prompt-copied = Prompt kopiert
 app-compare-two = Zwei Bilder oder zwei Clips können verglichen werden
 app-settings-unreadable = { $name } hat keine Einstellungen: { $reason }
 app-model-kept = Es entstand mit { $model }. Das aktuelle Modell bleibt.
+app-named-not-found = „{ $name }“ ist nicht in deinen Modellordnern und wird weggelassen.
+app-named-not-for-model = „{ $name }“ ist nicht für dieses Modell und wird weggelassen.
+app-named-upscaler = Der Vergrößerer „{ $name }“ ist nicht in deinen Modellordnern; stattdessen wird der von Sluice verwendet.
 app-no-token = Das ist kein Token.
 app-downloaded-details = Zu öffnen unter „Modelle holen…“ im Menü oben links.
 app-downloaded = Heruntergeladen: { $models }
@@ -55,6 +58,11 @@ app-folder-left-out =
     { $count ->
         [one] { $count } Bild ausgelassen: schon fertig.
        *[other] { $count } Bilder ausgelassen: schon fertig.
+    }
+app-folder-unreadable =
+    { $count ->
+        [one] { $count } Bild ausgelassen: nicht lesbar.
+       *[other] { $count } Bilder ausgelassen: nicht lesbar.
     }
 app-folder-queued =
     { $count ->

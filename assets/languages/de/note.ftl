@@ -7,9 +7,11 @@ note-is-not-valid-here-the-default = { $name } „{ $value }“ ist hier ungült
 note-the-sampler-is-not-available-is = Den Sampler „{ $name }“ gibt es nicht; stattdessen wird { $chosen } verwendet.
 note-the-schedule-is-not-available-the = Den Schedule „{ $value }“ gibt es nicht; der Standard des Modells wird verwendet.
 note-this-image-was-made-from-an = Dieses Bild entstand aus einem Eingabebild, das nicht enthalten ist.
-note-the-refiner-took-the-last-steps = Der Refiner „{ $refiner }“ machte die letzten Schritte; er wird nicht übernommen.
-note-controlnets-steered-this-image-they-and = ControlNets steuerten dieses Bild; sie und ihre Bilder werden nicht übernommen.
-note-images-were-read-through-ip-adapters = Bilder wurden über IP-Adapter gelesen; beide werden nicht übernommen.
+note-the-preprocessor-is-not-available-is = Die Vorverarbeitung „{ $name }“ gibt es nicht; stattdessen wird { $chosen } verwendet.
+note-the-preprocessor-is-not-available-choose = Die Vorverarbeitung „{ $name }“ gibt es nicht; ein Bild wählen, das schon eine Karte ist.
+note-the-images-of-controlnets-are-not = Die Bilder der ControlNets sind nicht in der Datei; sie neu wählen.
+note-the-images-of-ip-adapters-are-not = Die Bilder der IP-Adapter sind nicht in der Datei; sie neu wählen.
+note-the-image-was-enlarged-afterwards = Das Bild wurde danach mit „{ $name }“ vergrößert; das wird nicht übernommen.
 note-the-prompt-names-a-lora-which = Der Prompt nennt eine LoRA; Sluice sucht sie nach dem Namen ihrer Datei.
 note-the-graph-has-further-passes = Der Graph hat weitere Durchgänge über das Bild, die nicht wiederhergestellt werden.
 note-not-taken-over = Nicht übernommen: { $names }.
@@ -19,11 +21,10 @@ note-the-comfyui-graph-has-no-sampler = Der ComfyUI-Graph enthält keinen Sample
 note-it-was-made-from-an-input = Es entstand aus einem Eingabebild, das nicht enthalten ist.
 note-controlnets-took-part-that-is-not = ControlNets waren beteiligt; das wird nicht übernommen.
 
-note-controls-took-part-they-are-not = Steuerungen waren beteiligt; sie werden nicht übernommen.
-
 note-fooocuss-sharpness-and-adm-guidance-are = Schärfe und ADM Guidance von Fooocus gibt es hier nicht.
 
 note-took-part-that-is-not-restored = Auch beteiligt: { $what }. Das wird nicht übernommen.
+note-regional-guidance = Führung für Bereiche
 
 note-the-schedule-is-not-available-the-2 = Den Schedule „{ $name }“ gibt es nicht; der Standard des Modells wird verwendet.
 
@@ -45,5 +46,4 @@ note-this-image-was-generated-with-which = Dieses Bild wurde erzeugt mit { $valu
 
 note-ignores-the-last-token = { $encoder } liest das letzte Token nicht.
 note-ignores-the-last-tokens = { $encoder } liest die letzten { $cut } Tokens nicht.
-note-a-refiner = ein Refiner
 note-the-detailer-is-not-restored-choose = Der Detailer „{ $name }“ wird nicht wiederhergestellt; seinen Detektor neu wählen.

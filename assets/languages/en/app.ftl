@@ -34,6 +34,9 @@ app-prompt-copied = Copied the prompt
 app-compare-two = Two images or two clips can be compared
 app-settings-unreadable = { $name } has no settings: { $reason }
 app-model-kept = It was made with { $model }. The current model is kept.
+app-named-not-found = “{ $name }” is not in your model folders and is left out.
+app-named-not-for-model = “{ $name }” is not for this model and is left out.
+app-named-upscaler = The upscaler “{ $name }” is not in your model folders; the one of Sluice is used instead.
 app-no-token = This is not a token.
 app-downloaded-details = Open it under Get models… in the menu at the top left.
 app-downloaded = Downloaded { $models }
@@ -55,6 +58,11 @@ app-folder-left-out =
     { $count ->
         [one] { $count } image left out: done before.
        *[other] { $count } images left out: done before.
+    }
+app-folder-unreadable =
+    { $count ->
+        [one] { $count } image left out: it cannot be read.
+       *[other] { $count } images left out: they cannot be read.
     }
 app-folder-queued =
     { $count ->

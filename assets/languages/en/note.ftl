@@ -8,9 +8,11 @@ note-is-not-valid-here-the-default = { $name } “{ $value }” is not valid her
 note-the-sampler-is-not-available-is = The sampler “{ $name }” is not available; { $chosen } is used instead.
 note-the-schedule-is-not-available-the = The schedule “{ $value }” is not available; the model default is used.
 note-this-image-was-made-from-an = This image was made from an input image, which is not included.
-note-the-refiner-took-the-last-steps = The refiner “{ $refiner }” took the last steps; it is not restored.
-note-controlnets-steered-this-image-they-and = ControlNets steered this image; they and their images are not restored.
-note-images-were-read-through-ip-adapters = Images were read through IP-Adapters; they and the images are not restored.
+note-the-preprocessor-is-not-available-is = The preprocessor “{ $name }” is not available; { $chosen } is used instead.
+note-the-preprocessor-is-not-available-choose = The preprocessor “{ $name }” is not available; choose an image that is a map already.
+note-the-images-of-controlnets-are-not = The images of ControlNets are not in the file; choose them again.
+note-the-images-of-ip-adapters-are-not = The images of IP-Adapters are not in the file; choose them again.
+note-the-image-was-enlarged-afterwards = The image was enlarged afterwards with “{ $name }”; that is not restored.
 note-the-prompt-names-a-lora-which = The prompt names a LoRA, which Sluice looks for by the name of its file.
 note-the-graph-has-further-passes = The graph has further passes over the image, which are not restored.
 note-not-taken-over = Not taken over: { $names }.
@@ -20,11 +22,10 @@ note-the-comfyui-graph-has-no-sampler = The ComfyUI graph has no sampler that Sl
 note-it-was-made-from-an-input = It was made from an input image, which is not included.
 note-controlnets-took-part-that-is-not = ControlNets took part; that is not restored.
 
-note-controls-took-part-they-are-not = Controls took part; they are not restored.
-
 note-fooocuss-sharpness-and-adm-guidance-are = Fooocus's sharpness and ADM guidance are not available.
 
 note-took-part-that-is-not-restored = { $what } took part; that is not restored.
+note-regional-guidance = Regional guidance
 
 note-the-schedule-is-not-available-the-2 = The schedule “{ $name }” is not available; the model default is used.
 
@@ -46,5 +47,4 @@ note-this-image-was-generated-with-which = This image was generated with { $valu
 
 note-ignores-the-last-token = { $encoder } ignores the last token.
 note-ignores-the-last-tokens = { $encoder } ignores the last { $cut } tokens.
-note-a-refiner = A refiner
 note-the-detailer-is-not-restored-choose = The detailer “{ $name }” is not restored; choose its detector again.

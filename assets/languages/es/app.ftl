@@ -34,6 +34,9 @@ app-prompt-copied = Prompt copiado
 app-compare-two = Se pueden comparar dos imágenes o dos clips
 app-settings-unreadable = { $name } no tiene ajustes: { $reason }
 app-model-kept = Creado con { $model }. Se mantiene el modelo actual.
+app-named-not-found = «{ $name }» no está en sus carpetas de modelos y se deja fuera.
+app-named-not-for-model = «{ $name }» no es para este modelo y se deja fuera.
+app-named-upscaler = El upscaler «{ $name }» no está en sus carpetas de modelos; se usa el de Sluice en su lugar.
 app-no-token = Esto no es un token.
 app-downloaded-details = Para abrir en «Obtener modelos…», en el menú de arriba a la izquierda.
 app-downloaded = Descargado: { $models }
@@ -55,6 +58,11 @@ app-folder-left-out =
     { $count ->
         [one] { $count } imagen omitida: ya estaba terminada.
        *[other] { $count } imágenes omitidas: ya estaban terminadas.
+    }
+app-folder-unreadable =
+    { $count ->
+        [one] { $count } imagen omitida: no se puede leer.
+       *[other] { $count } imágenes omitidas: no se pueden leer.
     }
 app-folder-queued =
     { $count ->

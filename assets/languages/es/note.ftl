@@ -7,9 +7,11 @@ note-is-not-valid-here-the-default = { $name } «{ $value }» no es válido aqu�
 note-the-sampler-is-not-available-is = El muestreador «{ $name }» no está disponible; se usa { $chosen } en su lugar.
 note-the-schedule-is-not-available-the = El planificador «{ $value }» no está disponible; se usa el predeterminado del modelo.
 note-this-image-was-made-from-an = Esta imagen se creó a partir de una imagen de entrada, que no está incluida.
-note-the-refiner-took-the-last-steps = El refiner «{ $refiner }» hizo los últimos pasos; no se restaura.
-note-controlnets-steered-this-image-they-and = Unos ControlNets guiaron esta imagen; ni ellos ni sus imágenes se restauran.
-note-images-were-read-through-ip-adapters = Se leyeron imágenes mediante IP-Adapters; ni ellos ni las imágenes se restauran.
+note-the-preprocessor-is-not-available-is = El preprocesador «{ $name }» no está disponible; se usa { $chosen } en su lugar.
+note-the-preprocessor-is-not-available-choose = El preprocesador «{ $name }» no está disponible; elija una imagen que ya sea un mapa.
+note-the-images-of-controlnets-are-not = Las imágenes de los ControlNets no están en el archivo; elíjalas de nuevo.
+note-the-images-of-ip-adapters-are-not = Las imágenes de los IP-Adapters no están en el archivo; elíjalas de nuevo.
+note-the-image-was-enlarged-afterwards = Después, la imagen se amplió con «{ $name }»; eso no se restaura.
 note-the-prompt-names-a-lora-which = El prompt nombra un LoRA, que Sluice busca por el nombre de su archivo.
 note-the-graph-has-further-passes = El grafo tiene más pasadas sobre la imagen, que no se restauran.
 note-not-taken-over = No se ha tomado: { $names }.
@@ -19,11 +21,10 @@ note-the-comfyui-graph-has-no-sampler = El grafo de ComfyUI no tiene ningún mue
 note-it-was-made-from-an-input = Se creó a partir de una imagen de entrada, que no está incluida.
 note-controlnets-took-part-that-is-not = Intervinieron ControlNets; eso no se restaura.
 
-note-controls-took-part-they-are-not = Intervinieron controles; no se restauran.
-
 note-fooocuss-sharpness-and-adm-guidance-are = La nitidez y ADM Guidance de Fooocus no están disponibles.
 
 note-took-part-that-is-not-restored = También se usó: { $what }. Eso no se restaura.
+note-regional-guidance = guía por regiones
 
 note-the-schedule-is-not-available-the-2 = El planificador «{ $name }» no está disponible; se usa el predeterminado del modelo.
 
@@ -45,5 +46,4 @@ note-this-image-was-generated-with-which = Esta imagen se generó con { $value }
 
 note-ignores-the-last-token = { $encoder } ignora el último token.
 note-ignores-the-last-tokens = { $encoder } ignora los últimos { $cut } tokens.
-note-a-refiner = un refiner
 note-the-detailer-is-not-restored-choose = El detailer «{ $name }» no se restaura; elija de nuevo su detector.

@@ -34,6 +34,9 @@ app-prompt-copied = Prompt copié
 app-compare-two = Il est possible de comparer deux images ou deux clips
 app-settings-unreadable = { $name } n'a pas de paramètres : { $reason }
 app-model-kept = Créé avec { $model }. Le modèle actuel est conservé.
+app-named-not-found = « { $name } » n’est pas dans vos dossiers de modèles et est laissé de côté.
+app-named-not-for-model = « { $name } » n’est pas pour ce modèle et est laissé de côté.
+app-named-upscaler = L’upscaler « { $name } » n’est pas dans vos dossiers de modèles ; celui de Sluice est utilisé à la place.
 app-no-token = Ce n'est pas un token.
 app-downloaded-details = À ouvrir sous « Obtenir des modèles… » dans le menu en haut à gauche.
 app-downloaded = Téléchargé : { $models }
@@ -55,6 +58,11 @@ app-folder-left-out =
     { $count ->
         [one] { $count } image ignorée : déjà terminée.
        *[other] { $count } images ignorées : déjà terminées.
+    }
+app-folder-unreadable =
+    { $count ->
+        [one] { $count } image ignorée : illisible.
+       *[other] { $count } images ignorées : illisibles.
     }
 app-folder-queued =
     { $count ->

@@ -7,9 +7,11 @@ note-is-not-valid-here-the-default = { $name } « { $value } » n’est pas va
 note-the-sampler-is-not-available-is = L’échantillonneur « { $name } » n’est pas disponible ; { $chosen } est utilisé à la place.
 note-the-schedule-is-not-available-the = Le planificateur « { $value } » n’est pas disponible ; celui par défaut du modèle est utilisé.
 note-this-image-was-made-from-an = Cette image a été créée à partir d’une image d’entrée, qui n’est pas incluse.
-note-the-refiner-took-the-last-steps = Le refiner « { $refiner } » a fait les dernières étapes ; il n’est pas rétabli.
-note-controlnets-steered-this-image-they-and = Des ControlNets ont guidé cette image ; ni eux ni leurs images ne sont rétablis.
-note-images-were-read-through-ip-adapters = Des images ont été lues par des IP-Adapters ; ni eux ni elles ne sont rétablis.
+note-the-preprocessor-is-not-available-is = Le préprocesseur « { $name } » n’est pas disponible ; { $chosen } est utilisé à la place.
+note-the-preprocessor-is-not-available-choose = Le préprocesseur « { $name } » n’est pas disponible ; choisissez une image qui est déjà une carte.
+note-the-images-of-controlnets-are-not = Les images des ControlNets ne sont pas dans le fichier ; choisissez-les de nouveau.
+note-the-images-of-ip-adapters-are-not = Les images des IP-Adapters ne sont pas dans le fichier ; choisissez-les de nouveau.
+note-the-image-was-enlarged-afterwards = L’image a ensuite été agrandie avec « { $name } » ; cela n’est pas rétabli.
 note-the-prompt-names-a-lora-which = Le prompt nomme un LoRA, que Sluice cherche par le nom de son fichier.
 note-the-graph-has-further-passes = Le graphe a d'autres passes sur l'image, qui ne sont pas rétablies.
 note-not-taken-over = Non repris : { $names }.
@@ -19,11 +21,10 @@ note-the-comfyui-graph-has-no-sampler = Le graphe de ComfyUI ne contient aucun �
 note-it-was-made-from-an-input = Une image d’entrée a servi de départ ; elle n’est pas incluse.
 note-controlnets-took-part-that-is-not = Des ControlNets sont intervenus ; cela n’est pas rétabli.
 
-note-controls-took-part-they-are-not = Des contrôles sont intervenus ; ils ne sont pas rétablis.
-
 note-fooocuss-sharpness-and-adm-guidance-are = La netteté et l’ADM Guidance de Fooocus ne sont pas disponibles.
 
 note-took-part-that-is-not-restored = Aussi utilisé : { $what }. Cela n’est pas rétabli.
+note-regional-guidance = guidage par régions
 
 note-the-schedule-is-not-available-the-2 = Le planificateur « { $name } » n’est pas disponible ; celui par défaut du modèle est utilisé.
 
@@ -45,5 +46,4 @@ note-this-image-was-generated-with-which = Cette image a été générée avec {
 
 note-ignores-the-last-token = { $encoder } ignore le dernier token.
 note-ignores-the-last-tokens = { $encoder } ignore les { $cut } derniers tokens.
-note-a-refiner = un refiner
 note-the-detailer-is-not-restored-choose = Le detailer « { $name } » n’est pas rétabli ; choisissez de nouveau son détecteur.

@@ -7,9 +7,11 @@ note-is-not-valid-here-the-default = { $name }「{ $value }」はここでは無
 note-the-sampler-is-not-available-is = サンプラー「{ $name }」は使えません。代わりに { $chosen } を使います。
 note-the-schedule-is-not-available-the = スケジューラー「{ $value }」は使えません。モデルの既定を使います。
 note-this-image-was-made-from-an = この画像は入力画像から作られましたが、入力画像は含まれていません。
-note-the-refiner-took-the-last-steps = 最後のステップはリファイナー「{ $refiner }」が担当しました。リファイナーは復元されません。
-note-controlnets-steered-this-image-they-and = この画像には ControlNet が使われました。ControlNet とその画像は復元されません。
-note-images-were-read-through-ip-adapters = 画像が IP-Adapter を通して読み取られました。IP-Adapter と画像は復元されません。
+note-the-preprocessor-is-not-available-is = プリプロセッサ「{ $name }」は使えません。代わりに { $chosen } を使います。
+note-the-preprocessor-is-not-available-choose = プリプロセッサ「{ $name }」は使えません。すでにマップになっている画像を選んでください。
+note-the-images-of-controlnets-are-not = ControlNet の画像はファイルに含まれていません。選び直してください。
+note-the-images-of-ip-adapters-are-not = IP-Adapter の画像はファイルに含まれていません。選び直してください。
+note-the-image-was-enlarged-afterwards = 画像はその後「{ $name }」で拡大されました。これは復元されません。
 note-the-prompt-names-a-lora-which = プロンプトに LoRA の指定があります。Sluice はファイル名で探します。
 note-the-graph-has-further-passes = グラフには画像への追加のパスがありますが、復元されません。
 note-not-taken-over = 引き継がれない設定: { $names }
@@ -19,11 +21,10 @@ note-the-comfyui-graph-has-no-sampler = ComfyUI のグラフに、Sluice の知�
 note-it-was-made-from-an-input = 入力画像から作られましたが、入力画像は含まれていません。
 note-controlnets-took-part-that-is-not = ControlNet が使われました。これは復元されません。
 
-note-controls-took-part-they-are-not = コントロールが使われました。これは復元されません。
-
 note-fooocuss-sharpness-and-adm-guidance-are = Fooocus のシャープネスと ADM ガイダンスは使えません。
 
 note-took-part-that-is-not-restored = { $what } も使われました。これは復元されません。
+note-regional-guidance = 領域ごとのガイダンス
 
 note-the-schedule-is-not-available-the-2 = スケジューラー「{ $name }」は使えません。モデルの既定を使います。
 
@@ -45,5 +46,4 @@ note-this-image-was-generated-with-which = この画像は { $value } で生成�
 
 note-ignores-the-last-token = { $encoder } は最後のトークンを無視します。
 note-ignores-the-last-tokens = { $encoder } は最後の { $cut } トークンを無視します。
-note-a-refiner = リファイナー
 note-the-detailer-is-not-restored-choose = ディテーラー「{ $name }」は復元されません。検出モデルを選び直してください。

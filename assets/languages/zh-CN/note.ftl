@@ -7,9 +7,11 @@ note-is-not-valid-here-the-default = { $name }“{ $value }”在这里无效；
 note-the-sampler-is-not-available-is = 采样器“{ $name }”不可用；将改用 { $chosen }。
 note-the-schedule-is-not-available-the = 调度器“{ $value }”不可用；将使用模型的默认调度器。
 note-this-image-was-made-from-an = 这张图像由一张输入图像生成，其中不包含该输入图像。
-note-the-refiner-took-the-last-steps = 最后几步由 Refiner“{ $refiner }”完成；它不会恢复。
-note-controlnets-steered-this-image-they-and = 这张图像由 ControlNet 引导；它们及其图像不会恢复。
-note-images-were-read-through-ip-adapters = 图像通过 IP-Adapter 读取；它们和图像不会恢复。
+note-the-preprocessor-is-not-available-is = 预处理器“{ $name }”不可用；将改用 { $chosen }。
+note-the-preprocessor-is-not-available-choose = 预处理器“{ $name }”不可用；请选择一张已是控制图的图像。
+note-the-images-of-controlnets-are-not = 文件中没有 ControlNet 的图像；请重新选择。
+note-the-images-of-ip-adapters-are-not = 文件中没有 IP-Adapter 的图像；请重新选择。
+note-the-image-was-enlarged-afterwards = 图像之后用“{ $name }”放大；不会恢复。
 note-the-prompt-names-a-lora-which = 提示词中指定了 LoRA，Sluice 会按文件名查找。
 note-the-graph-has-further-passes = 节点图中还有对图像的其他处理步骤，未恢复。
 note-not-taken-over = 未采用的设置：{ $names }。
@@ -19,11 +21,10 @@ note-the-comfyui-graph-has-no-sampler = ComfyUI 的图中没有 Sluice 认识的
 note-it-was-made-from-an-input = 它由一张输入图像生成，其中不包含该输入图像。
 note-controlnets-took-part-that-is-not = 使用了 ControlNet；不会恢复。
 
-note-controls-took-part-they-are-not = 使用了控制；不会恢复。
-
 note-fooocuss-sharpness-and-adm-guidance-are = Fooocus 的锐度和 ADM 引导不可用。
 
 note-took-part-that-is-not-restored = 还使用了 { $what }；不会恢复。
+note-regional-guidance = 区域引导
 
 note-the-schedule-is-not-available-the-2 = 调度器“{ $name }”不可用；将使用模型的默认调度器。
 
@@ -45,5 +46,4 @@ note-this-image-was-generated-with-which = 生成这张图像时使用了 { $val
 
 note-ignores-the-last-token = { $encoder } 会忽略最后一个 token。
 note-ignores-the-last-tokens = { $encoder } 会忽略最后 { $cut } 个 token。
-note-a-refiner = Refiner
 note-the-detailer-is-not-restored-choose = 细节修复“{ $name }”未恢复；请重新选择其检测模型。

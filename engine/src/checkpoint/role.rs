@@ -35,6 +35,16 @@ impl Role {
         !matches!(self, Self::TextEncoder | Self::Denoiser)
     }
 
+    /// Whether its speed is learned from its own stages, not from the denoiser's: runs of other models have it, too.
+    pub fn has_own_speed(self) -> bool {
+        match self {
+            Self::Upscaler | Self::Interpolator | Self::Preprocessor | Self::Segmenter | Self::Detector => {
+                true
+            }
+            Self::TextEncoder | Self::Denoiser | Self::Autoencoder | Self::LanguageModel => false,
+        }
+    }
+
     /// The identifier in machine-readable output.
     pub fn id(self) -> &'static str {
         match self {

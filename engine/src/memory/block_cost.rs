@@ -38,15 +38,20 @@ pub struct SharedCost {
 }
 
 impl BlockCost {
-    /// The cost of a block on a machine. `peak`: bytes of activations that its part's blocks take at most beyond those
-    /// that are carried.
-    pub fn new(block: &BlockFootprint, work: &BlockWork, peak: u64, machine: &Machine) -> Self {
+    /// The cost of a block on a machine that does so many operations a second in its part. `peak`: bytes of activations that
+    /// the part's blocks take at most beyond those that are carried.
+    pub fn new(
+        block: &BlockFootprint,
+        work: &BlockWork,
+        peak: u64,
+        (machine, speed): (&Machine, f64),
+    ) -> Self {
         let shared = work.shared.map(|shared| SharedCost {
             reads: shared.reads.max(1),
             beyond: shared.activations.saturating_sub(peak),
         });
         Self {
-            seconds: machine.block_latency + work.operations / machine.operations_per_second.max(1.0),
+            seconds: machine.block_latency + work.operations / speed.max(1.0),
             bytes: block.bytes,
             by_dtype: block.by_dtype,
             largest_tensor: block.largest_tensor.min(block.bytes),
@@ -83,5 +88,6 @@ fn encoding_seconds(encoded: &BTreeMap<Format, u64>) -> f64 {
 pub fn block_costs(part: &PartFootprint, work: &Work, machine: &Machine) -> Vec<BlockCost> {
     let peak = work.peak_activations() - work.carried;
     let works = work.blocks.iter().chain(std::iter::repeat(&BlockWork::UNUSED));
-    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, peak, machine)).collect()
+    let on = (machine, machine.speed_of(&part.name));
+    part.blocks.iter().zip(works).map(|(block, work)| BlockCost::new(block, work, peak, on)).collect()
 }

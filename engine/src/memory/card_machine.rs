@@ -1,5 +1,7 @@
 //! Planning for a card that need not be there.
 
+use std::collections::BTreeMap;
+
 use super::{Link, Machine};
 use crate::hardware::CardProfile;
 
@@ -26,6 +28,7 @@ pub fn machine_of(card: &CardProfile, host_budget: u64, min_free: u64) -> Machin
         disk_is_measured: false,
         operations_per_second: card.operations_per_second,
         block_latency: CARD_BLOCK_LATENCY,
+        own_speeds: BTreeMap::new(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Past runs correct the next forecast.
 
-use super::{Accuracy, ErrorSpread, Machine, Outcome, RunIdentity};
+use std::collections::BTreeMap;
+
+use super::{Accuracy, ErrorSpread, Machine, Outcome, PartFootprint, PartSpeed, RunIdentity};
 
 /// Runs that are taken into account, the last ones.
 const RUNS: usize = 8;
@@ -65,6 +67,32 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
         activation_factor: settled(clamped(activations)),
         accuracy: accuracy(&last),
     }
+}
+
+/// Operations a second of those `parts` that [have a speed of their own](crate::checkpoint::Role::has_own_speed) and were
+/// measured on a device, by their names. Runs of any model that had the part count, if they computed in the same dtype: the
+/// median of the last three of the same shape, or else of any shape.
+pub fn own_speeds(
+    outcomes: &[Outcome],
+    run: &RunIdentity,
+    parts: &[PartFootprint],
+    device: &str,
+) -> BTreeMap<String, f64> {
+    let on_device = outcomes.iter().rev().filter(|outcome| outcome.device == device);
+    let runs = on_device.filter_map(|outcome| Some((outcome.run.as_ref()?, &outcome.speeds)));
+    let runs = runs.filter(|(own, _)| own.dtype == run.dtype);
+    let (alike, others): (Vec<_>, Vec<_>) = runs.partition(|(own, _)| own.shape == run.shape);
+    let speed = |part: &PartFootprint| {
+        let identity = part.identity();
+        let measured = |runs: &[(&RunIdentity, &Vec<PartSpeed>)]| {
+            let speeds = runs.iter().flat_map(|(_, speeds)| speeds.iter());
+            let own = speeds.filter(|speed| speed.part == identity);
+            let own = own.map(|speed| speed.operations_per_second).filter(|speed| is_measured(*speed));
+            median(own.take(RUNS_FOR_SPEED))
+        };
+        Some((part.name.clone(), measured(&alike).or_else(|| measured(&others))?))
+    };
+    parts.iter().filter(|part| part.role.has_own_speed()).filter_map(speed).collect()
 }
 
 /// Bytes a second from disk in the last runs of any model: the median.
@@ -148,7 +176,8 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::{
-        memory::{Link, RunShape},
+        checkpoint::{Errors, Role},
+        memory::{BlockFootprint, Link, PublishedBlocks, RunShape},
         precision::Storage,
         request::ComputeDtype,
     };
@@ -165,6 +194,7 @@ mod tests {
             disk_is_measured: false,
             operations_per_second: 1e12,
             block_latency: 0.0,
+            own_speeds: BTreeMap::new(),
         }
     }
 
@@ -202,11 +232,25 @@ mod tests {
             measured_link_bytes_per_second: 0.0,
             measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
+            speeds: Vec::new(),
         }
     }
 
     fn outcome_of(run: RunIdentity) -> Outcome {
         Outcome { run: Some(run), ..outcome(9e12, 300) }
+    }
+
+    fn block(bytes: u64) -> BlockFootprint {
+        BlockFootprint {
+            name: "block".to_owned(),
+            bytes,
+            by_dtype: [bytes, 0, 0, 0],
+            largest_tensor: bytes,
+            file_bytes: bytes,
+            parameters: bytes / 4,
+            encoded: BTreeMap::new(),
+            smaller: BTreeMap::new(),
+        }
     }
 
     fn corrected(outcomes: &[Outcome]) -> Correction {
@@ -266,6 +310,45 @@ mod tests {
         assert!((own.machine.operations_per_second - 1.5e12).abs() < 1.0);
         assert!((own.activation_factor - 1.1).abs() < 1e-9);
         assert_eq!(own.accuracy.unwrap().runs, 3);
+    }
+
+    #[test]
+    fn a_part_is_as_fast_as_in_the_last_runs_of_any_model_that_had_it() {
+        let part = |name: &str, role, blocks: &[u64]| PartFootprint {
+            name: name.to_owned(),
+            role,
+            architecture: "network".to_owned(),
+            blocks: blocks.iter().map(|bytes| block(*bytes)).collect(),
+            published: PublishedBlocks::default(),
+            errors: Errors::default(),
+        };
+        let parts = [
+            part("upscaler", Role::Upscaler, &[8]),
+            part("upscaler_2", Role::Upscaler, &[9]),
+            part("denoiser", Role::Denoiser, &[8]),
+        ];
+        let ran = |speed: f64, run: RunIdentity| Outcome {
+            speeds: parts[..1]
+                .iter()
+                .chain(&parts[2..])
+                .map(|part| PartSpeed { part: part.identity(), operations_per_second: speed })
+                .collect(),
+            ..outcome_of(run)
+        };
+        let alone = || RunIdentity { model: "12345678".to_owned(), ..run() };
+        let large = || RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..alone() };
+        let speeds = |outcomes: &[Outcome]| own_speeds(outcomes, &run(), &parts, "CPU");
+        let of_upscaler = |speed: f64| BTreeMap::from([("upscaler".to_owned(), speed)]);
+        assert_eq!(speeds(&[ran(2e9, large())]), of_upscaler(2e9), "of any shape");
+        assert_eq!(speeds(&[ran(3e9, alone()), ran(2e9, large())]), of_upscaler(3e9), "the same shape");
+        let others = [
+            Outcome { device: "GPU".to_owned(), ..ran(2e9, alone()) },
+            ran(2e9, RunIdentity { dtype: ComputeDtype::Bf16, ..alone() }),
+            ran(0.0, alone()),
+        ];
+        assert_eq!(speeds(&others), BTreeMap::new());
+        let named = PartFootprint { name: "other".to_owned(), ..parts[0].clone() };
+        assert_eq!(named.identity(), parts[0].identity());
     }
 
     #[test]

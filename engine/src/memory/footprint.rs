@@ -156,6 +156,17 @@ impl PartFootprint {
         Self { blocks: blocks.collect(), ..self.clone() }
     }
 
+    /// What it is, whatever it is called and whatever model it is a part of: the same for files with the same blocks.
+    pub fn identity(&self) -> String {
+        let mut hash = crc32fast::Hasher::new();
+        let mut add = |words: String| hash.update(words.as_bytes());
+        add(format!("{} {}\n", self.role.id(), self.architecture));
+        for BlockFootprint { name, parameters, file_bytes, .. } in &self.blocks {
+            add(format!("{name} {parameters} {file_bytes}\n"));
+        }
+        format!("{:08x}", hash.finalize())
+    }
+
     /// Bytes of all blocks.
     pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(|block| block.bytes).sum()

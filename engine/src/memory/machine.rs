@@ -1,5 +1,7 @@
 //! What a run may take of a machine: the third input of the calculator.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// Where weights are computed with and where they come from.
@@ -27,6 +29,16 @@ pub struct Machine {
     pub operations_per_second: f64,
     /// Seconds that a pass through a block takes however small it is.
     pub block_latency: f64,
+    /// Operations a second of the parts of a model whose own speed past runs have measured, by their names.
+    #[serde(default)]
+    pub own_speeds: BTreeMap<String, f64>,
+}
+
+impl Machine {
+    /// Operations a second that a part of a model reaches.
+    pub fn speed_of(&self, part: &str) -> f64 {
+        self.own_speeds.get(part).copied().unwrap_or(self.operations_per_second)
+    }
 }
 
 /// A way for bytes.

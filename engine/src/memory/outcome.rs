@@ -41,6 +41,18 @@ pub struct Outcome {
     /// The device's peak in each stage.
     #[serde(default)]
     pub stages: Vec<StagePeak>,
+    /// The speeds of parts that [have their own](crate::checkpoint::Role::has_own_speed).
+    #[serde(default)]
+    pub speeds: Vec<PartSpeed>,
+}
+
+/// How fast a part computed, whatever model it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartSpeed {
+    /// [`PartFootprint::identity`](super::PartFootprint::identity).
+    pub part: String,
+    /// Floating-point operations a second in its stage, without what the stage waited for weights.
+    pub operations_per_second: f64,
 }
 
 /// Bytes of a device at its peak in a stage.

@@ -29,7 +29,7 @@ impl Family for MapEstimators {
     }
 
     fn stages(&self, model: &Model, request: &Request) -> Vec<Task> {
-        let sizes = vec![[request.width, request.height]];
+        let sizes = vec![[request.width, request.height]; request.frames as usize];
         let wanted = request.map_of.as_ref().and_then(|map| model.estimator(map.kind));
         wanted.map(|estimator| Task::MakeMaps { estimator, sizes }).into_iter().collect()
     }

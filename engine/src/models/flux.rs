@@ -4,31 +4,32 @@
 //! block they form one sequence, and attention and feed-forward run in parallel. The network of Fill also reads the latents of
 //! a masked image and the mask's pixels.
 
+mod config;
 mod control_net;
+mod original_names;
 mod pass;
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-pub use self::control_net::{control_modes, is_control_net};
 use self::pass::Pass;
+pub use self::{
+    config::FluxConfig,
+    control_net::{control_modes, is_control_net},
+    original_names::original_name,
+};
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
     PrepareInput, Prepared, TextPart,
     control_nets::ControlNets,
     denoiser::SteeredBy,
     family::{autoencoder_part, clip_part, part, t5_part},
-    joint::{
-        Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
-        diffusers_name, prepare, stored_name,
-    },
+    joint::{diffusers_name, prepare},
     longcat,
-    patches::{Channels, references, wrong_axes},
+    patches::{Channels, references},
     scheduler,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{Checkpoint, CheckpointError, Component, Part, Role},
     nn::{Result, Tensor, bail},
     request::{Canvas, ComputeDtype, ControlMode, ReferenceSizes, References, Request},
     residency::{Blocks, RunError},
@@ -43,9 +44,6 @@ const PATCH: usize = 2;
 const THETA: f64 = 10_000.0;
 /// Modulations in a single block: shift, scale, gate.
 const SINGLE_MODULATION: usize = 3;
-const DOUBLE_MODULATORS: Modulators =
-    &[&[("norm1.linear", DOUBLE_MODULATION)], &[("norm1_context.linear", DOUBLE_MODULATION)]];
-const SINGLE_MODULATORS: Modulators = &[&[("norm.linear", SINGLE_MODULATION)]];
 
 /// The widths and heights that Kontext was trained with.
 const PREFERRED_SIZES: [[u32; 2]; 17] = [
@@ -70,278 +68,6 @@ const PREFERRED_SIZES: [[u32; 2]; 17] = [
 
 /// The family.
 pub struct Flux;
-
-/// Shape of the transformer, as in its `config.json`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct FluxConfig {
-    /// Number of values in a patch of latents and of what is read beside them.
-    pub in_channels: usize,
-    /// Number of values in a patch of latents, if it differs from that.
-    pub out_channels: Option<usize>,
-    /// Number of double blocks.
-    pub num_layers: usize,
-    /// Number of single blocks.
-    pub num_single_layers: usize,
-    /// Width of a head.
-    pub attention_head_dim: usize,
-    /// Number of attention heads.
-    pub num_attention_heads: usize,
-    /// Width of the prompt embeddings.
-    pub joint_attention_dim: usize,
-    /// Width of the pooled prompt embedding.
-    pub pooled_projection_dim: usize,
-    /// Whether the guidance scale is an input of the network: in dev it is, in schnell it is not.
-    pub guidance_embeds: bool,
-    /// Widths of the parts of a head that are rotated by image, row and column.
-    pub axes_dims_rope: Vec<usize>,
-}
-
-impl Default for FluxConfig {
-    fn default() -> Self {
-        Self {
-            in_channels: 64,
-            out_channels: None,
-            num_layers: 19,
-            num_single_layers: 38,
-            attention_head_dim: 128,
-            num_attention_heads: 24,
-            joint_attention_dim: 4096,
-            pooled_projection_dim: 768,
-            guidance_embeds: false,
-            axes_dims_rope: vec![16, 56, 56],
-        }
-    }
-}
-
-impl FluxConfig {
-    /// Infers the shape from tensors with their original names, for files without a configuration.
-    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape().to_vec());
-        let count = |suffix: &str| tensors.keys().filter(|name| name.ends_with(suffix)).count();
-        let embedder = shape("img_in.weight")?;
-        let dim = *embedder.first()?;
-        let head = *shape("double_blocks.0.img_attn.norm.query_norm.scale")?.first()?;
-        Some(Self {
-            in_channels: *embedder.get(1)?,
-            out_channels: shape("final_layer.linear.weight").and_then(|shape| shape.first().copied()),
-            num_layers: count(".img_mod.lin.weight"),
-            num_single_layers: count(".modulation.lin.weight"),
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape("txt_in.weight")?.get(1)?,
-            pooled_projection_dim: *shape("vector_in.in_layer.weight")?.get(1)?,
-            guidance_embeds: tensors.contains_key("guidance_in.in_layer.weight"),
-            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
-        })
-    }
-
-    /// The same for a network of this [trunk](Self::trunk) with other conditioning, with the names of the authors, whose norms
-    /// have a `scale` or a `weight`, or with those of diffusers.
-    pub(super) fn trunk_from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |names: &[&str]| {
-            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
-        };
-        let count = |suffixes: [&str; 2]| {
-            tensors.keys().filter(|name| suffixes.iter().any(|suffix| name.ends_with(suffix))).count()
-        };
-        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
-        let head = *shape(&[
-            "double_blocks.0.img_attn.norm.query_norm.scale",
-            "double_blocks.0.img_attn.norm.query_norm.weight",
-            "transformer_blocks.0.attn.norm_q.weight",
-        ])?
-        .first()?;
-        Some(Self {
-            in_channels,
-            num_layers: count([".img_attn.proj.weight", ".attn.to_add_out.weight"]),
-            num_single_layers: count([".linear2.weight", ".proj_mlp.weight"]),
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
-            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
-            ..Self::default()
-        })
-    }
-
-    pub(super) fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
-        for (field, values) in [("in_channels", self.in_channels), ("out_channels", self.outputs())] {
-            if values == 0 || !values.is_multiple_of(PATCH * PATCH) {
-                let reason = "it must be a multiple of 4, for patches of 2×2 latents".to_owned();
-                return wrong(field, values.to_string(), reason);
-            }
-        }
-        if self.num_attention_heads == 0 {
-            return wrong("num_attention_heads", "0".to_owned(), "it must be at least 1".to_owned());
-        }
-        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
-            return wrong("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
-        }
-        Ok(())
-    }
-
-    pub(super) fn heads(&self) -> Heads {
-        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
-            dim: self.heads().dim(),
-            pooled: self.pooled_projection_dim,
-            prompt: self.joint_attention_dim,
-            has_guidance: self.guidance_embeds,
-        }
-    }
-
-    fn outputs(&self) -> usize {
-        self.out_channels.unwrap_or(self.in_channels)
-    }
-
-    pub(super) fn latent_channels(&self) -> usize {
-        self.outputs() / (PATCH * PATCH)
-    }
-
-    /// The channels that the network reads beside the latents.
-    fn channels_beside(&self) -> usize {
-        (self.in_channels / (PATCH * PATCH)).saturating_sub(self.latent_channels())
-    }
-
-    /// Checks that the network reads latents alone, or with them what Fill reads: as many channels of the masked image, and one
-    /// for each of the `scale` by `scale` pixels of a latent.
-    fn check_beside(&self, part: &Part, scale: usize) -> std::result::Result<(), CheckpointError> {
-        let outputs = self.outputs();
-        let of_fill = 2 * outputs + (PATCH * scale).pow(2);
-        if [outputs, of_fill].contains(&self.in_channels) {
-            return Ok(());
-        }
-        let reason =
-            format!("it must be {outputs}, or in FLUX.1 Fill {of_fill}; other inputs are not supported");
-        part.refuse("in_channels", self.in_channels, reason)
-    }
-
-    /// Number of double and single blocks.
-    fn blocks(&self) -> usize {
-        self.num_layers + self.num_single_layers
-    }
-
-    /// Index of the block with the image embedder. All blocks before it are needed once per run.
-    pub(super) fn embedders(&self) -> usize {
-        2 + self.num_layers + self.num_single_layers
-    }
-
-    /// The modulation layers of a block before [`embedders`](Self::embedders).
-    pub(super) fn modulators(&self, block: usize) -> Modulators {
-        if block <= self.num_layers {
-            DOUBLE_MODULATORS
-        } else if block + 1 < self.embedders() {
-            SINGLE_MODULATORS
-        } else {
-            HEAD_MODULATORS
-        }
-    }
-
-    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run;
-    /// they are a third of the weights.
-    pub fn blueprint(&self) -> Vec<BlockSpec> {
-        self.blueprint_after(self.conditions().spec())
-    }
-
-    /// The same after this block of embedders.
-    pub(super) fn blueprint_after(&self, conditioning: BlockSpec) -> Vec<BlockSpec> {
-        let heads = self.heads();
-        let double = |index: usize| format!("transformer_blocks.{index}");
-        let single = |index: usize| format!("single_transformer_blocks.{index}");
-        let modulation =
-            |block: String, layers| heads.modulation_spec(&format!("{block}."), "modulation", layers);
-
-        let mut blocks = vec![conditioning];
-        blocks.extend((0..self.num_layers).map(|index| modulation(double(index), DOUBLE_MODULATORS)));
-        blocks.extend((0..self.num_single_layers).map(|index| modulation(single(index), SINGLE_MODULATORS)));
-        blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
-        blocks.extend(self.trunk());
-        blocks
-    }
-
-    /// The blocks of a prediction: embedder, double and single blocks, head.
-    pub fn trunk(&self) -> Vec<BlockSpec> {
-        let heads = self.heads();
-        let (dim, inner) = (heads.dim(), MLP_RATIO * heads.dim());
-        let double = |index: usize| format!("transformer_blocks.{index}");
-        let single = |index: usize| format!("single_transformer_blocks.{index}");
-        let mut blocks = Vec::new();
-        blocks.push(BlockSpec::stem("embedders").linear("x_embedder", dim, self.in_channels));
-        blocks.extend(
-            (0..self.num_layers).map(|index| heads.joint_spec(BlockSpec::new(double(index)), MLPS, 2)),
-        );
-        blocks.extend((0..self.num_single_layers).map(|index| {
-            let spec = heads.spec(BlockSpec::new(single(index)), &SIDES[0], false);
-            spec.linear("proj_mlp", inner, dim).linear("proj_out", dim, dim + inner)
-        }));
-        blocks.push(BlockSpec::stem("head").linear("proj_out", self.outputs(), dim));
-        blocks
-    }
-}
-
-const DOUBLE_NAMES: [Row; 18] = [
-    ("norm1.linear", "img_mod.lin", 0..1, 1),
-    ("norm1_context.linear", "txt_mod.lin", 0..1, 1),
-    ("attn.to_q", "img_attn.qkv", 0..1, 3),
-    ("attn.to_k", "img_attn.qkv", 1..2, 3),
-    ("attn.to_v", "img_attn.qkv", 2..3, 3),
-    ("attn.add_q_proj", "txt_attn.qkv", 0..1, 3),
-    ("attn.add_k_proj", "txt_attn.qkv", 1..2, 3),
-    ("attn.add_v_proj", "txt_attn.qkv", 2..3, 3),
-    ("attn.norm_q", "img_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_k", "img_attn.norm.key_norm", 0..1, 1),
-    ("attn.norm_added_q", "txt_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_added_k", "txt_attn.norm.key_norm", 0..1, 1),
-    ("attn.to_out.0", "img_attn.proj", 0..1, 1),
-    ("attn.to_add_out", "txt_attn.proj", 0..1, 1),
-    ("ff.net.0.proj", "img_mlp.0", 0..1, 1),
-    ("ff.net.2", "img_mlp.2", 0..1, 1),
-    ("ff_context.net.0.proj", "txt_mlp.0", 0..1, 1),
-    ("ff_context.net.2", "txt_mlp.2", 0..1, 1),
-];
-const SINGLE_NAMES: [Row; 8] = [
-    ("norm.linear", "modulation.lin", 0..1, 1),
-    ("attn.to_q", "linear1", 0..1, 3 + MLP_RATIO),
-    ("attn.to_k", "linear1", 1..2, 3 + MLP_RATIO),
-    ("attn.to_v", "linear1", 2..3, 3 + MLP_RATIO),
-    ("proj_mlp", "linear1", 3..3 + MLP_RATIO, 3 + MLP_RATIO),
-    ("attn.norm_q", "norm.query_norm", 0..1, 1),
-    ("attn.norm_k", "norm.key_norm", 0..1, 1),
-    ("proj_out", "linear2", 0..1, 1),
-];
-const OTHER_NAMES: [Row; 11] = [
-    ("x_embedder", "img_in", 0..1, 1),
-    ("context_embedder", "txt_in", 0..1, 1),
-    ("time_text_embed.timestep_embedder.linear_1", "time_in.in_layer", 0..1, 1),
-    ("time_text_embed.timestep_embedder.linear_2", "time_in.out_layer", 0..1, 1),
-    ("time_text_embed.guidance_embedder.linear_1", "guidance_in.in_layer", 0..1, 1),
-    ("time_text_embed.guidance_embedder.linear_2", "guidance_in.out_layer", 0..1, 1),
-    ("time_text_embed.text_embedder.linear_1", "vector_in.in_layer", 0..1, 1),
-    ("time_text_embed.text_embedder.linear_2", "vector_in.out_layer", 0..1, 1),
-    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
-    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
-    ("proj_out", "final_layer.linear", 0..1, 1),
-];
-
-/// The name of a tensor in the authors' files, which ComfyUI also uses.
-pub fn original_name(name: &str) -> StoredName {
-    let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
-    let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
-    let (rows, block, layer): (&[Row], _, _) = if let Some((number, layer)) = numbered("transformer_blocks.")
-    {
-        (&DOUBLE_NAMES, format!("double_blocks.{number}."), layer)
-    } else if let Some((number, layer)) = numbered("single_transformer_blocks.") {
-        (&SINGLE_NAMES, format!("single_blocks.{number}."), layer)
-    } else {
-        (&OTHER_NAMES, String::new(), layer)
-    };
-    let parameter = if layer.starts_with("attn.norm_") { "scale" } else { parameter };
-    stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
-}
 
 /// How latents are scaled in FLUX.1 and in models that use its autoencoder.
 pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 0.3611, shift: Some(0.1159) };
@@ -591,32 +317,5 @@ impl FluxTransformer {
     /// from the place on where the text ends.
     pub fn with_text_placed(self) -> Self {
         Self { is_text_placed: true, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_the_authors_own() {
-        let cases = [
-            ("transformer_blocks.3.attn.to_k.weight", "double_blocks.3.img_attn.qkv.weight", Some((1..2, 3))),
-            (
-                "transformer_blocks.0.attn.norm_added_q.weight",
-                "double_blocks.0.txt_attn.norm.query_norm.scale",
-                None,
-            ),
-            ("single_transformer_blocks.37.proj_mlp.bias", "single_blocks.37.linear1.bias", Some((3..7, 7))),
-            ("single_transformer_blocks.1.proj_out.weight", "single_blocks.1.linear2.weight", None),
-            ("proj_out.weight", "final_layer.linear.weight", None),
-            ("norm_out.scale.bias", "final_layer.adaLN_modulation.1.bias", Some((1..2, 2))),
-            ("time_text_embed.guidance_embedder.linear_2.bias", "guidance_in.out_layer.bias", None),
-        ];
-        for (ours, name, part) in cases {
-            assert_eq!(original_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
-        }
-        let scale = StoredName::part("norm_out.linear.weight", 0..1, 2);
-        assert_eq!(diffusers_name("norm_out.scale.weight"), scale);
     }
 }

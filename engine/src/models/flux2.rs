@@ -3,24 +3,26 @@
 //!
 //! Positions have four axes: image, row, column, and the token's place in the text.
 
-use std::{ops::Range, path::Path};
+mod config;
+mod stored_names;
 
-use serde::Deserialize;
+use std::path::Path;
 
+pub use self::config::Flux2Config;
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
     PrepareInput, Prepared, TextPart,
     family::part,
     joint::{
-        DOUBLE_MODULATION, HEAD_MODULATORS, Heads, Modulators, Row, SIDES, each_side, embedded_prompts, head,
-        modulated, stored_name, streams,
+        DOUBLE_MODULATION, HEAD_MODULATORS, Modulators, SIDES, each_side, embedded_prompts, head, modulated,
+        streams,
     },
-    modulated::{FREQUENCY_WIDTH, frequencies, normed, within_range},
-    patches::{Channels, angles, patchify, references, unpatchify, with_references, wrong_axes},
+    modulated::{frequencies, normed, within_range},
+    patches::{Channels, angles, patchify, references, unpatchify, with_references},
     scheduler,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, TensorTable},
     nn::{D, Device, Result, Rope, Tensor, bail, gated_add, silu, silu_mul},
     request::{Canvas, ComputeDtype, ReferenceSizes, References, Request},
     residency::{Blocks, RunError, Weights},
@@ -40,8 +42,6 @@ const PATCH: usize = 1;
 const TEXT_LAYERS: usize = 3;
 /// Modulations in a single block: shift, scale, gate.
 const SINGLE_MODULATION: usize = 3;
-/// Added to the variance or mean square in every norm.
-const EPS: f64 = 1e-6;
 /// The feed-forward layers of the image and of the text.
 const MLPS: [&str; 2] = ["ff", "ff_context"];
 const EMBEDDER: &str = "time_guidance_embed";
@@ -152,252 +152,6 @@ fn is_distilled(checkpoint: &Checkpoint, denoiser: &Path) -> bool {
             !name.contains("base")
         }
     }
-}
-
-/// Shape of the transformer, as in its `config.json`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Flux2Config {
-    /// Channels of the latents.
-    pub in_channels: usize,
-    /// Number of double blocks.
-    pub num_layers: usize,
-    /// Number of single blocks.
-    pub num_single_layers: usize,
-    /// Width of a head.
-    pub attention_head_dim: usize,
-    /// Number of attention heads.
-    pub num_attention_heads: usize,
-    /// Width of the prompt embeddings.
-    pub joint_attention_dim: usize,
-    /// Hidden width of the feed-forward layers, as a multiple of the streams' width.
-    pub mlp_ratio: f64,
-    /// Widths of the parts of a head that are rotated by image, row, column and place in the text.
-    pub axes_dims_rope: Vec<usize>,
-    /// Base of the rotary frequencies.
-    pub rope_theta: f64,
-    /// Added to the variance or mean square in every norm.
-    pub eps: f64,
-    /// Whether the guidance scale is an input of the network.
-    pub guidance_embeds: bool,
-}
-
-impl Default for Flux2Config {
-    fn default() -> Self {
-        Self {
-            in_channels: 128,
-            num_layers: 8,
-            num_single_layers: 48,
-            attention_head_dim: 128,
-            num_attention_heads: 48,
-            joint_attention_dim: 15_360,
-            mlp_ratio: 3.0,
-            axes_dims_rope: vec![32; 4],
-            rope_theta: 2000.0,
-            eps: EPS,
-            guidance_embeds: true,
-        }
-    }
-}
-
-impl Flux2Config {
-    /// Infers the shape from the tensors, for files without a configuration. The base of the rotary frequencies, which
-    /// shapes do not show, is that of all published models.
-    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |names: &[&str]| {
-            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
-        };
-        let count = |names: [&str; 2]| {
-            tensors.keys().filter(|name| names.iter().any(|suffix| name.ends_with(suffix))).count()
-        };
-        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
-        let head = *shape(&[
-            "double_blocks.0.img_attn.norm.query_norm.scale",
-            "double_blocks.0.img_attn.norm.query_norm.weight",
-            "transformer_blocks.0.attn.norm_q.weight",
-        ])?
-        .first()?;
-        let inner =
-            *shape(&["double_blocks.0.img_mlp.2.weight", "transformer_blocks.0.ff.linear_out.weight"])?
-                .get(1)?;
-        Some(Self {
-            in_channels,
-            num_layers: count([".img_attn.proj.weight", ".ff.linear_out.weight"]),
-            num_single_layers: count([".linear2.weight", ".attn.to_qkv_mlp_proj.weight"]),
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
-            mlp_ratio: inner as f64 / dim as f64,
-            axes_dims_rope: vec![head / 4; 4],
-            guidance_embeds: ["guidance_in.in_layer", "time_guidance_embed.guidance_embedder.linear_1"]
-                .iter()
-                .any(|layer| tensors.contains_key(&format!("{layer}.weight"))),
-            ..Self::default()
-        })
-    }
-
-    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        if self.num_attention_heads == 0 {
-            return part.refuse("num_attention_heads", 0, "it must be at least 1");
-        }
-        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 4, self.attention_head_dim) {
-            return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
-        }
-        if self.mlp_ratio < 1.0 || self.mlp_ratio.fract() != 0.0 {
-            return part.refuse("mlp_ratio", self.mlp_ratio, "it must be a whole number");
-        }
-        if self.eps != EPS {
-            return part.refuse("eps", self.eps, "only 1e-6 is supported");
-        }
-        Ok(())
-    }
-
-    fn heads(&self) -> Heads {
-        Heads { count: self.num_attention_heads, width: self.attention_head_dim, are_normed: true }
-    }
-
-    fn mlp_ratio(&self) -> usize {
-        self.mlp_ratio as usize
-    }
-
-    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run.
-    pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let heads = self.heads();
-        let (dim, inner) = (heads.dim(), self.mlp_ratio() * heads.dim());
-        let attention = |spec: BlockSpec, side: usize| {
-            let layers = &SIDES[side];
-            let spec = layers.qkv.iter().fold(spec, |spec, name| spec.matrix(name, dim, dim));
-            layers.norms.iter().fold(spec, |spec, name| spec.scale(name, heads.width))
-        };
-        let conditioning = BlockSpec::stem("conditioning")
-            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_1"), dim, FREQUENCY_WIDTH)
-            .matrix(&format!("{EMBEDDER}.timestep_embedder.linear_2"), dim, dim);
-        let conditioning = if self.guidance_embeds {
-            conditioning
-                .matrix(&format!("{EMBEDDER}.guidance_embedder.linear_1"), dim, FREQUENCY_WIDTH)
-                .matrix(&format!("{EMBEDDER}.guidance_embedder.linear_2"), dim, dim)
-        } else {
-            conditioning
-        };
-        let conditioning = conditioning.matrix("context_embedder", dim, self.joint_attention_dim);
-        let mut blocks = vec![conditioning];
-        blocks.extend(MODULATORS.iter().map(|(name, layers)| {
-            let layers = layers.iter().copied().flatten();
-            layers.fold(BlockSpec::stem(*name), |spec, (name, width)| spec.matrix(name, width * dim, dim))
-        }));
-        blocks.push(BlockSpec::stem("embedders").matrix("x_embedder", dim, self.in_channels));
-        blocks.extend((0..self.num_layers).map(|index| {
-            let mut spec = BlockSpec::new(format!("transformer_blocks.{index}"));
-            for (side, mlp) in MLPS.iter().enumerate() {
-                spec = attention(spec, side).matrix(SIDES[side].out, dim, dim);
-                spec =
-                    feed_forward_spec(spec, mlp, inner, dim).matrix(&format!("{mlp}.linear_out"), dim, inner);
-            }
-            spec
-        }));
-        blocks.extend((0..self.num_single_layers).map(|index| {
-            let spec = attention(BlockSpec::new(format!("single_transformer_blocks.{index}")), 0);
-            feed_forward_spec(spec, "attn", inner, dim).matrix("attn.to_out", dim, dim + inner)
-        }));
-        blocks.push(BlockSpec::stem("head").matrix("proj_out", self.in_channels, dim));
-        blocks
-    }
-
-    /// The name of a tensor in diffusers' files, or in the authors' files, which ComfyUI also uses. `scale` is what the
-    /// weights of norms are called there.
-    fn stored_name(&self, name: &str, original: Option<&str>) -> StoredName {
-        let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
-        let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
-        let single = single_names(self.mlp_ratio(), original.is_some());
-        let is_original = usize::from(original.is_some());
-        let block = |stacks: [&str; 2], number: &str| format!("{}.{number}.", stacks[is_original]);
-        let (rows, block, layer): (&[Row], _, _) =
-            if let Some((number, layer)) = numbered("transformer_blocks.") {
-                let rows = [&DOUBLE_NAMES[..], &ORIGINAL_DOUBLE_NAMES[..]][is_original];
-                (rows, block(["transformer_blocks", "double_blocks"], number), layer)
-            } else if let Some((number, layer)) = numbered("single_transformer_blocks.") {
-                (&single, block(["single_transformer_blocks", "single_blocks"], number), layer)
-            } else {
-                ([&OTHER_NAMES[..], &ORIGINAL_OTHER_NAMES[..]][is_original], String::new(), layer)
-            };
-        let parameter = match original {
-            Some(scale) if layer.starts_with("attn.norm_") => scale,
-            _ => parameter,
-        };
-        stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
-    }
-
-    /// The name of a tensor in diffusers' files.
-    pub fn diffusers_name(&self, name: &str) -> StoredName {
-        self.stored_name(name, None)
-    }
-}
-
-/// Adds the gate and the values of a SwiGLU feed-forward layer; see [`fed_forward`].
-fn feed_forward_spec(spec: BlockSpec, name: &str, inner: usize, dim: usize) -> BlockSpec {
-    spec.matrix(&format!("{name}.gate"), inner, dim).matrix(&format!("{name}.up"), inner, dim)
-}
-
-const DOUBLE_NAMES: [Row; 4] = [
-    ("ff.gate", "ff.linear_in", 0..1, 2),
-    ("ff.up", "ff.linear_in", 1..2, 2),
-    ("ff_context.gate", "ff_context.linear_in", 0..1, 2),
-    ("ff_context.up", "ff_context.linear_in", 1..2, 2),
-];
-const ORIGINAL_DOUBLE_NAMES: [Row; 18] = [
-    ("attn.to_q", "img_attn.qkv", 0..1, 3),
-    ("attn.to_k", "img_attn.qkv", 1..2, 3),
-    ("attn.to_v", "img_attn.qkv", 2..3, 3),
-    ("attn.add_q_proj", "txt_attn.qkv", 0..1, 3),
-    ("attn.add_k_proj", "txt_attn.qkv", 1..2, 3),
-    ("attn.add_v_proj", "txt_attn.qkv", 2..3, 3),
-    ("attn.norm_q", "img_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_k", "img_attn.norm.key_norm", 0..1, 1),
-    ("attn.norm_added_q", "txt_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_added_k", "txt_attn.norm.key_norm", 0..1, 1),
-    ("attn.to_out.0", "img_attn.proj", 0..1, 1),
-    ("attn.to_add_out", "txt_attn.proj", 0..1, 1),
-    ("ff.gate", "img_mlp.0", 0..1, 2),
-    ("ff.up", "img_mlp.0", 1..2, 2),
-    ("ff.linear_out", "img_mlp.2", 0..1, 1),
-    ("ff_context.gate", "txt_mlp.0", 0..1, 2),
-    ("ff_context.up", "txt_mlp.0", 1..2, 2),
-    ("ff_context.linear_out", "txt_mlp.2", 0..1, 1),
-];
-const OTHER_NAMES: [Row; 2] =
-    [("norm_out.scale", "norm_out.linear", 0..1, 2), ("norm_out.shift", "norm_out.linear", 1..2, 2)];
-const ORIGINAL_OTHER_NAMES: [Row; 12] = [
-    ("x_embedder", "img_in", 0..1, 1),
-    ("context_embedder", "txt_in", 0..1, 1),
-    ("time_guidance_embed.timestep_embedder.linear_1", "time_in.in_layer", 0..1, 1),
-    ("time_guidance_embed.timestep_embedder.linear_2", "time_in.out_layer", 0..1, 1),
-    ("time_guidance_embed.guidance_embedder.linear_1", "guidance_in.in_layer", 0..1, 1),
-    ("time_guidance_embed.guidance_embedder.linear_2", "guidance_in.out_layer", 0..1, 1),
-    ("double_stream_modulation_img.linear", "double_stream_modulation_img.lin", 0..1, 1),
-    ("double_stream_modulation_txt.linear", "double_stream_modulation_txt.lin", 0..1, 1),
-    ("single_stream_modulation.linear", "single_stream_modulation.lin", 0..1, 1),
-    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
-    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
-    ("proj_out", "final_layer.linear", 0..1, 1),
-];
-
-/// The names of a single block, of which one matrix has everything that reads the stream.
-fn single_names(ratio: usize, original: bool) -> [Row; 8] {
-    let (inputs, output, norms) = match original {
-        true => ("linear1", "linear2", ["norm.query_norm", "norm.key_norm"]),
-        false => ("attn.to_qkv_mlp_proj", "attn.to_out", ["attn.norm_q", "attn.norm_k"]),
-    };
-    let part = |own, parts: Range<usize>| (own, inputs, parts, 3 + 2 * ratio);
-    [
-        part("attn.to_q", 0..1),
-        part("attn.to_k", 1..2),
-        part("attn.to_v", 2..3),
-        part("attn.gate", 3..3 + ratio),
-        part("attn.up", 3 + ratio..3 + 2 * ratio),
-        ("attn.to_out", output, 0..1, 1),
-        ("attn.norm_q", norms[0], 0..1, 1),
-        ("attn.norm_k", norms[1], 0..1, 1),
-    ]
 }
 
 /// The transformer's shape. The weights come from a store.
@@ -614,42 +368,5 @@ impl Denoiser for Flux2Transformer {
 
     fn velocity(&self, _: &DenoiserInput<'_>, output: &Tensor) -> Result<Tensor> {
         Ok(output.clone())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_those_of_files() {
-        let config = Flux2Config::default();
-        let cases = [
-            ("transformer_blocks.3.attn.to_k.weight", "double_blocks.3.img_attn.qkv.weight", Some((1..2, 3))),
-            (
-                "transformer_blocks.0.ff_context.up.weight",
-                "double_blocks.0.txt_mlp.0.weight",
-                Some((1..2, 2)),
-            ),
-            (
-                "single_transformer_blocks.37.attn.gate.weight",
-                "single_blocks.37.linear1.weight",
-                Some((3..6, 9)),
-            ),
-            ("single_transformer_blocks.1.attn.norm_k.weight", "single_blocks.1.norm.key_norm.scale", None),
-            ("norm_out.scale.weight", "final_layer.adaLN_modulation.1.weight", Some((1..2, 2))),
-        ];
-        for (ours, name, part) in cases {
-            let original = config.stored_name(ours, Some("scale"));
-            assert_eq!(original, StoredName { name: name.to_owned(), part }, "{ours}");
-        }
-        let cases = [
-            ("single_transformer_blocks.2.attn.up.weight", "attn.to_qkv_mlp_proj.weight", Some((6..9, 9))),
-            ("single_transformer_blocks.2.attn.to_out.weight", "attn.to_out.weight", None),
-        ];
-        for (ours, name, part) in cases {
-            let name = format!("single_transformer_blocks.2.{name}");
-            assert_eq!(config.diffusers_name(ours), StoredName { name, part }, "{ours}");
-        }
     }
 }

@@ -4,19 +4,22 @@
 //! Attention is causal, except within an image, so that the prompt and the references before the image do not see it. They
 //! are modulated as without noise: what blocks compute from them is computed once per run. All blocks share one modulation.
 
-use serde::Deserialize;
+mod config;
+mod spans;
 
+pub use self::config::QwenImage21Config;
+use self::spans::{Span, attend_in_order, joined, place_after, spans};
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults,
-    Modulation, Opened, PrepareInput, Prepared, Reference, TextPart,
+    Modulation, Opened, PrepareInput, Prepared, TextPart,
     family::part,
     joint::SIDES,
-    modulated::{FREQUENCY_WIDTH, frequencies, within_range},
-    patches::{Channels, angles, patchify, references, unpatchify, wrong_axes},
+    modulated::{frequencies, within_range},
+    patches::{Channels, angles, patchify, references, unpatchify},
     scheduler,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{Checkpoint, CheckpointError, Component, Part, Role, StoredName},
     nn::{
         Device, Mask, Result, Rope, Tensor, attention, bail, gated_add, gelu_tanh, layer_norm_modulated,
         rms_norm, rope_interleaved, silu, silu_mul,
@@ -142,125 +145,6 @@ fn original_name(name: &str) -> StoredName {
     StoredName::whole(name)
 }
 
-/// Shape of the transformer, as in its `config.json`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct QwenImage21Config {
-    /// Side of the patches of latents.
-    pub patch_size: usize,
-    /// Channels of the latents.
-    pub in_channels: usize,
-    /// Number of blocks.
-    pub num_layers: usize,
-    /// Width of a head.
-    pub attention_head_dim: usize,
-    /// Attention heads.
-    pub num_attention_heads: usize,
-    /// Width of the prompt embeddings.
-    pub context_in_dim: usize,
-    /// Hidden width of the feed-forward layers, as a multiple of the stream's.
-    pub mlp_ratio: usize,
-    /// Widths of the parts of a head that are rotated by the place in the sequence, by row and by column.
-    pub axes_dims_rope: Vec<usize>,
-    /// Added to the variance or mean square in every norm.
-    pub eps: f64,
-    /// Whether prompt and references are modulated as without noise.
-    pub causal_condition: bool,
-}
-
-impl Default for QwenImage21Config {
-    fn default() -> Self {
-        Self {
-            patch_size: 1,
-            in_channels: 64,
-            num_layers: 32,
-            attention_head_dim: 128,
-            num_attention_heads: 32,
-            context_in_dim: 4096,
-            mlp_ratio: 3,
-            axes_dims_rope: vec![16, 56, 56],
-            eps: 1e-6,
-            causal_condition: true,
-        }
-    }
-}
-
-impl QwenImage21Config {
-    /// Infers the shape from the tensors, for files without a configuration.
-    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |name: &str| tensors.get(name).map(|tensor| tensor.shape());
-        let &[dim, in_channels] = shape("img_in.weight")? else { return None };
-        let head = *shape("transformer_blocks.0.attn.norm_q.weight")?.first()?;
-        let inner = *shape("transformer_blocks.0.img_mlp.out.weight")?.get(1)?;
-        Some(Self {
-            in_channels,
-            num_layers: tensors.keys().filter(|name| name.ends_with(".attn.norm_q.weight")).count(),
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            context_in_dim: *shape(MARK)?.first()?,
-            mlp_ratio: inner.checked_div(dim)?,
-            axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
-            ..Self::default()
-        })
-    }
-
-    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        if self.num_attention_heads == 0 {
-            return part.refuse("num_attention_heads", 0, "it must be at least 1");
-        }
-        if self.patch_size != 1 {
-            return part.refuse(
-                "patch_size",
-                self.patch_size,
-                "only patches of a single latent are supported",
-            );
-        }
-        if let Some(reason) = wrong_axes(&self.axes_dims_rope, 3, self.attention_head_dim) {
-            return part.refuse("axes_dims_rope", format!("{:?}", self.axes_dims_rope), reason);
-        }
-        if !self.causal_condition {
-            let reason = "only models whose prompt is modulated as without noise are supported";
-            return part.refuse("causal_condition", false, reason);
-        }
-        Ok(())
-    }
-
-    /// Width of the stream.
-    fn dim(&self) -> usize {
-        self.num_attention_heads * self.attention_head_dim
-    }
-
-    /// The blocks: what is needed once per run, the embedder of latents, the layers, and the head.
-    pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (dim, inner) = (self.dim(), self.mlp_ratio * self.dim());
-        let layer = |index: usize| {
-            let spec = BlockSpec::new(format!("transformer_blocks.{index}"));
-            let spec = SIDES[0].qkv.iter().fold(spec, |spec, name| spec.matrix(name, dim, dim));
-            let spec =
-                SIDES[0].norms.iter().fold(spec, |spec, name| spec.scale(name, self.attention_head_dim));
-            let spec = spec.matrix(SIDES[0].out, dim, dim);
-            MLP.iter().fold(spec, |spec, name| spec.matrix(name, inner, dim)).matrix(
-                "img_mlp.out",
-                dim,
-                inner,
-            )
-        };
-        let conditioning = BlockSpec::stem("conditioning")
-            .matrix("time_text_embed.timestep_embedder.linear_1", dim, FREQUENCY_WIDTH)
-            .matrix("time_text_embed.timestep_embedder.linear_2", dim, dim)
-            .matrix("modulation.1", MODULATIONS * dim, dim)
-            .matrix("norm_out.linear", dim, dim)
-            .scale("txt_in.text_norm", self.context_in_dim)
-            .matrix("txt_in.in_layer", dim, self.context_in_dim)
-            .matrix("txt_in.out_layer", dim, dim);
-        let embedder = BlockSpec::stem("embedder").matrix("img_in", dim, self.in_channels);
-        let mut blocks = vec![conditioning, embedder];
-        blocks.extend((0..self.num_layers).map(layer));
-        blocks.push(BlockSpec::stem("head").matrix("proj_out", self.in_channels, dim));
-        blocks
-    }
-}
-
 /// Index of the block that embeds latents.
 const EMBEDDER: usize = 1;
 /// Index of the first layer.
@@ -274,73 +158,6 @@ pub struct QwenImage21Transformer {
     scale: usize,
     /// Whether the text encoder sees references.
     sees: bool,
-}
-
-/// A run of tokens before the image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Span {
-    /// Of the prompt.
-    Text(usize),
-    /// Of a reference with these rows and columns.
-    Image([usize; 2]),
-}
-
-impl Span {
-    fn tokens(self) -> usize {
-        match self {
-            Self::Text(tokens) => tokens,
-            Self::Image([rows, columns]) => rows * columns,
-        }
-    }
-}
-
-/// The spans before the image: a prompt of `text` tokens, and references after the numbers of its tokens in `places`.
-fn spans(text: usize, places: &[usize], references: &[Reference]) -> Result<Vec<Span>> {
-    if places.len() != references.len() {
-        bail!("the prompt is about {} images, and {} are given", places.len(), references.len());
-    }
-    let (mut spans, mut end) = (Vec::new(), 0);
-    for (&place, reference) in places.iter().zip(references) {
-        if place > end {
-            spans.push(Span::Text(place - end));
-        }
-        spans.push(Span::Image(reference.grid));
-        end = place;
-    }
-    if text > end {
-        spans.push(Span::Text(text - end));
-    }
-    Ok(spans)
-}
-
-/// The place after these spans.
-fn place_after(spans: &[Span]) -> usize {
-    let of_span = |span: &Span| match *span {
-        Span::Text(tokens) => tokens,
-        Span::Image([rows, columns]) => rows.max(columns),
-    };
-    spans.iter().map(of_span).sum()
-}
-
-/// Attention of the tokens before the image: each sees those before it, and those of a reference also one another.
-fn attend_in_order(spans: &[Span], q: &Tensor, k: &Tensor, v: &Tensor) -> Result<Tensor> {
-    let causal = attention(q, k, v, Mask::Causal)?;
-    if !spans.iter().any(|span| matches!(span, Span::Image(_))) {
-        return Ok(causal);
-    }
-    let (mut first, mut parts) = (0, Vec::new());
-    for span in spans {
-        let (tokens, end) = (span.tokens(), first + span.tokens());
-        parts.push(match span {
-            Span::Text(_) => causal.narrow(1, first, tokens)?,
-            Span::Image(_) => {
-                let part = |x: &Tensor, from: usize| x.narrow(1, from, end - from)?.contiguous();
-                attention(&part(q, first)?, &part(k, 0)?, &part(v, 0)?, Mask::None)?
-            }
-        });
-        first = end;
-    }
-    Tensor::cat(&parts, 1)
 }
 
 impl QwenImage21Transformer {
@@ -574,39 +391,9 @@ impl Denoiser for QwenImage21Transformer {
     }
 }
 
-/// The tokens before the image, `[1, tokens, dim]`.
-fn joined(prompt: Tensor, spans: &[Span], images: &[Tensor]) -> Result<Tensor> {
-    let (mut parts, mut first, mut images) = (Vec::new(), 0, images.iter());
-    for span in spans {
-        match span {
-            Span::Text(tokens) => {
-                parts.push(prompt.narrow(1, first, *tokens)?);
-                first += tokens;
-            }
-            Span::Image(_) => parts.extend(images.next().cloned()),
-        }
-    }
-    Tensor::cat(&parts, 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn references_stand_where_the_prompt_says() {
-        let reference = |grid| {
-            let patches = Tensor::zeros((1, 1, 1), crate::nn::DType::F32, &Device::processor()).unwrap();
-            Reference { patches, grid }
-        };
-        let both = [reference([2, 4]), reference([4, 2])];
-        let spans = spans(9, &[3, 7], &both).unwrap();
-        let expected =
-            [Span::Text(3), Span::Image([2, 4]), Span::Text(4), Span::Image([4, 2]), Span::Text(2)];
-        assert_eq!(spans, expected);
-        assert_eq!(place_after(&spans), 9 + 4 + 4);
-        assert!(super::spans(9, &[3], &both).is_err());
-    }
 
     #[test]
     fn both_halves_of_the_feed_forward_layers_are_one_in_other_files() {

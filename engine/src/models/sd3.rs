@@ -5,30 +5,30 @@
 //! the image also attends to itself alone. Position embeddings from the middle of a table are added to the
 //! image tokens.
 
+mod config;
 mod control_net;
+mod original_names;
 mod pass;
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
-pub use self::control_net::is_control_net;
-use self::pass::Pass;
+pub use self::{
+    config::{Sd3Config, Streams},
+    control_net::is_control_net,
+};
+use self::{original_names::original_name, pass::Pass};
 use super::{
     AdapterMark, Conditioning, Denoiser, DenoiserInput, Family, LatentShape, Model, ModelDefaults, Opened,
     PrepareInput, Prepared, SteeredBy, TextPart,
     control_nets::ControlNets,
     denoiser::negative_first,
     family::{autoencoder_part, clip_parts, part, t5_part},
-    joint::{
-        Attention, Conditions, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, Row, SIDES,
-        diffusers_name, prepare, stored_name,
-    },
+    joint::{Attention, diffusers_name, prepare},
     patches::{Channels, patchify},
     scheduler,
 };
 use crate::{
-    checkpoint::{BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable},
+    checkpoint::{Checkpoint, CheckpointError, Component, Part, Role},
     nn::{Result, Tensor, bail, linear},
     request::{Canvas, ComputeDtype},
     residency::{Blocks, RunError, Weights},
@@ -43,8 +43,6 @@ const PLACES: &str = "pos_embed.pos_embed";
 const KERNEL: &str = "pos_embed.proj";
 /// Maximum number of T5 tokens. Without T5, as many zeros take their place, as in diffusers.
 const T5_TOKENS: usize = 256;
-/// Width of a head in all published models.
-const HEAD_WIDTH: usize = 64;
 /// The image's attention to itself alone.
 const ALONE: Attention = Attention {
     qkv: ["attn2.to_q", "attn2.to_k", "attn2.to_v"],
@@ -55,295 +53,8 @@ const ALONE: Attention = Attention {
 /// attention and feed-forward.
 const ALONE_MODULATION: usize = 6;
 
-const TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.linear", 6)];
-/// After the last block, the text is not needed.
-const LAST_TEXT_MODULATOR: &[(&str, usize)] = &[("norm1_context.shift", 1), ("norm1_context.scale", 1)];
-const IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION)];
-const DUAL_IMAGE_MODULATOR: &[(&str, usize)] = &[("norm1.linear", ALONE_MODULATION + 3)];
-
 /// The family.
 pub struct Sd3;
-
-/// Shape of the transformer, as in its `config.json`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Sd3Config {
-    /// Side of the latents that the model was trained for.
-    pub sample_size: usize,
-    /// Side of a patch of latents.
-    pub patch_size: usize,
-    /// Number of latent channels.
-    pub in_channels: usize,
-    /// Number of output channels, if different.
-    pub out_channels: Option<usize>,
-    /// Number of blocks.
-    pub num_layers: usize,
-    /// Width of a head.
-    pub attention_head_dim: usize,
-    /// Number of attention heads.
-    pub num_attention_heads: usize,
-    /// Width of the prompt embeddings.
-    pub joint_attention_dim: usize,
-    /// Width of text tokens, which must be that of image tokens.
-    pub caption_projection_dim: usize,
-    /// Width of the pooled prompt embedding.
-    pub pooled_projection_dim: usize,
-    /// Side of the table of position embeddings, in patches.
-    pub pos_embed_max_size: usize,
-    /// The blocks in which the image also attends to itself alone.
-    pub dual_attention_layers: Vec<usize>,
-    /// How queries and keys are normalized: `rms_norm`, or `None`.
-    pub qk_norm: Option<String>,
-    /// Which streams its blocks have.
-    #[serde(skip)]
-    pub streams: Streams,
-}
-
-/// The streams of tokens in a network's blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Streams {
-    /// Image and text, of which the last block only passes on the image.
-    #[default]
-    Both,
-    /// Image and text to the end.
-    BothToTheEnd,
-    /// The image alone.
-    Image,
-}
-
-impl Default for Sd3Config {
-    fn default() -> Self {
-        Self {
-            sample_size: 128,
-            patch_size: 2,
-            in_channels: 16,
-            out_channels: Some(16),
-            num_layers: 18,
-            attention_head_dim: HEAD_WIDTH,
-            num_attention_heads: 18,
-            joint_attention_dim: 4096,
-            caption_projection_dim: 1152,
-            pooled_projection_dim: 2048,
-            pos_embed_max_size: 96,
-            dual_attention_layers: Vec::new(),
-            qk_norm: None,
-            streams: Streams::Both,
-        }
-    }
-}
-
-impl Sd3Config {
-    /// Infers the shape from the tensors, for files without a configuration.
-    pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |name: &str| {
-            let tensor = tensors.get(name).or_else(|| tensors.get(&original_name(name).name));
-            tensor.map(|tensor| tensor.shape().to_vec())
-        };
-        let kernel = shape("pos_embed.proj.weight")?;
-        let (dim, patch) = (*kernel.first()?, *kernel.get(2)?);
-        let has = |block: usize, layer: &str| shape(&format!("transformer_blocks.{block}.{layer}")).is_some();
-        let layers = (0..).take_while(|&block| has(block, "attn.to_q.weight")).count();
-        let norm = shape("transformer_blocks.0.attn.norm_q.weight");
-        let head = norm.as_ref().map_or(Some(HEAD_WIDTH), |norm| norm.first().copied())?;
-        Some(Self {
-            patch_size: patch,
-            in_channels: *kernel.get(1)?,
-            out_channels: shape("proj_out.weight")?.first()?.checked_div(patch * patch),
-            num_layers: layers,
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape("context_embedder.weight")?.get(1)?,
-            caption_projection_dim: dim,
-            pooled_projection_dim: *shape("time_text_embed.text_embedder.linear_1.weight")?.get(1)?,
-            pos_embed_max_size: shape(PLACES)?.iter().product::<usize>().checked_div(dim)?.isqrt(),
-            dual_attention_layers: (0..layers).filter(|&block| has(block, "attn2.to_q.weight")).collect(),
-            qk_norm: norm.map(|_| "rms_norm".to_owned()),
-            ..Self::default()
-        })
-    }
-
-    fn check(&self, part: &Part) -> std::result::Result<(), CheckpointError> {
-        let wrong = |field, value: String, reason: String| part.refuse(field, value, reason);
-        let counts = [
-            ("patch_size", self.patch_size),
-            ("in_channels", self.in_channels),
-            ("num_layers", self.num_layers),
-            ("attention_head_dim", self.attention_head_dim),
-            ("num_attention_heads", self.num_attention_heads),
-            ("pos_embed_max_size", self.pos_embed_max_size),
-        ];
-        if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return wrong(field, "0".to_owned(), "it must be at least 1".to_owned());
-        }
-        let dim = self.heads().dim();
-        if self.caption_projection_dim != dim {
-            let reason = format!("it must be {dim}, the width of image tokens");
-            return wrong("caption_projection_dim", self.caption_projection_dim.to_string(), reason);
-        }
-        if let Some(channels) = self.out_channels.filter(|&channels| channels != self.in_channels) {
-            let reason = format!("it must be {}, the number of latent channels", self.in_channels);
-            return wrong("out_channels", channels.to_string(), reason);
-        }
-        if let Some(block) = self.dual_attention_layers.iter().find(|&&block| block >= self.num_layers) {
-            let reason = format!("there are only {} blocks, counted from 0", self.num_layers);
-            return wrong("dual_attention_layers", block.to_string(), reason);
-        }
-        match &self.qk_norm {
-            Some(norm) if norm != "rms_norm" => {
-                let reason = "only rms_norm and no norm are supported".to_owned();
-                wrong("qk_norm", norm.clone(), reason)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn heads(&self) -> Heads {
-        Heads {
-            count: self.num_attention_heads,
-            width: self.attention_head_dim,
-            are_normed: self.qk_norm.is_some(),
-        }
-    }
-
-    fn conditions(&self) -> Conditions {
-        Conditions {
-            dim: self.heads().dim(),
-            pooled: self.pooled_projection_dim,
-            prompt: if self.streams == Streams::Image { 0 } else { self.joint_attention_dim },
-            has_guidance: false,
-        }
-    }
-
-    /// Whether the image attends to itself alone in this transformer block.
-    fn is_dual(&self, block: usize) -> bool {
-        self.dual_attention_layers.contains(&block)
-    }
-
-    /// The number of streams needed after this transformer block.
-    fn outputs(&self, block: usize) -> usize {
-        match self.streams {
-            Streams::Both if block + 1 == self.num_layers => 1,
-            Streams::Both | Streams::BothToTheEnd => 2,
-            Streams::Image => 1,
-        }
-    }
-
-    /// Number of values in a patch of latents.
-    fn patch_width(&self) -> usize {
-        self.in_channels * self.patch_size * self.patch_size
-    }
-
-    /// Index of the block with the image embedder. All blocks before it are needed once per run.
-    fn embedders(&self) -> usize {
-        2 + self.num_layers
-    }
-
-    /// Index of the block with the table of position embeddings, which is read in parts and never leased.
-    fn places(&self) -> usize {
-        self.embedders() + self.num_layers + 2
-    }
-
-    /// The modulation layers of a block before [`embedders`](Self::embedders).
-    fn modulators(&self, block: usize) -> Modulators {
-        let block = block - 1;
-        if block == self.num_layers {
-            return HEAD_MODULATORS;
-        }
-        if self.streams == Streams::Image {
-            return &[IMAGE_MODULATOR];
-        }
-        match (self.is_dual(block), self.outputs(block)) {
-            (false, 2) => &[IMAGE_MODULATOR, TEXT_MODULATOR],
-            (true, 2) => &[DUAL_IMAGE_MODULATOR, TEXT_MODULATOR],
-            (false, _) => &[IMAGE_MODULATOR, LAST_TEXT_MODULATOR],
-            (true, _) => &[DUAL_IMAGE_MODULATOR, LAST_TEXT_MODULATOR],
-        }
-    }
-
-    /// The blocks. Those that depend only on prompt and noise level come first and are needed once per run.
-    pub fn blueprint(&self) -> Vec<BlockSpec> {
-        let (conditions, heads, patch) = (self.conditions(), self.heads(), self.patch_size);
-        let dim = heads.dim();
-        let block = |index: usize| format!("transformer_blocks.{index}");
-        let mut blocks = vec![conditions.spec()];
-        blocks.extend((0..self.num_layers).map(|index| {
-            heads.modulation_spec(&format!("{}.", block(index)), "modulation", self.modulators(index + 1))
-        }));
-        blocks.push(heads.modulation_spec("", "head.modulation", HEAD_MODULATORS));
-        let kernel = [dim, self.in_channels, patch, patch];
-        let embedder = BlockSpec::stem("embedders").tensor(format!("{KERNEL}.weight"), &kernel);
-        blocks.push(embedder.tensor(format!("{KERNEL}.bias"), &[dim]));
-        blocks.extend((0..self.num_layers).map(|index| {
-            let spec = BlockSpec::new(block(index));
-            if self.streams == Streams::Image {
-                let inner = MLP_RATIO * dim;
-                let spec = heads.spec(spec, &SIDES[0], true).linear("ff.net.0.proj", inner, dim);
-                return spec.linear("ff.net.2", dim, inner);
-            }
-            let spec = heads.joint_spec(spec, MLPS, self.outputs(index));
-            if self.is_dual(index) { heads.spec(spec, &ALONE, true) } else { spec }
-        }));
-        blocks.push(BlockSpec::stem("head").linear("proj_out", self.patch_width(), dim));
-        let places = self.pos_embed_max_size * self.pos_embed_max_size;
-        blocks.push(BlockSpec::stem("places").tensor(PLACES, &[places, dim]));
-        blocks
-    }
-}
-
-const BLOCK_NAMES: [Row; 26] = [
-    ("norm1.linear", "x_block.adaLN_modulation.1", 0..1, 1),
-    ("norm1_context.linear", "context_block.adaLN_modulation.1", 0..1, 1),
-    ("norm1_context.shift", "context_block.adaLN_modulation.1", 0..1, 2),
-    ("norm1_context.scale", "context_block.adaLN_modulation.1", 1..2, 2),
-    ("attn.to_q", "x_block.attn.qkv", 0..1, 3),
-    ("attn.to_k", "x_block.attn.qkv", 1..2, 3),
-    ("attn.to_v", "x_block.attn.qkv", 2..3, 3),
-    ("attn.add_q_proj", "context_block.attn.qkv", 0..1, 3),
-    ("attn.add_k_proj", "context_block.attn.qkv", 1..2, 3),
-    ("attn.add_v_proj", "context_block.attn.qkv", 2..3, 3),
-    ("attn2.to_q", "x_block.attn2.qkv", 0..1, 3),
-    ("attn2.to_k", "x_block.attn2.qkv", 1..2, 3),
-    ("attn2.to_v", "x_block.attn2.qkv", 2..3, 3),
-    ("attn.norm_q", "x_block.attn.ln_q", 0..1, 1),
-    ("attn.norm_k", "x_block.attn.ln_k", 0..1, 1),
-    ("attn.norm_added_q", "context_block.attn.ln_q", 0..1, 1),
-    ("attn.norm_added_k", "context_block.attn.ln_k", 0..1, 1),
-    ("attn2.norm_q", "x_block.attn2.ln_q", 0..1, 1),
-    ("attn2.norm_k", "x_block.attn2.ln_k", 0..1, 1),
-    ("attn.to_out.0", "x_block.attn.proj", 0..1, 1),
-    ("attn.to_add_out", "context_block.attn.proj", 0..1, 1),
-    ("attn2.to_out.0", "x_block.attn2.proj", 0..1, 1),
-    ("ff.net.0.proj", "x_block.mlp.fc1", 0..1, 1),
-    ("ff.net.2", "x_block.mlp.fc2", 0..1, 1),
-    ("ff_context.net.0.proj", "context_block.mlp.fc1", 0..1, 1),
-    ("ff_context.net.2", "context_block.mlp.fc2", 0..1, 1),
-];
-const OTHER_NAMES: [Row; 8] = [
-    (KERNEL, "x_embedder.proj", 0..1, 1),
-    ("time_text_embed.timestep_embedder.linear_1", "t_embedder.mlp.0", 0..1, 1),
-    ("time_text_embed.timestep_embedder.linear_2", "t_embedder.mlp.2", 0..1, 1),
-    ("time_text_embed.text_embedder.linear_1", "y_embedder.mlp.0", 0..1, 1),
-    ("time_text_embed.text_embedder.linear_2", "y_embedder.mlp.2", 0..1, 1),
-    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
-    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
-    ("proj_out", "final_layer.linear", 0..1, 1),
-];
-
-/// The name of a tensor in the authors' files, which ComfyUI also uses.
-fn original_name(name: &str) -> StoredName {
-    if name == PLACES {
-        return StoredName::whole("pos_embed");
-    }
-    let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
-    let numbered = layer.strip_prefix("transformer_blocks.").and_then(|rest| rest.split_once('.'));
-    let stored = match numbered {
-        Some((number, layer)) => {
-            stored_name(&BLOCK_NAMES, &format!("joint_blocks.{number}."), layer, parameter)
-        }
-        None => stored_name(&OTHER_NAMES, "", layer, parameter),
-    };
-    stored.unwrap_or_else(|| StoredName::whole(name))
-}
 
 /// How latents are scaled in Stable Diffusion 3.
 pub const LATENT_SCALING: LatentScaling = LatentScaling { factor: 1.5305, shift: Some(0.0609) };
@@ -581,43 +292,6 @@ impl Sd3Transformer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_become_the_authors_own() {
-        let cases = [
-            (
-                "transformer_blocks.3.attn.to_k.weight",
-                "joint_blocks.3.x_block.attn.qkv.weight",
-                Some((1..2, 3)),
-            ),
-            (
-                "transformer_blocks.0.attn2.to_v.bias",
-                "joint_blocks.0.x_block.attn2.qkv.bias",
-                Some((2..3, 3)),
-            ),
-            (
-                "transformer_blocks.0.attn.norm_added_q.weight",
-                "joint_blocks.0.context_block.attn.ln_q.weight",
-                None,
-            ),
-            ("transformer_blocks.7.ff_context.net.2.bias", "joint_blocks.7.context_block.mlp.fc2.bias", None),
-            (
-                "transformer_blocks.23.norm1_context.scale.weight",
-                "joint_blocks.23.context_block.adaLN_modulation.1.weight",
-                Some((1..2, 2)),
-            ),
-            ("norm_out.shift.bias", "final_layer.adaLN_modulation.1.bias", Some((0..1, 2))),
-            ("pos_embed.proj.weight", "x_embedder.proj.weight", None),
-            ("pos_embed.pos_embed", "pos_embed", None),
-            ("context_embedder.weight", "context_embedder.weight", None),
-            ("time_text_embed.text_embedder.linear_2.bias", "y_embedder.mlp.2.bias", None),
-        ];
-        for (ours, name, part) in cases {
-            assert_eq!(original_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
-        }
-        let scale = StoredName::part("transformer_blocks.23.norm1_context.linear.weight", 0..1, 2);
-        assert_eq!(diffusers_name("transformer_blocks.23.norm1_context.scale.weight"), scale);
-    }
 
     #[test]
     fn places_are_those_in_the_middle_of_the_table() {

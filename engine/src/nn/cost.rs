@@ -1,18 +1,18 @@
 //! The memory and operations of the functions of this module, from shapes alone. Tests compare them with
 //! measurements.
 
+mod attention;
+
 use gemm_common::cache::CACHE_INFO;
 
 use super::{
     computed::{
-        Most, WARP_PLANES, attends_in_bf16, attention_pieces, attention_scratch_bytes, bf16_scratch_bytes,
-        channel_norm_scratch_bytes, conv_path, conv_scratch_bytes, linear_scratch_bytes,
-        response_norm_scratch_bytes, unpacked_scratch_bytes,
+        WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path, conv_scratch_bytes,
+        linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
-    cuda::{self, WIDTHS},
-    effort::{Effort, uneven},
+    cuda,
+    effort::Effort,
 };
-
 use crate::memory::Attention;
 
 /// The bytes a function needs while it runs, the bytes its result keeps, and its floating-point operations.
@@ -92,6 +92,22 @@ impl Computes {
         match self {
             Self::Processor { threads, .. } => threads * CACHE_INFO[1].cache_bytes / size_of::<f32>(),
             Self::Card(..) => 0,
+        }
+    }
+
+    /// Operations in the time in which functions of this engine read or write so many values in f32.
+    pub fn moving(self, values: usize) -> f64 {
+        match self {
+            Self::Processor { effort, .. } => effort.moving(values),
+            Self::Card(_, balance) => balance.moving(WIDE * values),
+        }
+    }
+
+    /// Operations in the time in which a function of the tensor library reads so many values in f32 and writes as many.
+    pub fn copying(self, values: usize) -> f64 {
+        match self {
+            Self::Processor { effort, .. } => effort.copying(values),
+            Self::Card(_, balance) => balance.moving(2 * WIDE * values),
         }
     }
 
@@ -379,106 +395,15 @@ impl Costs {
         Cost { peak: bytes, result: bytes, operations }
     }
 
-    /// Attention of `[batch, tokens, heads, width]` over `kv_heads` key heads.
-    pub fn attention(self, [batch, tokens, heads, width]: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
-        let queries = batch * tokens * heads * width;
-        let spread = batch * keys * heads * width;
-        let operations = 4.0 * queries as f64 * keys as f64;
-        let tiled = self.value_bytes < WIDE && WIDTHS.contains(&width);
+    /// Values of which rows become columns.
+    pub fn turned(self, values: usize) -> Cost {
+        let cost = self.copy(values);
         match self.computes {
-            Computes::Processor { threads, effort } => {
-                let wide = queries + 2 * batch * keys * kv_heads * width;
-                let shape = [batch, tokens, heads, width];
-                let by = if self.in_bf16 { attends_in_bf16(width) } else { None };
-                let scratch = attention_scratch_bytes(shape, keys, threads, by);
-                let scores = batch * tokens * heads * keys;
-                let even = effort.attention(queries, keys, scores, by.is_some());
-                let operations = even * uneven(attention_pieces(shape, keys, by), 1, threads);
-                if by.is_some() {
-                    let result = (queries * self.value_bytes) as u64;
-                    return Cost { peak: scratch as u64 + result, result, operations };
-                }
-                self.function(effort, wide, queries, scratch, operations)
+            Computes::Processor { effort, .. } if self.value_bytes == WIDE => {
+                Cost { operations: effort.moving(2 * values), ..cost }
             }
-            // The result alone.
-            Computes::Card(Kernels { attention: Attention::Tiled, .. }, balance) if tiled => {
-                let moved = 2 * queries + 2 * batch * keys * kv_heads * width;
-                self.product_on_card(balance, [queries, 0], moved, operations)
-            }
-            // The larger of three peaks: keys and values in f32 and transposed, plus one more copy while the
-            // second is transposed; scores before and after a function, next to a chunk of queries and the
-            // partial results; the partial results and the whole.
-            //
-            // If not all heads are computed together: the same for some of them, next to the results of the others.
-            Computes::Card(_, balance) => {
-                let most = Most::USUAL;
-                let every_score = WIDE * batch * tokens * heads * keys;
-                let result = queries * self.value_bytes;
-                let group = most.kv_heads([batch, keys, width], heads, kv_heads);
-                let of_group = |bytes: usize| bytes / kv_heads.max(1) * group;
-                let heads = heads / kv_heads.max(1) * group;
-                let together = (most.scores / (batch * heads * keys).max(1)).clamp(1, tokens.max(1));
-                let (scores, part) = (batch * heads * together * keys, batch * together * heads * width);
-                let widened = if self.value_bytes < WIDE { batch * keys * group * width } else { 0 };
-                let own = of_group(result);
-                let parts = if together < tokens { 2 * own } else { own };
-                let during = WIDE * (2 * scores + 3 * part) + own;
-                let peak = 2 * WIDE * of_group(spread) + (WIDE * widened).max(during).max(parts);
-                let all = if group < kv_heads { (result - own + peak).max(2 * result) } else { peak };
-                // Scores are divided, their softmax is taken in some steps, and both products read or write them.
-                let operations = operations + balance.moving(8 * every_score);
-                Cost { peak: all as u64, result: result as u64, operations }
-            }
+            _ => cost,
         }
-    }
-
-    /// [`attention`](Self::attention) with a relative position bias.
-    pub fn attention_with_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
-        let mut cost = self.attention(shape, keys, kv_heads);
-        if let Computes::Card(Kernels { attention: Attention::Math, .. }, _) = self.computes {
-            // The bias of each query and key.
-            let [batch, tokens, heads, _] = shape;
-            let most = Most::USUAL.scores / batch.max(1);
-            let scores = (heads * tokens * keys).min(most.max(heads * keys));
-            cost.peak += (scores * WIDE) as u64;
-        }
-        cost
-    }
-
-    /// [`attention`](Self::attention) with a bias for each pair, which has no kernel for GPUs.
-    pub fn attention_with_pair_bias(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
-        let [batch, tokens, heads, _] = shape;
-        let bias = heads * tokens * keys;
-        match self.computes {
-            Computes::Processor { effort, .. } => {
-                let mut cost = self.attention(shape, keys, kv_heads);
-                cost.peak += (bias * WIDE) as u64;
-                cost.operations += effort.moving(2 * bias) + effort.moving(batch * bias);
-                cost
-            }
-            Computes::Card(_, balance) => {
-                let plain = Self { computes: Computes::Card(Kernels::NONE, balance), ..self };
-                let mut cost = plain.attention(shape, keys, kv_heads);
-                // The part for a chunk of queries.
-                let most = Most::USUAL.scores / batch.max(1);
-                cost.peak += (bias.min(most.max(heads * keys)) * WIDE) as u64;
-                cost
-            }
-        }
-    }
-
-    /// [`attention`](Self::attention) with sinks, which has no kernel for GPUs.
-    pub fn attention_with_sinks(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
-        let Computes::Card(_, balance) = self.computes else {
-            return self.attention(shape, keys, kv_heads);
-        };
-        let plain = Self { computes: Computes::Card(Kernels::NONE, balance), ..self };
-        let mut cost = plain.attention(shape, keys, kv_heads);
-        // The mask, the scores of the sinks, and the values with those of the sinks, which have none.
-        let [batch, tokens, heads, width] = shape;
-        let values = batch * heads * (keys + 1) * width;
-        cost.peak += ((tokens * keys + 2 * batch * heads * tokens + values) * WIDE) as u64;
-        cost
     }
 
     /// A convolution with a square kernel of `side` from `[batch, inputs, …]` to `outputs` channels of

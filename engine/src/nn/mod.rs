@@ -16,6 +16,7 @@ mod functions;
 mod noise;
 mod tensor;
 mod trace;
+mod turning;
 mod untraced;
 mod waves;
 mod weight;
@@ -39,6 +40,7 @@ pub use functions::{
 pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};
 pub use trace::{Passed, Trace};
+pub use turning::turned;
 pub use untraced::{Untraced, untraced};
 pub use waves::{Waves, waves};
 pub use weight::{LowRank, TracedWeight, Weight, conv2d, conv3d, linear_with};

@@ -4,22 +4,24 @@
 use std::path::Path;
 
 use super::{
-    detailer_text,
-    elsewhere::names,
+    control_text, detailer_text,
+    elsewhere::{names, parts},
     hires_text,
     settings::{Enlargement, Interpolated, Origin, RestoredSettings, SETTINGS_VERSION, Settings},
 };
 use crate::{
     precision::Storage,
     request::{
-        ControlNet, Fit, ImagePrompt, LARGEST_CLIP_SKIP, Preprocessor, PromptTemplate, Request, Sampler,
-        Schedule, Smooth, Variation, Windows,
+        LARGEST_CLIP_SKIP, Preprocessor, PromptTemplate, Request, Sampler, Schedule, Smooth, Variation,
+        Windows,
     },
 };
 
 const NEGATIVE: &str = "Negative prompt:";
 const RESCALE: &str = "Guidance rescale";
 const INTERVAL: &str = "Guidance interval";
+/// As the web UI names it.
+const EARLY: &str = "Skip Early CFG";
 const TRUE_CFG: &str = "True CFG";
 const STEP_CACHE: &str = "Step cache";
 const FRAMES: &str = "Frames";
@@ -32,14 +34,6 @@ const OVERLAP: &str = "Window overlap";
 /// As the extension for dynamic prompts names them.
 const TEMPLATE: &str = "Template";
 const NEGATIVE_TEMPLATE: &str = "Negative Template";
-
-/// As the extension for ControlNets numbers them.
-const CONTROL_NETS: [&str; ControlNet::MOST] =
-    ["ControlNet 0", "ControlNet 1", "ControlNet 2", "ControlNet 3"];
-
-/// Numbered like ControlNets.
-const IP_ADAPTERS: [&str; ImagePrompt::MOST] =
-    ["IP-Adapter 0", "IP-Adapter 1", "IP-Adapter 2", "IP-Adapter 3"];
 
 /// The last line is settings and not part of the prompt if it has at least this many pairs, as in A1111.
 const FEWEST_PAIRS: usize = 3;
@@ -127,12 +121,7 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
             pairs.push(("Control end", control.end.to_string()));
         }
     }
-    for (name, net) in CONTROL_NETS.iter().zip(&settings.request.control_nets) {
-        pairs.push((name, control_net(net)));
-    }
-    for (name, prompt) in IP_ADAPTERS.iter().zip(&settings.request.image_prompts) {
-        pairs.push((name, image_prompt(prompt)));
-    }
+    pairs.extend(control_text::pairs(&settings.request));
     if let Some(source) = &settings.request.source {
         pairs.push(("Init image", file_name(&source.path)));
         if !source.outpaint.is_empty() {
@@ -147,10 +136,7 @@ pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
             }
         }
     }
-    if let Some(refiner) = &settings.request.refiner {
-        pairs.push(("Refiner", file_stem(&refiner.path)));
-        pairs.push(("Refiner switch at", refiner.switch.to_string()));
-    }
+    pairs.extend(control_text::refiner_pairs(&settings.request));
     if let Some(PromptTemplate { prompt, negative_prompt, styles }) = &settings.request.template {
         pairs.push((TEMPLATE, prompt.clone()));
         if !negative_prompt.is_empty() {
@@ -207,36 +193,11 @@ fn guiding_pairs(request: &Request) -> Vec<(&'static str, String)> {
     pairs.into_iter().filter(|(.., is_set)| *is_set).map(|(name, value, _)| (name, value)).collect()
 }
 
-/// A ControlNet as the extension for them writes it.
-fn control_net(net: &ControlNet) -> String {
-    let ControlNet { model, preprocessor, mode, weight, start, end, fit, .. } = net;
-    let mode = mode.map_or_else(String::new, |mode| format!(", Union Type: {}", mode.name()));
-    let resize = match fit {
-        Fit::Crop => "Crop and Resize",
-        Fit::Stretch => "Just Resize",
-        Fit::Pad => "Resize and Fill",
-    };
-    format!(
-        "Module: {}, Model: {}, Weight: {weight}, Resize Mode: {resize}, Guidance Start: {start}, Guidance End: {end}{mode}",
-        preprocessor.name(),
-        file_stem(model)
-    )
-}
-
-fn image_prompt(ImagePrompt { adapter, images, weight, start, end }: &ImagePrompt) -> String {
-    let images: Vec<String> = images.iter().map(|image| file_name(image)).collect();
-    format!(
-        "Model: {}, Images: {}, Weight: {weight}, Guidance Start: {start}, Guidance End: {end}",
-        file_stem(adapter),
-        images.join(" ")
-    )
-}
-
-fn file_stem(path: &Path) -> String {
+pub(super) fn file_stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn file_name(path: &Path) -> String {
+pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
@@ -281,17 +242,20 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         match apply(&mut settings, name, value) {
             Ok(true) => {}
             Ok(false) if is_read_elsewhere(name) || says_no_setting(name) => {}
-            Ok(false) => left.push(name.as_str()),
+            Ok(false) => left.push(name.clone()),
             Err(note) => notes.push(note),
         }
     }
     settings.seed = settings.request.seed;
-    notes.extend(hires_text::restore(&mut settings.request, &pairs));
-    notes.extend(detailer_text::notes(&pairs));
+    let request = &mut settings.request;
+    set_true_cfg(request, &pairs);
+    left.extend(hires_text::restore(request, &mut notes, &pairs));
+    left.extend(detailer_text::restore(request, &mut notes, &pairs));
+    left.extend(control_text::restore(request, &mut notes, &pairs));
     notes.extend(missing_parts(&settings, &pairs));
     if !left.is_empty() {
         left.dedup();
-        notes.push(format!("Not taken over: {}.", left.join(", ")));
+        notes.push(parts::left_out(&left));
     }
     let version = pairs.iter().find(|(name, _)| name == "Version").map_or("", |(_, value)| value.as_str());
     let origin = match version {
@@ -302,14 +266,22 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
     RestoredSettings { settings, origin, notes }
 }
 
+/// Of models that take guidance as an input, Forge's CFG scale is that of a second prediction.
+fn set_true_cfg(request: &mut Request, pairs: &[(String, String)]) {
+    let value = |wanted: &str| {
+        let found = pairs.iter().find(|(name, _)| name == wanted)?;
+        found.1.parse::<f32>().ok().filter(|scale| scale.is_finite())
+    };
+    if let (Some(scale), Some(_)) = (value("CFG scale"), value("Distilled CFG Scale")) {
+        request.guiding.true_cfg = scale.max(1.0);
+    }
+}
+
 /// Whether a pair is read with others, or a note of its own says that it is not restored.
 fn is_read_elsewhere(name: &str) -> bool {
-    name.starts_with("Hires")
+    name.starts_with(hires_text::PREFIX)
         || name.starts_with(detailer_text::PREFIX)
-        || name.starts_with("ControlNet")
-        || name.starts_with("Refiner")
-        || CONTROL_NETS.contains(&name)
-        || IP_ADAPTERS.contains(&name)
+        || control_text::is_read(name)
         || [hires_text::STRENGTH, "Init image"].contains(&name)
 }
 
@@ -326,7 +298,7 @@ fn says_no_setting(name: &str) -> bool {
 
 /// Takes over a setting. Returns whether its name is known.
 fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<bool, String> {
-    let misread = || format!("{name} “{value}” is not valid here; the default is used.");
+    let misread = || parts::misread(name, value);
     let request = &mut settings.request;
     match name {
         "Steps" => request.steps = value.parse().map_err(|_| misread())?,
@@ -369,6 +341,11 @@ fn apply(settings: &mut Settings, name: &str, value: &str) -> Result<bool, Strin
         }
         RESCALE => request.guiding.rescale = value.parse().map_err(|_| misread())?,
         INTERVAL => request.guiding.interval = value.parse().map_err(|_| misread())?,
+        // Guidance begins after this share of the steps.
+        EARLY => {
+            let start = value.parse::<f32>().ok().filter(|start| (0.0..1.0).contains(start));
+            request.guiding.interval.start = start.ok_or_else(misread)?;
+        }
         TRUE_CFG => request.guiding.true_cfg = value.parse().map_err(|_| misread())?,
         STEP_CACHE => request.step_cache = value.parse().map_err(|_| misread())?,
         SHIFT => request.shift = Some(value.parse().map_err(|_| misread())?),
@@ -409,15 +386,7 @@ fn missing_parts(settings: &Settings, pairs: &[(String, String)]) -> Vec<String>
     if has(hires_text::STRENGTH) && !has("Hires upscale") && !has("Hires resize") {
         notes.push("This image was made from an input image, which is not included.".to_owned());
     }
-    if let Some((_, refiner)) = pairs.iter().find(|(name, _)| name == "Refiner") {
-        notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
-    }
-    if CONTROL_NETS.iter().any(|name| has(name)) {
-        notes.push("ControlNets steered this image; they and their images are not restored.".to_owned());
-    }
-    if IP_ADAPTERS.iter().any(|name| has(name)) {
-        notes.push("Images were read through IP-Adapters; they and the images are not restored.".to_owned());
-    }
+    notes.extend(parts::missing_images(&settings.request));
     if settings.request.prompt.contains("<lora:") {
         notes.push("The prompt names a LoRA, which Sluice looks for by the name of its file.".to_owned());
     }

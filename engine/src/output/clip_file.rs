@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Clip, Codec, Image, Media, OutputError, Settings, a1111, ffmpeg,
+    Clip, Codec, Encoding, Image, Media, OutputError, Settings, a1111, ffmpeg,
     file::{Existing, write_error, write_whole},
     format::Format,
     gif_file::{self, GifError},
@@ -20,30 +20,43 @@ use super::{
     webp::{self, WebPError},
 };
 
-/// Quality of lossy images, 1…100.
-const QUALITY: u8 = 95;
 /// Frames per second have three decimals in files.
 const THOUSANDTHS: f32 = 1000.0;
 
 /// Writes an image or a clip with its settings, in the format that the extension of `path` names. An existing file is
 /// replaced; until everything is on the disk the file has another name. The same frames and settings give the same bytes.
 pub fn write_media(path: &Path, media: &Media, settings: &Settings, codec: Codec) -> Result<(), OutputError> {
-    write(path, media, settings, codec, Existing::Replace)
+    write(path, media, settings, codec.into(), Existing::Replace)
+}
+
+/// The same for what was not generated, without settings.
+pub fn write_plain(path: &Path, media: &Media, codec: Codec) -> Result<(), OutputError> {
+    write_with(path, media, None, codec.into(), Existing::Replace)
 }
 
 pub(super) fn write(
     path: &Path,
     media: &Media,
     settings: &Settings,
-    codec: Codec,
+    encoding: Encoding,
+    existing: Existing,
+) -> Result<(), OutputError> {
+    write_with(path, media, Some(settings), encoding, existing)
+}
+
+fn write_with(
+    path: &Path,
+    media: &Media,
+    settings: Option<&Settings>,
+    Encoding { codec, quality }: Encoding,
     existing: Existing,
 ) -> Result<(), OutputError> {
     let format = Format::of(path, media.is_clip(), codec)?;
     let first = media.checked()?;
     let Media::Clip(clip) = media else {
         let bytes = match format {
-            Format::Jpeg => as_jpeg(path, first, QUALITY, Some(settings)),
-            Format::WebP => still::as_webp(path, first, QUALITY, Some(settings)),
+            Format::Jpeg => as_jpeg(path, first, quality, settings),
+            Format::WebP => still::as_webp(path, first, quality, settings),
             _ => return png_file::write(path, media, settings, existing),
         }?;
         return write_whole(path, &bytes, existing);
@@ -76,12 +89,19 @@ pub(super) fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], Out
     Ok([json, a1111::write(settings).replace('\0', " ")])
 }
 
-fn as_mp4(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
+fn as_mp4(
+    path: &Path,
+    clip: &Clip,
+    first: &Image,
+    settings: Option<&Settings>,
+) -> Result<Vec<u8>, OutputError> {
     let rate = (clip.rate * THOUSANDTHS).round() as u32;
     let stream = h264::encode(&clip.frames, rate).map_err(|error| match error {
         H264Error::TooLarge => too_large(path, first),
         H264Error::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
     })?;
+    let (sound, size) = (clip.sound.as_ref(), [first.width, first.height]);
+    let Some(settings) = settings else { return Ok(mp4::mux(&stream, sound, size, rate, &[])) };
     let [json, parameters] = texts(path, settings)?;
     let tool = format!("Sluice {}", settings.sluice_version);
     let tags = [
@@ -92,20 +112,30 @@ fn as_mp4(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Resul
         (Key::ITunes(COMMENT), &parameters),
         (Key::ITunes(TOOL), &tool),
     ];
-    Ok(mp4::mux(&stream, clip.sound.as_ref(), [first.width, first.height], rate, &tags))
+    Ok(mp4::mux(&stream, sound, size, rate, &tags))
 }
 
-fn as_webp(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
-    let [json, parameters] = texts(path, settings)?;
-    webp::encode(clip, &json, &parameters).map_err(|error| match error {
+fn as_webp(
+    path: &Path,
+    clip: &Clip,
+    first: &Image,
+    settings: Option<&Settings>,
+) -> Result<Vec<u8>, OutputError> {
+    let texts = settings.map(|settings| texts(path, settings)).transpose()?;
+    webp::encode(clip, texts.as_ref()).map_err(|error| match error {
         WebPError::TooLarge => too_large(path, first),
         WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
     })
 }
 
-fn as_gif(path: &Path, clip: &Clip, first: &Image, settings: &Settings) -> Result<Vec<u8>, OutputError> {
-    let [json, parameters] = texts(path, settings)?;
-    gif_file::encode(clip, &json, &parameters).map_err(|error| match error {
+fn as_gif(
+    path: &Path,
+    clip: &Clip,
+    first: &Image,
+    settings: Option<&Settings>,
+) -> Result<Vec<u8>, OutputError> {
+    let texts = settings.map(|settings| texts(path, settings)).transpose()?;
+    gif_file::encode(clip, texts.as_ref()).map_err(|error| match error {
         GifError::TooLarge => too_large(path, first),
         GifError::Encoder(error) => OutputError::Encoder { path: path.to_owned(), detail: error.to_string() },
     })

@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Codec, Date, Media, OutputError, Settings, clip_file, ffmpeg,
+    Codec, Date, Encoding, Media, OutputError, Settings, clip_file, ffmpeg,
     file::{Existing, folder_of, temporary_file},
     format::Format,
     names::{NameFacts, file_name_of},
@@ -106,21 +106,21 @@ impl Output {
         }
     }
 
-    /// Writes image or clip `index` of a batch and returns its path. Clips use the codec. If that fails, it goes to
+    /// Writes image or clip `index` of a batch, encoded this way, and returns its path. If that fails, it goes to
     /// [`fallback_folder`] as PNG or MP4, and the error is [`OutputError::KeptElsewhere`].
     pub fn save(
         &self,
         index: u32,
         media: &Media,
         settings: &Settings,
-        codec: Codec,
+        encoding: impl Into<Encoding>,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
-        self.write(index, media, settings, codec, date).map_err(|cause| {
+        self.write(index, media, settings, encoding.into(), date).map_err(|cause| {
             let fallback = Self::Folder(fallback_folder());
             let kept = fallback
                 .prepare(media.is_clip(), Codec::H264)
-                .and_then(|()| fallback.write(index, media, settings, Codec::H264, date));
+                .and_then(|()| fallback.write(index, media, settings, Codec::H264.into(), date));
             match kept {
                 Ok(path) => OutputError::KeptElsewhere { path, cause: Box::new(cause) },
                 Err(error) => {
@@ -136,7 +136,7 @@ impl Output {
         index: u32,
         media: &Media,
         settings: &Settings,
-        codec: Codec,
+        encoding: Encoding,
         date: Date,
     ) -> Result<PathBuf, OutputError> {
         let extension = match media {
@@ -144,7 +144,7 @@ impl Output {
                 Self::Named(NamedOutput { format, .. }) => format.extension(),
                 Self::File(_) | Self::Folder(_) => StillFormat::Png.extension(),
             },
-            Media::Clip(_) => codec.extensions()[0],
+            Media::Clip(_) => encoding.codec.extension(),
         };
         let existing = match self {
             Self::File(_) => Existing::Replace,
@@ -154,7 +154,7 @@ impl Output {
         loop {
             let path = self.path_for(index, settings, date, extension);
             attempts += 1;
-            match clip_file::write(&path, media, settings, codec, existing) {
+            match clip_file::write(&path, media, settings, encoding, existing) {
                 Err(OutputError::Exists { .. }) if attempts < ATTEMPTS => {}
                 result => return result.map(|()| path),
             }

@@ -42,7 +42,7 @@ pub(super) fn write(
     path: &Path,
     clip: &Clip,
     first: &Image,
-    settings: &Settings,
+    settings: Option<&Settings>,
     codec: Codec,
     existing: Existing,
 ) -> Result<(), OutputError> {
@@ -129,9 +129,10 @@ fn arguments(path: &Path, rate: f32, size: [u32; 2], codec: Codec, tags: &Path) 
 }
 
 /// The settings in the form that ffmpeg reads.
-fn metadata(settings: &Settings) -> io::Result<String> {
-    let (json, parameters) = (settings.to_json()?, a1111::write(settings));
+fn metadata(settings: Option<&Settings>) -> io::Result<String> {
     let mut text = ";FFMETADATA1\n".to_owned();
+    let Some(settings) = settings else { return Ok(text) };
+    let (json, parameters) = (settings.to_json()?, a1111::write(settings));
     for (name, value) in [("parameters", &parameters), ("comment", &parameters), ("sluice", &json)] {
         text.push_str(name);
         text.push('=');

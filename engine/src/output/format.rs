@@ -35,6 +35,21 @@ impl Codec {
         }
     }
 
+    /// The name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::H264 => "H.264",
+            Self::H265 => "H.265",
+            Self::ProRes => "ProRes",
+            Self::Av1 => "AV1",
+        }
+    }
+
+    /// The usual extension of its files.
+    pub fn extension(self) -> &'static str {
+        self.extensions()[0]
+    }
+
     /// The extensions of its files, the usual one first.
     pub(super) fn extensions(self) -> &'static [&'static str] {
         match self {
@@ -43,6 +58,26 @@ impl Codec {
             Self::ProRes => &["mov", "mkv"],
             Self::Av1 => &["mp4", "webm", "mkv"],
         }
+    }
+}
+
+/// How images and clips are encoded, in the formats where that is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Encoding {
+    /// The codec of clips.
+    pub codec: Codec,
+    /// The quality of JPEG and WebP images, 1…100.
+    pub quality: u8,
+}
+
+impl Encoding {
+    /// The quality of images, unless another one is chosen.
+    pub const USUAL_QUALITY: u8 = 95;
+}
+
+impl From<Codec> for Encoding {
+    fn from(codec: Codec) -> Self {
+        Self { codec, quality: Self::USUAL_QUALITY }
     }
 }
 

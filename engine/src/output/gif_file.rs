@@ -28,8 +28,8 @@ pub(super) enum GifError {
     Encoder(#[from] EncodingError),
 }
 
-/// The bytes of a file.
-pub(super) fn encode(clip: &Clip, sluice: &str, parameters: &str) -> Result<Vec<u8>, GifError> {
+/// The bytes of a file, with the settings as JSON and in A1111's format if there are any.
+pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, GifError> {
     let side = |side: u32| u16::try_from(side).map_err(|_| GifError::TooLarge);
     let (width, height) = match clip.frames.first() {
         Some(first) => (side(first.width)?, side(first.height)?),
@@ -38,7 +38,8 @@ pub(super) fn encode(clip: &Clip, sluice: &str, parameters: &str) -> Result<Vec<
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, width, height, &[])?;
     encoder.set_repeat(Repeat::Infinite)?;
-    for comment in [parameters.to_owned(), format!("{SLUICE}{sluice}")] {
+    let comments = texts.map(|[json, parameters]| [parameters.clone(), format!("{SLUICE}{json}")]);
+    for comment in comments.iter().flatten() {
         encoder.write_raw_extension(AnyExtension(COMMENT), &[comment.as_bytes()])?;
     }
     // Delays are whole hundredths; rounding the ends of the frames keeps the clip's duration.

@@ -4,6 +4,7 @@
 mod a1111;
 mod chunks;
 mod clip_file;
+mod control_text;
 mod date;
 mod destination;
 mod detailer_text;
@@ -34,11 +35,11 @@ mod webp;
 
 use serde::{Deserialize, Serialize};
 
-pub use clip_file::write_media;
+pub use clip_file::{write_media, write_plain};
 pub use date::Date;
 pub use destination::{NamedOutput, Output, fallback_folder};
 pub use error::OutputError;
-pub use format::Codec;
+pub use format::{Codec, Encoding};
 pub(crate) use h264::Sps;
 pub use media::{Clip, Media};
 pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};

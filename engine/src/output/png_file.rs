@@ -20,14 +20,14 @@ const MILLISECONDS: u16 = 1000;
 /// Writes an image, or a clip as an animated PNG, with its settings: as JSON for Sluice and in A1111's format for other
 /// programs. An existing file is replaced atomically. The same image and settings give the same bytes.
 pub fn write_png(path: &Path, media: &Media, settings: &Settings) -> Result<(), OutputError> {
-    write(path, media, settings, Existing::Replace)
+    write(path, media, Some(settings), Existing::Replace)
 }
 
 /// Writes an image, or a clip as an animated PNG.
 pub(super) fn write(
     path: &Path,
     media: &Media,
-    settings: &Settings,
+    settings: Option<&Settings>,
     existing: Existing,
 ) -> Result<(), OutputError> {
     let first = media.checked()?;
@@ -35,7 +35,7 @@ pub(super) fn write(
         Media::Image(_) => None,
         Media::Clip(clip) => Some(clip.rate),
     };
-    let file = written(path, media.frames(), first, rate, None, Some(settings))?;
+    let file = written(path, media.frames(), first, rate, None, settings)?;
     persist(file, path, existing)
 }
 
@@ -46,9 +46,12 @@ pub(super) fn export(path: &Path, image: &Image, settings: Option<&Settings>) ->
 }
 
 /// Writes one frame of a clip into a folder that is not in place yet: quickly, because there are many.
-pub(super) fn write_frame(path: &Path, frame: &Image, settings: &Settings) -> Result<(), OutputError> {
-    let file =
-        written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), Some(settings))?;
+pub(super) fn write_frame(
+    path: &Path,
+    frame: &Image,
+    settings: Option<&Settings>,
+) -> Result<(), OutputError> {
+    let file = written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), settings)?;
     persist(file, path, Existing::Replace)
 }
 

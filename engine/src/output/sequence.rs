@@ -1,4 +1,4 @@
-//! A clip as a folder with a PNG for each frame, each with the settings.
+//! A clip as a folder with a PNG for each frame, each with the settings if there are any.
 
 use std::{
     fs, io,
@@ -17,7 +17,7 @@ use super::{
 pub(super) fn write(
     path: &Path,
     clip: &Clip,
-    settings: &Settings,
+    settings: Option<&Settings>,
     existing: Existing,
 ) -> Result<(), OutputError> {
     check(path, existing)?;

@@ -25,10 +25,10 @@ pub(super) enum WebPError {
     Encoder(String),
 }
 
-/// The bytes of an animation with its settings.
-pub(super) fn encode(clip: &Clip, sluice: &str, parameters: &str) -> Result<Vec<u8>, WebPError> {
-    let exif = exif::write(&format!("Sluice:{sluice}"), parameters);
-    encode_with(&clip.frames, clip.rate, QUALITY, Some(&exif))
+/// The bytes of an animation, with its settings as JSON and in A1111's format if it has any.
+pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, WebPError> {
+    let exif = texts.map(|[json, parameters]| exif::write(&format!("Sluice:{json}"), parameters));
+    encode_with(&clip.frames, clip.rate, QUALITY, exif.as_deref())
 }
 
 /// The bytes of a file with frames, or with one frame, which is an image. `quality` is at most 100.

@@ -7,8 +7,8 @@ use crate::{
     checkpoint::Role,
     hardware::{OutOfMemory, Peaks, unmetered},
     memory::{
-        self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, Plan,
-        Residence, RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
+        self, BlockWork, Estimate, Footprint, Keep, Machine, Measured, MemoryPreferences, Outcome, PartSpeed,
+        Plan, Residence, RunIdentity, StagePeak, StagePlan, Technique, UsePlan, Work, Workload, block_costs,
     },
     nn::Trace,
     residency::{BlockTimings, WeightStore},
@@ -30,6 +30,8 @@ pub struct ActivePlan {
     pub steps: Vec<(usize, f64)>,
     activation_factor: f64,
     observed: Observed,
+    /// What was learned of parts that have a speed of their own.
+    speeds: Vec<PartSpeed>,
 }
 
 /// The times of the denoiser's blocks.
@@ -72,6 +74,22 @@ impl Observed {
         }
         rate(operations, compute)
     }
+}
+
+/// Operations a second of blocks that computed for so many seconds, `latency` in each pass left out. `None` if blocks that
+/// were planned did not pass, or passed more often than planned: what ran out of memory was done again.
+fn own_speed(works: &[BlockWork], passed: &[BlockTimings], seconds: f64, latency: f64) -> Option<f64> {
+    let blocks = || works.iter().zip(passed);
+    let is_planned = |(work, block): (&BlockWork, &BlockTimings)| {
+        block.passes <= work.passes && (block.passes > 0) == (work.passes > 0)
+    };
+    if !blocks().all(is_planned) {
+        return None;
+    }
+    let operations: f64 = blocks().map(|(work, block)| work.operations * f64::from(block.passes)).sum();
+    let passes: u32 = passed.iter().map(|block| block.passes).sum();
+    let speed = rate(operations, seconds - latency * f64::from(passes));
+    (speed > 0.0).then_some(speed)
 }
 
 /// An amount a second, or 0 if no time was measured.
@@ -124,6 +142,7 @@ impl ActivePlan {
             steps: Vec::new(),
             activation_factor: options.activation_factor,
             observed: Observed::default(),
+            speeds: Vec::new(),
         })
     }
 
@@ -257,6 +276,23 @@ impl ActivePlan {
         }
     }
 
+    /// The part whose own speed a stage shows: it uses no other.
+    pub fn part_to_learn(&self, stage: usize) -> Option<usize> {
+        let [own] = self.plan.stages.get(stage)?.uses.as_slice() else { return None };
+        self.footprint.parts[own.part].role.has_own_speed().then_some(own.part)
+    }
+
+    /// Records the speed of a part whose blocks passed in a stage, which took so many seconds without those that it waited
+    /// for weights.
+    pub fn learn(&mut self, stage: usize, part: usize, passed: &[BlockTimings], seconds: f64) {
+        let Some(work) = self.work(stage, part) else { return };
+        let Some(speed) = own_speed(&work.blocks, passed, seconds, self.machine.block_latency) else {
+            return;
+        };
+        let part = self.footprint.parts[part].identity();
+        self.speeds.push(PartSpeed { part, operations_per_second: speed });
+    }
+
     /// The predicted and measured figures of `run`.
     pub fn outcome(&self, run: RunIdentity) -> Outcome {
         let [predicted_activations, measured_activations] = self.activations();
@@ -279,6 +315,7 @@ impl ActivePlan {
             measured_link_bytes_per_second: rate(bytes, load),
             measured_disk_bytes_per_second: if self.machine.unified { 0.0 } else { rate(read, reading) },
             stages: self.stage_peaks(),
+            speeds: self.speeds.clone(),
         }
     }
 
@@ -416,6 +453,19 @@ mod tests {
         assert_eq!(usual_step(&[(1, 9.0)]), 0.0);
         assert_eq!(usual_step(&[(1, 9.0), (1, 1.0), (1, 5.0), (1, 2.0)]), 2.0);
         assert_eq!(usual_step(&[(1, 9.0), (1, 1.0), (1, 1.0), (1, 1.0), (5, 9.0)]), 3.0);
+    }
+
+    #[test]
+    fn a_part_is_as_fast_as_its_stage_was() {
+        let works = [3, 0, 1].map(|passes| BlockWork { passes, operations: 1e9, ..BlockWork::UNUSED });
+        let passed =
+            |passes: [u32; 3]| passes.map(|passes| BlockTimings { passes, ..BlockTimings::default() });
+        let speed = |passes, seconds| own_speed(&works, &passed(passes), seconds, 0.5);
+        assert_eq!(speed([3, 0, 1], 4.0), Some(2e9));
+        assert_eq!(speed([2, 0, 1], 4.5), Some(1e9), "frames at a cut are not interpolated");
+        assert_eq!(speed([0, 0, 1], 4.0), None, "the image was seen before");
+        assert_eq!(speed([4, 0, 1], 4.0), None, "a tile was done again");
+        assert_eq!(speed([3, 0, 1], 1.0), None, "no time is left");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct Resolved {
     pub stages: Vec<Task>,
     /// Width and height in which the reference images are read, in models that read them in their own sizes.
     pub references: Vec<[u32; 2]>,
-    /// What is enlarged or gets more frames, if anything does.
+    /// What is enlarged, gets more frames or becomes maps, if anything does.
     pub changed: Option<GivenMedia>,
     /// Width and height of the images that are made, before anything is found in them.
     pub made: [u32; 2],
@@ -54,15 +54,15 @@ impl Resolved {
     /// # Errors
     /// As [`resolve`].
     pub fn new(model: &Model, request: &Request, dtype: ComputeDtype) -> Result<Self, PipelineError> {
-        let changed = request.changes_file().map(|path| GivenMedia::open(path)).transpose()?;
+        let mapped = request.map_of.as_ref().map(|map| &map.image);
+        let changed = request.changes_file().or(mapped).map(|path| GivenMedia::open(path)).transpose()?;
         if request.interpolate.is_some() && changed.as_ref().is_some_and(|given| given.clip.is_none()) {
             return Err(RequestError::InterpolatesImage.into());
         }
         let request = &changed.as_ref().map_or_else(|| request.clone(), |given| given.sized(request));
-        let masked = request.mask_of.as_ref().map(|mask| &mask.image);
-        let request = &match request.map_of.as_ref().map(|map| &map.image).or(masked) {
-            Some(path) => {
-                let [width, height] = size_of(path)?;
+        let request = &match &request.mask_of {
+            Some(mask) => {
+                let [width, height] = size_of(&mask.image)?;
                 Request { width, height, frames: 1, batch: 1, ..request.clone() }
             }
             None => request.clone(),

@@ -14,14 +14,14 @@ pub use no_card::ready;
 #[cfg(not(feature = "cuda"))]
 use no_card::{first_card, numbered_card};
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{PipelineError, processor::Processor};
 use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
     memory::{
-        self, Attention, CARD_BLOCK_LATENCY, Correction, DeviceChoice, Link, Machine, MemoryPreferences,
-        Outcome, RunIdentity, USUAL_DISK, machine_of,
+        self, Attention, CARD_BLOCK_LATENCY, Correction, DeviceChoice, Footprint, Link, Machine,
+        MemoryPreferences, Outcome, RunIdentity, USUAL_DISK, machine_of,
     },
     models::Model,
     nn::{self, Balance, Computes, Effort, Kernels},
@@ -127,6 +127,7 @@ impl Target {
                     disk_is_measured: false,
                     operations_per_second: card.operations_per_second,
                     block_latency: CARD_BLOCK_LATENCY,
+                    own_speeds: BTreeMap::new(),
                 };
                 Ok(Self {
                     choice,
@@ -155,6 +156,7 @@ impl Target {
                     disk_is_measured: false,
                     operations_per_second: processor.rate,
                     block_latency: BLOCK_LATENCY,
+                    own_speeds: BTreeMap::new(),
                 };
                 Ok(Self {
                     choice,
@@ -204,12 +206,21 @@ impl Target {
         Self { threads, ..self }
     }
 
-    /// Corrects the machine and the activations of a model by past runs, as [`memory::correct`] does.
+    /// Corrects the machine and the activations of a model by past runs, as [`memory::correct`] and [`memory::own_speeds`] do.
     ///
     /// On the CPU the number of threads that hold scratch memory at once varies from run to run, so that runs that took
     /// less than was predicted lower nothing.
-    pub fn correct(&self, outcomes: &[Outcome], run: Option<&RunIdentity>) -> Correction {
+    pub fn correct(
+        &self,
+        outcomes: &[Outcome],
+        run: Option<&RunIdentity>,
+        footprint: &Footprint,
+    ) -> Correction {
         let mut correction = memory::correct(outcomes, run, &self.machine);
+        if let Some(run) = run {
+            correction.machine.own_speeds =
+                memory::own_speeds(outcomes, run, &footprint.parts, &self.machine.device);
+        }
         if self.computes().is_processor() {
             correction.activation_factor = correction.activation_factor.max(1.0);
         }

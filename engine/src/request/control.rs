@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fit, FrameRange, Preprocessor, RequestError, SourceClip, control_net::levels_between};
+use super::{
+    Fit, FrameRange, Preprocessor, RequestError, SourceClip,
+    control_net::{is_part_of_run, levels_between},
+};
 use crate::checkpoint::MapKind;
 
 /// What controls a clip besides the prompt and the reference images: a clip of depths, poses or lines, or one of which
@@ -16,7 +19,7 @@ pub struct Control {
     pub video: Option<PathBuf>,
     /// The frames of it to use, counted at the frame rate of the request.
     pub range: FrameRange,
-    /// What is made of each frame of it first; one of [those for clips](Preprocessor::OF_CLIPS).
+    /// What is made of each frame of it first; one of [those for clips](Preprocessor::of_clips).
     pub preprocessor: Preprocessor,
     /// Its mask, white where the clip only controls, and black where its pixels stay: a clip, or an image for all
     /// frames.
@@ -84,8 +87,7 @@ impl Control {
         if !(0.0..=STRONGEST_CONTROL).contains(&self.strength) {
             return Err(RequestError::ControlStrength(self.strength));
         }
-        let is_range = (0.0..1.0).contains(&self.start) && self.end > self.start && self.end <= 1.0;
-        if !is_range {
+        if !is_part_of_run(self.start..self.end) {
             return Err(RequestError::ControlRange { start: self.start, end: self.end });
         }
         if self.video.is_none() && self.mask.is_some() {
@@ -94,7 +96,7 @@ impl Control {
         if self.video.is_none() && self.preprocessor != Preprocessor::None {
             return Err(RequestError::PreprocessorWithoutControl);
         }
-        if !Preprocessor::OF_CLIPS.contains(&self.preprocessor) {
+        if self.preprocessor.takes_input() {
             return Err(RequestError::ControlPreprocessor(self.preprocessor.name()));
         }
         if self.range.end.is_some_and(|end| end <= self.range.start) {
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn preprocessors_are_for_clips() {
-        for preprocessor in Preprocessor::OF_CLIPS {
+        for preprocessor in Preprocessor::of_clips() {
             let control = Control { preprocessor, ..of_clip() };
             assert_eq!(control.validate(), Ok(()), "{preprocessor:?}");
             let alone = Control { video: None, ..control };

@@ -86,21 +86,9 @@ impl Preprocessor {
     ];
 
     /// Those that make a map of each frame of a clip, in the same order.
-    pub const OF_CLIPS: [Self; 13] = [
-        Self::None,
-        Self::Canny,
-        Self::Lineart,
-        Self::Scribble,
-        Self::Invert,
-        Self::Gray,
-        Self::Blur,
-        Self::Tile,
-        Self::Color,
-        Self::Depth,
-        Self::Pose,
-        Self::Segments,
-        Self::SoftEdge,
-    ];
+    pub fn of_clips() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().filter(|preprocessor| !preprocessor.takes_input())
+    }
 
     /// The name on the command line and in saved settings.
     pub fn name(self) -> &'static str {
@@ -304,8 +292,7 @@ impl ControlNet {
         if !(0.0..=Self::LARGEST_WEIGHT).contains(&self.weight) {
             return Err(RequestError::ControlNetWeight(self.weight));
         }
-        let is_range = (0.0..1.0).contains(&self.start) && self.end > self.start && self.end <= 1.0;
-        if !is_range {
+        if !is_part_of_run(self.start..self.end) {
             return Err(RequestError::ControlNetRange { start: self.start, end: self.end });
         }
         Ok(())
@@ -316,6 +303,11 @@ impl ControlNet {
     pub fn levels(&self, sigmas: &[f32]) -> [f32; 2] {
         levels_between(self.start..self.end, sigmas)
     }
+}
+
+/// Whether a range is one of fractions of all steps, from 0 to 1.
+pub(super) fn is_part_of_run(fractions: Range<f64>) -> bool {
+    (0.0..1.0).contains(&fractions.start) && fractions.end > fractions.start && fractions.end <= 1.0
 }
 
 /// The noise levels of the steps that lie in a range of fractions of all steps, from above the first number up to the second.

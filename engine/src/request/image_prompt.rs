@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{RequestError, control_net::levels_between};
+use super::{
+    RequestError,
+    control_net::{is_part_of_run, levels_between},
+};
 
 /// An IP-Adapter (Ye et al. 2023, arXiv:2308.06721) with the images that are read through it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,8 +50,7 @@ impl ImagePrompt {
         if !(0.0..=Self::LARGEST_WEIGHT).contains(&self.weight) {
             return Err(RequestError::ImagePromptWeight(self.weight));
         }
-        let is_range = (0.0..1.0).contains(&self.start) && self.end > self.start && self.end <= 1.0;
-        if !is_range {
+        if !is_part_of_run(self.start..self.end) {
             return Err(RequestError::ImagePromptRange { start: self.start, end: self.end });
         }
         Ok(())

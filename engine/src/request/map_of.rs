@@ -1,4 +1,4 @@
-//! A map of an image, made by a network.
+//! Maps of an image or of the frames of a clip, made by a network.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::checkpoint::MapKind;
 
-/// An image, and the kind of map that is made of it.
+/// An image or a clip, and the kind of map that is made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapOf {
     /// The kind of map.
     pub kind: MapKind,
-    /// The image.
+    /// The image, or the clip of which each frame becomes a map.
     pub image: PathBuf,
 }

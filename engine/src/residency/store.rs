@@ -1,5 +1,8 @@
 //! The weights of one component, block by block.
 
+mod lease;
+mod walks;
+
 use std::{
     collections::HashMap,
     ops::Range,
@@ -8,21 +11,23 @@ use std::{
 };
 
 use candle_core::{DType, Device, Tensor};
-use crossbeam_channel::Sender;
 
 use super::{
-    BlockWeights, CancelToken, RunError, Weights,
-    buffer::{BlockLayout, Buffer, Sizes, bytes, largest},
-    copies::{Copies, Place, Request, Resident, Ring, Slot},
+    BlockWeights, CancelToken, RunError,
+    buffer::Buffer,
+    copies::{Copies, Place, Resident},
     device::DeviceMemory,
     weight_source::{Transfer, WeightSource},
 };
 use crate::{
-    checkpoint::{Component, FilePart, LowRankTerm, Values},
+    checkpoint::{Component, LowRankTerm, Values},
     hardware::{MemoryAccount, unmetered},
     memory::{BlockPlan, Placement, Tier, UsePlan},
     nn::computed::LowRank,
 };
+
+use self::lease::Kind;
+pub use self::lease::Lease;
 
 /// How often a waiting forward pass checks whether it was cancelled.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -108,61 +113,6 @@ pub struct BlockTimings {
     pub load: Duration,
 }
 
-/// The weights of one block for the duration of a forward pass.
-#[derive(Debug)]
-pub struct Lease {
-    kind: Kind,
-    /// Where they came from: [`Tier::Device`] if they were already there.
-    pub from: Tier,
-    /// How long loading took.
-    pub load: Duration,
-    /// Index of the slot they are in, if any.
-    pub slot: Option<u8>,
-    bytes: u64,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Resident(Arc<OnDevice>),
-    Slot { weights: BlockWeights, slot: Option<Slot>, free: Option<Sender<Slot>> },
-    Leaves(BlockWeights),
-}
-
-impl Lease {
-    /// The weights.
-    pub fn weights(&self) -> Weights<'_> {
-        self.block().seen()
-    }
-
-    /// The error of the first tensor that failed to load, if any.
-    pub(super) fn take_failure(&self) -> Option<RunError> {
-        self.block().take_failure()
-    }
-
-    fn block(&self) -> &BlockWeights {
-        match &self.kind {
-            Kind::Resident(block) => &block.weights,
-            Kind::Slot { weights, .. } | Kind::Leaves(weights) => weights,
-        }
-    }
-
-    /// Bytes moved to the device for it.
-    pub fn moved_bytes(&self) -> u64 {
-        self.bytes + self.block().moved_bytes()
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        if let Kind::Slot { slot, free: Some(free), .. } = &mut self.kind
-            && let Some(slot) = slot.take()
-        {
-            // If the ring is gone, this frees the slot's memory.
-            let _ = free.try_send(slot);
-        }
-    }
-}
-
 impl WeightStore {
     /// A store that has read nothing yet. Until a plan says otherwise, blocks stay on the device once read.
     pub fn new(
@@ -245,100 +195,6 @@ impl WeightStore {
         state.place_again();
         drop(state);
         OnDeviceScope { store: self, range }
-    }
-
-    /// Announces that `walks` more walks through the same range follow the next one. The first blocks of each
-    /// are then prefetched during the last blocks of the previous walk.
-    pub fn announce(&self, walks: usize) {
-        self.state().announced = walks;
-    }
-
-    /// Begins a walk through `range`: requests those of its blocks that are not on the device.
-    pub fn begin_walk(&self, range: Range<usize>) -> Result<(), RunError> {
-        self.begin_part(range.clone(), range, true)
-    }
-
-    /// The same for a part of a walk that goes through some blocks more than once. `next` are the blocks of the part after
-    /// it; after the last part, those of the first.
-    pub fn begin_part(&self, range: Range<usize>, next: Range<usize>, is_last: bool) -> Result<(), RunError> {
-        let mut state = self.state();
-        let wanted = |state: &State, range: &Range<usize>, placement| -> Vec<Request> {
-            let blocks = range
-                .clone()
-                .filter(|&block| state.placement(block) == placement && state.resident[block].is_none());
-            let stays = placement == Placement::Resident;
-            blocks.map(|block| Request { block, stays }).collect()
-        };
-        let again = !is_last || state.announced > 0;
-        if is_last {
-            state.announced = state.announced.saturating_sub(1);
-        }
-        let mut requests = wanted(&state, &range, Placement::Resident);
-        requests.extend(wanted(&state, &range, Placement::Streamed));
-        requests.sort_by_key(|request| request.block);
-        let mut ahead = Vec::new();
-        if again {
-            // Blocks that stay are asked for once.
-            ahead = wanted(&state, &next, Placement::Resident);
-            ahead.retain(|later| requests.iter().all(|request| request.block != later.block));
-            ahead.extend(wanted(&state, &next, Placement::Streamed));
-            ahead.sort_by_key(|request| request.block);
-        }
-        if requests.is_empty() && ahead.is_empty() {
-            return Ok(());
-        }
-        let needed = self.ring(&state, &[&requests[..], &ahead].concat());
-        if state.copies.as_ref().is_none_or(|copies| !copies.ring().covers(&needed)) {
-            let before = state.copies.take().map(|copies| *copies.ring());
-            state.ahead = None;
-            let ring = before.map_or(needed, |before| before.union(&needed));
-            state.copies = Some(unmetered(|| Copies::start(&self.source, ring))?);
-        }
-        let on_its_way = state.ahead.take().is_some_and(|ahead| ahead == range);
-        if again {
-            state.ahead = Some(next);
-        }
-        if let Some(copies) = &state.copies {
-            if !on_its_way {
-                copies.forget();
-                copies.ask(&self.source, requests);
-            }
-            if again {
-                copies.ask(&self.source, ahead);
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts to load the blocks of the next walk, through `range`, that are not on the device yet.
-    ///
-    /// # Errors
-    /// Fails if the threads that load them cannot be started.
-    pub fn fetch_ahead(&self, range: Range<usize>) -> Result<(), RunError> {
-        self.begin_walk(range.clone())?;
-        self.state().ahead = Some(range);
-        Ok(())
-    }
-
-    /// The parts of files that the next walk through `range` reads.
-    pub fn to_read(&self, range: Range<usize>) -> Vec<FilePart> {
-        let state = self.state();
-        let missing = range.filter(|&block| state.resident[block].is_none() && !self.source.has_copy(block));
-        let tensors = missing.flat_map(|block| &self.source.component.blocks[block].tensors);
-        tensors.map(|(_, stored)| stored.in_file()).collect()
-    }
-
-    /// The ring sizes that `requests` need.
-    fn ring(&self, state: &State, requests: &[Request]) -> Ring {
-        let slot = largest(requests.iter().filter(|request| !request.stays).map(|it| self.layout(it)));
-        let staged = requests.iter().filter(|request| request.is_staged(&self.source));
-        let stage = largest(staged.map(|request| self.layout(request)));
-        let count = |sizes: &Sizes| if bytes(sizes) > 0 { state.slots.max(1) } else { 0 };
-        Ring { slots: count(&slot), slot, stages: count(&stage), stage }
-    }
-
-    fn layout(&self, request: &Request) -> &BlockLayout {
-        &self.source.layouts[request.block]
     }
 
     /// The weights of block `index`; waits until they are loaded.
@@ -467,16 +323,6 @@ impl WeightStore {
             values = (values + LowRank { down, up, scale: term.scale }.product(DType::F32)?)?;
         }
         Ok(values.to_device(self.device())?.to_dtype(self.dtype())?)
-    }
-
-    /// Ends a walk early and cancels its pending loads.
-    pub fn abandon_walk(&self) {
-        let mut state = self.state();
-        state.ahead = None;
-        state.announced = 0;
-        if let Some(copies) = &state.copies {
-            copies.forget();
-        }
     }
 
     /// Records the timings of a forward pass whose weights came from a tier.

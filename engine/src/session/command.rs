@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     memory::MemoryPreferences,
     models::StoredAs,
-    output::{Codec, Output},
+    output::{Codec, Encoding, Output},
     request::{ModelSource, Request},
 };
 
@@ -82,6 +82,9 @@ pub struct Job {
     /// The codec of clips.
     #[serde(default)]
     pub codec: Codec,
+    /// The quality of JPEG and WebP images, 1…100.
+    #[serde(default = "usual_quality")]
+    pub quality: u8,
     /// Whether to send previews during the run.
     pub previews: bool,
     /// A safetensors file whose tensor `latents` replaces the seed's noise.
@@ -175,6 +178,7 @@ impl Job {
             request,
             output: None,
             codec: Codec::default(),
+            quality: Encoding::USUAL_QUALITY,
             previews: false,
             initial_latents: None,
             dump: None,
@@ -183,5 +187,27 @@ impl Job {
             journal: None,
             group: None,
         }
+    }
+
+    /// How its images and clips are encoded.
+    pub fn encoding(&self) -> Encoding {
+        Encoding { codec: self.codec, quality: self.quality }
+    }
+}
+
+fn usual_quality() -> u8 {
+    Encoding::USUAL_QUALITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_an_earlier_version_has_the_usual_quality() {
+        let job = Job::new(JobId(1), Request::default());
+        let mut json = serde_json::to_value(&job).unwrap();
+        json.as_object_mut().unwrap().remove("quality").unwrap();
+        assert_eq!(serde_json::from_value::<Job>(json).unwrap(), job);
     }
 }

@@ -4,7 +4,7 @@ use std::{
     cell::RefCell,
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Instant,
 };
@@ -30,7 +30,7 @@ use crate::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
     },
-    request::{AdapterUse, Request, Upscale},
+    request::{AdapterUse, Request},
     residency::{CancelToken, ReadAhead, RunError},
     source::ClipInfo,
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
@@ -169,7 +169,8 @@ impl InferenceThread {
             .with_tile(job.memory.tile);
         let mut target = target.computing_in(current.loaded.dtype());
         let run = pipeline::run_identity(current.opened.identity(), &resolved, &job.memory);
-        let correction = unmetered(|| target.correct(&self.outcomes.all(), Some(&run)));
+        let correction =
+            unmetered(|| target.correct(&self.outcomes.all(), Some(&run), &current.loaded.footprint()));
         target.machine = correction.machine;
         let recorder = Recorder::new();
         let journal = unmetered(|| self.journal(job, &resolved.request, &current.loaded));
@@ -224,7 +225,7 @@ impl InferenceThread {
         let sizes = self.sizes.of(&model, None, &resolved, target.computes())?;
         let target = target.clone().computing_in(sizes.footprint.dtype);
         let run = pipeline::run_identity(model.identity(), &resolved, &job.memory);
-        let correction = target.correct(&self.outcomes.all(), Some(&run));
+        let correction = target.correct(&self.outcomes.all(), Some(&run), &sizes.footprint);
         let workload = sizes.workload.clone().scaled(correction.activation_factor);
         let memory =
             memory::with_allowed_precision(&sizes.footprint, &workload, &correction.machine, &job.memory);
@@ -316,7 +317,7 @@ impl InferenceThread {
                 return Picture { media, seed: settings.seed, path: Some(path) };
             }
             let path = job.output.as_ref().and_then(|output| {
-                output.save(index as u32, &media, &settings, job.codec, today).map_or_else(
+                output.save(index as u32, &media, &settings, job.encoding(), today).map_or_else(
                     |error| {
                         let failure = failure(&error, error.advice());
                         self.emitter.emit(Event::NotSaved { job: job.id, failure });
@@ -357,10 +358,12 @@ impl InferenceThread {
     }
 }
 
-/// Whether the result of a request is a clip. An enlarged clip may have a single frame.
+/// Whether the result of a request is a clip. An enlarged clip or one of maps may have a single frame.
 pub(super) fn makes_clip(request: &Request) -> bool {
-    let of_clip = |upscale: &Upscale| matches!(ClipInfo::open(&upscale.path), Ok(Some(_)));
-    request.frames > 1 || request.interpolate.is_some() || request.upscale.as_ref().is_some_and(of_clip)
+    let is_clip = |path: &PathBuf| matches!(ClipInfo::open(path), Ok(Some(_)));
+    let enlarged = request.upscale.as_ref().map(|upscale| &upscale.path);
+    let given = enlarged.or(request.map_of.as_ref().map(|map| &map.image));
+    request.frames > 1 || request.interpolate.is_some() || given.is_some_and(is_clip)
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -412,7 +415,7 @@ impl Reporter<'_> {
 impl Observer for Reporter<'_> {
     fn stage_started(&mut self, stage: &Stage) {
         match stage.kind {
-            StageKind::Denoise | StageKind::Upscale | StageKind::Interpolate => {
+            StageKind::Preprocess | StageKind::Denoise | StageKind::Upscale | StageKind::Interpolate => {
                 self.counted = Some((Instant::now(), self.done))
             }
             // Images that are denoised again are decoded before.

@@ -69,7 +69,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     // A run may use weights in 8 bits where that is allowed, and is then recorded with them.
     let used = memory::with_allowed_precision(footprint, workload, &target.machine, &query.memory);
     let run = run.map(|run| RunIdentity { precisions: used.precisions(), ..run });
-    let correction = target.correct(&outcomes.all(), run.as_ref());
+    let correction = target.correct(&outcomes.all(), run.as_ref(), footprint);
     let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
     let machine = match target.choice {
@@ -79,7 +79,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     let mut forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
     if matches!(target.choice, DeviceChoice::Simulated(_)) && run.is_some() && forecast.plan.is_ok() {
         let here = choose(Pace::Here)?.computing_in(footprint.dtype);
-        let machine = here.correct(&outcomes.all(), run.as_ref()).machine;
+        let machine = here.correct(&outcomes.all(), run.as_ref(), footprint).machine;
         forecast.seconds_here =
             memory::plan(footprint, &workload, &machine, &used).ok().map(|plan| plan.seconds);
     }

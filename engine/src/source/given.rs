@@ -6,7 +6,7 @@ use candle_core::{DType, Device, Result as TensorResult, Tensor};
 use rayon::prelude::*;
 
 use super::{
-    ClipError, SourceError, fitted, mapped, read, read_clip, read_sound,
+    ClipError, SourceError, fitted, is_image_name, mapped, read, read_clip, read_sound,
     resample::{Kernel, Side, resize},
     tensor_of,
 };
@@ -157,7 +157,7 @@ impl GivenClip {
             self.first = frames_of(video)?;
         }
         if let Some(mask) = &control.mask {
-            self.masks = match is_image(mask) {
+            self.masks = match is_image_name(mask) && mask.is_file() {
                 true => vec![fitted(&read(mask)?, control.fit, size.0, size.1)],
                 false => frames_of(mask)?,
             };
@@ -290,12 +290,6 @@ fn sound_of(clip: &SourceClip, rate: f32, frames: usize) -> Option<Sound> {
         tracing::warn!(clip = %clip.path.display(), %error, "the sound is left out");
         None
     })
-}
-
-/// Whether a file has the name of an image.
-fn is_image(path: &Path) -> bool {
-    let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
-    end.is_some_and(|end| ["png", "jpg", "jpeg", "webp"].contains(&end.as_str())) && path.is_file()
 }
 
 /// The values `[1, 3, height, width]` in −1…1 of an image of what appears, scaled to fit into the size on white. As in

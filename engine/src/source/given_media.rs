@@ -39,7 +39,7 @@ impl GivenMedia {
         self.clip.as_ref().map_or((1, 1.0), |clip| (clip.frames, clip.rate as f32))
     }
 
-    /// A request that enlarges it or puts frames between its own, with the size of the result.
+    /// A request that enlarges it, makes maps of it or puts frames between its own, with the size of the result.
     pub fn sized(&self, request: &Request) -> Request {
         let [width, height] = match &request.upscale {
             Some(upscale) => upscale.size(self.size),

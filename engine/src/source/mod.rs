@@ -6,6 +6,7 @@ mod control_map;
 mod cutout;
 mod cuts;
 mod error;
+mod extensions;
 mod given;
 mod given_media;
 mod lines;
@@ -34,6 +35,7 @@ pub use control_map::{
 };
 pub use cuts::is_cut;
 pub use error::SourceError;
+pub use extensions::{CLIP_EXTENSIONS, IMAGE_EXTENSIONS, has_extension, is_clip_name, is_image_name};
 pub(crate) use given::middle_square;
 pub use given::{FrameMask, GivenClip, Pixels, normalized};
 pub use given_media::GivenMedia;

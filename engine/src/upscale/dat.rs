@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
-    nn::{Conv2d, DType, Result as TensorResult, Tensor, add, depthwise, gelu, leaky_relu, untraced},
+    nn::{
+        Computes, Conv2d, DType, Result as TensorResult, Tensor, Untraced, add, computed, depthwise, gelu,
+        leaky_relu, turned, untraced,
+    },
     residency::{Blocks, RunError, Weights},
 };
 
@@ -175,7 +178,7 @@ impl Dat {
 
     /// The convolutions after a group, of `x` `[1, height, width, channels]`.
     fn convolved(&self, w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
-        let mut x = x.permute([0, 3, 1, 2])?.contiguous()?;
+        let mut x = channels_first(x)?;
         if !self.after_three {
             return w.conv2d(name, &x, Conv2d::SAME_3X3);
         }
@@ -217,21 +220,28 @@ impl Dat {
         is_shifted: bool,
     ) -> TensorResult<Tensor> {
         let [short, long] = self.window;
-        let half = self.width / 2;
         let mut halves = Vec::new();
         for (branch, sides) in [[short, long], [long, short]].into_iter().enumerate() {
             let name = format!("attn.attns.{branch}.pos");
             let shift = if is_shifted { sides.map(|side| side / 2) } else { [0, 0] };
-            let windows = Windows { sides, shift, fills: long, heads: heads / 2 };
-            let part = |number: usize| {
-                let first = number * self.width + branch * half;
-                qkv.narrow(3, first, half)?.contiguous()
-            };
-            let bias = biases(w, &name, sides)?;
-            halves.push(attended(&windows, [part(0)?, part(1)?, part(2)?], &bias)?);
+            let own = [branch * heads / 2, heads / 2];
+            let windows = Windows { sides, shift, fills: long, heads: own, of: heads };
+            halves.push(attended(&windows, qkv, &biases(w, &name, sides)?)?);
         }
         Tensor::cat(&halves, 3)
     }
+}
+
+/// `x` `[1, height, width, channels]` as `[1, channels, height, width]`.
+fn channels_first(x: &Tensor) -> TensorResult<Tensor> {
+    let (_, height, width, channels) = x.dims4()?;
+    turned(&x.reshape((height * width, channels))?)?.reshape((1, channels, height, width))
+}
+
+/// `x` `[1, channels, height, width]` as `[1, height, width, channels]`.
+fn channels_last(x: &Tensor) -> TensorResult<Tensor> {
+    let (_, channels, height, width) = x.dims4()?;
+    turned(&x.reshape((channels, height * width))?)?.reshape((1, height, width, channels))
 }
 
 /// Whether a block attends within windows. The others attend between channels.
@@ -325,13 +335,19 @@ fn between_channels(w: &Weights<'_>, qkv: &Tensor, heads: usize) -> TensorResult
     let (width, places) = (triple / 3, height * columns);
     let head = width / heads;
     let (wide, temperature) = (qkv.to_dtype(DType::F32)?, w.get("attn.temperature")?.to_dtype(DType::F32)?);
-    let takes = |_| crate::nn::Untraced {
-        values: 5 * width * places,
-        operations: (4 * width * head * places) as f64,
+    let takes = |computes: Computes| {
+        let products = (4 * width * head * places) as f64;
+        // Three parts and the result are turned.
+        let moving = computes.moving(8 * width * places);
+        // Two parts are squared, summed and divided; products so narrow read three parts and write the result.
+        let copying = computes.copying(10 * width * places);
+        Untraced { values: 5 * width * places, operations: products + moving + copying }
     };
     let seen = untraced([&wide, &temperature], &[1, height, columns, width], takes, |[qkv, temperature]| {
-        let all = qkv.reshape((places, 3, heads, head))?;
-        let part = |number: usize| all.narrow(1, number, 1)?.squeeze(1)?.permute((1, 2, 0))?.contiguous();
+        let all = qkv.reshape((places, triple))?;
+        let part = |number: usize| {
+            computed::turned(&all.narrow(1, number * width, width)?)?.reshape((heads, head, places))
+        };
         let unit = |x: candle_core::Tensor| {
             let norm = x.sqr()?.sum_keepdim(2)?.sqrt()?.clamp(1e-12, f64::MAX)?;
             x.broadcast_div(&norm)
@@ -339,7 +355,7 @@ fn between_channels(w: &Weights<'_>, qkv: &Tensor, heads: usize) -> TensorResult
         let (q, k) = (unit(part(0)?)?, unit(part(1)?)?);
         let scores = q.matmul(&k.transpose(1, 2)?)?.broadcast_mul(temperature)?;
         let seen = candle_nn::ops::softmax_last_dim(&scores)?.matmul(&part(2)?)?;
-        seen.permute((2, 0, 1))?.contiguous()?.reshape((1, height, columns, width))
+        computed::turned(&seen.reshape((width, places))?)?.reshape((1, height, columns, width))
     })?;
     seen.to_dtype(qkv.dtype())
 }
@@ -375,7 +391,7 @@ impl Upscaler for Dat {
         blocks.walk(0..parts.len() + 2, |number, w| {
             if number == 0 {
                 first = w.conv2d("conv_first", &first, Conv2d::SAME_3X3)?;
-                x = w.layer_norm("before_RG.1", &first.permute([0, 2, 3, 1])?.contiguous()?, EPS)?;
+                x = w.layer_norm("before_RG.1", &channels_last(&first)?, EPS)?;
                 before = x.clone();
                 return Ok(());
             }
@@ -386,7 +402,7 @@ impl Upscaler for Dat {
                     x = self.passed(w, taken, *place)?;
                 }
                 Some(None) => {
-                    let after = self.convolved(w, "conv", &x)?.permute([0, 2, 3, 1])?.contiguous()?;
+                    let after = channels_last(&self.convolved(w, "conv", &x)?)?;
                     x = add(&before, &after)?;
                     before = x.clone();
                 }

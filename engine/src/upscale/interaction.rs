@@ -2,7 +2,7 @@
 
 use crate::{
     checkpoint::BlockSpec,
-    nn::{Result, Tensor, Untraced, add, depthwise, gelu, linear, untraced},
+    nn::{Computes, Result, Tensor, Untraced, add, computed, depthwise, gelu, linear, untraced},
     residency::Weights,
 };
 
@@ -68,6 +68,7 @@ fn weight(w: &Weights<'_>, [first, norm, second]: [&str; 3], x: &Tensor) -> Resu
 /// The mean of each channel over all places, `[1, 1, 1, channels]`.
 fn mean(x: &Tensor) -> Result<Tensor> {
     let (_, _, _, channels) = x.dims4()?;
-    let takes = |_| Untraced { values: channels, operations: x.elem_count() as f64 };
-    untraced([x], &[1, 1, 1, channels], takes, |[x]| x.mean_keepdim((1, 2)))
+    let takes =
+        |computes: Computes| Untraced { values: channels, operations: computes.moving(x.elem_count()) };
+    untraced([x], &[1, 1, 1, channels], takes, |[x]| computed::means(x))
 }

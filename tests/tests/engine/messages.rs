@@ -9,8 +9,8 @@ use sluice_engine::{
     checkpoint::{MapKind, Role, starter_folder},
     hardware::{Probe, card},
     memory::{
-        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, Residence,
-        RunIdentity, RunShape, Wish, machine_of,
+        self, DeviceChoice, Estimate, Forecast, Keep, MemoryPreferences, OffloadMode, Outcome, PartSpeed,
+        Residence, RunIdentity, RunShape, Wish, machine_of,
     },
     models::{StoredAs, inventory},
     output::{Image, Media, Output, Settings},
@@ -202,6 +202,8 @@ fn request() -> Request {
 fn commands_come_back() {
     let job = Job {
         output: Some(Output::Folder(PathBuf::from("out"))),
+        codec: sluice_engine::output::Codec::Av1,
+        quality: 80,
         previews: true,
         initial_latents: Some(PathBuf::from("latents")),
         dump: Some(PathBuf::from("dump")),
@@ -375,6 +377,7 @@ fn events_come_back() {
         measured_link_bytes_per_second: 0.0,
         measured_disk_bytes_per_second: 0.0,
         stages: Vec::new(),
+        speeds: vec![PartSpeed { part: "d".to_owned(), operations_per_second: 2e12 }],
     };
     let report = AdapterReport {
         path: PathBuf::from("loras/雪.safetensors"),

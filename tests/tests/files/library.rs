@@ -169,6 +169,37 @@ fn repositories_of_the_hub_have_their_names_and_only_the_current_files() {
 }
 
 #[test]
+fn files_whose_names_say_nothing_are_called_as_their_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = "diffusion_pytorch_model";
+    let files = [
+        (format!("canny-sdxl/{weights}.safetensors"), "canny-sdxl"),
+        (format!("union/{weights}_promax.safetensors"), "union_promax"),
+        (format!("union/{weights}.fp16.safetensors"), "union.fp16"),
+        (format!("my-flux/vae/{weights}.safetensors"), "my-flux/vae"),
+        (format!("my-flux/text_encoder_2/{weights}-00001-of-00001.safetensors"), "my-flux/text_encoder_2"),
+        (format!("models--someone--depth/snapshots/new/{weights}.safetensors"), "someone/depth"),
+        ("qwen/model.safetensors".to_owned(), "qwen"),
+        ("loose/model.safetensors".to_owned(), "model"),
+        ("loose/models.safetensors".to_owned(), "models"),
+    ];
+    for (file, _) in &files {
+        lora(&folder.path().join(file), 1.0);
+    }
+    for configured in ["qwen", "my-flux/vae"] {
+        fs::write(folder.path().join(configured).join("config.json"), "{}").unwrap();
+    }
+    let found = inventory(folder.path());
+    let names: BTreeMap<&Path, &str> = found
+        .items
+        .iter()
+        .map(|item| (item.path.strip_prefix(folder.path()).unwrap(), item.name.as_str()))
+        .collect();
+    let expected: BTreeMap<&Path, &str> = files.iter().map(|(file, name)| (Path::new(file), *name)).collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn folders_of_other_programs_are_found() {
     let home = tempfile::tempdir().unwrap();
     let at = |path: &str| home.path().join(path);

@@ -96,7 +96,7 @@ fn maps_of_a_control_clip_are_those_of_its_frames() {
     let frames = files(request.control.as_ref().unwrap().video.as_ref().unwrap());
     let mut runner = Runner::start().unwrap();
     let plain = dump(&mut runner, &request);
-    for preprocessor in Preprocessor::OF_CLIPS.into_iter().filter(|made| *made != Preprocessor::None) {
+    for preprocessor in Preprocessor::of_clips().filter(|made| *made != Preprocessor::None) {
         let maps: Vec<Image> =
             frames.iter().map(|frame| map(&mut runner, &request, preprocessor, frame)).collect();
         let maps = write(folder.path().join(preprocessor.name()), &maps);

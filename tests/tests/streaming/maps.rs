@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     checkpoint::MapKind,
     memory::{MemoryPreferences, OffloadMode, Outcome},
-    output::{Image, Media},
+    output::{Clip, Codec, Image, Media, Settings, write_media},
     request::{ControlNet, MapOf, ModelSource, Preprocessor, Request, RequestError},
     session::{Event, StageKind},
+    source::GivenMedia,
 };
 use sluice_tests::{
     checkpoint::Fixture,
@@ -83,6 +84,31 @@ fn every_mode_gives_the_same_map_within_its_budget() {
 }
 
 #[test]
+fn the_maps_of_a_clip_are_those_of_its_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runner = Runner::start().unwrap();
+    let one = written(folder.path(), MapKind::SoftEdge, [90, 60]);
+    let frame =
+        |number: u8| Image::opaque(64, 48, (0..64 * 48 * 3).map(|at| (at % 200) as u8 + number).collect());
+    let clip = Media::Clip(Clip::silent((0..3).map(frame).collect(), 8.0));
+    let path = folder.path().join("walk.mp4");
+    write_media(&path, &clip, &Settings::new(&Request::default(), "", "", 0), Codec::H264).unwrap();
+    let of =
+        |image: PathBuf| Request { map_of: Some(MapOf { kind: MapKind::SoftEdge, image }), ..one.clone() };
+    let ended = attempt(&mut runner, &of(path.clone()), &card());
+    let Media::Clip(Clip { frames, rate, sound }) = ended.pictures().unwrap().remove(0).media else {
+        panic!("a clip becomes a clip")
+    };
+    assert_eq!((frames.len(), rate, sound), (3, 8.0, None));
+    let read = GivenMedia::open(&path).unwrap().read(&path).unwrap();
+    for (number, (frame, made)) in read.iter().zip(&frames).enumerate() {
+        let image = folder.path().join(format!("{number}.png"));
+        image::save_buffer(&image, &frame.pixels, 64, 48, image::ColorType::Rgb8).unwrap();
+        assert!(map(&mut runner, &of(image), &card()) == *made, "frame {number}");
+    }
+}
+
+#[test]
 fn depths_are_shades_from_black_to_white() {
     let folder = tempfile::tempdir().unwrap();
     let request = written(folder.path(), MapKind::Depth, [90, 60]);
@@ -153,13 +179,13 @@ fn maps_are_made_before_a_run_and_what_makes_them_is_freed() {
         assert!(with.measured_device <= plenty.least_device.unwrap());
         // Nothing of the map estimator is left in the stage after it. Two threads do not always have their memory at once, and a
         // prompt is encoded once.
-        let mut measured = |number: u32| {
+        let measured = |number: u32| {
             [(&plain, number), (&request, number + 20), (&plain, number + 40)].map(|(request, number)| {
                 let request = Request { prompt: format!("{} {number}", plain.prompt), ..request.clone() };
                 encode(&outcome(attempt(&mut runner, &request, &memory)))
             })
         };
-        let mut tries = (10..26).map(|number| measured(number)).inspect(|tried| println!("{tried:?}"));
+        let mut tries = (10..26).map(measured).inspect(|tried| println!("{tried:?}"));
         assert!(tries.any(|[_, with, alone]| with == alone), "{preprocessor:?}");
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use sluice_engine::{
-    memory::{DeviceChoice, MemoryPreferences, Residence, Wish},
+    memory::{DeviceChoice, Forecast, MemoryPreferences, Residence, StageKind, Wish},
     precision::Storage,
-    request::{ComputeDtype, ModelSource, Request},
-    session::SessionOptions,
+    request::{ComputeDtype, Hires, ModelSource, Request, Upscale},
+    session::{Event, SessionOptions},
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored},
@@ -81,4 +81,52 @@ fn runs_with_weights_in_8_bits_that_were_allowed_are_compared_with_such_runs() {
         assert_ne!(ran.outcome.run.unwrap().precisions, [Storage::Stored; 2]);
         assert_eq!(forecast(&runner, &request, &memory).accuracy.unwrap().runs, runs);
     }
+}
+
+/// A picture of a width and height to be enlarged.
+fn enlarging(folder: &Path, width: u32, height: u32) -> Request {
+    let path = folder.join(format!("{width}.png"));
+    let pixels: Vec<u8> = (0..3 * width * height).map(|place| (place * 7 % 251) as u8).collect();
+    image::save_buffer(&path, &pixels, width, height, image::ColorType::Rgb8).unwrap();
+    Request {
+        model: ModelSource::Upscaler,
+        upscale: Some(Upscale { path, scale: 4.0 }),
+        ..Request::default()
+    }
+}
+
+/// Predicted seconds of the stage that enlarges.
+fn predicted(forecast: &Forecast) -> f64 {
+    forecast.plan.as_ref().unwrap().first_of(StageKind::Upscale).unwrap().seconds
+}
+
+#[test]
+fn an_upscale_will_take_as_long_as_the_last_one_took() {
+    let [pictures, data] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let request = enlarging(pictures.path(), 320, 240);
+    let larger = enlarging(pictures.path(), 480, 320);
+    let second_pass = Request { hires: Some(Hires::default()), ..starter(256, 3) };
+    let bf16 = Request { dtype: Some(ComputeDtype::Bf16), ..request.clone() };
+    let mut runner = remembering(data.path());
+    let seconds = |runner: &Runner| {
+        [&request, &larger, &second_pass, &bf16]
+            .map(|request| predicted(&forecast(runner, request, &memory())))
+    };
+    let before = seconds(&runner);
+    let ran = run(&mut runner, &request, &memory());
+    let [speed] = &ran.outcome.speeds[..] else { panic!("{:?}", ran.outcome.speeds) };
+    assert!(speed.operations_per_second > 0.0);
+    let took = ran.events.iter().find_map(|event| match event {
+        Event::StageFinished { stage, seconds, .. } if stage.kind == StageKind::Upscale => Some(*seconds),
+        _ => None,
+    });
+    let took = took.unwrap();
+    let after = seconds(&runner);
+    println!("{before:?} and {after:?} for {took}");
+    assert!((after[0] / took - 1.0).abs() < 0.1, "{} for {took}", after[0]);
+    let [same, larger, second_pass, bf16]: [f64; 4] =
+        std::array::from_fn(|which| after[which] / before[which]);
+    assert!((larger / same - 1.0).abs() < 0.1, "a larger picture takes as much longer or shorter as it did");
+    assert!((second_pass / same - 1.0).abs() < 0.1, "the same upscaler in another model");
+    assert_eq!(bf16, 1.0, "another dtype");
 }

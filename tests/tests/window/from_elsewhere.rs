@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use egui::Key;
 use sluice_engine::{
     output::{Media, Settings, write_png},
-    request::{AdapterUse, ModelSource, Request},
+    request::{AdapterUse, ControlNet, Detailer, Enlarger, Hires, ModelSource, Preprocessor, Request},
     session::{Command, Event, ModelSummary},
 };
+use sluice_tests::{detect::write_plain, failures::write_header};
 
 use super::{
     library::{models, opened},
@@ -100,4 +101,98 @@ fn a_model_that_was_moved_is_found_by_its_name() {
     assert_eq!(window.take_commands(), [], "the opened model stays");
     assert_eq!((&request(&window).model, request(&window).steps), (&ModelSource::Starter, 30));
     assert!(window.shows("It was made with FLUX.1. The current model is kept."));
+}
+
+/// A ControlNet for Stable Diffusion 1, by its header and zeros.
+fn control_net(path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let [hint, key] = [16 * 27 * 2, 320 * 768 * 2];
+    let block = "control_model.input_blocks.1.1.transformer_blocks.0.attn2.to_k.weight";
+    let header = format!(
+        r#"{{"control_model.input_hint_block.0.weight":{{"dtype":"F16","shape":[16,27],"data_offsets":[0,{hint}]}},"{block}":{{"dtype":"F16","shape":[320,768],"data_offsets":[{hint},{}]}}}}"#,
+        hint + key
+    );
+    write_header(path, &header, hint + key).unwrap();
+}
+
+/// What an image of A1111 was made with besides its model.
+const STEERED: &str = "a red boat\nSteps: 21, Sampler: Euler, CFG scale: 1, Seed: 7, Size: 64x64, \
+    Model: flux1-dev-tiny, Denoising strength: 0.4, Hires upscale: 2, Hires upscaler: ESRGAN, \
+    ADetailer model: face_yolov8n.pt, ADetailer confidence: 0.5, ADetailer model 2nd: hand_yolov8n.pt, \
+    ControlNet 0: \"Module: canny, Model: control_v11p_sd15_canny [d14c016b], Weight: 0.5, Guidance End: 0.75\", \
+    ControlNet 1: \"Module: none, Model: unknown_net, Weight: 1\", Refiner: gone, Refiner switch at: 0.8";
+
+/// A window whose library has most of what that image was made with.
+fn with_library(folder: &Path) -> (Window, PathBuf) {
+    let models = models(folder);
+    control_net(&models.join("controlnet/control_v11p_sd15_canny.safetensors"));
+    std::fs::create_dir_all(models.join("adetailer")).unwrap();
+    write_plain(&models.join("adetailer/face_yolov8n.safetensors")).unwrap();
+    let mut window = opened(std::slice::from_ref(&models));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    (window, models)
+}
+
+#[test]
+fn what_acted_on_an_image_of_another_program_is_found_in_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, models) = with_library(folder.path());
+    use_settings(&mut window, from_a1111(folder.path(), STEERED));
+    let model = ModelSource::Path(models.join("diffusion_models/flux1-dev-tiny.safetensors"));
+    assert_eq!(window.take_commands(), [Command::Load { model: model.clone() }]);
+    let upscaler = ModelSource::Path(models.join("upscale_models/esrgan.safetensors"));
+    let hires = Hires { strength: 0.4, enlarger: Enlarger::Upscaler(upscaler), ..Hires::default() };
+    assert_eq!(request(&window).hires, Some(hires));
+    let face = Detailer {
+        confidence: 0.5,
+        most: Detailer::MOST_BOXES,
+        ..Detailer::new(models.join("adetailer/face_yolov8n.safetensors"))
+    };
+    assert_eq!(request(&window).detailers, [face]);
+    let net = ControlNet {
+        model: models.join("controlnet/control_v11p_sd15_canny.safetensors"),
+        preprocessor: Preprocessor::Canny,
+        weight: 0.5,
+        end: 0.75,
+        ..ControlNet::default()
+    };
+    assert_eq!(request(&window).control_nets, [net]);
+    assert_eq!(request(&window).refiner, None);
+    assert!(window.shows("The images of ControlNets are not in the file; choose them again."));
+    for name in ["hand_yolov8n", "unknown_net", "gone"] {
+        assert!(window.shows(&format!("“{name}” is not in your model folders and is left out.")), "{name}");
+    }
+
+    let family = ("flux".to_owned(), "FLUX.1".to_owned());
+    let flux = ModelSummary {
+        source: model,
+        family: family.0,
+        family_name: family.1,
+        takes_control_nets: true,
+        ..starter()
+    };
+    window.says(Event::ModelLoaded(Box::new(flux)));
+    window.frames();
+    window.click("ControlNet (1)");
+    assert!(window.shows("A ControlNet has no image to follow; choose one, or remove the ControlNet."));
+}
+
+#[test]
+fn what_is_not_for_the_model_that_is_kept_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, _) = with_library(folder.path());
+    let text = STEERED.replace("flux1-dev-tiny", "dreamshaper_8").replace("ESRGAN", "4x-UltraSharp");
+    use_settings(&mut window, from_a1111(folder.path(), &text));
+    assert_eq!(window.take_commands(), []);
+    assert!(request(&window).control_nets.is_empty());
+    assert_eq!(request(&window).detailers.len(), 1);
+    assert_eq!(request(&window).hires, Some(Hires { strength: 0.4, ..Hires::default() }));
+    for words in [
+        "“control_v11p_sd15_canny” is not for this model and is left out.",
+        "“gone” is not for this model and is left out.",
+        "The upscaler “4x-UltraSharp” is not in your model folders; the one of Sluice is used instead.",
+    ] {
+        assert!(window.shows(words), "{words}");
+    }
 }

@@ -24,12 +24,12 @@ use super::{
     support::{Window, clip, half_way, landscape, starter},
 };
 
-fn state(window: &Window) -> &State {
+pub fn state(window: &Window) -> &State {
     window.harness.state().state()
 }
 
 /// A window that saves its images in a folder.
-fn with_folder() -> (Window, TempDir) {
+pub fn with_folder() -> (Window, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.folder = Some(path));
@@ -38,7 +38,7 @@ fn with_folder() -> (Window, TempDir) {
     (window, folder)
 }
 
-fn jobs(window: &Window) -> Vec<Job> {
+pub fn jobs(window: &Window) -> Vec<Job> {
     let commands = window.take_commands().into_iter();
     let job = |command| match command {
         Command::Generate(job) => *job,
@@ -48,7 +48,7 @@ fn jobs(window: &Window) -> Vec<Job> {
 }
 
 /// Chooses in a list, which is drawn last.
-fn choose(window: &mut Window, list: &str, choice: &str) {
+pub fn choose(window: &mut Window, list: &str, choice: &str) {
     window.click(list);
     window.harness.get_all_by_label(choice).last().unwrap().scroll_to_me();
     window.frames();
@@ -57,7 +57,7 @@ fn choose(window: &mut Window, list: &str, choice: &str) {
 }
 
 /// Chooses what varies along an axis.
-fn vary(window: &mut Window, axis: &str, setting: &str, values: &str) {
+pub fn vary(window: &mut Window, axis: &str, setting: &str, values: &str) {
     choose(window, axis, setting);
     window.fill(&format!("Values of {}", axis.to_lowercase()), values);
 }

@@ -20,6 +20,7 @@ mod focus;
 mod from_elsewhere;
 mod gallery;
 mod get;
+mod grid_settings;
 mod grids;
 mod hires;
 mod image_prompts;

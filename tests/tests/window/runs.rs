@@ -155,6 +155,7 @@ impl Scene {
             measured_link_bytes_per_second: 0.0,
             measured_disk_bytes_per_second: 0.0,
             stages: Vec::new(),
+            speeds: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use sluice::window::settings::{Settings, ThemeChoice};
-use sluice_engine::output::{NamedOutput, Output, StillFormat};
+use sluice_engine::output::{Codec, NamedOutput, Output, StillFormat};
 
 use super::behaviour::nothing_is_unnamed;
 use super::control_nets::choose;
@@ -75,6 +75,27 @@ fn format_and_names_are_those_of_the_next_job() {
         names: "{prompt} {seed}".to_owned(),
     };
     assert_eq!(window.take_job().output, Some(Output::Named(expected)));
+}
+
+#[test]
+fn quality_and_codec_are_those_of_the_next_job() {
+    let mut window = opened();
+    let slider = egui::accesskit::Role::Slider;
+    assert!(window.harness.query_by_role_and_label(slider, "Quality").is_none(), "PNG has none");
+    window.click("WebP");
+    window.frames();
+    window.harness.get_by_role_and_label(slider, "Quality").set_value_accesskit(70.0);
+    window.frames();
+    window.click("Video codec");
+    window.click("AV1");
+    nothing_is_unnamed(&window, "the settings");
+    let output = window.harness.state().state().settings.output.clone();
+    assert_eq!((output.quality, output.codec), (70, Codec::Av1));
+    window.click("Close");
+    window.take_commands();
+    window.click("Generate");
+    let job = window.take_job();
+    assert_eq!((job.quality, job.codec), (70, Codec::Av1));
 }
 
 #[test]

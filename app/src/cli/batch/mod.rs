@@ -261,11 +261,7 @@ impl<'a> Batch<'a> {
         };
         let mut inputs = Inputs::of_files_in(&self.base).map_err(explained)?;
         let request = task.order.request(summary, &self.shelf, &mut inputs).map_err(explained)?;
-        let extension = match (request.frames, self.args.codec) {
-            (1, _) => "png",
-            (_, Codec::ProRes) => "mov",
-            (_, Codec::H264 | Codec::H265 | Codec::Av1) => "mp4",
-        };
+        let extension = if request.frames == 1 { "png" } else { self.args.codec.extension() };
         let id = JobId(place as u64 + 1);
         let job = Job {
             output: Some(Output::File(self.records.result(task.hash, extension))),

@@ -117,18 +117,9 @@ impl Records {
 /// The order with names of pictures, but not with pictures in base64, which would fill the index.
 fn without_bytes(mut order: Order) -> Order {
     const LONGEST: usize = 1024;
-    let shorten = |given: &mut Given| {
-        if given.0.len() > LONGEST {
-            *given = Given(format!("{} bytes in base64", given.0.len()));
-        }
-    };
-    order.image.iter_mut().for_each(shorten);
-    order.mask.iter_mut().for_each(|mask| shorten(&mut mask.image));
-    order.references.iter_mut().for_each(shorten);
-    order.control_nets.iter_mut().for_each(|net| shorten(&mut net.image));
-    order.image_prompts.iter_mut().flat_map(|prompt| &mut prompt.images).for_each(shorten);
-    let control = order.control.iter_mut();
-    control.flat_map(|control| control.video.iter_mut().chain(&mut control.mask)).for_each(shorten);
+    for given in order.given_mut().filter(|given| given.0.len() > LONGEST) {
+        *given = Given(format!("{} bytes in base64", given.0.len()));
+    }
     order
 }
 
@@ -137,6 +128,7 @@ mod tests {
     use sluice_engine::output::{Image, Media};
 
     use super::*;
+    use crate::orders::RegionOrder;
 
     fn picture(path: &Path) -> Picture {
         Picture { media: Media::Image(Image::opaque(1, 1, vec![0; 3])), seed: 7, path: Some(path.to_owned()) }
@@ -174,6 +166,9 @@ mod tests {
     fn pictures_are_not_repeated_in_records() {
         let long = Order { image: Some(Given("A".repeat(5000))), ..Order::default() };
         assert_eq!(without_bytes(long).image.unwrap().0, "5000 bytes in base64");
+        let region = RegionOrder { mask: Some(Given("A".repeat(5000))), ..RegionOrder::default() };
+        let long = Order { regions: vec![region], ..Order::default() };
+        assert_eq!(without_bytes(long).regions[0].mask.as_ref().unwrap().0, "5000 bytes in base64");
         let short = Order { image: Some(Given("a.png".to_owned())), ..Order::default() };
         assert_eq!(without_bytes(short.clone()), short);
     }

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use crate::orders::Order;
+use crate::{input_folder::images_named_in, orders::Order};
 
 /// The most jobs that one line may become.
 const MOST_OF_A_LINE: usize = 1_000_000;
@@ -17,7 +17,7 @@ const MOST_OF_A_LINE: usize = 1_000_000;
 pub struct JobHash(u128);
 
 impl JobHash {
-    /// Of an order, and of the pictures that it names.
+    /// Of an order, and of the pictures and clips that it names; of a folder of frames, their names and sizes.
     ///
     /// # Errors
     /// When a picture cannot be read.
@@ -26,15 +26,17 @@ impl JobHash {
         let text = serde_json::to_string(order).unwrap_or_default();
         let mut hash = Fnv::default();
         hash.add(text.as_bytes());
-        let pictures = order.image.iter().chain(order.mask.as_ref().map(|mask| &mask.image));
-        let nets = order.control_nets.iter().map(|net| &net.image);
-        let prompts = order.image_prompts.iter().flat_map(|prompt| &prompt.images);
-        let control = order.control.iter().flat_map(|control| control.video.iter().chain(&control.mask));
-        for given in pictures.chain(&order.references).chain(nets).chain(prompts).chain(control) {
+        for given in order.given().filter(|given| !given.0.is_empty()) {
             let path = base.join(&given.0);
+            let failed = |cause| TaskError::Read { path: path.clone(), cause };
             if path.is_file() {
-                let bytes = fs::read(&path).map_err(|cause| TaskError::Read { path, cause })?;
-                hash.add(&bytes);
+                hash.add(&fs::read(&path).map_err(failed)?);
+            } else if path.is_dir() {
+                // Reading all frames for each job would take long.
+                for frame in images_named_in(&path).map_err(failed)? {
+                    hash.add(frame.file_name().unwrap_or_default().as_encoded_bytes());
+                    hash.add(&fs::metadata(&frame).map_err(failed)?.len().to_le_bytes());
+                }
             }
         }
         Ok(Self(hash.0))
@@ -270,6 +272,44 @@ mod tests {
         let one = hash(b"one");
         assert_ne!(one, hash(b"other"));
         assert_eq!(one, hash(b"one"));
+    }
+
+    #[test]
+    fn every_file_that_is_named_is_part_of_the_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = r#"{"image": "image", "mask": {"image": "mask"}, "references": ["reference"],
+            "control_nets": [{"model": "canny", "image": "net"}],
+            "image_prompts": [{"adapter": "face", "images": ["prompt"]}],
+            "control": {"video": "video", "mask": "control mask"},
+            "regions": [{"prompt": "a fox", "mask": "region"}, {"prompt": "an owl", "mask": "other region"}]}"#
+            .replace('\n', " ");
+        let names = ["image", "mask", "reference", "net", "prompt", "video", "control mask", "region"];
+        let hash = |changed: &str| {
+            for name in names.into_iter().chain(["other region"]) {
+                fs::write(folder.path().join(name), if name == changed { "changed" } else { name }).unwrap();
+            }
+            parse(&line, folder.path()).unwrap()[0].hash
+        };
+        let usual = hash("none");
+        for name in names {
+            assert_ne!(hash(name), usual, "{name}");
+        }
+        assert_ne!(hash("region"), hash("other region"));
+        assert_eq!(hash("none"), usual);
+    }
+
+    #[test]
+    fn the_frames_of_a_folder_are_part_of_the_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let frames = folder.path().join("walk");
+        fs::create_dir(&frames).unwrap();
+        let hash = || parse(r#"{"control": {"video": "walk"}}"#, folder.path()).unwrap()[0].hash;
+        fs::write(frames.join("0.png"), "one").unwrap();
+        let one = hash();
+        fs::write(frames.join("1.png"), "two").unwrap();
+        let two = hash();
+        fs::write(frames.join("1.png"), "longer").unwrap();
+        assert!(one != two && two != hash());
     }
 
     #[test]

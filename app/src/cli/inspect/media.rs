@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sluice_engine::output::{RestoredSettings, Settings, read_settings};
+use sluice_engine::{
+    output::{RestoredSettings, Settings, read_settings},
+    source::{has_extension, is_clip_name, is_image_name},
+};
 
 use crate::cli::exit::refuse;
 
-/// Extensions of images and clips.
-const EXTENSIONS: [&str; 10] = ["gif", "jpeg", "jpg", "m4v", "mkv", "mov", "mp4", "png", "webm", "webp"];
+/// Extensions of further files that have settings inside.
+const OTHERS: [&str; 3] = ["gif", "mkv", "webm"];
 
 /// Whether the extension is that of an image or a clip.
 pub(super) fn is_media(path: &Path) -> bool {
-    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_lowercase);
-    extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+    is_image_name(path) || is_clip_name(path) || has_extension(path, &OTHERS)
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<RestoredSettings> {

@@ -257,8 +257,9 @@ impl SluiceApp {
     fn use_settings(&mut self, id: RecentId) {
         let Some(recent) = self.state.images.recents.get(id) else { return };
         let Some(request) = &recent.request else { return };
-        let (draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
-        let load = self.state.restore(draft, text, Vec::new());
+        let (mut draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
+        let notes = self.state.place_named(&mut draft.request);
+        let load = self.state.restore(draft, text, notes);
         self.send(load);
     }
 

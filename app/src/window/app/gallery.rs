@@ -371,6 +371,7 @@ impl SluiceApp {
                 current.clone()
             });
         }
+        notes.extend(self.state.place_named(&mut draft.request));
         let load = self.state.restore(draft, text, notes);
         self.send(load);
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Lock, SluiceApp};
 use crate::{
     input_folder::InputFolder,
-    language::tr,
+    language::{said, tr},
     window::{
         action::{FolderInputs, Making},
         files::Task,
@@ -16,6 +16,8 @@ use crate::{
 
 /// The folder of groups in the folder for data.
 const GROUPS: &str = "grids";
+/// The most reasons why images cannot be read that are said.
+const REASONS: usize = 3;
 
 impl SluiceApp {
     pub(super) fn make(&mut self, making: Making) {
@@ -56,10 +58,8 @@ impl SluiceApp {
                 let (output, name) = (self.output_folder(), file_name(&folder));
                 let results = output.join(&name);
                 let results = if results == folder { output.join(format!("{name} new")) } else { results };
-                let extension = match self.state.draft().request.frames {
-                    1 => self.state.settings.output.format.extension(),
-                    _ => "mp4",
-                };
+                let frames = self.state.draft().request.frames;
+                let extension = self.state.settings.output.extension(frames);
                 self.request(Task::ListInputs { folder, results, extension, used_as });
             }
         }
@@ -99,10 +99,11 @@ impl SluiceApp {
     /// Queues a job for each of these input images.
     fn queue_inputs(&mut self, FolderInputs { folder, results, used_as, found }: FolderInputs) {
         let name = file_name(&folder);
-        let InputFolder { images, done } = found;
+        let InputFolder { images, done, unreadable } = found;
         if images.is_empty() {
-            let message = match done {
-                0 => tr!("app-folder-empty", name = &name),
+            let message = match (done, unreadable.first()) {
+                (0, Some(why)) => why.clone(),
+                (0, None) => tr!("app-folder-empty", name = &name),
                 _ => tr!("app-folder-done", name = &name, folder = results.display()),
             };
             return self.fail(&tr!("app-nothing-to-generate"), message, None);
@@ -116,6 +117,10 @@ impl SluiceApp {
         let mut details = vec![tr!("app-folder-results", folder = results.display())];
         if done > 0 {
             details.push(tr!("app-folder-left-out", count = done));
+        }
+        if !unreadable.is_empty() {
+            details.push(tr!("app-folder-unreadable", count = unreadable.len()));
+            details.extend(unreadable.iter().take(REASONS).map(|why| said(why)));
         }
         let text = tr!("app-folder-queued", count = count, name = &name);
         self.state.messages.notice = Some(Notice { text, details, undo: None });

@@ -5,8 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sluice_engine::source::{has_extension, is_clip_name, is_image_name};
+
 use super::item::Stamp;
-use crate::window::files::{CLIP_EXTENSIONS, IMAGE_EXTENSIONS, has_extension};
 
 /// Deepest folder below the one that is listed.
 const DEEPEST: usize = 6;
@@ -66,7 +67,7 @@ fn list_one(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, Stamp)>) {
 }
 
 fn is_listed(path: &Path) -> bool {
-    [&IMAGE_EXTENSIONS[..], &CLIP_EXTENSIONS, &["gif"]].iter().any(|known| has_extension(path, known))
+    is_image_name(path) || is_clip_name(path) || has_extension(path, &["gif"])
 }
 
 #[cfg(test)]

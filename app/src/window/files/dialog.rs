@@ -9,8 +9,11 @@ use std::{
 use sluice_engine::checkpoint::MapKind;
 
 use super::{
-    ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, FileEvent, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
-    STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
+    FileEvent,
+    extensions::{
+        ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
+        STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
+    },
 };
 use crate::{
     language::{text, tr},

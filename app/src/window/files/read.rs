@@ -20,7 +20,10 @@ use sluice_engine::{
     source::{self, ClipError, ClipInfo, control_map, read_clip, read_sound},
 };
 
-use super::{CLIP_EXTENSIONS, FileEvent, SAVED_EXTENSIONS, has_extension};
+use super::{
+    FileEvent,
+    extensions::{CLIP_EXTENSIONS, SAVED_EXTENSIONS, has_extension},
+};
 use crate::language::tr;
 use crate::window::{
     image_settings::{ImageSettings, read_image_settings},

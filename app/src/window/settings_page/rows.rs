@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use egui::{Label, RichText, TextEdit, Ui};
-use sluice_engine::output::{Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
+use sluice_engine::output::{Codec, Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
 use super::{SettingsPage, about, engines, language, updates};
 use crate::language::{text, tr};
@@ -44,7 +44,7 @@ const ENGINE: &str = "settings-section-engine";
 const ABOUT: &str = "settings-section-about";
 
 /// All of them.
-pub const ROWS: [Row; 18] = [
+pub const ROWS: [Row; 19] = [
     Row { section: LOOK, words: "settings-words-language", show: language::show },
     Row { section: LOOK, words: "settings-words-theme", show: theme },
     Row { section: LOOK, words: "settings-words-scale", show: scale },
@@ -55,6 +55,7 @@ pub const ROWS: [Row; 18] = [
     Row { section: LOOK, words: "settings-words-rendering", show: render_gpu },
     Row { section: SAVING, words: "settings-words-output", show: output_folder },
     Row { section: SAVING, words: "settings-words-format", show: format },
+    Row { section: SAVING, words: "settings-words-codec", show: codec },
     Row { section: SAVING, words: "settings-words-names", show: names },
     Row { section: FOLDERS, words: "settings-words-folders", show: folders },
     Row { section: FOLDERS, words: "settings-words-connection", show: connection },
@@ -181,6 +182,25 @@ fn format(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Ac
         set_output(actions, OutputSettings { format, ..output.clone() });
     }
     widgets::hint(ui, tr!("settings-format-hint"));
+    if output.format.is_lossy() {
+        let mut quality = output.quality;
+        widgets::slider_row(ui, &tr!("gallery-export-quality"), &mut quality, 50..=100, 1..=100, 1.0)
+            .on_hover_text(tr!("gallery-export-quality-tip"));
+        if quality != output.quality {
+            set_output(actions, OutputSettings { quality, ..output.clone() });
+        }
+    }
+}
+
+fn codec(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut Vec<Action>) {
+    let output = &state.settings.output;
+    let mut codec = output.codec;
+    widgets::choice_row(ui, &tr!("settings-codec"), &mut codec, Codec::ALL, Codec::title)
+        .on_hover_text(tr!("settings-codec-tip"));
+    if codec != output.codec {
+        set_output(actions, OutputSettings { codec, ..output.clone() });
+    }
+    widgets::hint(ui, tr!("settings-codec-hint"));
 }
 
 fn names(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
@@ -329,6 +349,7 @@ mod tests {
         assert_eq!(found(""), ROWS.len());
         assert_eq!(found("  "), ROWS.len());
         assert_eq!((found("JPEG"), found("output folder"), found("appearance gpu")), (1, 1, 1));
+        assert_eq!((found("quality"), found("prores")), (1, 1));
         assert_eq!((found("proxy"), found("token"), found("tags csv")), (1, 1, 1));
         assert_eq!(found("cheese"), 0);
     }

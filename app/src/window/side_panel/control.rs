@@ -53,7 +53,7 @@ pub fn show(
                 ui,
                 &label,
                 &mut control.preprocessor,
-                Preprocessor::OF_CLIPS,
+                Preprocessor::of_clips(),
                 preprocessor_title,
             )
             .on_hover_text(tr!("side-panel-control-preprocessor-tip"));

@@ -261,7 +261,9 @@ fn row(
     actions: &mut Vec<Action>,
 ) -> bool {
     let files = &state.input.files;
-    let name = net.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let known = state.library.inventory.items.iter().find(|item| item.path == net.model);
+    let own = || net.model.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = known.map_or_else(own, |item| item.name.clone());
     let mut is_removed = false;
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {

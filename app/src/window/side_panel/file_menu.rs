@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use egui::Response;
+use sluice_engine::source::is_image_name;
 
 use crate::{
     language::tr,
     window::{
         action::{Action, EnhanceStep},
-        files::{Dialog, IMAGE_EXTENSIONS, has_extension},
+        files::Dialog,
         icons,
         tokens::size,
         widgets,
@@ -42,7 +43,7 @@ impl FileMenu<'_> {
             if row(icons::FILE_UP, &tr!("side-panel-replace"), tr!("side-panel-replace-tip")) {
                 actions.push(Action::OpenDialog(self.replace));
             }
-            if has_extension(self.path, &IMAGE_EXTENSIONS)
+            if is_image_name(self.path)
                 && row(icons::SPARKLES, &tr!("enhance-describe-open"), tr!("enhance-describe-open-tip"))
             {
                 actions.push(EnhanceStep::Describe(vec![self.path.to_owned()]).into());

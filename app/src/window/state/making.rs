@@ -31,9 +31,11 @@ impl State {
     /// A job for a request, with the settings of the window.
     pub(super) fn job_of(&self, request: Request) -> Job {
         let output = &self.settings.output;
-        let output = self.surroundings.output_folder.clone().map(|folder| output.destination(folder));
+        let folder = self.surroundings.output_folder.clone();
         Job {
-            output,
+            output: folder.map(|folder| output.destination(folder)),
+            codec: output.codec,
+            quality: output.quality,
             previews: self.settings.previews,
             memory: self.settings.memory.preferences.clone(),
             ..Job::new(JobId(0), request)

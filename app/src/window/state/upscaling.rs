@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use sluice_engine::{
     checkpoint::Role,
     output::{NamedOutput, Output, StillFormat},
-    request::{ModelSource, Request, Upscale},
+    request::{ModelSource, Request},
     session::{Command, Job, JobId},
     source::GivenMedia,
 };
 
 use super::{Answer, Ask, Expected, Planning, State, file_name};
-use crate::{detailing, interpolating, language::tr, upscaling::name_of_result};
+use crate::{detailing, interpolating, language::tr, upscaling};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -224,7 +224,7 @@ impl State {
             let Some(request) = self.changed(&upscaling, path, given) else { continue };
             let name = match upscaling.change {
                 FileChange::Enlarge => {
-                    name_of_result(path, self.settings.upscale.scale, given.clip.is_some())
+                    upscaling::name_of_result(path, self.settings.upscale.scale, given.clip.is_some())
                 }
                 FileChange::Interpolate => {
                     interpolating::name_of_result(path, self.settings.interpolate.factor)
@@ -248,7 +248,7 @@ impl State {
             FileChange::Detail => self.detailed(asked, path),
             FileChange::Enlarge => {
                 let UpscaleChoice { model, scale } = &self.settings.upscale;
-                Some(request_of(path, given, model, *scale))
+                Some(upscaling::request_of_given(path, given, model, *scale))
             }
             FileChange::Interpolate => {
                 let choice = &self.settings.interpolate;
@@ -257,11 +257,6 @@ impl State {
             }
         }
     }
-}
-
-fn request_of(path: &Path, given: &GivenMedia, model: &ModelSource, scale: f32) -> Request {
-    let upscale = Some(Upscale { path: path.to_owned(), scale });
-    given.sized(&Request { model: model.clone(), upscale, ..Request::default() })
 }
 
 /// A free name beside the input.
@@ -327,7 +322,7 @@ mod tests {
     fn names_with_braces_are_no_templates() {
         for (path, expected) in [("a/{seed}.png", "{name}"), ("a/fox.png", "fox-2x")] {
             let path = Path::new(path);
-            let Output::Named(output) = beside(path, &name_of_result(path, 2.0, false)) else {
+            let Output::Named(output) = beside(path, &upscaling::name_of_result(path, 2.0, false)) else {
                 panic!("no name")
             };
             assert_eq!((output.folder.as_path(), output.names.as_str()), (Path::new("a"), expected));

@@ -63,6 +63,7 @@ fn card(device_budget: u64, host_budget: u64, gigabytes_per_second: f64) -> Mach
         disk_is_measured: false,
         operations_per_second: 2e13,
         block_latency: 1e-4,
+        own_speeds: BTreeMap::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Identifies weight files from their headers, whether Sluice can use them or not.
 
 mod duplicates;
+mod names;
 mod places;
 mod remembered;
 mod scan;
@@ -116,7 +117,8 @@ impl Content {
 pub struct Item {
     /// Its path. For weights split over several files, the path of the first.
     pub path: PathBuf,
-    /// What to call it: its repository on the hub, or its name without an extension.
+    /// What to call it: its repository on the hub, its name without an extension, or that of its folder where its own says
+    /// nothing.
     pub name: String,
     /// Its content, or an error message.
     #[serde(flatten)]

@@ -13,8 +13,9 @@ use std::{
 
 use super::{
     About, Content, Finding, Inventory, Item, Kind, Remembered, duplicates, examine,
+    names::{REPOSITORY, name_of},
     remembered::Entry,
-    sidecar::{self, Beside},
+    sidecar::Beside,
 };
 use crate::checkpoint::{
     CheckpointError, FileStamp, NoiseHalf, files_of, folders_in, is_diffusers, may_be_model,
@@ -25,8 +26,6 @@ use crate::checkpoint::{
 const DEPTH: usize = 5;
 /// How many files are read at the same time. More do not make a disk faster.
 const READERS: usize = 8;
-/// Begins the name of a repository's folder in the cache of the Hugging Face hub.
-const REPOSITORY: &str = "models--";
 
 /// Examines every weight file in a folder and its subfolders. An error in one file is reported with that
 /// file.
@@ -137,17 +136,6 @@ fn snapshot(folder: &Path) -> Option<PathBuf> {
     let main = fs::read_to_string(folder.join("refs/main")).ok();
     let current = main.map(|revision| snapshots.join(revision.trim())).filter(|path| path.is_dir());
     current.or_else(|| folders_in(&snapshots).pop())
-}
-
-/// What to call a weight file or a folder.
-fn name_of(path: &Path) -> String {
-    if path.parent().and_then(Path::file_name).is_some_and(|name| name == "snapshots")
-        && let Some(repository) = path.ancestors().nth(2).and_then(Path::file_name)
-        && let Some(name) = repository.to_string_lossy().strip_prefix(REPOSITORY)
-    {
-        return name.replacen("--", "/", 1);
-    }
-    sidecar::stem(path)
 }
 
 /// The file for high noise that a file for low noise belongs to.

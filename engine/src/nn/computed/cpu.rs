@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use candle_core::{CpuStorage, DType, Device, Layout, Result, Shape, Storage, Tensor, bail};
+use candle_core::{CpuStorage, DType, Device, Layout, Result, Shape, Storage, Tensor, WithDType, bail};
 use half::{bf16, f16};
 use rayon::prelude::*;
 
@@ -24,11 +24,16 @@ pub(super) fn by_processor(x: &Tensor) -> bool {
 
 /// The values of an f32 tensor whose storage is locked as `held`, from its first value to the end of the
 /// storage.
-pub(super) fn values<'a>(
+pub(super) fn values<'a>(held: &'a (impl Deref<Target = Storage>, &Layout)) -> Result<&'a [f32]> {
+    values_as(held)
+}
+
+/// The same of a tensor with this dtype.
+pub(super) fn values_as<'a, T: WithDType>(
     (storage, layout): &'a (impl Deref<Target = Storage>, &Layout),
-) -> Result<&'a [f32]> {
+) -> Result<&'a [T]> {
     match &**storage {
-        Storage::Cpu(storage) => Ok(&storage.as_slice::<f32>()?[layout.start_offset()..]),
+        Storage::Cpu(storage) => Ok(&storage.as_slice::<T>()?[layout.start_offset()..]),
         _ => bail!("the tensor is not on the CPU"),
     }
 }

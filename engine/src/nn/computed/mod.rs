@@ -26,6 +26,7 @@ mod product;
 mod rope;
 mod sampling;
 mod simd;
+mod turning;
 mod unpacked;
 
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
@@ -55,4 +56,5 @@ pub(in crate::nn) use product::{pieces as linear_pieces, times_packed};
 pub use rope::{Rope, rope_half, rope_interleaved};
 pub(in crate::nn) use sampling::WARP_PLANES;
 pub use sampling::{resize_between_edges, warp};
+pub use turning::{means, turned};
 pub(in crate::nn) use unpacked::scratch_bytes as unpacked_scratch_bytes;

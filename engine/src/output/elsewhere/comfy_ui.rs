@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Draft, model_name, number, set, small, whole};
+use super::{Draft, comfy_parts, model_name, number, set, small, whole};
 use crate::{
     output::settings::{Origin, RestoredSettings},
     request::{Enlarger, Hires},
@@ -15,8 +15,10 @@ use crate::{
 const FARTHEST: usize = 24;
 /// How many times as large hires fix makes an image.
 const HIRES: std::ops::RangeInclusive<f32> = 1.01..=4.0;
+/// What is said of passes that are none of those that are taken over.
+pub(super) const FURTHER: &str = "The graph has further passes over the image, which are not restored.";
 
-type Nodes = Map<String, Value>;
+pub(super) type Nodes = Map<String, Value>;
 
 /// Settings of the first pass in a graph.
 pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
@@ -30,21 +32,17 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
         Some(sampler) => {
             let pass = Pass::of(nodes, sampler);
             pass.give(&mut draft);
-            let (hires, others) = second_pass(nodes, &pass, &passes);
-            draft.request.hires = hires;
-            if others {
-                let note = "The graph has further passes over the image, which are not restored.";
-                draft.notes.push(note.to_owned());
-            }
+            let upscaler = second_pass(nodes, &pass, &passes, &mut draft);
+            comfy_parts::read(nodes, &pass, upscaler, &mut draft);
         }
-        None => draft.notes.push("The ComfyUI graph has no sampler that Sluice knows.".to_owned()),
+        None => {
+            draft.notes.push("The ComfyUI graph has no sampler that Sluice knows.".to_owned());
+            comfy_parts::note_on_control_nets(nodes, &mut draft);
+        }
     }
     elsewhere_in(nodes, &mut draft);
     if typed(nodes).any(|(kind, _)| kind == "LoadImage") {
         draft.notes.push("It was made from an input image, which is not included.".to_owned());
-    }
-    if typed(nodes).any(|(kind, _)| kind.contains("ControlNet")) {
-        draft.notes.push("ControlNets took part; that is not restored.".to_owned());
     }
     for (name, weight) in loras(nodes) {
         draft.lora(&name, weight);
@@ -53,7 +51,7 @@ pub(super) fn read(json: &Value) -> Option<RestoredSettings> {
 }
 
 /// A sampler and the nodes that have its settings. Custom samplers keep them in nodes of their own.
-struct Pass<'a> {
+pub(super) struct Pass<'a> {
     nodes: &'a Nodes,
     sampler: &'a Value,
     /// It and its guider, noise, choice of sampler, and schedule.
@@ -75,12 +73,21 @@ impl<'a> Pass<'a> {
     }
 
     /// The nodes that a prompt comes through.
-    fn conditioning(&self, input: &str) -> Vec<&'a Value> {
+    pub(super) fn conditioning(&self, input: &str) -> Vec<&'a Value> {
         let names: &[&str] =
             if input == "negative" { &["negative"] } else { &["positive", "conditioning", "cond1"] };
         let of = |node: &&'a Value| names.iter().find_map(|name| source(self.nodes, node, name));
         let first = self.parts.iter().find_map(of);
         first.map(|first| chain(self.nodes, first, conditions(input)).collect()).unwrap_or_default()
+    }
+
+    /// The nodes that its model comes through.
+    pub(super) fn models(&self) -> impl Iterator<Item = &'a Value> {
+        self.parts.iter().flat_map(move |part| chain(self.nodes, part, &["model", "model1"]))
+    }
+
+    fn model(&self) -> Option<String> {
+        self.models().find_map(|node| model_of(self.nodes, node))
     }
 
     fn denoise(&self) -> Option<f64> {
@@ -95,8 +102,12 @@ impl<'a> Pass<'a> {
         set(&mut draft.request.seed, self.value(&["seed", "noise_seed"]).and_then(whole));
         set(&mut draft.request.steps, self.value(&["steps"]).and_then(small));
         let distilled = positive.iter().find_map(|node| value(nodes, node, "guidance"));
-        let guidance = distilled.or_else(|| self.value(&["cfg", "cfg_conds"]));
-        set(&mut draft.request.guidance, guidance.and_then(number));
+        let scale = self.value(&["cfg", "cfg_conds"]);
+        set(&mut draft.request.guidance, distilled.or(scale).and_then(number));
+        if let (Some(_), Some(scale)) = (distilled, scale.and_then(number)) {
+            // It is then that of a second prediction.
+            draft.request.guiding.true_cfg = scale.max(1.0);
+        }
         if self.denoise().is_some_and(|share| share < 1.0) {
             draft
                 .notes
@@ -108,10 +119,8 @@ impl<'a> Pass<'a> {
         if let Some(name) = self.value(&["scheduler"]).and_then(Value::as_str) {
             draft.schedule(name);
         }
-        let models = || self.parts.iter().flat_map(|part| chain(nodes, part, &["model", "model1"]));
-        let name = models().find_map(|node| model_of(nodes, node));
-        draft.model_name = name.unwrap_or_default();
-        let mut sampling = models().filter(|node| kind(node).contains("Sampling"));
+        draft.model_name = self.model().unwrap_or_default();
+        let mut sampling = self.models().filter(|node| kind(node).contains("Sampling"));
         draft.request.shift = sampling.find_map(|node| shift_of(nodes, node));
         if let Some(sized) = self.latents().into_iter().find_map(|node| size_of(nodes, node)) {
             (draft.request.width, draft.request.height) = (sized.width, sized.height);
@@ -127,39 +136,78 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Hires fix, if another pass is one over the first, and whether there are others.
-fn second_pass(nodes: &Nodes, first: &Pass<'_>, passes: &[&Value]) -> (Option<Hires>, bool) {
+/// Takes over hires fix or a refiner, if another pass is one over the first. Returns the upscaler of hires fix.
+fn second_pass<'a>(
+    nodes: &'a Nodes,
+    first: &Pass<'a>,
+    passes: &[&'a Value],
+    draft: &mut Draft,
+) -> Option<&'a str> {
     let others: Vec<Pass<'_>> = passes
         .iter()
         .filter(|other| !std::ptr::eq(**other, first.sampler))
         .map(|sampler| Pass::of(nodes, sampler))
         .collect();
     // Two experts, and a refiner, take turns without anything in between.
+    let start = |pass: &Pass<'_>| value(nodes, pass.sampler, "start_at_step").and_then(whole);
     let goes_on = |pass: &Pass<'_>| {
-        let start = value(nodes, pass.sampler, "start_at_step").and_then(whole);
         let noise = value(nodes, pass.sampler, "add_noise").and_then(Value::as_str);
-        start.is_some_and(|step| step > 0) || noise == Some("disable")
+        start(pass).is_some_and(|step| step > 0) || noise == Some("disable")
     };
+    let found = others.iter().find_map(|pass| Some((pass, enlarged(nodes, first, pass)?)));
+    if others.iter().filter(|pass| !goes_on(pass)).count() > usize::from(found.is_some()) {
+        draft.notes.push(FURTHER.to_owned());
+    }
+    // The two experts of a model belong together.
+    let is_other = |model: &String| *model != draft.model_name && !model.to_lowercase().contains("noise");
+    if let Some(pass) = others.iter().find(|pass| goes_on(pass))
+        && draft.request.frames == 1
+        && let Some(model) = pass.model().filter(is_other)
+    {
+        let switch = start(pass).map(|step| step as f64 / f64::from(draft.request.steps.max(1)));
+        draft.refiner(&model, switch);
+    }
+    let (pass, Enlarged { scale, upscaler, is_latent }) = found?;
+    let enlarger = match upscaler {
+        Some(name) => draft.enlarger(name),
+        None if is_latent => Enlarger::Latent,
+        None => Enlarger::default(),
+    };
+    let strength = pass.denoise().unwrap_or_default();
+    let steps = pass.value(&["steps"]).and_then(small);
+    draft.request.hires = Some(Hires { scale, strength, steps, enlarger });
+    upscaler
+}
+
+/// How an image is enlarged between two passes.
+struct Enlarged<'a> {
+    scale: f32,
+    upscaler: Option<&'a str>,
+    is_latent: bool,
+}
+
+/// How the image of the first pass is enlarged, if another one is a second pass over it.
+fn enlarged<'a>(nodes: &'a Nodes, first: &Pass<'a>, pass: &Pass<'a>) -> Option<Enlarged<'a>> {
+    let latents = pass.latents();
+    let follows = latents.iter().any(|node| std::ptr::eq(*node, first.sampler));
+    pass.denoise().filter(|share| *share > 0.0 && *share < 1.0 && follows)?;
+    let upscaler = latents.iter().find_map(|node| comfy_parts::upscaler_of(nodes, node));
     let own = first.latents().into_iter().find_map(|node| size_of(nodes, node));
-    let hires = |pass: &Pass<'_>| {
-        let latents = pass.latents();
-        let follows = latents.iter().any(|node| std::ptr::eq(*node, first.sampler));
-        let strength = pass.denoise().filter(|share| *share > 0.0 && *share < 1.0 && follows)?;
-        let between = latents.iter().take_while(|node| !std::ptr::eq(**node, first.sampler));
-        let mut scales = between.filter_map(|node| {
-            let by = value(nodes, node, "scale_by").and_then(number);
-            let to = value(nodes, node, "width").and_then(number);
-            by.or_else(|| Some(to? / own.as_ref()?.width as f32))
-        });
-        let scale = scales.find(|scale| HIRES.contains(scale))?;
-        let is_latent = latents.iter().any(|node| kind(node).starts_with("LatentUpscale"));
-        let enlarger = if is_latent { Enlarger::Latent } else { Enlarger::default() };
-        let steps = pass.value(&["steps"]).and_then(small);
-        Some(Hires { scale, strength, steps, enlarger })
-    };
-    let found = others.iter().find_map(hires);
-    let rest = others.iter().filter(|pass| !goes_on(pass)).count() > usize::from(found.is_some());
-    (found, rest)
+    let factor = upscaler.map_or(Some(1.0), comfy_parts::factor_of);
+    let between = latents.iter().take_while(|node| !std::ptr::eq(**node, first.sampler));
+    let scales = between.filter_map(|node| {
+        let by = value(nodes, node, "scale_by").and_then(number);
+        let to = value(nodes, node, "width").and_then(number);
+        match by {
+            Some(by) => Some(by * factor?),
+            None => Some(to? / own.as_ref()?.width as f32),
+        }
+    });
+    let scales: Vec<f32> = scales.collect();
+    let usual = factor.filter(|_| scales.is_empty());
+    let scale = scales.iter().copied().chain(usual).find(|scale| HIRES.contains(scale))?;
+    let is_latent = latents.iter().any(|node| kind(node).starts_with("LatentUpscale"));
+    Some(Enlarged { scale, upscaler, is_latent })
 }
 
 /// What a graph says without a link to the sampler.
@@ -181,11 +229,11 @@ fn elsewhere_in(nodes: &Nodes, draft: &mut Draft) {
     }
 }
 
-fn kind(node: &Value) -> &str {
+pub(super) fn kind(node: &Value) -> &str {
     node.get("class_type").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn typed(nodes: &Nodes) -> impl Iterator<Item = (&str, &Value)> {
+pub(super) fn typed(nodes: &Nodes) -> impl Iterator<Item = (&str, &Value)> {
     nodes.values().filter_map(|node| Some((node.get("class_type")?.as_str()?, node)))
 }
 
@@ -234,13 +282,17 @@ fn above<'a>(nodes: &'a Nodes, node: &'a Value) -> Vec<&'a Value> {
 }
 
 /// A node, and the nodes that it gets one of some inputs from, and so on.
-fn chain<'a>(nodes: &'a Nodes, first: &'a Value, inputs: &'a [&'a str]) -> impl Iterator<Item = &'a Value> {
+pub(super) fn chain<'a>(
+    nodes: &'a Nodes,
+    first: &'a Value,
+    inputs: &'a [&'a str],
+) -> impl Iterator<Item = &'a Value> {
     let next = move |node: &&'a Value| inputs.iter().find_map(|name| source(nodes, node, name));
     std::iter::successors(Some(first), next).take(FARTHEST)
 }
 
 /// The inputs through which a prompt comes to nodes that change it.
-fn conditions(input: &str) -> &'static [&'static str] {
+pub(super) fn conditions(input: &str) -> &'static [&'static str] {
     match input {
         "negative" => &["negative", "conditioning", "conditioning_1"],
         _ => &["positive", "conditioning", "conditioning_1", "conditioning_to"],
@@ -248,7 +300,7 @@ fn conditions(input: &str) -> &'static [&'static str] {
 }
 
 /// The text of the first node that has one.
-fn text_of(nodes: &Nodes, conditioning: &[&Value]) -> Option<String> {
+pub(super) fn text_of(nodes: &Nodes, conditioning: &[&Value]) -> Option<String> {
     // What is placed in a part of the image is no prompt.
     let whole = conditioning.iter().filter(|node| !kind(node).starts_with("GLIGEN"));
     let mut texts = whole.filter_map(|node| {
@@ -315,13 +367,13 @@ fn loras_of(nodes: &Nodes, node: &Value) -> Vec<(String, Option<f32>)> {
 }
 
 /// The node that an input comes from.
-fn source<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value> {
+pub(super) fn source<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value> {
     let link = node.get("inputs")?.get(input)?.as_array()?;
     nodes.get(link.first()?.as_str()?)
 }
 
 /// The value of an input; one that is linked is looked up in a node that only holds a value.
-fn value<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value> {
+pub(super) fn value<'a>(nodes: &'a Nodes, node: &'a Value, input: &str) -> Option<&'a Value> {
     let own = node.get("inputs")?.get(input)?;
     if !own.is_array() {
         return Some(own);

@@ -7,9 +7,22 @@ use super::comfy_ui;
 use crate::output::settings::RestoredSettings;
 
 /// The widgets of the nodes that settings are read from, in the order of their values. `_` is a widget of the screen only.
-const WIDGETS: [(&str, &[&str]); 29] = [
+const WIDGETS: [(&str, &[&str]); 46] = [
     ("KSampler", &["seed", "_", "steps", "cfg", "sampler_name", "scheduler", "denoise"]),
-    ("KSamplerAdvanced", &["add_noise", "noise_seed", "_", "steps", "cfg", "sampler_name", "scheduler"]),
+    (
+        "KSamplerAdvanced",
+        &[
+            "add_noise",
+            "noise_seed",
+            "_",
+            "steps",
+            "cfg",
+            "sampler_name",
+            "scheduler",
+            "start_at_step",
+            "end_at_step",
+        ],
+    ),
     ("SamplerCustom", &["add_noise", "noise_seed", "_", "cfg"]),
     ("RandomNoise", &["noise_seed", "_"]),
     ("BasicScheduler", &["scheduler", "steps", "denoise"]),
@@ -37,6 +50,23 @@ const WIDGETS: [(&str, &[&str]); 29] = [
     ("PrimitiveString", &["value"]),
     ("PrimitiveStringMultiline", &["value"]),
     ("LoadImage", &["image"]),
+    ("ControlNetLoader", &["control_net_name"]),
+    ("DiffControlNetLoader", &["control_net_name"]),
+    ("SetUnionControlNetType", &["type"]),
+    ("ControlNetApply", &["strength"]),
+    ("ControlNetApplyAdvanced", &["strength", "start_percent", "end_percent"]),
+    ("ControlNetApplySD3", &["strength", "start_percent", "end_percent"]),
+    ("AIO_Preprocessor", &["preprocessor"]),
+    ("IPAdapterModelLoader", &["ipadapter_file"]),
+    ("IPAdapter", &["weight", "start_at", "end_at"]),
+    ("IPAdapterAdvanced", &["weight", "weight_type", "combine_embeds", "start_at", "end_at"]),
+    ("UpscaleModelLoader", &["model_name"]),
+    ("LatentUpscale", &["upscale_method", "width", "height"]),
+    ("LatentUpscaleBy", &["upscale_method", "scale_by"]),
+    ("ImageScale", &["upscale_method", "width", "height"]),
+    ("ImageScaleBy", &["upscale_method", "scale_by"]),
+    ("CLIPSetLastLayer", &["stop_at_clip_layer"]),
+    ("RescaleCFG", &["multiplier"]),
 ];
 
 /// Settings of a workflow.

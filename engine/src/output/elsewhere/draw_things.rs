@@ -2,8 +2,18 @@
 
 use serde_json::Value;
 
-use super::{Draft, model_name, number, set, small, whole};
-use crate::output::settings::{Origin, RestoredSettings};
+use super::{
+    Draft, fraction, model_name, number,
+    parts::{self, Part},
+    says, set, signed, small, whole,
+};
+use crate::{
+    output::settings::{Origin, RestoredSettings},
+    request::{Enlarger, Hires},
+};
+
+/// Settings that are not possible here.
+const OTHERS: [&str; 5] = ["faceRestoration", "sharpness", "teaCache", "cfgZeroStar", "zeroNegativePrompt"];
 
 /// Whether JSON has the fields that only this program uses together.
 pub(super) fn is_settings(json: &Value) -> bool {
@@ -48,14 +58,44 @@ pub(super) fn read(json: &Value) -> RestoredSettings {
     if number(field("strength")).is_some_and(|strength| strength < 1.0) {
         draft.notes.push("It was made from an input image, which is not included.".to_owned());
     }
-    if second("controls").as_array().is_some_and(|list| !list.is_empty()) {
-        draft.notes.push("Controls took part; they are not restored.".to_owned());
+    for control in second("controls").as_array().into_iter().flatten() {
+        let value = |name: &str| control.get(name).unwrap_or(&Value::Null);
+        let name = without_suffix(value("file").as_str().unwrap_or_default());
+        let part = Part {
+            name: &name,
+            weight: signed(value("weight")),
+            start: fraction(value("guidanceStart")),
+            end: fraction(value("guidanceEnd")),
+            ..Part::default()
+        };
+        parts::by_name(&mut draft.request, &mut draft.notes, &part);
+        if let Some(mode) = value("controlImportance").as_str().filter(|mode| *mode != "balanced") {
+            draft.leave_out(&[format!("{name} {mode}")]);
+        }
     }
-    let refiner = second("refinerModel").as_str().unwrap_or_default();
-    if !refiner.is_empty() {
-        draft.notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
+    let refiner = without_suffix(second("refinerModel").as_str().unwrap_or_default());
+    draft.refiner(&refiner, fraction(second("refinerStart")));
+    second_pass(field("v2"), &mut draft);
+    if let Some(upscaler) = second("upscaler").as_str().filter(|upscaler| !upscaler.is_empty()) {
+        draft.enlarged_by(&without_suffix(upscaler));
     }
+    let others = OTHERS.into_iter().filter(|name| says(second(name)));
+    draft.leave_out(&others.collect::<Vec<_>>());
     draft.finish(Origin::DrawThings)
+}
+
+/// Its fix for high resolutions, from a size of its own to that of the image.
+fn second_pass(settings: &Value, draft: &mut Draft) {
+    let field = |name: &str| settings.get(name).unwrap_or(&Value::Null);
+    let side = |name: &str| small(field(name)).filter(|side| *side > 0);
+    let first = side("hiresFixWidth").zip(side("hiresFixHeight"));
+    let (true, Some((width, height))) = (says(field("hiresFix")), first) else { return };
+    let whole = (draft.request.width, draft.request.height);
+    let scale = (whole.0 as f32 / width as f32).max(whole.1 as f32 / height as f32);
+    let strength = fraction(field("hiresFixStrength")).unwrap_or(0.7);
+    if draft.hires(Hires { scale, strength, steps: None, enlarger: Enlarger::Latent }) {
+        (draft.request.width, draft.request.height) = (width, height);
+    }
 }
 
 /// Without the endings of its converted files.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Draft, model_name, number, set, small, whole};
+use super::{Draft, fraction, model_name, number, says, set, signed, small, whole};
 use crate::output::settings::{Origin, RestoredSettings};
 
 /// Whether JSON has the fields that only this program uses together.
@@ -49,18 +49,13 @@ pub(super) fn read(json: &Value) -> RestoredSettings {
             }
         }
     }
-    let refiner = text("refiner_model");
-    if !matches!(refiner.as_str(), "" | "None") {
-        draft.notes.push(format!("The refiner “{refiner}” took the last steps; it is not restored."));
-    }
+    draft.refiner(&text("refiner_model"), fraction(field("refiner_switch")));
     if number(field("sharpness")).is_some_and(|sharpness| sharpness > 0.0) {
         draft.notes.push("Fooocus's sharpness and ADM guidance are not available.".to_owned());
     }
+    let others = ["freeu", "adaptive_cfg"].into_iter().filter(|name| says(field(name)));
+    draft.leave_out(&others.collect::<Vec<_>>());
     draft.finish(Origin::Fooocus)
-}
-
-fn signed(value: &Value) -> Option<f32> {
-    value.as_f64().map(|number| number as f32)
 }
 
 /// A list of prompts as one.

@@ -1,21 +1,26 @@
 //! Settings that other programs write, as far as they mean something here: ComfyUI's graph, the JSON of SwarmUI, Wan2GP,
 //! Fooocus, InvokeAI, NovelAI and Draw Things, and InvokeAI's command line. A1111's text is in a module of its own.
 
+mod comfy_parts;
 mod comfy_ui;
 mod comfy_workflow;
 mod draw_things;
 mod fooocus;
 mod invoke_ai;
+mod invoke_layers;
+pub(super) mod maps;
 pub(super) mod names;
 mod novel_ai;
+pub(super) mod parts;
 mod swarm_ui;
 mod wan2gp;
 
 use serde_json::Value;
 
 use super::settings::{Origin, RestoredSettings, Settings};
-use crate::request::{LARGEST_CLIP_SKIP, Request};
+use crate::request::{Enlarger, Hires, LARGEST_CLIP_SKIP, Request, SCALES};
 use draw_things::user_comment;
+use parts::Part;
 
 /// Deepest nesting of values that are followed.
 const DEEPEST: usize = 8;
@@ -144,6 +149,60 @@ impl Draft {
         }
     }
 
+    /// A ControlNet that waits for its image.
+    fn control_net(&mut self, part: &Part<'_>) {
+        parts::control_net(&mut self.request, &mut self.notes, part);
+    }
+
+    /// An IP-Adapter that waits for its images.
+    fn image_prompt(&mut self, part: &Part<'_>) {
+        parts::image_prompt(&mut self.request, &mut self.notes, part);
+    }
+
+    /// The model of the last steps, and the share of the steps after which it begins.
+    fn refiner(&mut self, name: &str, switch: Option<f64>) {
+        parts::refiner(&mut self.request, &mut self.notes, name, switch);
+    }
+
+    /// Hires fix from the size of the request. Returns whether the scale is possible.
+    fn hires(&mut self, hires: Hires) -> bool {
+        let scale = hires.scale;
+        if !SCALES.contains(&scale) {
+            self.notes.push(format!(
+                "It was enlarged {scale} times and denoised again, which is not possible here."
+            ));
+            return false;
+        }
+        let is_strength = hires.strength > 0.0 && hires.strength <= 1.0;
+        if !is_strength {
+            self.notes.push(parts::misread("Hires fix", hires.strength));
+        }
+        let strength = if is_strength { hires.strength } else { Hires::default().strength };
+        self.request.hires = Some(Hires { strength, ..hires });
+        true
+    }
+
+    /// What enlarges between the passes of hires fix, by its name.
+    fn enlarger(&mut self, name: &str) -> Enlarger {
+        parts::enlarger(name).unwrap_or_else(|| {
+            self.notes
+                .push(format!("The upscaler “{name}” is not restored; the one of Sluice is used instead."));
+            Enlarger::default()
+        })
+    }
+
+    /// What enlarged the image after everything else.
+    fn enlarged_by(&mut self, name: &str) {
+        self.notes.push(format!("The image was enlarged afterwards with “{name}”; that is not restored."));
+    }
+
+    /// Settings that are not taken over, by their names in the file.
+    fn leave_out(&mut self, names: &[impl AsRef<str>]) {
+        if !names.is_empty() {
+            self.notes.push(parts::left_out(names));
+        }
+    }
+
     fn finish(mut self, origin: Origin) -> RestoredSettings {
         // Named in the prompt, they are looked for next to the model.
         for (name, weight) in &self.loras {
@@ -156,6 +215,7 @@ impl Draft {
             self.notes
                 .push("The prompt names a LoRA, which Sluice looks for by the name of its file.".to_owned());
         }
+        self.notes.extend(parts::missing_images(&self.request));
         let mut settings = Settings::new(&self.request, &self.model_name, "", 0);
         settings.sluice_version.clear();
         RestoredSettings { settings, origin, notes: self.notes }
@@ -187,6 +247,37 @@ fn number(value: &Value) -> Option<f32> {
         _ => return None,
     };
     (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+/// A number, which may be below 0.
+fn signed(value: &Value) -> Option<f32> {
+    match value {
+        Value::Number(number) => number.as_f64().map(|number| number as f32),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// A fraction of the steps, or another finite number of at least 0, as exact as it is written.
+fn fraction(value: &Value) -> Option<f64> {
+    let number = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+/// Whether JSON says something: that a setting is on, or what it is.
+fn says(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(is_on) => *is_on,
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::String(text) => !matches!(text.trim(), "" | "None" | "none" | "false"),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
 }
 
 fn set<T>(place: &mut T, value: Option<T>) {

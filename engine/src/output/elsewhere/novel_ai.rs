@@ -2,8 +2,19 @@
 
 use serde_json::Value;
 
-use super::{Draft, number, set, small, whole};
+use super::{Draft, number, says, set, small, whole};
 use crate::output::settings::{Origin, RestoredSettings};
+
+/// Settings that are not possible here.
+const OTHERS: [&str; 7] = [
+    "sm",
+    "sm_dyn",
+    "dynamic_thresholding",
+    "skip_cfg_above_sigma",
+    "controlnet_model",
+    "reference_strength_multiple",
+    "director_reference_strengths",
+];
 
 /// Whether JSON has the fields that only this program uses together.
 pub(super) fn is_settings(json: &Value) -> bool {
@@ -46,6 +57,8 @@ pub(super) fn read(json: &Value, source: &str) -> RestoredSettings {
     {
         draft.notes.push("It was made from an input image, which is not included.".to_owned());
     }
+    let others = OTHERS.into_iter().filter(|name| says(field(name)));
+    draft.leave_out(&others.collect::<Vec<_>>());
     draft.finish(Origin::NovelAi)
 }
 

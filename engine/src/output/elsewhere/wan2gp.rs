@@ -30,6 +30,7 @@ pub(super) fn read(json: &Value) -> RestoredSettings {
     set(&mut request.steps, small(field("num_inference_steps")));
     set(&mut request.guidance, number(field("guidance_scale")));
     set(&mut request.seed, whole(field("seed")));
+    request.shift = number(field("flow_shift")).filter(|shift| *shift > 0.0);
     if let Some(solver) = field("sample_solver").as_str().filter(|solver| !solver.is_empty()) {
         let name = if solver == "unipc" { "uni_pc" } else { solver };
         draft.sampler(name);

@@ -132,7 +132,7 @@ impl Sheet {
         let mut number = 1_u32;
         loop {
             let path = folder.join(format!("{date}-grid-{number:04}.{extension}"));
-            match clip_file::write(&path, composed, settings, Codec::H264, Existing::Keep) {
+            match clip_file::write(&path, composed, settings, Codec::H264.into(), Existing::Keep) {
                 Err(OutputError::Exists { .. }) => number += 1,
                 result => return result.map(|()| path),
             }

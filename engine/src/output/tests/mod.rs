@@ -6,6 +6,7 @@ mod files;
 mod parameters;
 mod places;
 mod programs;
+mod steering;
 
 use std::path::PathBuf;
 

@@ -8,8 +8,8 @@ use super::{any_request, settings};
 use crate::{
     output::{Origin, Settings, a1111},
     request::{
-        AdapterUse, Control, Hires, ModelSource, Preprocessor, Regions, Request, Sampler, Schedule,
-        SourceImage, SourceMask,
+        AdapterUse, Control, ControlNet, Enlarger, Fit, Hires, ModelSource, Preprocessor, Refiner, Regions,
+        Request, Sampler, Schedule, SourceImage, SourceMask, Variation,
     },
 };
 
@@ -53,15 +53,57 @@ fn a_picture_of_forge_is_understood() {
 fn what_cannot_be_taken_over_is_listed() {
     let read = a1111::parse(
         "a fox\nSteps: 20, Sampler: Euler, CFG scale: 7, Seed: 3, Size: 512x512, Model hash: 1f0c, Model: a, \
-         ADetailer model: face_yolov8n.pt, ADetailer confidence: 0.3, Mask blur: 4, Version: v1.10.1",
+         ADetailer model: mediapipe_face_full, Mask blur: 4, ADetailer sampler 2nd: Euler a, \
+         Hires Module 1: ae, ControlNet 0: nothing, Token merging ratio: 0.5, Version: v1.10.1",
     );
     assert_eq!(
         read.notes,
         [
-            "The detailer “face_yolov8n.pt” is not restored; choose its detector again.",
-            "Not taken over: Mask blur."
+            "The detailer “mediapipe_face_full” is not restored; choose its detector again.",
+            "Not taken over: Mask blur, Token merging ratio, Hires Module 1, ADetailer sampler 2nd, ControlNet 0."
         ]
     );
+}
+
+#[test]
+fn everything_that_acted_on_an_image_is_taken_over() {
+    let read = a1111::parse(
+        "a fox\nSteps: 20, Sampler: Euler, CFG scale: 3, Distilled CFG Scale: 3.5, Seed: 3, Size: 512x512, \
+         Model hash: 1f0c, Model: a, Denoising strength: 0.4, Variation seed: 8, Variation seed strength: 0.2, \
+         ADetailer model: face_yolov8n.pt, ADetailer prompt: \"a smile, teeth\", ADetailer confidence: 0.5, \
+         Hires upscale: 2, Hires steps: 9, Hires upscaler: 4x-UltraSharp, Skip Early CFG: 0.1, \
+         Refiner: sd_xl_refiner_1.0 [7440042bbd], Refiner switch at: 0.7, ControlNet 0: \"Module: \
+         depth_anything_v2, Model: control_v11f1p_sd15_depth [cfd03158], Weight: 0.8, Resize Mode: Just Resize, \
+         Guidance Start: 0.0, Guidance End: 0.6\", Version: v1.10.1",
+    );
+    let request = &read.settings.request;
+    let upscaler = Enlarger::Upscaler(ModelSource::Path("4x-UltraSharp".into()));
+    assert_eq!(
+        request.hires,
+        Some(Hires { strength: 0.4, steps: Some(9), enlarger: upscaler, ..Hires::default() })
+    );
+    assert_eq!(request.variation, Some(Variation { seed: 8, strength: 0.2 }));
+    assert_eq!((request.guidance, request.guiding.true_cfg, request.guiding.interval.start), (3.5, 3.0, 0.1));
+    let [detailer] = &request.detailers[..] else { panic!("{:?}", request.detailers) };
+    assert_eq!((detailer.prompt.as_str(), detailer.confidence), ("a smile, teeth", 0.5));
+    let refiner = Refiner { path: "sd_xl_refiner_1.0.safetensors".into(), switch: 0.7 };
+    assert_eq!(request.refiner, Some(refiner));
+    let net = ControlNet {
+        model: "control_v11f1p_sd15_depth".into(),
+        preprocessor: Preprocessor::Depth,
+        weight: 0.8,
+        end: 0.6,
+        fit: Fit::Stretch,
+        ..ControlNet::default()
+    };
+    assert_eq!(request.control_nets, [net]);
+    assert_eq!(read.notes, ["The images of ControlNets are not in the file; choose them again."]);
+    let again = a1111::write(&read.settings);
+    for words in
+        ["Hires upscaler: 4x-UltraSharp", "ADetailer model: face_yolov8n", "Refiner: sd_xl_refiner_1.0,"]
+    {
+        assert!(again.contains(words), "{words} is not in {again}");
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 use super::{DAY, image, pixels, settings};
 use crate::output::{
-    Codec, Image, Media, NamedOutput, Output, OutputError, StillFormat, fallback_folder, read_settings,
-    write_png,
+    Codec, Encoding, Image, Media, NamedOutput, Output, OutputError, StillFormat, fallback_folder,
+    read_settings, write_png,
 };
 
 fn names(folder: &Path) -> Vec<String> {
@@ -68,6 +68,20 @@ fn format_and_names_are_as_chosen_and_settings_come_back() {
         let path = output.save(0, &image(8, 8), &written, Codec::H264, DAY).unwrap();
         assert_eq!(path, folder.path().join(expected));
         assert_eq!(read_settings(&path).unwrap().settings, written);
+    }
+}
+
+#[test]
+fn a_lower_quality_makes_smaller_files() {
+    let folder = TempDir::new().unwrap();
+    for extension in ["jpg", "webp"] {
+        let size = |quality: u8| {
+            let output = Output::File(folder.path().join(format!("{quality}.{extension}")));
+            let encoding = Encoding { codec: Codec::H264, quality };
+            let path = output.save(0, &image(64, 64), &settings("x", ""), encoding, DAY).unwrap();
+            fs::metadata(path).unwrap().len()
+        };
+        assert!(size(20) < size(95), "{extension}");
     }
 }
 

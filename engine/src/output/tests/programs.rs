@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::{
     output::{Origin, OutputError, RestoredSettings, read_settings},
-    request::{Enlarger, Hires, Sampler, Schedule},
+    request::{Enlarger, Hires, Refiner, Sampler, Schedule},
 };
 
 /// A PNG file with these texts, as `tEXt` or, if they are not Latin-1, as `iTXt`.
@@ -27,7 +27,7 @@ fn png(path: &Path, texts: &[(&str, &str)], color: ColorType, side: u32, pixels:
     encoder.write_header().unwrap().write_image_data(pixels).unwrap();
 }
 
-fn read_png(texts: &[(&str, &str)]) -> Result<RestoredSettings, OutputError> {
+pub(super) fn read_png(texts: &[(&str, &str)]) -> Result<RestoredSettings, OutputError> {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("a.png");
     png(&path, texts, ColorType::Rgb, 4, &[9; 48]);
@@ -88,7 +88,7 @@ fn unicode(text: &str) -> Vec<u8> {
     b"UNICODE\0".iter().copied().chain(text.encode_utf16().flat_map(u16::to_be_bytes)).collect()
 }
 
-fn assert_boat(restored: &RestoredSettings, origin: Origin) {
+pub(super) fn assert_boat(restored: &RestoredSettings, origin: Origin) {
     let request = &restored.settings.request;
     assert_eq!(restored.origin, origin);
     assert!(request.prompt.starts_with("a boat"), "{}", request.prompt);
@@ -212,6 +212,7 @@ fn all_three_formats_of_invoke_ai_are_read() {
     assert_eq!(request.prompt, "a boat <lora:ink:0.75>");
     assert_eq!((request.sampler, request.schedule), (Sampler::Dpmpp2mSde, Schedule::Karras));
     assert_eq!((restored.settings.model_name.as_str(), request.clip_skip), ("Juggernaut XL", 2));
+    assert_eq!(request.control_nets[0].model, Path::new("canny"));
     assert!(restored.notes.iter().any(|note| note.contains("ControlNets")), "{:?}", restored.notes);
 
     // Version 3 named models otherwise.
@@ -338,7 +339,7 @@ fn stable_diffusion_cpp_is_read() {
 }
 
 /// A graph of an SDXL image with two LoRAs, one of them in a node for many.
-fn graph() -> Value {
+pub(super) fn graph() -> Value {
     json!({
         "3": {"class_type": "KSampler", "inputs": {"seed": 42, "steps": 28, "cfg": 5.5, "sampler_name": "dpmpp_2m",
             "scheduler": "karras", "denoise": 1, "model": ["11", 0], "positive": ["6", 0], "negative": ["7", 0],
@@ -436,8 +437,11 @@ fn the_first_pass_of_a_graph_counts_and_a_second_one_is_hires_fix() {
     let twice = enlarged(json!({"scale_by": 2, "samples": ["3", 0]}));
     assert_eq!(read(graph_with(twice, json!({"denoise": 1}))), (None, vec![further, lora.clone()]));
     // A refiner goes on where the base model ends.
-    let refiner = json!({"start_at_step": 20, "add_noise": "disable", "latent_image": ["3", 0]});
-    assert_eq!(read(graph_with(json!({}), refiner)), (None, vec![lora]));
+    let refiner = json!({"start_at_step": 21, "add_noise": "disable", "latent_image": ["3", 0]});
+    let graph = graph_with(json!({}), refiner);
+    assert_eq!(read(graph.clone()), (None, vec![lora]));
+    let refiner = read_png(&[("prompt", &graph.to_string())]).unwrap().settings.request.refiner;
+    assert_eq!(refiner, Some(Refiner { path: "refiner".into(), switch: 0.75 }));
 }
 
 #[test]

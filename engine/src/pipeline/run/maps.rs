@@ -1,4 +1,6 @@
-//! Makes maps of images.
+//! Makes maps of images and of the frames of clips.
+
+use std::time::Instant;
 
 use candle_core::{DType, Device, Tensor};
 
@@ -7,23 +9,22 @@ use crate::{
     aids::MapEstimator,
     hardware::unmetered,
     models::Used,
-    output::{Image, Media},
-    request::Control,
+    output::{Clip, Image, Media},
+    request::{Control, MapOf},
     residency::{Blocks, RunError},
-    source::{control_image, read, resized},
+    source::{GivenMedia, control_image, read, resized},
 };
 
 impl Run<'_> {
-    /// Makes the map of the image that the request names, or those of the ControlNets and of the control clip that follow this
+    /// Makes the maps of what the request names, or those of the ControlNets and of the control clip that follow this
     /// kind, which are kept for them.
     pub(super) fn make_maps(
         &self,
         stage: usize,
         estimator: &Used<dyn MapEstimator>,
     ) -> Result<Vec<Media>, PipelineError> {
-        if let Some(wanted) = &self.request.map_of {
-            let image = unmetered(|| read(&wanted.image))?;
-            return Ok(vec![Media::Image(self.make_map(stage, estimator, &image)?)]);
+        if let (Some(wanted), Some(given)) = (&self.request.map_of, &self.resolved.changed) {
+            return Ok(vec![self.map_given(stage, estimator, (wanted, given))?]);
         }
         let size = [self.request.width, self.request.height];
         for followers in self.request.followers_of(estimator.network.kind()) {
@@ -39,6 +40,30 @@ impl Run<'_> {
         }
         self.map_control(stage, estimator)?;
         Ok(Vec::new())
+    }
+
+    /// Makes the map of an image, or the clip of the maps of a clip's frames, with its sound.
+    fn map_given(
+        &self,
+        stage: usize,
+        estimator: &Used<dyn MapEstimator>,
+        (wanted, given): (&MapOf, &GivenMedia),
+    ) -> Result<Media, PipelineError> {
+        if given.clip.is_none() {
+            let image = unmetered(|| read(&wanted.image))?;
+            return Ok(Media::Image(self.make_map(stage, estimator, &image)?));
+        }
+        let originals = unmetered(|| given.read(&wanted.image))?;
+        let sound = unmetered(|| given.sound(&wanted.image))?;
+        let count = originals.len() as u32;
+        let mut frames = Vec::with_capacity(originals.len());
+        let mut since = Instant::now();
+        for (done, original) in (1..).zip(originals) {
+            frames.push(self.make_map(stage, estimator, &original)?);
+            self.observer.borrow_mut().step(done, count, since.elapsed().as_secs_f64());
+            since = Instant::now();
+        }
+        Ok(Media::Clip(Clip { frames, rate: self.request.frame_rate, sound }))
     }
 
     /// Makes the maps of the frames of the control clip, if it follows this kind.

@@ -12,6 +12,7 @@ mod encode;
 mod hires;
 mod image_prompts;
 mod interpolate;
+mod learn;
 mod maps;
 mod noise;
 mod preview;
@@ -411,7 +412,11 @@ impl Run<'_> {
         work: impl FnOnce() -> Result<T, PipelineError>,
     ) -> Result<T, PipelineError> {
         let begun = self.begin(number)?;
+        let watched = self.watch(number);
         let result = work()?;
+        if let Some(watched) = watched {
+            self.learn(&begun, watched);
+        }
         self.finish(&begun);
         Ok(result)
     }

@@ -5,34 +5,19 @@ use std::str::FromStr;
 use super::{
     GridError, GridSetting,
     added::{self, Weighed, name_of},
-    values,
+    applied::{self, Varied},
+    parsed::{Value, parsed},
 };
-use crate::request::{
-    ComputeDtype, ControlNet, ImagePrompt, ModelSource, Request, Sampler, Schedule, Style, Variation,
-};
+use crate::request::{ComputeDtype, Enlarger, ModelSource, Request, Style};
 
 /// A setting and its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     setting: GridSetting,
-    /// The LoRA, if it is named.
-    lora: Option<String>,
+    /// The name of one of several, such as a LoRA, if only that varies.
+    of: Option<String>,
     written: String,
     values: Vec<Value>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Value {
-    Number(f64),
-    Sampler(Sampler),
-    Schedule(Schedule),
-    Words(String),
-    Size([u32; 2]),
-    Model(ModelSource),
-    /// A LoRA or a style that is added; `None` adds nothing.
-    Added(Option<String>),
-    /// `None` is chosen for the model and the device.
-    Precision(Option<ComputeDtype>),
 }
 
 /// What an axis needs to know to be applied, besides the request.
@@ -46,17 +31,23 @@ pub(super) struct Surroundings<'a> {
 impl FromStr for Axis {
     type Err = GridError;
 
-    /// Reads `steps: 10, 20`; `lora NAME: 0.5, 1` names a LoRA.
+    /// Reads `steps: 10, 20`; `lora NAME: 0.5, 1` names one of several.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, values) =
             text.split_once(':').ok_or_else(|| GridError::NoSetting(text.trim().to_owned()))?;
-        if let Some(setting) = GridSetting::ALL.into_iter().find(|setting| setting.has_name(name)) {
+        if let Some(setting) = GridSetting::named(name) {
             return Self::new(setting, values);
         }
-        match name.trim().split_once(char::is_whitespace) {
-            Some((kind, lora)) if GridSetting::Lora.has_name(kind) => Self::of_lora(lora, values),
-            _ => Err(GridError::Unknown {
-                name: name.trim().to_owned(),
+        let name = name.trim();
+        let of_one = name.match_indices(char::is_whitespace).find_map(|(place, _)| {
+            let (setting, of) = name.split_at(place);
+            let setting = GridSetting::named(setting).filter(|setting| setting.has_names())?;
+            Some((setting, of))
+        });
+        match of_one {
+            Some((setting, of)) => Self::of_one(setting, of, values),
+            None => Err(GridError::Unknown {
+                name: name.to_owned(),
                 all: GridSetting::ALL.map(GridSetting::name).to_vec(),
             }),
         }
@@ -77,15 +68,22 @@ impl Axis {
             let wanted = "write the words to replace, and then the words that replace them".to_owned();
             return Err(GridError::Value { setting: setting.title(), value: text.trim().to_owned(), wanted });
         }
-        Ok(Self { setting, lora: None, written: text.trim().to_owned(), values })
+        Ok(Self { setting, of: None, written: text.trim().to_owned(), values })
     }
 
-    /// The weights of the LoRA with this name.
+    /// The same, where the name of one of several may be written before a colon: `ink: 0.5, 1`.
     ///
     /// # Errors
     /// As [`Axis::new`].
-    pub fn of_lora(name: &str, text: &str) -> Result<Self, GridError> {
-        Ok(Self { lora: Some(name.trim().to_owned()), ..Self::new(GridSetting::Lora, text)? })
+    pub fn typed(setting: GridSetting, text: &str) -> Result<Self, GridError> {
+        match text.split_once(':').filter(|_| setting.has_names()) {
+            Some((name, values)) => Self::of_one(setting, name, values),
+            None => Self::new(setting, text),
+        }
+    }
+
+    fn of_one(setting: GridSetting, name: &str, text: &str) -> Result<Self, GridError> {
+        Ok(Self { of: Some(name.trim().to_owned()), ..Self::new(setting, text)? })
     }
 
     /// The number of values.
@@ -108,42 +106,51 @@ impl Axis {
 
     /// Whether two axes would overwrite each other's values. Several LoRAs and several words may vary.
     pub(super) fn varies_the_same(&self, other: &Self) -> bool {
-        let is_side = |setting| matches!(setting, GridSetting::Width | GridSetting::Height);
+        use GridSetting::{Height, HiresStrength, Size, Strength, Width};
         match (self.setting, other.setting) {
             (GridSetting::Prompt, GridSetting::Prompt) => self.values.first() == other.values.first(),
-            (GridSetting::Lora, GridSetting::Lora) => {
-                self.lora.is_none() || other.lora.is_none() || self.lora == other.lora
+            // Without an input, the denoising strength is that of hires fix, which takes no input.
+            (Size, Width | Height)
+            | (Width | Height, Size)
+            | (Strength, HiresStrength)
+            | (HiresStrength, Strength) => true,
+            (one, another) => {
+                let is_of_both = self.of.is_none() || other.of.is_none() || self.of == other.of;
+                one == another && is_of_both
             }
-            (GridSetting::Size, side) | (side, GridSetting::Size) if is_side(side) => true,
-            (one, another) => one == another,
         }
     }
 
     /// As it is read by [`Axis::from_str`].
     pub(super) fn written(&self) -> String {
-        match &self.lora {
-            Some(lora) => format!("lora {lora}: {}", self.written),
+        match &self.of {
+            Some(of) => format!("{} {of}: {}", self.setting.name(), self.written),
             None => format!("{}: {}", self.setting.name(), self.written),
         }
     }
 
     pub(super) fn labels(&self) -> Vec<String> {
+        let title = match &self.of {
+            Some(lora) if self.setting == GridSetting::Lora => lora.clone(),
+            Some(of) => format!("{} ({of})", self.setting.title()),
+            None => self.setting.title().to_owned(),
+        };
         let words = |value: &Value| match value {
-            Value::Number(number) => match &self.lora {
-                Some(lora) => format!("{lora}: {number}"),
-                None => format!("{}: {number}", self.setting.title()),
-            },
+            Value::Number(number) => format!("{title}: {number}"),
             Value::Sampler(sampler) => sampler.title().to_owned(),
             Value::Schedule(schedule) => schedule.title().to_owned(),
             Value::Words(words) => words.clone(),
             Value::Added(Some(name)) => name_of(name),
-            Value::Added(None) => format!("{}: none", self.setting.title()),
-            Value::Precision(dtype) => {
-                format!("{}: {}", self.setting.title(), dtype.map_or("auto", ComputeDtype::name))
-            }
+            Value::Added(None) => format!("{title}: none"),
+            Value::Precision(dtype) => format!("{title}: {}", dtype.map_or("auto", ComputeDtype::name)),
+            Value::Preprocessor(preprocessor) => format!("{title}: {}", preprocessor.name()),
+            Value::Fit(fit) => format!("{title}: {}", fit.name()),
             Value::Size([width, height]) => format!("{width} × {height}"),
-            Value::Model(ModelSource::Path(path)) => added::model_name(path),
+            Value::Image(path) => added::stem(path),
+            Value::Model(ModelSource::Path(path))
+            | Value::Enlarger(Enlarger::Upscaler(ModelSource::Path(path))) => added::model_name(path),
             Value::Model(model) => model.to_string(),
+            Value::Enlarger(enlarger) => format!("{title}: {enlarger}"),
         };
         self.values.iter().map(words).collect()
     }
@@ -155,11 +162,16 @@ impl Axis {
         mut request: Request,
         around: &Surroundings<'_>,
     ) -> Result<Request, GridError> {
+        let varied = Varied { setting: self.setting, of: self.of.as_deref() };
         match (&self.values[value], self.setting) {
             (Value::Number(weight), GridSetting::Lora) => {
-                added::weigh(&mut request, self.lora.as_deref(), around.weighed, *weight as f32)?;
+                added::weigh(&mut request, self.of.as_deref(), around.weighed, *weight as f32)?;
             }
-            (Value::Number(number), setting) => self.set_number(&mut request, setting, *number)?,
+            (Value::Number(number), _) => varied.number(&mut request, *number)?,
+            (Value::Enlarger(enlarger), _) => varied.enlarger(&mut request, enlarger.clone())?,
+            (Value::Preprocessor(preprocessor), _) => varied.preprocessor(&mut request, *preprocessor)?,
+            (Value::Fit(fit), _) => varied.fit(&mut request, *fit)?,
+            (Value::Image(path), _) => applied::image(&mut request, path),
             (Value::Added(name), GridSetting::Style) => {
                 added::style(&mut request, name.as_deref(), &self.added(), around.styles)?;
             }
@@ -201,149 +213,4 @@ impl Axis {
             _ => None,
         }
     }
-
-    fn set_number(&self, request: &mut Request, setting: GridSetting, number: f64) -> Result<(), GridError> {
-        match setting {
-            GridSetting::Seed => request.seed = number as u64,
-            GridSetting::Steps => request.steps = number as u32,
-            GridSetting::Guidance => request.guidance = number as f32,
-            GridSetting::TrueCfg => request.guiding.true_cfg = number as f32,
-            GridSetting::Shift => request.shift = Some(number as f32),
-            GridSetting::ClipSkip => request.clip_skip = number as u32,
-            GridSetting::Width => request.width = number as u32,
-            GridSetting::Height => request.height = number as u32,
-            GridSetting::Variation => {
-                let seed = request.variation.map_or(request.seed.wrapping_add(1), |variation| variation.seed);
-                request.variation = Some(Variation { seed, strength: number as f32 });
-            }
-            GridSetting::Strength => match (&mut request.source, &mut request.clip, &mut request.hires) {
-                (Some(source), ..) => source.strength = number,
-                (None, Some(clip), _) => clip.strength = number,
-                (None, None, Some(hires)) => hires.strength = number,
-                (None, None, None) => return Err(GridError::NoInput),
-            },
-            GridSetting::Frames => request.frames = number as u32,
-            GridSetting::Rescale => request.guiding.rescale = number as f32,
-            GridSetting::StepCache => request.step_cache = number as f32,
-            GridSetting::HiresScale => match &mut request.hires {
-                Some(hires) => hires.scale = number as f32,
-                None => return Err(GridError::Unused { setting: setting.title(), what: "hires fix" }),
-            },
-            GridSetting::ControlWeight => {
-                let nets = &mut request.control_nets;
-                if nets.is_empty() {
-                    return Err(GridError::Unused { setting: setting.title(), what: "a ControlNet" });
-                }
-                nets.iter_mut().for_each(|net| net.weight = number as f32);
-            }
-            GridSetting::ImagePromptWeight => {
-                let prompts = &mut request.image_prompts;
-                if prompts.is_empty() {
-                    return Err(GridError::Unused { setting: setting.title(), what: "an IP-Adapter" });
-                }
-                prompts.iter_mut().for_each(|prompt| prompt.weight = number as f32);
-            }
-            GridSetting::Lora
-            | GridSetting::LoraFile
-            | GridSetting::Style
-            | GridSetting::Precision
-            | GridSetting::Sampler
-            | GridSetting::Schedule
-            | GridSetting::Prompt
-            | GridSetting::Size
-            | GridSetting::Model => {}
-        }
-        Ok(())
-    }
-}
-
-fn parsed(setting: GridSetting, text: &str) -> Result<Vec<Value>, GridError> {
-    let title = setting.title();
-    let wrong = |value: String, wanted: String| GridError::Value { setting: title, value, wanted };
-    let each = |read: &dyn Fn(&str) -> Option<Value>, wanted: &dyn Fn() -> String| {
-        let values = values::listed(text).into_iter();
-        values.map(|value| read(&value).ok_or_else(|| wrong(value, wanted()))).collect()
-    };
-    match setting {
-        GridSetting::Prompt => each(&|words| Some(Value::Words(words.to_owned())), &String::new),
-        GridSetting::Model => each(&|path| path.parse().ok().map(Value::Model), &String::new),
-        GridSetting::LoraFile | GridSetting::Style => {
-            each(&|name| Some(Value::Added((!is_none(name)).then(|| name.to_owned()))), &String::new)
-        }
-        GridSetting::Precision => each(
-            &|name| match name.to_lowercase().as_str() {
-                "auto" | "automatic" => Some(Value::Precision(None)),
-                name => {
-                    let known = ComputeDtype::ALL.into_iter().find(|dtype| dtype.name() == name)?;
-                    Some(Value::Precision(Some(known)))
-                }
-            },
-            &|| format!("{}, auto", one_of(&ComputeDtype::ALL.map(ComputeDtype::name))),
-        ),
-        GridSetting::Sampler => each(
-            &|name| named(&Sampler::ALL, Sampler::name, Sampler::title, name).map(Value::Sampler),
-            &|| one_of(&Sampler::ALL.map(Sampler::name)),
-        ),
-        GridSetting::Schedule => each(
-            &|name| named(&Schedule::ALL, Schedule::name, Schedule::title, name).map(Value::Schedule),
-            &|| one_of(&Schedule::ALL.map(Schedule::name)),
-        ),
-        GridSetting::Size => each(
-            &|size| {
-                let (width, height) = size.split_once(['x', 'X', '×']).unwrap_or((size, size));
-                Some(Value::Size([width.trim().parse().ok()?, height.trim().parse().ok()?]))
-            },
-            &|| "use width x height, such as 512x768".to_owned(),
-        ),
-        _ => {
-            let (range, is_whole) = allowed(setting);
-            let numbers = values::numbers(title, text, is_whole)?;
-            if let Some(number) = numbers.iter().find(|number| !range.contains(number)) {
-                let wanted = format!("use {} to {}", range.start(), range.end());
-                return Err(wrong(number.to_string(), wanted));
-            }
-            Ok(numbers.into_iter().map(Value::Number).collect())
-        }
-    }
-}
-
-/// The numbers that a setting can have, and whether they are whole. The request is checked against its model later.
-fn allowed(setting: GridSetting) -> (std::ops::RangeInclusive<f64>, bool) {
-    match setting {
-        // The largest whole numbers that are exact.
-        GridSetting::Seed => (0.0..=9_007_199_254_740_991.0, true),
-        GridSetting::Steps => (1.0..=1000.0, true),
-        GridSetting::Width | GridSetting::Height => (1.0..=f64::from(crate::request::LONGEST_SIDE), true),
-        GridSetting::ClipSkip => (0.0..=f64::from(crate::request::LARGEST_CLIP_SKIP), true),
-        GridSetting::Guidance => (0.0..=1000.0, false),
-        GridSetting::TrueCfg => (1.0..=1000.0, false),
-        GridSetting::Shift => (0.01..=f64::from(crate::request::LARGEST_SHIFT), false),
-        GridSetting::Lora => (-100.0..=100.0, false),
-        GridSetting::Frames => (1.0..=f64::from(u16::MAX), true),
-        GridSetting::StepCache => (0.0..=100.0, false),
-        GridSetting::HiresScale => (1.0..=8.0, false),
-        GridSetting::ControlWeight => (0.0..=f64::from(ControlNet::LARGEST_WEIGHT), false),
-        GridSetting::ImagePromptWeight => (0.0..=f64::from(ImagePrompt::LARGEST_WEIGHT), false),
-        _ => (0.0..=1.0, false),
-    }
-}
-
-fn one_of(names: &[&str]) -> String {
-    format!("use {}", names.join(", "))
-}
-
-/// The value with this name or title.
-fn named<T: Copy>(
-    all: &[T],
-    name: fn(T) -> &'static str,
-    title: fn(T) -> &'static str,
-    wanted: &str,
-) -> Option<T> {
-    let is = |text: &str| text.eq_ignore_ascii_case(wanted.trim());
-    all.iter().copied().find(|&value| is(name(value)) || is(title(value)))
-}
-
-/// Whether nothing is added.
-fn is_none(name: &str) -> bool {
-    name.eq_ignore_ascii_case("none")
 }

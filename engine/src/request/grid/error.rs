@@ -55,6 +55,16 @@ pub enum GridError {
         /// Those that are used.
         used: Vec<String>,
     },
+    /// None of several parts has this name.
+    #[error("{setting} varies for {name:?}, but there is only {}; use such a name, or its number", used.join(", "))]
+    NoPart {
+        /// The setting.
+        setting: &'static str,
+        /// The name.
+        name: String,
+        /// Those that are used.
+        used: Vec<String>,
+    },
     /// Several LoRAs, and none is named.
     #[error("several LoRAs are used; say which one, such as `lora {0}: 0.5, 1`")]
     WhichLora(String),

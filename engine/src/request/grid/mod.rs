@@ -1,8 +1,11 @@
 //! Grids: one request for each combination of the values of up to three settings, as the X/Y/Z plot of A1111's web UI.
 
 mod added;
+mod applied;
 mod axis;
 mod error;
+mod names;
+mod parsed;
 mod setting;
 mod values;
 

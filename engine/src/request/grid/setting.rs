@@ -39,25 +39,87 @@ pub enum GridSetting {
     ClipSkip,
     /// The variation strength.
     Variation,
+    /// The variation seed.
+    VariationSeed,
     /// The model.
     Model,
     /// The number of frames of a clip.
     Frames,
+    /// Frames per second of a clip.
+    FrameRate,
+    /// How many times as many frames frame interpolation makes.
+    Interpolation,
+    /// Frames of each window of a long clip.
+    WindowFrames,
+    /// Frames that windows share.
+    WindowOverlap,
     /// Guidance rescale.
     Rescale,
+    /// Where guidance starts.
+    GuidanceStart,
+    /// Where guidance ends.
+    GuidanceEnd,
     /// The threshold of the step cache.
     StepCache,
     /// The scale of hires fix.
     HiresScale,
-    /// The weight of all ControlNets.
+    /// The denoising strength of its second pass.
+    HiresStrength,
+    /// The steps of its second pass.
+    HiresSteps,
+    /// What enlarges between its passes.
+    HiresUpscaler,
+    /// Where the refiner takes over.
+    RefinerSwitch,
+    /// The weight of ControlNets.
     ControlWeight,
-    /// The weight of all image prompts.
+    /// Where ControlNets start, or without one what controls a clip.
+    ControlStart,
+    /// Where they end.
+    ControlEnd,
+    /// What is made of their images, or of the clip that controls another one.
+    Preprocessor,
+    /// How strongly a clip and its references control another one.
+    ControlStrength,
+    /// The weight of image prompts.
     ImagePromptWeight,
+    /// Where image prompts start.
+    ImagePromptStart,
+    /// Where they end.
+    ImagePromptEnd,
+    /// How strongly references count that are read through Redux.
+    ReferenceStrength,
+    /// The size in which references are read.
+    ReferenceSide,
+    /// The denoising strength of detailers.
+    DetailerStrength,
+    /// How sure detectors must be.
+    DetailerConfidence,
+    /// The steps of detailers.
+    DetailerSteps,
+    /// Pixels around a box that the model sees.
+    DetailerPadding,
+    /// The weight of regions where they overlap.
+    RegionWeight,
+    /// How much the prompt of the image counts inside of regions.
+    RegionBase,
+    /// Over how much of the shorter side regions fade in.
+    RegionFade,
+    /// The input image.
+    InputImage,
+    /// How the input is fitted to the size.
+    Fit,
+    /// Pixels over which the inpainted area fades.
+    MaskBlur,
+    /// Pixels around the masked area that the model sees.
+    MaskPadding,
+    /// Pixels over which the image fades into what is added around it.
+    OutpaintFeather,
 }
 
 impl GridSetting {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 56] = [
         Self::Seed,
         Self::Steps,
         Self::Guidance,
@@ -73,131 +135,68 @@ impl GridSetting {
         Self::Height,
         Self::Model,
         Self::Variation,
+        Self::VariationSeed,
         Self::TrueCfg,
+        Self::Rescale,
+        Self::GuidanceStart,
+        Self::GuidanceEnd,
         Self::Shift,
         Self::ClipSkip,
-        Self::Frames,
-        Self::Rescale,
         Self::StepCache,
-        Self::HiresScale,
-        Self::ControlWeight,
-        Self::ImagePromptWeight,
         Self::Precision,
+        Self::HiresScale,
+        Self::HiresStrength,
+        Self::HiresSteps,
+        Self::HiresUpscaler,
+        Self::RefinerSwitch,
+        Self::ControlWeight,
+        Self::ControlStart,
+        Self::ControlEnd,
+        Self::Preprocessor,
+        Self::ImagePromptWeight,
+        Self::ImagePromptStart,
+        Self::ImagePromptEnd,
+        Self::ReferenceStrength,
+        Self::ReferenceSide,
+        Self::DetailerStrength,
+        Self::DetailerConfidence,
+        Self::DetailerSteps,
+        Self::DetailerPadding,
+        Self::RegionWeight,
+        Self::RegionBase,
+        Self::RegionFade,
+        Self::InputImage,
+        Self::Fit,
+        Self::MaskBlur,
+        Self::MaskPadding,
+        Self::OutpaintFeather,
+        Self::Frames,
+        Self::FrameRate,
+        Self::Interpolation,
+        Self::WindowFrames,
+        Self::WindowOverlap,
+        Self::ControlStrength,
     ];
 
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Seed => "seed",
-            Self::Steps => "steps",
-            Self::Guidance => "guidance",
-            Self::TrueCfg => "true-cfg",
-            Self::Sampler => "sampler",
-            Self::Schedule => "schedule",
-            Self::Shift => "shift",
-            Self::Strength => "strength",
-            Self::Lora => "lora",
-            Self::LoraFile => "lora-file",
-            Self::Style => "style",
-            Self::Precision => "precision",
-            Self::Prompt => "prompt",
-            Self::Size => "size",
-            Self::Width => "width",
-            Self::Height => "height",
-            Self::ClipSkip => "clip-skip",
-            Self::Variation => "variation",
-            Self::Model => "model",
-            Self::Frames => "frames",
-            Self::Rescale => "rescale",
-            Self::StepCache => "step-cache",
-            Self::HiresScale => "hires-scale",
-            Self::ControlWeight => "control-weight",
-            Self::ImagePromptWeight => "image-prompt-weight",
-        }
-    }
-
-    /// The name in the window and in labels.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Seed => "Seed",
-            Self::Steps => "Steps",
-            Self::Guidance => "Guidance",
-            Self::TrueCfg => "True CFG",
-            Self::Sampler => "Sampler",
-            Self::Schedule => "Schedule",
-            Self::Shift => "Shift",
-            Self::Strength => "Denoising strength",
-            Self::Lora => "LoRA weight",
-            Self::LoraFile => "LoRA",
-            Self::Style => "Style",
-            Self::Precision => "Precision",
-            Self::Prompt => "Words in the prompt",
-            Self::Size => "Size",
-            Self::Width => "Width",
-            Self::Height => "Height",
-            Self::ClipSkip => "Clip skip",
-            Self::Variation => "Variation strength",
-            Self::Model => "Model",
-            Self::Frames => "Frames",
-            Self::Rescale => "Guidance rescale",
-            Self::StepCache => "Step cache",
-            Self::HiresScale => "Scale of hires fix",
-            Self::ControlWeight => "ControlNet weight",
-            Self::ImagePromptWeight => "Image prompt weight",
-        }
-    }
-
-    /// What its values look like.
-    pub fn example(self) -> &'static str {
-        match self {
-            Self::Seed => "1-4",
-            Self::Steps => "10, 20, 30 or 10-50 (+10)",
-            Self::Guidance => "1-7 (+2) or 1-7 [4]",
-            Self::TrueCfg => "1-5",
-            Self::Sampler => "euler, dpmpp-2m",
-            Self::Schedule => "normal, karras",
-            Self::Shift => "1-5 (+2)",
-            Self::Strength => "0.3-0.9 [4]",
-            Self::Lora => "0-1 (+0.25)",
-            Self::LoraFile => "none, ink, oil",
-            Self::Style => "none, film, ink",
-            Self::Precision => "auto, f32, bf16",
-            Self::Prompt => "fox, wolf, bear: the first is replaced by the others",
-            Self::Size => "512x768, 768x512",
-            Self::Width | Self::Height => "512, 768",
-            Self::ClipSkip => "1, 2",
-            Self::Variation => "0-0.4 [5]",
-            Self::Model => "paths of models, separated by commas",
-            Self::Frames => "33, 49, 81",
-            Self::Rescale => "0-0.7 [3]",
-            Self::StepCache => "0, 0.1, 0.2",
-            Self::HiresScale => "1.5, 2",
-            Self::ControlWeight | Self::ImagePromptWeight => "0.4-1 (+0.2)",
-        }
-    }
-
-    /// Names of A1111's X/Y/Z plot and other usual ones.
-    pub(super) fn has_name(self, name: &str) -> bool {
-        let name = name.trim().to_lowercase().replace([' ', '_'], "-");
-        let others: &[&str] = match self {
-            Self::Guidance => &["cfg-scale", "cfg"],
-            Self::Strength => &["denoising", "denoising-strength"],
-            Self::Lora => &["lora-weight"],
-            Self::LoraFile => &["loras", "lora-name"],
-            Self::Style => &["styles"],
-            Self::Precision => &["dtype"],
-            Self::Prompt => &["prompt-s/r", "words", "words-in-the-prompt"],
-            Self::Schedule => &["schedule-type", "scheduler"],
-            Self::Variation => &["var.-strength", "var-strength", "variation-strength"],
-            Self::Model => &["checkpoint-name", "checkpoint"],
-            Self::Shift => &["flow-shift"],
-            Self::Rescale => &["guidance-rescale", "cfg-rescale"],
-            Self::ControlWeight => &["controlnet-weight", "control-net-weight"],
-            Self::ImagePromptWeight => &["ip-adapter-weight"],
-            Self::HiresScale => &["hires-upscale", "scale-of-hires-fix"],
-            _ => &[],
-        };
-        name == self.name() || others.contains(&name.as_str())
+    /// Whether it may vary for one of several, such as one LoRA or one ControlNet.
+    pub fn has_names(self) -> bool {
+        matches!(
+            self,
+            Self::Lora
+                | Self::ControlWeight
+                | Self::ControlStart
+                | Self::ControlEnd
+                | Self::Preprocessor
+                | Self::ImagePromptWeight
+                | Self::ImagePromptStart
+                | Self::ImagePromptEnd
+                | Self::ReferenceStrength
+                | Self::DetailerStrength
+                | Self::DetailerConfidence
+                | Self::DetailerSteps
+                | Self::DetailerPadding
+                | Self::RegionWeight
+        )
     }
 
     /// How costly a change from one value to the next is: a lower number is costlier.
@@ -208,9 +207,20 @@ impl GridSetting {
             // A LoRA is there before it is weighed.
             Self::LoraFile => 2,
             Self::Lora => 3,
-            Self::Size | Self::Width | Self::Height | Self::Frames | Self::HiresScale => 4,
+            Self::Size
+            | Self::Width
+            | Self::Height
+            | Self::Frames
+            | Self::WindowFrames
+            | Self::HiresScale
+            | Self::HiresUpscaler
+            | Self::Preprocessor
+            | Self::ReferenceSide
+            | Self::InputImage => 4,
             // The text encoders run again.
             Self::Prompt | Self::Style | Self::ClipSkip => 5,
+            // Its strength is there before it.
+            Self::VariationSeed => 7,
             _ => 6,
         }
     }

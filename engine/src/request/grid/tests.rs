@@ -2,7 +2,9 @@ use std::path::PathBuf;
 
 use super::{added::stem, *};
 use crate::request::{
-    AdapterUse, ComputeDtype, ControlNet, Hires, ImagePrompt, ModelSource, Sampler, SourceImage,
+    AdapterUse, ComputeDtype, Control, ControlNet, Detailer, Enlarger, Fit, Hires, ImagePrompt,
+    Interpolation, ModelSource, Outpaint, Preprocessor, Redux, Refiner, Region, Regions, Sampler, Smooth,
+    SourceClip, SourceImage, SourceMask, Variation, Windows,
 };
 
 fn axis(text: &str) -> Axis {
@@ -134,8 +136,192 @@ fn every_setting_varies() {
     assert_eq!(second("image prompt weight: 1, 0.2").image_prompts[0].weight, 0.2);
     let error = grid(["control-weight: 1", "", ""]).cells(&request).unwrap_err();
     assert_eq!(error.to_string(), "ControlNet weight varies, but nothing uses a ControlNet; add it first");
-    let all: std::collections::HashSet<_> = GridSetting::ALL.iter().map(|setting| setting.name()).collect();
-    assert_eq!(all.len(), GridSetting::ALL.len());
+    assert_eq!(second("guidance-start: 0, 0.2").guiding.interval.start, 0.2);
+    assert_eq!(second("guidance end: 1, 0.8").guiding.interval.end, 0.8);
+    assert_eq!(second("frame rate: 16, 24").frame_rate, 24.0);
+    assert_eq!(second("window: 33, 9").windows, Some(Windows { frames: 9, overlap: 4 }));
+    let drawn = second("image: a.png, photos/b.png").source.unwrap();
+    assert_eq!((drawn.path, drawn.strength), ("photos/b.png".into(), 0.6));
+    assert_eq!(second("fit: crop, Pad").source.unwrap().fit, Fit::Pad);
+}
+
+#[test]
+fn names_belong_to_one_setting() {
+    for setting in GridSetting::ALL {
+        assert_eq!(GridSetting::named(setting.name()), Some(setting));
+        let again = GridSetting::ALL.iter().filter(|other| other.title() == setting.title());
+        assert_eq!(again.count(), 1, "{setting:?}");
+    }
+    for (name, setting) in [
+        ("CFG Scale", GridSetting::Guidance),
+        ("Var. seed", GridSetting::VariationSeed),
+        ("Hires upscaler", GridSetting::HiresUpscaler),
+        ("Refiner switch at", GridSetting::RefinerSwitch),
+        ("[ControlNet] Guidance End", GridSetting::ControlEnd),
+        ("init_image", GridSetting::InputImage),
+    ] {
+        assert_eq!(GridSetting::named(name), Some(setting));
+    }
+}
+
+/// A request for an image that has everything which may vary and goes together here.
+fn with_parts() -> Request {
+    let net = |name: &str| ControlNet { model: name.into(), ..ControlNet::default() };
+    let region = |prompt: &str| Region { prompt: prompt.to_owned(), ..Region::default() };
+    let mask = SourceMask { only_masked: Some(32), ..SourceMask::default() };
+    let outpaint = Outpaint { left: 8, ..Outpaint::default() };
+    Request {
+        hires: Some(Hires::default()),
+        refiner: Some(Refiner::new("refiner.safetensors".into())),
+        control_nets: vec![net("/nets/depth.safetensors"), net("/nets/control v1.1")],
+        image_prompts: vec![ImagePrompt::default()],
+        detailers: vec![Detailer::new("face.safetensors"), Detailer::new("hand.safetensors")],
+        regions: Regions { all: vec![region("a fox"), region("an owl")], ..Regions::default() },
+        redux: Some(Redux::new("redux.safetensors".into())),
+        references: vec!["hat.png".into(), "coat.png".into()],
+        source: Some(SourceImage { mask: Some(mask), outpaint, ..SourceImage::default() }),
+        smooth: Some(Smooth { model: "rife.safetensors".into(), how: Interpolation::times(2) }),
+        windows: Some(Windows::default()),
+        variation: Some(Variation { seed: 5, strength: 0.1 }),
+        ..Request::default()
+    }
+}
+
+#[test]
+fn settings_of_parts_vary() {
+    let request = with_parts();
+    let first = |text| grid([text, "", ""]).cells(&request).unwrap().swap_remove(0).request;
+    let hires = |text| first(text).hires.unwrap();
+    assert_eq!(hires("hires-strength: 0.25").strength, 0.25);
+    assert_eq!(hires("hires steps: 7").steps, Some(7));
+    assert_eq!(hires("hires-upscaler: Latent").enlarger, Enlarger::Latent);
+    let four = Enlarger::Upscaler(ModelSource::Path("4x.safetensors".into()));
+    assert_eq!(hires("hires-upscaler: 4x.safetensors").enlarger, four);
+    assert_eq!(first("refiner-switch: 0.6").refiner.unwrap().switch, 0.6);
+    assert_eq!(first("variation-seed: 9").variation, Some(Variation { seed: 9, strength: 0.1 }));
+    assert_eq!(first("interpolate: 4").smooth.unwrap().how.factor, 4);
+    assert_eq!(first("window: 49").windows, Some(Windows { frames: 49, overlap: 16 }));
+    assert_eq!(first("window-overlap: 8").windows, Some(Windows { frames: 81, overlap: 8 }));
+    assert_eq!(first("image-prompt-start: 0.5").image_prompts[0].start, 0.5);
+    assert_eq!(first("image-prompt-end: 0.5").image_prompts[0].end, 0.5);
+    assert_eq!(first("reference-side: 512").reference_side, Some(512));
+    assert_eq!(first("reference-strength: 0.5").redux.unwrap().strengths, [0.5, 0.5]);
+    let detailer = |text| first(text).detailers.swap_remove(1);
+    assert_eq!(detailer("detailer-strength: 0.25").strength, 0.25);
+    assert_eq!(detailer("detailer-confidence: 0.5").confidence, 0.5);
+    assert_eq!(detailer("detailer-steps: 9").steps, Some(9));
+    assert_eq!(detailer("detailer-padding: 8").padding, 8);
+    let regions = |text| first(text).regions;
+    assert_eq!(regions("region-weight: 2").all[1].weight, 2.0);
+    assert_eq!((regions("region-base: 0.5").base, regions("region-fade: 0.25").fade), (0.5, 0.25));
+    let source = |text| first(text).source.unwrap();
+    assert_eq!(source("mask-blur: 9").mask.unwrap().blur, 9);
+    assert_eq!(source("mask-padding: 64").mask.unwrap().only_masked, Some(64));
+    assert_eq!(source("outpaint-feather: 0").outpaint.feather, 0);
+    let nets = |text| first(text).control_nets;
+    let maps = nets("control-preprocessor: soft-edge");
+    assert!(maps.iter().all(|net| net.preprocessor == Preprocessor::SoftEdge));
+    assert_eq!((nets("control-start: 0.25")[1].start, nets("control-end: 0.5")[0].end), (0.25, 0.5));
+}
+
+#[test]
+fn one_of_several_parts_varies_by_its_name_or_number() {
+    let request = with_parts();
+    let axes =
+        ["control-weight depth: 0.5, 1", "control end 2: 0.25, 0.75", "ControlNet weight control v1.1: 2"];
+    let all = grid(axes);
+    assert_eq!(all.labels().columns[0], "ControlNet weight (depth): 0.5");
+    assert_eq!(all.record().axes[1], "control-end 2: 0.25, 0.75");
+    let cells = all.cells(&request).unwrap();
+    let nets =
+        |cell: &Cell| cell.request.control_nets.iter().map(|net| (net.weight, net.end)).collect::<Vec<_>>();
+    assert_eq!(nets(&cells[0]), [(0.5, 1.0), (2.0, 0.25)]);
+    assert_eq!(nets(&cells[3]), [(1.0, 1.0), (2.0, 0.75)]);
+    let first = |text| grid([text, "", ""]).cells(&request).unwrap().swap_remove(0).request;
+    let strengths = first("detailer-strength hand: 0.9").detailers.into_iter().map(|one| one.strength);
+    assert_eq!(strengths.collect::<Vec<_>>(), [0.4, 0.9]);
+    assert_eq!(first("region-weight an owl: 3").regions.all[1].weight, 3.0);
+    assert_eq!(first("reference-strength coat: 2").redux.unwrap().strengths, [1.0, 2.0]);
+    assert_eq!(Axis::typed(GridSetting::ControlWeight, "depth: 1"), "control-weight depth: 1".parse());
+    assert_eq!(
+        Axis::typed(GridSetting::Steps, "1: 2").unwrap_err().to_string().split(';').next(),
+        Some("\"1: 2\" is not a value of Steps")
+    );
+    for name in ["sky", "3", "0"] {
+        let error = grid([&format!("control-weight {name}: 1"), "", ""]).cells(&request).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "ControlNet weight varies for {name:?}, but there is only depth, control v1.1; \
+                 use such a name, or its number"
+            )
+        );
+    }
+    let twice = |one: &str, other: &str| Grid::new([Some(axis(one)), Some(axis(other)), None]);
+    assert!(twice("control-weight 1: 1", "control-weight 2: 1").is_ok());
+    let both = twice("control-weight: 1", "control-weight 2: 1");
+    assert_eq!(both, Err(GridError::Twice("ControlNet weight")));
+    assert!(twice("strength: 1", "hires-strength: 1").is_err(), "without an input image they are the same");
+}
+
+#[test]
+fn settings_of_parts_that_are_not_there_are_refused() {
+    let plain = Request::default();
+    for (text, what) in [
+        ("hires-strength: 0.5", "hires fix"),
+        ("hires-steps: 5", "hires fix"),
+        ("hires-upscaler: latent", "hires fix"),
+        ("refiner-switch: 0.5", "a refiner"),
+        ("variation-seed: 1", "a variation strength"),
+        ("control-start: 0", "a ControlNet"),
+        ("control-preprocessor: canny", "a ControlNet"),
+        ("control-strength: 1", "a clip or references that control a clip"),
+        ("image-prompt-end: 1", "an IP-Adapter"),
+        ("reference-strength: 1", "Redux"),
+        ("reference-side: 512", "a reference image"),
+        ("detailer-confidence: 0.5", "a detailer"),
+        ("region-weight: 1", "a region"),
+        ("region-base: 1", "a region"),
+        ("fit: pad", "an input image or clip"),
+        ("mask-blur: 1", "a mask"),
+        ("mask-padding: 1", "a mask whose area is generated alone"),
+        ("outpaint-feather: 1", "outpainting"),
+        ("interpolate: 2", "frame interpolation"),
+        ("window-overlap: 1", "windows of frames"),
+    ] {
+        let error = grid([text, "", ""]).cells(&plain).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("varies, but nothing uses {what}; add it first")), "{error}");
+    }
+    let wrong = |text: &str| text.parse::<Axis>().unwrap_err().to_string();
+    assert_eq!(wrong("hires-scale: 5"), "\"5\" is not a value of Scale of hires fix; use 1 to 4");
+    assert_eq!(wrong("interpolate: 9"), "\"9\" is not a value of Frame interpolation; use 2 to 8");
+    assert!(wrong("fit: squeeze").contains("use crop, stretch, pad"));
+    assert!(wrong("control-preprocessor: magic").contains("use none, canny"));
+    assert!(wrong("steps 2: 1").contains("there is no setting named \"steps 2\""));
+}
+
+#[test]
+fn what_controls_a_clip_varies_where_there_is_no_control_net() {
+    let control = Some(Control { video: Some("poses.mp4".into()), ..Control::default() });
+    let request = Request { control, clip: Some(SourceClip::default()), ..Request::default() };
+    let first = |text, request: &Request| grid([text, "", ""]).cells(request).unwrap().swap_remove(0).request;
+    let own = |text| first(text, &request).control.unwrap();
+    assert_eq!(own("control-strength: 2").strength, 2.0);
+    assert_eq!((own("control-start: 0.25").start, own("control-end: 0.5").end), (0.25, 0.5));
+    assert_eq!(own("control-preprocessor: canny").preprocessor, Preprocessor::Canny);
+    let fitted = first("fit: stretch", &request);
+    assert_eq!((fitted.clip.unwrap().fit, fitted.control.unwrap().fit), (Fit::Stretch, Fit::Stretch));
+    let both = Request { control_nets: vec![ControlNet::default()], ..request };
+    let both = first("control-start: 0.25", &both);
+    assert_eq!((both.control_nets[0].start, both.control.unwrap().start), (0.25, 0.0));
+}
+
+#[test]
+fn a_variation_is_there_before_its_seed() {
+    let cells = grid(["variation-seed: 7, 8", "variation: 0.1, 0.2", ""]).cells(&Request::default()).unwrap();
+    let variation = |at| cells.iter().find(|cell| cell.at == at).and_then(|cell| cell.request.variation);
+    assert_eq!(variation([1, 0, 0]), Some(Variation { seed: 8, strength: 0.1 }));
+    assert_eq!(variation([0, 1, 0]), Some(Variation { seed: 7, strength: 0.2 }));
 }
 
 #[test]
@@ -211,6 +397,11 @@ fn labels_and_what_is_kept_say_what_varies() {
     assert_eq!(grid(kept.axes.each_ref().map(String::as_str)), all, "it can be read again");
     let models = grid(["model: /models/FLUX.1-dev, /models/sd_xl_base_1.0.safetensors", "", ""]);
     assert_eq!(models.labels().columns, ["FLUX.1-dev", "sd_xl_base_1.0"]);
+    let enlarged =
+        grid(["hires-upscaler: latent, upscaler, /models/4x.safetensors", "fit: crop", "image: b.png"]);
+    let labels = enlarged.labels();
+    assert_eq!(labels.columns, ["Upscaler of hires fix: latent", "Upscaler of hires fix: upscaler", "4x"]);
+    assert_eq!((labels.rows, labels.tables), (vec!["Fit: crop".to_owned()], vec!["b".to_owned()]));
     assert_eq!(GridLabels::plain(4).sides(), [2, 2, 1]);
     assert_eq!(GridLabels::plain(5).sides(), [3, 2, 1]);
 }

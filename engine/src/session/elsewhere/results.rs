@@ -48,7 +48,7 @@ impl Results {
         let Some(output) = &job.output else { return };
         let today = Date::today();
         for ((index, picture), settings) in (0..).zip(pictures).zip(&settings) {
-            let saved = output.save(index, &picture.media, settings, job.codec, today);
+            let saved = output.save(index, &picture.media, settings, job.encoding(), today);
             picture.path = saved.map_or_else(
                 |error| {
                     emit(Event::NotSaved { job: job.id, failure: failure(&error) });

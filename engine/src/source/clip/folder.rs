@@ -9,11 +9,8 @@ use super::{ClipError, MOST_FRAMES};
 use crate::{
     output::Image,
     request::SourceClip,
-    source::{fitted, read},
+    source::{fitted, is_image_name, read},
 };
-
-/// Extensions of images.
-const IMAGES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
 
 /// The images of a folder, sorted by name.
 pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, ClipError> {
@@ -21,9 +18,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>, ClipError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let is_image =
-            |extension: &std::ffi::OsStr| IMAGES.iter().any(|image| extension.eq_ignore_ascii_case(image));
-        if path.extension().is_some_and(is_image) {
+        if is_image_name(&path) {
             files.push(path);
         }
     }

@@ -2,6 +2,7 @@
 
 mod fit;
 mod named;
+mod placed;
 
 use std::{
     collections::{HashMap, HashSet},

@@ -4,7 +4,7 @@ use std::{borrow::Cow, path::Path};
 
 use sluice_engine::{
     adapters::without_tags,
-    models::{Item, Kind, adapter_fits},
+    models::{Content, Item, Kind, adapter_fits},
     request::{AdapterUse, ModelSource, Request},
 };
 
@@ -15,23 +15,30 @@ impl Library {
     /// that has the name.
     pub fn model_named(&self, name: &str, current: &ModelSource) -> Option<ModelSource> {
         let wanted = plain(without_extension(name));
-        if wanted.is_empty() {
-            return None;
-        }
-        let is_named = |path: &Path| plain(&stem(path)) == wanted;
         if let ModelSource::Path(path) = current
-            && is_named(path)
+            && !wanted.is_empty()
+            && plain(&stem(path)) == wanted
         {
             return Some(current.clone());
         }
-        let is_model = |item: &&Item| item.content().is_some_and(|content| content.kind == Kind::Model);
-        let in_repository = |item: &Item| {
+        let found = self.item_named(name, |content| content.kind == Kind::Model)?;
+        Some(ModelSource::Path(found.to_owned()))
+    }
+
+    /// The file or folder of this name, with or without its extension, or of a repository, among those of some kind.
+    pub(super) fn item_named(&self, name: &str, is_one: impl Fn(&Content) -> bool) -> Option<&Path> {
+        let wanted = plain(without_extension(name));
+        if wanted.is_empty() {
+            return None;
+        }
+        let is_of_kind = |item: &&Item| item.content().is_some_and(&is_one);
+        let is_named = |item: &&Item| {
             let repository = item.name.rsplit('/').next().unwrap_or(&item.name);
-            [item.name.as_str(), repository].iter().any(|own| plain(own) == wanted)
+            let names = [stem(&item.path), item.name.clone(), repository.to_owned()];
+            names.iter().any(|own| plain(own) == wanted)
         };
-        let mut models = self.inventory.items.iter().filter(is_model);
-        let found = models.find(|item| is_named(&item.path) || in_repository(item))?;
-        Some(ModelSource::Path(found.path.clone()))
+        let found = self.inventory.items.iter().filter(is_of_kind).find(is_named)?;
+        Some(&found.path)
     }
 
     /// The LoRA whose file has this name, one for models of `family` first.
@@ -92,7 +99,7 @@ impl State {
     }
 }
 
-fn stem(path: &Path) -> String {
+pub(super) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 

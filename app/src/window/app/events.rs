@@ -1,0 +1,97 @@
+//! Handles the events of the engine and of the workers, and requests what is missing.
+
+use std::time::Duration;
+
+use egui::Context;
+use sluice_engine::session::Event as EngineEvent;
+
+use super::{RETRY, SluiceApp};
+use crate::window::{
+    files::Task,
+    state::{State, Wanted},
+    tokens,
+};
+
+/// Maximum number of events handled per frame; the rest waits for the next one.
+const EVENTS_A_FRAME: usize = 256;
+const FILE_EVENTS_A_FRAME: usize = 8;
+
+impl SluiceApp {
+    /// Handles events of the engine and the file worker.
+    pub fn take_events(&mut self, ctx: &Context) {
+        let now = ctx.time();
+        for taken in 0..=EVENTS_A_FRAME {
+            if taken == EVENTS_A_FRAME {
+                ctx.request_repaint();
+                break;
+            }
+            match self.link.try_recv() {
+                Some(event) => {
+                    let is_new = matches!(event, EngineEvent::Finished { .. });
+                    self.state.apply(event, now);
+                    if is_new && self.gallery.is_open {
+                        self.list_gallery();
+                    }
+                }
+                None => break,
+            }
+        }
+        for taken in 0..=FILE_EVENTS_A_FRAME {
+            if taken == FILE_EVENTS_A_FRAME {
+                ctx.request_repaint();
+                break;
+            }
+            match self.files.try_recv() {
+                Some(event) => self.take_file_event(event),
+                None => break,
+            }
+        }
+        if let Some(reduces) = self.reduced_motion.as_ref().and_then(|said| said.try_iter().last()) {
+            self.state.surroundings.reduces_motion = reduces;
+            tokens::reduce_motion(ctx, self.state.reduces_motion());
+        }
+        self.follow_engines(ctx);
+        let following = self.state.jobs.take_following();
+        self.send(following);
+        if let Some(again) = self.state.jobs.repeat(self.new_seed) {
+            self.send([again]);
+        }
+        let groups_wait = self.follow_groups();
+        let texts_wait = self.save_texts();
+        self.take_reports(ctx);
+        if self.send_waiting() || groups_wait || texts_wait {
+            ctx.request_repaint_after(RETRY);
+        }
+        if self.state.jobs.running().is_some() {
+            // The remaining time counts down between steps.
+            ctx.request_repaint_after(Duration::from_secs(1));
+        }
+        self.follow_library(ctx);
+        self.follow_downloads();
+        self.state.follow_clip(now);
+        self.textures.prune(&self.state);
+        self.read_files();
+    }
+
+    /// Requests the pixels of displayed files that are not loaded yet.
+    fn read_files(&mut self) {
+        let State { settings, input, .. } = &mut self.state;
+        let source = settings.draft.request.source.as_ref();
+        input.end_painting_of_another(source);
+        match input.files.wanted(&settings.draft.request) {
+            Some(Wanted::File(path)) => self.request(Task::Input(path)),
+            Some(Wanted::Map(net, size)) => self.request(Task::Map(net, size)),
+            None => {}
+        }
+        let images = &self.state.images;
+        let hovered = self.viewer.hovered_clip().and_then(|id| images.recents.get(id));
+        let mut wanted = images.drawn().chain(hovered);
+        let missing = wanted.find(|recent| recent.pixels.is_none());
+        if let Some(path) = missing.and_then(|recent| recent.path.clone())
+            && self.reading.as_ref() != Some(&path)
+            && self.files.request(Task::Show(path.clone()))
+        {
+            self.reading = Some(path);
+        }
+    }
+}

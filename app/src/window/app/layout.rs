@@ -1,0 +1,118 @@
+//! Lays out the panels.
+
+use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+
+use super::SluiceApp;
+use crate::window::{
+    action::Action,
+    browser,
+    commands::{Now, Open},
+    gallery::{self as gallery_view, Around},
+    help, library as models_place, monitor, plan_panel, settings_page, side_panel, status_bar,
+    tokens::{Palette, size, space},
+    top_bar, upscaling as upscaling_view, viewer,
+};
+
+impl SluiceApp {
+    pub(super) fn layout(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let palette = Palette::of(ui);
+        let now = ui.ctx().time();
+        let whole = ui.max_rect();
+        let open = self.open(whole.width());
+        let Self { state, gallery, .. } = self;
+        let window = Now { state, open };
+        let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
+        Panel::top("top")
+            .exact_size(size::TOP_BAR)
+            .resizable(false)
+            .frame(bar(space::M))
+            .show(ui, |ui| top_bar::show(ui, &window, &mut self.top_bar, actions));
+        Panel::bottom("status")
+            .exact_size(size::STATUS_BAR)
+            .resizable(false)
+            .frame(bar(space::L))
+            .show(ui, |ui| status_bar::show(ui, state, now));
+        if state.library.is_open {
+            CentralPanel::default()
+                .frame(Frame::new())
+                .show(ui, |ui| models_place::show(ui, state, &mut self.library_place, actions));
+        } else if open.gallery {
+            let around = Around {
+                output: state.surroundings.output_folder.as_ref(),
+                others: &state.settings.gallery_folders,
+                failure: state.messages.failures.last(),
+                has_collections: state
+                    .settings
+                    .collections_open
+                    .unwrap_or(whole.width() >= size::COLLECTIONS_FROM),
+            };
+            gallery_view::show(ui, gallery, around, actions);
+        } else {
+            self.panels(ui, open, actions);
+        }
+        if let Some(browser) = &mut self.browser {
+            browser::show(ui.ctx(), browser, actions);
+        } else if let Some(upscaling) = &self.state.upscaling {
+            upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
+        } else if let Some(question) = &mut self.question {
+            question.show(ui.ctx(), actions);
+        } else if self.grid.is_open {
+            self.grid.show(ui.ctx(), &self.state, actions);
+        } else if self.shows_help {
+            help::show(ui.ctx(), actions);
+        } else if let Some(page) = &mut self.settings_page {
+            settings_page::show(ui.ctx(), &self.state, page, actions);
+        }
+        let now = Now { state: &self.state, open };
+        self.palette.show(ui.ctx(), &now, actions);
+        if ui.input(|input| !input.raw.hovered_files.is_empty()) && !self.drag_out.is_of_system() {
+            viewer::drop_hint(ui, whole);
+        }
+    }
+
+    /// What is open in a window of this width.
+    pub(super) fn open(&self, width: f32) -> Open {
+        Open {
+            gallery: self.gallery.is_open,
+            plan: self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW),
+            help: self.shows_help,
+            settings: self.settings_page.is_some(),
+            palette: self.palette.is_open,
+        }
+    }
+
+    /// The panels around the image, and the image.
+    fn panels(&mut self, ui: &mut Ui, open: Open, actions: &mut Vec<Action>) {
+        let Self { state, textures, .. } = self;
+        let (now, whole) = (ui.ctx().time(), ui.ctx().content_rect());
+        let palette = Palette::of(ui);
+        let panel = Frame::new().fill(palette.panel);
+        Panel::left("settings")
+            .default_size(size::SIDE_PANEL)
+            .size_range(280.0..=440.0)
+            .frame(panel)
+            .show(ui, |ui| side_panel::show(ui, state, &mut self.side_panel, textures, actions));
+        if open.plan {
+            let most = (whole.width() * 0.3).clamp(300.0, 460.0);
+            // The width that a narrow window leaves is not that of a wide one.
+            Panel::right(if most < size::PLAN_PANEL { "narrow plan" } else { "plan" })
+                .default_size(size::PLAN_PANEL)
+                .size_range(300.0..=most)
+                .frame(panel)
+                .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
+        }
+        // Only below the image: Generate stays in place, and the image keeps most of the space.
+        if state.settings.memory.timeline_open {
+            let timeline = match state.watches.run {
+                Some(_) => Panel::bottom("timeline")
+                    .default_size((whole.height() * size::TIMELINE).round())
+                    .size_range(150.0..=whole.height() * 0.45),
+                None => Panel::bottom("empty timeline").exact_size(size::EMPTY_TIMELINE).resizable(false),
+            };
+            timeline.frame(panel).show(ui, |ui| monitor::show(ui, state, &mut self.monitor, actions));
+        }
+        CentralPanel::default()
+            .frame(Frame::new().fill(palette.canvas))
+            .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
+    }
+}

@@ -1,0 +1,95 @@
+//! What the chosen model can do, and whether the settings ask for more.
+
+use std::path::Path;
+
+use sluice_engine::request::{LONGEST_SIDE, Mode, References, Request, RequestError};
+
+use super::State;
+
+impl State {
+    /// The number that sizes must be multiples of.
+    pub fn size_multiple(&self) -> u32 {
+        self.summary().map_or(16, |summary| summary.size_multiple)
+    }
+
+    /// The error in the settings, if any.
+    pub fn mistake(&self) -> Option<RequestError> {
+        let request = &self.draft().request;
+        let longest = self.summary().map_or(LONGEST_SIDE, |summary| summary.longest_side);
+        let multiple = self.summary().and_then(|summary| summary.frame_multiple).unwrap_or(1);
+        let checked = request.validate(self.size_multiple(), longest);
+        let checked = checked.and_then(|()| request.validate_frames(multiple));
+        let of_mode = || match self.summary() {
+            Some(summary) if !summary.modes.is_empty() => {
+                request.validate_mode(&summary.modes, multiple, summary.overlap)
+            }
+            _ => Ok(()),
+        };
+        let of_mask = || request.validate_mask(self.summary().is_some_and(|summary| summary.fills_in));
+        let of_references = || match self.summary() {
+            Some(_) => request.validate_references(self.takes_references().as_ref()),
+            None => Ok(()),
+        };
+        checked.and_then(|()| of_mode()).and_then(|()| of_mask()).and_then(|()| of_references()).err()
+    }
+
+    /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as
+    /// there is an input that only clips have.
+    pub fn takes_clip_inputs(&self, request: &Request) -> bool {
+        request.is_of_clip() || (request.frames > 1 && self.makes_clips())
+    }
+
+    /// How the chosen model takes references with the settings, if it does.
+    pub fn takes_references(&self) -> Option<References> {
+        let summary = self.summary()?;
+        match self.reads_through_redux() {
+            true => Some(References::through_redux()),
+            false => summary.references.clone(),
+        }
+    }
+
+    /// Whether references are read through a Redux model.
+    pub fn reads_through_redux(&self) -> bool {
+        let takes = self.summary().is_some_and(|summary| summary.takes_redux);
+        takes && self.draft().request.redux.is_some()
+    }
+
+    /// Whether the chosen model is made to change images, which are references.
+    pub fn edits(&self) -> bool {
+        self.takes_references().is_some_and(|takes| takes.edits)
+    }
+
+    /// Gives the next image the size that suits a first reference of this size, if it was just added.
+    pub fn follow_reference(&mut self, path: &Path, own: [usize; 2]) {
+        if self.input.gives_size.take_if(|waiting| waiting.as_path() == path).is_none() || !self.edits() {
+            return;
+        }
+        let Some(summary) = self.summary() else { return };
+        let multiple = summary.size_multiple;
+        let takes = summary.references.as_ref();
+        let Some(size) = takes.and_then(|takes| takes.size(own.map(|side| side as u32), None)) else {
+            return;
+        };
+        let request = &mut self.settings.draft.request;
+        [request.width, request.height] = size;
+        self.settings.draft.snap_size(multiple);
+    }
+
+    /// Whether the chosen model changes or continues clips.
+    pub fn takes_clips(&self) -> bool {
+        self.can(Mode::VideoToVideo) || self.can(Mode::Extend)
+    }
+
+    /// Whether the chosen model can do this.
+    pub fn can(&self, mode: Mode) -> bool {
+        self.summary().is_some_and(|summary| summary.modes.contains(&mode))
+    }
+
+    /// Whether the chosen model generates clips, as far as that is known.
+    pub fn makes_clips(&self) -> bool {
+        match self.summary() {
+            Some(summary) => summary.frame_multiple.is_some(),
+            None => self.model_of_each_kind()[1] == *self.chosen_model(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Applies the events of the engine.
+
+use sluice_engine::{
+    request::Request,
+    session::{Event, Failure, JobId, Picture, Reading},
+};
+
+use super::{
+    Answer, ModelStatus, Notice, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, upscaling,
+};
+use crate::{
+    language::{said, tr},
+    window::sentences::sentence,
+};
+
+/// Whether a job makes a map, a mask or a text, which is no image of the session.
+fn makes_no_image(request: &Request) -> bool {
+    request.map_of.is_some() || request.mask_of.is_some() || request.writes()
+}
+
+impl State {
+    /// Applies an event. `now` is the window's clock in seconds.
+    pub fn apply(&mut self, event: Event, now: f64) {
+        match event {
+            Event::Hardware(sample) => self.engine.hardware = Some(sample),
+            Event::Serving(serving) => self.engine.serving = Some(serving),
+            Event::ShutDown => self.engine_gone(),
+            // Of several, it is said which.
+            Event::Restarting { .. } if self.lanes.shown().is_some() => {}
+            Event::Restarting { failure } => self.restarting(tr!("state-engine-restarted"), None, failure),
+            Event::Assigned { job, lane } => self.assigned(job, lane),
+            Event::Returned { job } => {
+                self.watches.ended(job);
+                self.jobs.returned(job);
+                self.leave_live();
+            }
+            Event::Lane { lane, change } => self.lane_changed(lane, change),
+            Event::ModelLoaded(summary) => self.model_loaded(summary),
+            Event::Listed { folders, inventory } => {
+                self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
+                self.library.list(Some(*inventory), now);
+            }
+            // The window writes no images itself.
+            Event::Unloaded | Event::Described { .. } => {}
+            Event::Adapted { reports, .. } => self.adapters.reports = reports,
+            Event::Planned { id, forecast, readings } => {
+                self.planned(id, Answer::Forecast(forecast), readings);
+            }
+            Event::NotPlanned { id, failure } => self.planned(id, Answer::Failure(failure), Vec::new()),
+            Event::Telemetry { job, events } => self.watches.telemetry(job, self.jobs.aside(job), &events),
+            Event::Replanned { job, reason } => self.watches.replan(job, reason),
+            Event::Outcome { job, outcome } => {
+                self.watches.measured(self.jobs.aside(job), outcome);
+                self.planning.ask_again();
+                self.library.fits.renew();
+            }
+            // Nobody waits for a text any more.
+            Event::Unfinished { mut jobs } => {
+                jobs.retain(|job| !job.request.writes());
+                // What was being edited is known only here.
+                jobs.extend(self.jobs.unfinished.drain(..).filter(|job| job.journal.is_none()));
+                self.jobs.unfinished = jobs;
+            }
+            Event::Resumable { mut jobs } => {
+                jobs.retain(|job| !job.request.writes());
+                self.messages.resumable_from_before(jobs);
+            }
+            Event::Text { job, text, is_whole } => self.take_text(job, text, is_whole),
+            Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
+            Event::Started { job } => self.started(job),
+            Event::StageStarted { job, stage } => {
+                self.jobs.update(job, |progress| progress.start(stage.kind));
+            }
+            Event::StageFinished { job, stage, seconds } => {
+                tracing::debug!(job = job.0, ?stage, seconds, "stage finished");
+            }
+            Event::Step { job, step, steps, seconds, seconds_left } => {
+                let left = Some((seconds_left, now));
+                self.jobs.update(job, |progress| {
+                    *progress =
+                        Progress { step, steps, step_seconds: seconds, left, ..std::mem::take(progress) };
+                });
+            }
+            Event::Preview { job, media, .. } => self.jobs.update(job, |progress| {
+                progress.preview = media;
+                progress.preview_version += 1;
+            }),
+            Event::NotSaved { failure, .. } => {
+                self.messages.fail(&tr!("state-not-saved"), failure);
+            }
+            Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
+            Event::Cancelled { job } => {
+                if let Some(job) = self.end(job)
+                    && self.jobs.is_cancelled(&job)
+                    && !job.request().writes()
+                {
+                    self.messages.cancelled(job);
+                }
+                self.leave_live();
+            }
+            Event::Failed { job, failure } => self.failed(job, failure),
+        }
+        self.jobs.groups.settle(&self.jobs.unfinished);
+    }
+
+    /// Handles the end of the engine, after its last event.
+    pub fn engine_gone(&mut self) {
+        if self.engine.ended {
+            return;
+        }
+        self.engine.ended = true;
+        self.jobs.queue.clear();
+        self.leave_live();
+        let failure = Failure {
+            message: tr!("state-engine-stopped-message"),
+            advice: Some(tr!("state-engine-stopped-advice")),
+        };
+        self.messages.fail(&tr!("state-engine-stopped"), failure);
+    }
+
+    fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
+        let Some(answer) = self.library.fits.take(id, answer) else { return };
+        if id <= enhancing::FIRST {
+            return self.planning.take(id, answer, readings);
+        }
+        if id <= upscaling::FIRST {
+            if let Some(enhancing) = &mut self.enhancing {
+                enhancing.take(id, answer);
+            }
+            return;
+        }
+        if let Some(upscaling) = &mut self.upscaling {
+            upscaling.take(id, answer);
+        }
+    }
+
+    fn started(&mut self, job: JobId) {
+        self.watches.started(job);
+        let is_image =
+            self.jobs.queue.iter().all(|known| known.id != job || !makes_no_image(known.request()));
+        if self.jobs.start(job) && self.images.follow && is_image {
+            self.images.shown = Shown::Live;
+        }
+    }
+
+    fn finished(&mut self, job: JobId, images: Vec<Picture>, seconds: f64) {
+        self.jobs.groups.finished(job, &images);
+        let Some(job) = self.end(job) else { return };
+        self.jobs.groups.ended(job.id);
+        self.jobs.ended_well(&job);
+        if job.request().writes() {
+            return self.leave_live();
+        }
+        if let Some(map) = &job.request().map_of {
+            self.input.files.take_map(map, &images);
+            return self.leave_live();
+        }
+        if let Some(mask) = &job.request().mask_of {
+            self.take_mask(mask, &images);
+            return self.leave_live();
+        }
+        let ids = self.images.recents.add_finished(job.request(), images, seconds);
+        if self.images.follow
+            && let Some(&first) = ids.first()
+        {
+            self.images.shown = Shown::Recent(first);
+        }
+        self.leave_live();
+    }
+
+    /// The process of an engine, of several that at a place, has ended and is being restarted.
+    pub(super) fn restarting(&mut self, text: String, lane: Option<usize>, failure: Failure) {
+        let advice = failure.advice.map(|advice| said(&advice));
+        let message = std::iter::once(sentence(&failure.message));
+        let details = self.jobs.goes_on(lane).into_iter().chain(message).chain(advice).collect();
+        self.messages.notice = Some(Notice { text, details, undo: None });
+    }
+
+    fn failed(&mut self, job: Option<JobId>, failure: Failure) {
+        let title = match job {
+            Some(id) => {
+                self.end(id);
+                self.jobs.stop_repeating();
+                self.jobs.groups.ended(id);
+                self.leave_live();
+                tr!("state-generation-failed")
+            }
+            None if self.model.status == ModelStatus::Loading => {
+                self.not_opened();
+                tr!("state-model-not-opened")
+            }
+            None => tr!("state-went-wrong"),
+        };
+        self.messages.fail(&title, failure);
+    }
+
+    fn end(&mut self, id: JobId) -> Option<QueuedJob> {
+        self.watches.ended(id);
+        self.ended_writing(id);
+        self.jobs.end(id)
+    }
+
+    /// Shows the newest image instead of the live preview when no job is running.
+    fn leave_live(&mut self) {
+        if self.images.shown == Shown::Live && self.jobs.running().is_none() {
+            self.images.show_newest();
+        }
+    }
+}
