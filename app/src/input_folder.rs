@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sluice_engine::source::{is_image_name, size_of};
+use sluice_engine::{
+    output::is_made_of,
+    source::{is_image_name, size_of},
+};
 
 /// Subfolders of subfolders that are searched.
 const DEPTH: usize = 16;
@@ -15,8 +18,10 @@ const DEPTH: usize = 16;
 /// The input images of a folder, and what is generated from them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputFolder {
-    /// Each input image with the file that it becomes, in the order of their names.
+    /// Each input image with the file that it becomes, in the order of their names, but those whose results are there.
     pub images: Vec<(PathBuf, PathBuf)>,
+    /// These, too.
+    pub all: Vec<(PathBuf, PathBuf)>,
     /// How many are left out because their results are there.
     pub done: usize,
     /// Why others are left out: they cannot be read.
@@ -43,7 +48,8 @@ pub struct InputImages {
 
 impl InputImages {
     /// The images of a folder, and what they become: files with this extension in the folder of the results. `files` are all
-    /// that are written for one of these, such as those of several prompts; no two input images share any.
+    /// that are written for one of these, such as those of several prompts; no two input images share any, and none that is there
+    /// was made of another image.
     ///
     /// # Errors
     /// When the folder cannot be read, or both are the same.
@@ -68,7 +74,9 @@ impl InputImages {
         for path in found.images {
             let within = path.parent().and_then(|parent| parent.strip_prefix(folder).ok());
             let results = results.join(within.unwrap_or(Path::new("")));
-            let is_free = |result: &PathBuf| files(result).iter().all(|file| !taken.contains(file));
+            let is_own =
+                |file: &PathBuf| !taken.contains(file) && (!file.exists() || is_made_of(file, &path));
+            let is_free = |result: &PathBuf| files(result).iter().all(is_own);
             let result = names_for(&path, extension).map(|name| results.join(name)).find(is_free);
             if let Some(result) = result {
                 taken.extend(files(&result));
@@ -101,14 +109,31 @@ impl InputFolder {
         let alone = |result: &Path| vec![result.to_owned()];
         let InputImages { all, unreadable } =
             InputImages::of(folder, (results, extension), subfolders, alone)?;
-        let (done, images): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, result)| result.exists());
-        Ok(Self { images, done: done.len(), unreadable })
+        let mut images = all.clone();
+        images.retain(|(_, result)| !result.exists());
+        Ok(Self { done: all.len() - images.len(), images, all, unreadable })
+    }
+
+    /// All images, with results in a new folder in place of the one where some are.
+    pub fn again(&self, [results, new]: [&Path; 2]) -> Self {
+        let moved = |(input, result): &(PathBuf, PathBuf)| {
+            (input.clone(), new.join(result.strip_prefix(results).unwrap_or(result)))
+        };
+        let all: Vec<_> = self.all.iter().map(moved).collect();
+        Self { images: all.clone(), all, done: 0, unreadable: self.unreadable.clone() }
     }
 
     /// How many input images there are.
     pub fn count(&self) -> usize {
         self.images.len() + self.done
     }
+}
+
+/// A folder beside another one that is not there yet: `photos 2` for `photos`.
+pub fn unused(folder: &Path) -> PathBuf {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let numbered = |number: u32| folder.with_file_name(format!("{name} {number}"));
+    (2..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| folder.to_owned())
 }
 
 /// Images that can be read, and why others cannot.
@@ -192,6 +217,14 @@ mod tests {
         fs::write(results.join("b.png"), "done").unwrap();
         let rest = InputFolder::of(&inputs, &results, "png", Subfolders::LeftOut).unwrap();
         assert_eq!((names(&rest).len(), rest.done), (2, 1));
+        let new = unused(&results);
+        assert_eq!(new, folder.path().join("out 2"));
+        let again = rest.again([&results, &new]);
+        assert_eq!(
+            (names(&again), again.done),
+            (["a.png", "a.png.png", "b.png"].map(str::to_owned).to_vec(), 0)
+        );
+        assert!(again.images.iter().all(|(_, result)| result.parent() == Some(new.as_path())));
         assert!(InputFolder::of(&inputs, &inputs, "png", Subfolders::LeftOut).is_err());
         fs::create_dir(inputs.join("c.png")).unwrap();
         let named = ["a.JPG", "a.png", "b.png", "broken.png"].map(|name| inputs.join(name));

@@ -1,5 +1,6 @@
 //! What to generate.
 
+mod advice;
 mod canvas;
 mod clip;
 mod control;

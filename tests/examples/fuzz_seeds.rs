@@ -22,7 +22,9 @@ use sluice_engine::{
     output::{Clip, Codec, Image, Media, Settings, write_media},
     precision::{Encoding, Format},
     request::{PromptFolders, Request},
-    session::{Command, Event, Failure, FromWorker, Hello, Job, JobId, PlanQuery, PlanSubject, ToWorker},
+    session::{
+        Command, Event, Failure, FromWorker, Hello, Job, JobId, PlanQuery, PlanSubject, Readings, ToWorker,
+    },
     wire::write_record,
 };
 use sluice_tests::{
@@ -389,7 +391,7 @@ fn wire(folder: &Path) -> Result<()> {
             FromWorker::Event(Box::new(Event::Planned {
                 id: 8,
                 forecast: Box::new(forecast),
-                readings: Vec::new(),
+                readings: Readings::default(),
             })),
         ),
     ];

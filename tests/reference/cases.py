@@ -90,10 +90,11 @@ def image_prompt(kind, images, weight=1.0, start=0.0, end=1.0):
     return {"kind": kind, "images": list(images), "weight": weight, "start": start, "end": end}
 
 
-def control_net(name, picture, weight=1.0, start=0.0, end=1.0, mode=None, **shape):
+def control_net(name, picture, weight=1.0, start=0.0, end=1.0, mode=None, control_type=None, **shape):
     """A ControlNet of a `Steered`: its name, the sides of its picture, its weight, when it acts, and the kind of its picture.
-    One for a transformer has the shape of that, but for `shape`."""
-    others = {key: value for key, value in (("mode", mode), ("shape", shape)) if value}
+    `control_type` is what a file of Stability says of that. One for a transformer has the shape of that, but for `shape`."""
+    all_others = (("mode", mode), ("control_type", control_type), ("shape", shape))
+    others = {key: value for key, value in all_others if value}
     return {"name": name, "picture": picture, "weight": weight, "start": start, "end": end, **others}
 
 
@@ -210,6 +211,22 @@ CASES = {
                 ),
             },
         ),
+        "deep": Checkpoint(
+            salt="deep",
+            options={"transformer": {"num_layers": 3, "num_single_layers": 1}},
+            runs={
+                "short": Run(BRIEF, "", 1, 1.0, 32, 16, max_tokens=12),
+                "steered/hinted": Steered(
+                    HORSE, "", 2, 2.5, 32, 48, max_tokens=16,
+                    control_nets=[
+                        control_net(
+                            "hints", [48, 32], 0.8, num_layers=2, num_single_layers=0, patch_size=2,
+                            conditioning_embedding_channels=16,
+                        ),
+                    ],
+                ),
+            },
+        ),
         "kontext": Checkpoint(
             salt="kontext",
             options={"edits": True},
@@ -302,6 +319,15 @@ CASES = {
                         control_net(
                             "lines", [48, 32], 0.8, num_layers=1, joint_attention_dim=None, use_pos_embed=False,
                             force_zeros_for_pooled_projection=False,
+                        ),
+                    ],
+                ),
+                "steered/edges": Steered(
+                    BRIEF, "", 1, 3.5, 32, 48, max_tokens=16,
+                    control_nets=[
+                        control_net(
+                            "edges", [48, 32], 0.7, control_type=1, num_layers=2, joint_attention_dim=None,
+                            use_pos_embed=False, force_zeros_for_pooled_projection=False,
                         ),
                     ],
                 ),

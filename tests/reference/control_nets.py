@@ -8,6 +8,7 @@ import tempfile
 import quiet  # noqa: F401  (has to come first)
 
 import diffusers
+from diffusers.image_processor import VaeImageProcessor
 from PIL import Image
 
 import checkpoints
@@ -17,6 +18,25 @@ import pictures
 FILE = "diffusion_pytorch_model.safetensors"
 # The kinds of pictures, in the order of the tables of ControlNets that are told them.
 MODES = {"Flux": ("canny", "tile", "depth", "blur", "pose", "gray", "low_quality")}
+
+
+# What Stability's files call Canny edges.
+EDGES = 1
+
+
+class EdgeProcessor(VaeImageProcessor):
+    """Prepares pictures for Stability's ControlNet for Canny edges, as the card of that model says."""
+
+    def __init__(self, scale):
+        super().__init__(vae_scale_factor=scale, do_normalize=False)
+
+    def preprocess(self, image, **options):
+        """Values in 0.5…128."""
+        return super().preprocess(image, **options) * 255 * 0.5 + 0.5
+
+    def postprocess(self, image, **options):
+        """As for other pictures."""
+        return super().postprocess(image, **{**options, "do_denormalize": [True] * image.shape[0]})
 
 
 def is_kept(name, is_unet):
@@ -80,6 +100,8 @@ def steered_transformer(pipeline, kind, nets, folder):
     alone = len(nets) == 1
     pipeline = kind(**components, controlnet=models[0] if alone else models)
     pipeline.set_progress_bar_config(disable=True)
+    if nets[0].get("control_type") == EDGES:
+        pipeline.image_processor = EdgeProcessor(pipeline.vae_scale_factor)
     each = {
         "control_image": [Image.open(f"{folder}/control-{number}.png") for number in range(len(nets))],
         "controlnet_conditioning_scale": [net["weight"] for net in nets],

@@ -20,6 +20,9 @@ pub struct NetShape {
     /// Rows of the table of kinds of maps.
     #[serde(default)]
     num_mode: usize,
+    /// Channels that the pixels of a map are embedded to, if they are read.
+    #[serde(default)]
+    conditioning_embedding_channels: usize,
     /// Whether it has position embeddings; those of Stable Diffusion 3 that have none see no prompt either.
     #[serde(default = "yes")]
     use_pos_embed: bool,
@@ -97,6 +100,15 @@ pub fn tensors(name: &str, shape: &NetShape, steered: &Tensors) -> Result<Tensor
         for number in 0..count {
             add(format!("{taps}.{number}.weight"), vec![width, width]);
             add(format!("{taps}.{number}.bias"), vec![width]);
+        }
+    }
+    if shape.conditioning_embedding_channels > 0 {
+        let blocks = (0..6).map(|layer| (format!("blocks.{layer}"), 16, 16));
+        let last = ("conv_out".to_owned(), shape.conditioning_embedding_channels, 16);
+        let layers = [("conv_in".to_owned(), 16, 3), last].into_iter().chain(blocks);
+        for (layer, outputs, inputs) in layers {
+            add(format!("input_hint_block.{layer}.weight"), vec![outputs, inputs, 3, 3]);
+            add(format!("input_hint_block.{layer}.bias"), vec![outputs]);
         }
     }
     if shape.num_mode > 0 {

@@ -15,7 +15,7 @@ pub use autoencoders::{
 };
 pub use text_encoders::{alternating, ministral, mistral, open_clip};
 pub use transformers::{cosmos, krea2, ltx, qwen_image_21, wan, z_image};
-pub use two_streams::{chroma, flux, flux2, longcat, sd3};
+pub use two_streams::{chroma, flux, flux2, longcat, sd3, stability_control_net, xlabs_control_net};
 pub use unet::{control_net, unet};
 
 /// Tensors sorted by name.

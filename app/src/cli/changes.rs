@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use sluice_engine::{
     memory::Forecast,
-    output::Codec,
+    output::{Codec, is_made_of},
     request::Request,
     session::{Job, JobId},
     source::{GivenMedia, SourceError},
@@ -64,6 +64,8 @@ pub(super) struct Tasks {
     pub all: Vec<Task>,
     /// What is left out and why, and what is lost.
     pub notes: Vec<String>,
+    /// The request for one whose result is there.
+    done: Option<Request>,
     /// The results of these and of those that are there already.
     results: HashSet<PathBuf>,
 }
@@ -94,18 +96,18 @@ pub(super) fn readable<T>(
 impl Changes<'_> {
     /// Changes all files with a model of a family, or predicts what that takes.
     pub fn run(&self, tool: &ToolArgs, codec: Codec, family: &str) -> anyhow::Result<Outcome> {
-        let tasks = self.tasks()?;
+        let tasks = self.tasks(tool.plan)?;
         self.carry_out(&tasks, (tool, &tool.engine()?), codec, family)
     }
 
     /// The same with an engine that runs already.
     pub fn run_on(&self, engine: &Engine, tool: &ToolArgs, family: &str) -> anyhow::Result<Outcome> {
-        self.carry_out(&self.tasks()?, (tool, engine), Codec::default(), family)
+        self.carry_out(&self.tasks(tool.plan)?, (tool, engine), Codec::default(), family)
     }
 
     fn carry_out(
         &self,
-        Tasks { all: tasks, notes, .. }: &Tasks,
+        Tasks { all: tasks, notes, done, .. }: &Tasks,
         (tool, engine): (&ToolArgs, &Engine),
         codec: Codec,
         family: &str,
@@ -116,7 +118,10 @@ impl Changes<'_> {
             return tool.predict(engine, requests);
         }
         if tasks.is_empty() {
-            return Ok(Outcome::Done);
+            // A model that cannot be used is said even then.
+            let checked =
+                done.as_ref().map(|request| engine.plan(tool.query(0, request.clone()))).transpose()?;
+            return Ok(if matches!(checked, Some(None)) { Outcome::Cancelled } else { Outcome::Done });
         }
         let mut listener = tool.listener(tasks.iter().map(|task| task.input.as_path()));
         let Some((place, forecast)) = first_forecast(tool, engine, tasks)? else {
@@ -133,8 +138,9 @@ impl Changes<'_> {
         tool.follow(engine, &jobs, (forecast, family), &mut listener)
     }
 
-    /// What to change, and what to say about what is left out. A file that is given by its name has to be readable.
-    pub fn tasks(&self) -> anyhow::Result<Tasks> {
+    /// What to change, and what to say about what is left out. A file that is given by its name has to be readable. With `again`
+    /// there are those whose results are there, too.
+    pub fn tasks(&self, again: bool) -> anyhow::Result<Tasks> {
         let is_single = self.inputs.len() == 1 && !self.inputs[0].is_dir();
         let mut tasks = Tasks::default();
         for input in self.inputs {
@@ -143,13 +149,13 @@ impl Changes<'_> {
                 let files = readable(input, listed, self.request, &mut tasks.notes)?;
                 let results = self.results_of(input);
                 for (file, asked) in files {
-                    self.add(&file, asked, &results, false, &mut tasks);
+                    self.add(&file, asked, &results, (false, again), &mut tasks);
                 }
             } else {
                 let asked = (self.request)(input)
                     .map_err(|error| refuse(error.to_string(), error.advice().to_owned()))?;
                 let results = self.output.or_else(|| input.parent()).map(Path::to_owned);
-                self.add(input, asked, &results.unwrap_or_default(), is_single, &mut tasks);
+                self.add(input, asked, &results.unwrap_or_default(), (is_single, again), &mut tasks);
             }
         }
         Ok(tasks)
@@ -164,13 +170,13 @@ impl Changes<'_> {
         self.output.map_or_else(own, Path::to_owned)
     }
 
-    /// Adds a file, unless its result is there. A single result may be named by `--output`.
+    /// Adds a file, unless its result is there or that does not matter. A single result may be named by `--output`.
     fn add(
         &self,
         input: &Path,
         (request, given): (Request, GivenMedia),
         results: &Path,
-        is_single: bool,
+        (is_single, again): (bool, bool),
         tasks: &mut Tasks,
     ) {
         let is_named = is_single && self.output.is_some() && !results.is_dir();
@@ -179,8 +185,13 @@ impl Changes<'_> {
             false => self.free(input, results, given.clip.is_some(), &tasks.results),
         };
         tasks.results.insert(output.clone());
-        if !is_named && output.exists() {
-            tasks.notes.push(format!("{} left out: {} is there", input.display(), output.display()));
+        if !is_named && !again && output.exists() {
+            tasks.notes.push(format!(
+                "{} left out: {} is there; name another place with --output to make it again",
+                input.display(),
+                output.display()
+            ));
+            tasks.done.get_or_insert(request);
             return;
         }
         if given.clip.as_ref().is_some_and(|clip| clip.has_sound)
@@ -194,13 +205,14 @@ impl Changes<'_> {
         tasks.all.push(Task { input: input.to_owned(), given, request, output });
     }
 
-    /// A result that is that of no other file: files may differ only in their extension or their folder.
+    /// A result that is that of no other file: files may differ only in their extension or their folder, and what is there may
+    /// have been made of another one.
     fn free(&self, input: &Path, results: &Path, is_clip: bool, taken: &HashSet<PathBuf>) -> PathBuf {
         let named = |name: &str| results.join((self.name)(Path::new(name), is_clip));
         let whole = input.file_name().unwrap_or_default().to_string_lossy();
         let mut result = named(&whole);
         let mut count = 1;
-        while taken.contains(&result) {
+        while taken.contains(&result) || (result.exists() && !is_made_of(&result, input)) {
             result = match count {
                 1 => named(&format!("{whole}.")),
                 count => named(&format!("{whole}-{count}.")),

@@ -54,7 +54,7 @@ pub(super) struct Args {
     #[arg(value_name = "IMAGE", required = true)]
     inputs: Vec<PathBuf>,
     /// The language model. Without it, one in the model folders that sees images is used.
-    #[arg(short, long, value_name = "PATH")]
+    #[arg(short, long, visible_alias = "language-model", value_name = "PATH")]
     model: Option<PathBuf>,
     /// What the language model is told: `prompt`, `tags`, `short` or `motion`, a text, or the name of a file with it.
     #[arg(short, long, value_name = "NAME_OR_TEXT", conflicts_with = "made_for")]
@@ -96,8 +96,17 @@ struct Task {
     text: Option<PathBuf>,
 }
 
+/// What is described, and what to say about the rest.
+#[derive(Default)]
+struct Tasks {
+    all: Vec<Task>,
+    /// One whose text is there.
+    done: Option<Task>,
+    notes: Vec<String>,
+}
+
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let (tasks, notes) = args.tasks()?;
+    let Tasks { all: tasks, done, notes } = args.tasks()?;
     let engine = args.tool.engine()?;
     let Some(writing) = args.writing(&engine)? else { return Ok(Outcome::Cancelled) };
     let Some(model) = args.model(&engine)? else { return Ok(Outcome::Cancelled) };
@@ -118,10 +127,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         let requests = tasks.iter().map(|task| (request(task), format!("{}: {what}", named(task))));
         return args.tool.predict(&engine, requests);
     }
-    let Some(first) = tasks.first() else { return Ok(Outcome::Done) };
+    // A model that cannot be used is said even if there is nothing to do.
+    let Some(first) = tasks.first().or(done.as_ref()) else { return Ok(Outcome::Done) };
     let Some((forecast, _)) = engine.plan(args.tool.query(0, request(first)))? else {
         return Ok(Outcome::Cancelled);
     };
+    if tasks.is_empty() {
+        return Ok(Outcome::Done);
+    }
     if let (Ok(plan), true) = (&forecast.plan, args.tool.speaks()) {
         let (memory, time) = (units::memory_needed(plan.peak_device()), units::seconds(plan.seconds));
         let each = if tasks.len() > 1 { " each" } else { "" };
@@ -134,25 +147,31 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 impl Args {
-    /// What to describe, and what to say about what is left out.
-    fn tasks(&self) -> anyhow::Result<(Vec<Task>, Vec<String>)> {
-        let mut notes = Vec::new();
-        let images = self.images(&mut notes)?;
+    /// What to describe, and what to say about what is left out. A forecast is about all.
+    fn tasks(&self) -> anyhow::Result<Tasks> {
+        let mut tasks = Tasks::default();
+        let images = self.images(&mut tasks.notes)?;
         if self.together {
-            return Ok((vec![Task { images, text: None }], notes));
+            tasks.all.push(Task { images, text: None });
+            return Ok(tasks);
         }
-        let (mut tasks, mut texts) = (Vec::new(), HashSet::new());
+        let mut texts = HashSet::new();
         for image in images {
             let text = self.text_of(&image, &texts);
             texts.extend(text.clone());
             match &text {
-                Some(there) if there.exists() => {
-                    notes.push(format!("{} left out: {} is there", image.display(), there.display()));
+                Some(there) if there.exists() && !self.tool.plan => {
+                    tasks.notes.push(format!(
+                        "{} left out: {} is there; name another folder with --output for another text",
+                        image.display(),
+                        there.display()
+                    ));
+                    tasks.done.get_or_insert(Task { images: vec![image], text });
                 }
-                _ => tasks.push(Task { images: vec![image], text }),
+                _ => tasks.all.push(Task { images: vec![image], text }),
             }
         }
-        Ok((tasks, notes))
+        Ok(tasks)
     }
 
     /// The images that are given, and those of the folders that are given. One that is given by its name has to be readable.

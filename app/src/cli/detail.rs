@@ -28,7 +28,7 @@ Examples:
 /// Inpaint faces, hands or persons of images again.
 ///
 /// What a detector finds is inpainted at full resolution, each by itself, and put back into the image; other pixels stay as they
-/// are. The names of the results are written to the standard output, progress to the standard error.
+/// are. How much was found is said, and an image in which nothing is found is written as it is. The names of the results are written to the standard output, progress to the standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {

@@ -9,7 +9,7 @@ use sluice_engine::{
     memory::Forecast,
     models::Inventory,
     request::{ModelSource, PromptFolders},
-    session::{Command, Event, ModelSummary, PlanQuery, Reading, Session, SessionOptions},
+    session::{Command, Event, ModelSummary, PlanQuery, Readings, Session, SessionOptions},
 };
 
 use super::{
@@ -149,7 +149,7 @@ impl Engine {
     }
 
     /// Predicts what a request needs, and how much of its prompts the text encoders read; `None` after Ctrl-C.
-    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Vec<Vec<Reading>>)>> {
+    pub fn plan(&self, query: PlanQuery) -> anyhow::Result<Option<(Forecast, Readings)>> {
         let asked = query.id;
         self.send(Command::Plan(Box::new(query)))?;
         loop {

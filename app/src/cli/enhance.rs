@@ -67,7 +67,7 @@ pub(super) struct Args {
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct WritingArgs {
     /// A .gguf or .safetensors file of Qwen3, or a folder with one. Without it, one in the model folders is used.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "model", value_name = "PATH")]
     pub language_model: Option<PathBuf>,
     /// What the language model is told, in place of what Sluice tells it: a text, or the name of a file with it.
     #[arg(long, value_name = "TEXT")]

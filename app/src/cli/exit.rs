@@ -51,7 +51,7 @@ pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
         Err(error) => {
             match error.downcast_ref() {
                 Some(Explained(failure)) => complain(failure),
-                None => stderr_line(&format!("error: {error:#}")),
+                None => stderr_line(&format!("error: {}", without_numbers(&format!("{error:#}")))),
             }
             FAILED.into()
         }
@@ -60,10 +60,17 @@ pub(super) fn report(result: anyhow::Result<Outcome>) -> ExitCode {
 
 /// Writes a failure and its advice to the standard error.
 pub(super) fn complain(Failure { message, advice }: &Failure) {
-    stderr_line(&format!("error: {message}"));
+    stderr_line(&format!("error: {}", without_numbers(message)));
     if let Some(advice) = advice {
         stderr_line(&format!("help: {advice}"));
     }
+}
+
+/// A message without the numbers of system errors, which follow their words.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
 }
 
 /// Writes clap's message: the help, the version, or a usage error.
@@ -92,4 +99,18 @@ pub(super) fn interrupts() -> anyhow::Result<Receiver<()>> {
     })
     .context("cannot set a handler for Ctrl-C")?;
     Ok(receiver)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_errors_are_said_in_words_alone() {
+        let message =
+            "a.png cannot be read: No such file or directory (os error 2); b.png: Denied (os error 13)";
+        let said = "a.png cannot be read: No such file or directory; b.png: Denied";
+        assert_eq!(without_numbers(message), said);
+        assert_eq!(without_numbers("nothing of that"), "nothing of that");
+    }
 }

@@ -144,7 +144,7 @@ pub(super) struct Args {
     /// Write only the engine's events to the standard output, as lines of JSON.
     #[arg(long)]
     json: bool,
-    /// Do not show progress.
+    /// Do not show progress. What is left out is still said.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -201,13 +201,13 @@ pub(super) fn run(mut args: Args) -> anyhow::Result<Outcome> {
             ));
         }
     }
-    if !args.quiet && !args.json {
-        notes.iter().for_each(|note| stderr_line(note));
-        if let Some(grid) = &grid
-            && args.say_before_grid(&engine, &grid.labels(), &jobs)?.is_none()
-        {
-            return Ok(Outcome::Cancelled);
-        }
+    notes.iter().for_each(|note| stderr_line(note));
+    if !args.quiet
+        && !args.json
+        && let Some(grid) = &grid
+        && args.say_before_grid(&engine, &grid.labels(), &jobs)?.is_none()
+    {
+        return Ok(Outcome::Cancelled);
     }
     let names = ModelNames { model: summary.name.clone(), family: summary.family.clone() };
     listener.hear(&Event::ModelLoaded(Box::new(summary)))?;

@@ -155,7 +155,7 @@ impl Plan<'_> {
         }
         if done > 0 {
             all.notes.push(format!(
-                "{} left out: already in {}",
+                "{} left out: already in {}; name another folder with --output to make them again",
                 units::counted(done, "image"),
                 results.display()
             ));

@@ -40,6 +40,11 @@ impl Listener {
         if let Event::Restarting { failure } = event {
             self.progress.write(&format!("{}; trying again", failure.message));
         }
+        if let Event::Found { detailer, boxes, .. } = event
+            && (*boxes == 0 || !self.progress.is_nothing())
+        {
+            self.progress.write(&found_line(*detailer, *boxes));
+        }
         // The offload log has its own line for it.
         if self.log.is_none() || !matches!(event, Event::Replanned { .. }) {
             self.progress.show(event);
@@ -57,6 +62,16 @@ impl Listener {
     fn title_line(&self, event: &Event) -> Option<String> {
         let Event::Started { job: JobId(number) } = event else { return None };
         self.titles.get(usize::try_from(*number).ok()?.checked_sub(1)?).cloned()
+    }
+}
+
+/// What a detailer, counted from 0, has found.
+fn found_line(detailer: usize, boxes: usize) -> String {
+    let number = detailer + 1;
+    match boxes {
+        0 => format!("detailer {number} found nothing, and leaves the image as it is"),
+        1 => format!("detailer {number} found 1 box"),
+        boxes => format!("detailer {number} found {boxes} boxes"),
     }
 }
 

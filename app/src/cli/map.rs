@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     match args.preprocessor.estimated() {
         Some(_) => changes.run(&args.tool, args.codec, "map_estimator"),
-        None => args.make(&changes.tasks()?),
+        None => args.make(&changes.tasks(false)?),
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     model_folders::ModelFolderArgs,
     names::nearest,
     part_args,
-    request_args::{RequestArgs, in_words},
+    request_args::{RequestArgs, in_words, name_of},
     size,
     source_args::SourceArgs,
     stdout,
@@ -106,6 +106,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let request = Request { prompt: args.prompt.clone(), negative_prompt, ..request };
     let asked = in_words(&request);
     let has_step_cache = request.step_cache > 0.0;
+    let nets: Vec<String> = request.control_nets.iter().map(|net| name_of(&net.model)).collect();
     let query = PlanQuery { id: 1, subject, request, memory };
     let Some((forecast, readings)) = engine.plan(query)? else { return Ok(Outcome::Cancelled) };
     if args.json {
@@ -115,7 +116,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         stdout::line(&format!("{}: {asked}, computed in {}", forecast.model, forecast.dtype.name()))?;
         stdout::line(&forecast::describe(&forecast))?;
-        for (name, readings) in ["prompt", "negative prompt"].iter().zip(&readings) {
+        if !nets.is_empty() {
+            let nets = nets.join(" and ");
+            stdout::line(&format!("The blocks of the denoiser include those of the ControlNet {nets}."))?;
+        }
+        let regions = readings.regions.iter().enumerate();
+        let regions = regions.map(|(index, readings)| (format!("prompt of region {}", index + 1), readings));
+        let of_all = std::iter::once(("prompt".to_owned(), &readings.prompt))
+            .chain(regions)
+            .chain([("negative prompt".to_owned(), &readings.negative)]);
+        for (name, readings) in of_all {
             for words in readings.iter().filter_map(Reading::unread) {
                 stdout::line(&format!("In the {name}, {words}"))?;
             }

@@ -27,6 +27,9 @@ use crate::{
     presets::{self, Preset},
 };
 
+/// The most styles that are listed where none has a name.
+const LISTED: usize = 12;
+
 /// Size, steps, sampling and adapters.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct RequestArgs {
@@ -212,11 +215,16 @@ impl RequestArgs {
         let find = |name: &String| {
             let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
             style.cloned().ok_or_else(|| {
-                let near = nearest(name, known.iter().map(|style| style.name.as_str()));
-                let advice = near.map_or_else(
-                    || "Give the file that it is in with --style-file.".to_owned(),
-                    |near| format!("Similar names: {near}."),
-                );
+                let names: Vec<&str> = known.iter().map(|style| style.name.as_str()).collect();
+                let advice = match nearest(name, names.iter().copied()) {
+                    Some(near) => format!("Similar names: {near}."),
+                    None if names.is_empty() => "Give the file that it is in with --style-file.".to_owned(),
+                    None => {
+                        let more = if names.len() > LISTED { ", and others" } else { "" };
+                        let listed = names[..names.len().min(LISTED)].join(", ");
+                        format!("There are {listed}{more}. Give the file of another one with --style-file.")
+                    }
+                };
                 refuse(format!("there is no style named {name:?}"), advice)
             })
         };
@@ -262,6 +270,8 @@ pub(super) fn in_words(request: &Request) -> String {
         0 => String::new(),
         count => format!(", {}", units::counted(count, "detailer")),
     };
+    let nets = request.control_nets.iter().map(|net| format!(", ControlNet {}", name_of(&net.model)));
+    let nets: String = nets.collect();
     let regions = match request.regions.all.len() {
         0 => String::new(),
         count => format!(", {}", units::counted(count, "region")),
@@ -269,14 +279,20 @@ pub(super) fn in_words(request: &Request) -> String {
     let smooth = request.smooth.as_ref();
     let smooth = smooth.map(|smooth| format!(", ×{} frames", smooth.how.factor)).unwrap_or_default();
     format!(
-        "{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{regions}{hires}{detailers}{smooth}"
+        "{what} of {width}×{height}, {steps}, guidance {guidance}{cache}{nets}{regions}{hires}{detailers}{smooth}"
     )
+}
+
+/// The name of a model's file or folder.
+pub(super) fn name_of(path: &Path) -> String {
+    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    stem.unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
-    use sluice_engine::request::{Detailer, GuidanceOptions};
+    use sluice_engine::request::{ControlNet, Detailer, GuidanceOptions};
 
     use super::*;
 
@@ -289,6 +305,13 @@ mod tests {
     fn request(words: &[&str]) -> Request {
         let words = ["sluice"].iter().chain(words);
         Line::try_parse_from(words).unwrap().request.request(&Defaults::default()).unwrap()
+    }
+
+    #[test]
+    fn control_nets_are_named() {
+        let net = ControlNet { model: "nets/lines.safetensors".into(), ..ControlNet::default() };
+        let words = in_words(&Request { control_nets: vec![net], ..Request::default() });
+        assert!(words.ends_with(", ControlNet lines"), "{words}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use sluice_engine::{
     memory::Forecast,
     output::Output,
     request::{PromptFolders, Request},
-    session::{Event, Job, JobId, PlanQuery, PlanSubject, Reports},
+    session::{Event, Job, JobId, PlanQuery, PlanSubject, Readings, Reports},
 };
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) struct ToolArgs {
     /// Write only the engine's events to the standard output, as lines of JSON; with --plan the forecasts.
     #[arg(long)]
     json: bool,
-    /// Do not show progress.
+    /// Do not show progress. What is left out is still said.
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -72,11 +72,9 @@ impl ToolArgs {
         !self.quiet && !self.json
     }
 
-    /// Says these before a run, if somebody reads it.
+    /// Says these before a run, also to those who want no progress: they are about what is not done.
     pub fn note(&self, notes: &[String]) {
-        if self.speaks() {
-            notes.iter().for_each(|note| stderr_line(note));
-        }
+        notes.iter().for_each(|note| stderr_line(note));
     }
 
     pub fn query(&self, id: u64, request: Request) -> PlanQuery {
@@ -109,7 +107,7 @@ impl ToolArgs {
         listener: &mut Listener,
     ) -> anyhow::Result<Outcome> {
         let names = ModelNames { model: first.model.clone(), family: family.to_owned() };
-        listener.hear(&Event::Planned { id: 0, forecast: Box::new(first), readings: Vec::new() })?;
+        listener.hear(&Event::Planned { id: 0, forecast: Box::new(first), readings: Readings::default() })?;
         follow(engine, jobs, Vec::new(), &names, listener)
     }
 

@@ -15,8 +15,8 @@ use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternEl
 use super::{Language, current, english};
 
 /// Files with texts that the engine has, too, and what is in the keys of those.
-const FILES: [(&str, &str); 5] =
-    [("advice", ""), ("error", ""), ("note", ""), ("reason", ""), ("plan", "-row-")];
+const FILES: [(&str, &str); 6] =
+    [("advice", ""), ("error", ""), ("note", ""), ("reason", ""), ("plan", "-row-"), ("plan", "-mode-")];
 /// Texts are drawn in each frame and translated once; so many are kept.
 const KEPT: usize = 500;
 /// What is between sentences.
@@ -163,7 +163,11 @@ fn fill<'text>(
 fn templates() -> Vec<Template> {
     let mut templates = Vec::new();
     for (file, source) in english().files {
-        let Some((_, part)) = FILES.iter().find(|(known, _)| known == file) else { continue };
+        let parts: Vec<&str> =
+            FILES.iter().filter(|(known, _)| known == file).map(|(_, part)| *part).collect();
+        if parts.is_empty() {
+            continue;
+        }
         let resource = fluent_syntax::parser::parse(*source).unwrap_or_else(|(readable, errors)| {
             tracing::warn!(file, ?errors, "the file has errors: some messages stay English");
             readable
@@ -171,7 +175,7 @@ fn templates() -> Vec<Template> {
         for entry in resource.body {
             let Entry::Message(message) = entry else { continue };
             let Some(pattern) = message.value else { continue };
-            if message.id.name.contains(part) {
+            if parts.iter().any(|part| message.id.name.contains(part)) {
                 templates.extend(template(message.id.name, &pattern));
             }
         }

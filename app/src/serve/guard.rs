@@ -13,19 +13,17 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::{Refusal, a1111, openai};
 
-/// How long a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// What requests are checked against.
 pub struct Guard {
     token: String,
     largest_body: usize,
+    patience: Duration,
 }
 
 impl Guard {
-    /// Lets in who has the token.
-    pub fn new(token: String, largest_body: usize) -> Self {
-        Self { token, largest_body }
+    /// Lets in who has the token. A body may have so many bytes, and take so long to arrive.
+    pub fn new(token: String, largest_body: usize, patience: Duration) -> Self {
+        Self { token, largest_body, patience }
     }
 
     fn lets_in(&self, headers: &HeaderMap) -> bool {
@@ -86,7 +84,7 @@ async fn let_in(guard: &Guard, request: Request) -> Result<Request, Refusal> {
         return Err(Refusal::too_large(guard.largest_body));
     }
     let (parts, body) = request.into_parts();
-    let read = tokio::time::timeout(PATIENCE, to_bytes(body, guard.largest_body)).await;
+    let read = tokio::time::timeout(guard.patience, to_bytes(body, guard.largest_body)).await;
     let bytes = read.map_err(|_| Refusal::too_slow())?;
     let bytes = bytes.map_err(|_| Refusal::too_large(guard.largest_body))?;
     Ok(Request::from_parts(parts, Body::from(bytes)))
@@ -123,7 +121,7 @@ mod tests {
 
     #[test]
     fn only_the_token_lets_in() {
-        let guard = Guard::new("secret".to_owned(), 0);
+        let guard = Guard::new("secret".to_owned(), 0, Duration::ZERO);
         let basic = |text: &str| format!("Basic {}", BASE64_STANDARD.encode(text));
         for (value, expected) in [
             ("Bearer secret".to_owned(), true),

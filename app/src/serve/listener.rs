@@ -17,14 +17,13 @@ use super::ServeError;
 
 /// The most connections at the same time; others wait until one ends.
 const CONNECTIONS: usize = 512;
-/// How long the header of a request may take, and how long a connection may be idle.
-const HEADER: Duration = Duration::from_secs(20);
 /// How long to wait when the system has no more connections.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves connections until `stop` says so.
+/// Serves connections until `stop` says so. The header of a request may take as long as `patience`, and a connection may be
+/// idle as long.
 pub async fn listen(
-    address: SocketAddr,
+    (address, patience): (SocketAddr, Duration),
     app: Router,
     ready: impl FnOnce(SocketAddr),
     stop: impl Future<Output = ()>,
@@ -49,7 +48,7 @@ pub async fn listen(
             Ok((stream, _)) => {
                 let app = app.clone();
                 tokio::spawn(async move {
-                    converse(stream, app).await;
+                    converse(stream, app, patience).await;
                     drop(permit);
                 });
             }
@@ -62,10 +61,10 @@ pub async fn listen(
 }
 
 /// Serves one connection. When the client is gone, so is what it waits for.
-async fn converse(stream: TcpStream, app: Router) {
+async fn converse(stream: TcpStream, app: Router, patience: Duration) {
     let service = TowerToHyperService::new(app);
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEADER);
+    builder.timer(TokioTimer::new()).header_read_timeout(patience);
     if let Err(error) = builder.serve_connection(TokioIo::new(stream), service).await {
         tracing::debug!(%error, "a connection ended");
     }

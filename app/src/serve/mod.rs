@@ -13,7 +13,7 @@ mod openai;
 mod own;
 mod refusal;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use sluice_engine::session::Session;
@@ -34,6 +34,21 @@ pub struct ServeOptions {
     pub largest_body: usize,
     /// What orders have in common.
     pub desk: DeskOptions,
+}
+
+/// How long a client may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// For the header of a request; also how long a connection may be idle.
+    pub header: Duration,
+    /// Until the body of a request has arrived.
+    pub body: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { header: Duration::from_secs(20), body: Duration::from_secs(60) }
+    }
 }
 
 /// Why clients cannot be served.
@@ -65,11 +80,25 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr),
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
+    serve_with(session, options, Patience::default(), ready, stop)
+}
+
+/// The same with another patience.
+///
+/// # Errors
+/// When the port cannot be opened.
+pub fn serve_with(
+    session: Session,
+    options: ServeOptions,
+    patience: Patience,
+    ready: impl FnOnce(SocketAddr),
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let ServeOptions { address, token, largest_body, desk } = options;
     let hub = Arc::new(Hub::start(session)?);
     let desk = Arc::new(Desk::new(hub, desk));
-    let guard = Guard::new(token, largest_body);
+    let guard = Guard::new(token, largest_body, patience.body);
     let app = Router::new()
         .merge(a1111::routes())
         .merge(openai::routes())
@@ -77,9 +106,9 @@ pub fn serve(
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
         .with_state(own::Counter::new(desk));
-    let served = runtime.block_on(listener::listen(address, app, ready, stop));
+    let served = runtime.block_on(listener::listen((address, patience.header), app, ready, stop));
     // Clients that still wait are told that the engine has ended.
-    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    runtime.shutdown_timeout(Duration::from_secs(2));
     served
 }
 
@@ -91,6 +120,6 @@ pub fn serve_mcp(session: Session, options: DeskOptions) -> Result<(), ServeErro
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let desk = Arc::new(Desk::new(Arc::new(Hub::start(session)?), options));
     let served = runtime.block_on(mcp::serve(desk));
-    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    runtime.shutdown_timeout(Duration::from_secs(2));
     served
 }

@@ -2,6 +2,7 @@
 
 mod act;
 mod chosen;
+mod dialogs;
 mod dropped;
 mod engines;
 mod enhancing;
@@ -19,7 +20,7 @@ mod upscaling;
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
 use crossbeam_channel::Receiver;
-use egui::{Context, Event, Ui};
+use egui::{ColorImage, Context, Event, Ui};
 use sluice_engine::session::Command;
 
 use super::{
@@ -29,6 +30,7 @@ use super::{
     commands::Now,
     drag_out::DragOut,
     files::{Files, Task},
+    focus::FocusRing,
     gallery::Gallery,
     grid::GridDialog,
     library::{CopyFinder, LibraryOptions, LibraryPlace, LibraryWorker},
@@ -82,8 +84,9 @@ pub struct SluiceApp {
     shows_help: bool,
     /// The settings, while they are open.
     settings_page: Option<SettingsPage>,
-    /// Text for the clipboard, which takes it in the next frame.
+    /// Text or an image for the clipboard, which takes it in the next frame.
     copied: Option<String>,
+    copied_image: Option<ColorImage>,
     grid: GridDialog,
     question: Option<Question>,
     palette: CommandPalette,
@@ -103,6 +106,7 @@ pub struct SluiceApp {
     unsent: VecDeque<Command>,
     /// What Escape closes before it cancels a job, as of the last frame.
     escape: shortcuts::Escape,
+    focus: FocusRing,
     speaker: Option<Speaker>,
     /// The clip and the part of it that the speaker plays.
     heard: Option<(RecentId, HeardPart)>,
@@ -206,6 +210,7 @@ impl SluiceApp {
             shows_help: false,
             settings_page: None,
             copied: None,
+            copied_image: None,
             grid: GridDialog::default(),
             question: None,
             palette: CommandPalette::default(),
@@ -218,6 +223,7 @@ impl SluiceApp {
             lock,
             unsent: VecDeque::new(),
             escape: shortcuts::Escape::default(),
+            focus: FocusRing::default(),
             speaker,
             heard: None,
             library: worker,
@@ -273,7 +279,9 @@ impl SluiceApp {
     pub fn ui(&mut self, ui: &mut Ui) {
         self.follow_language(ui.ctx());
         self.drag_out.follow(ui.ctx());
+        self.focus.reveal(ui);
         let mut by_keys = Vec::new();
+        self.palette.take_typed_ahead(ui.ctx());
         let now = Now { state: &self.state, open: self.open(ui.max_rect().width()) };
         shortcuts::pressed(ui, &now, self.escape, &mut by_keys);
         self.take_drops(ui);
@@ -286,6 +294,7 @@ impl SluiceApp {
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);
         self.drag_out.show(ui.ctx());
+        self.focus.show(ui);
         // Text typed in this frame applies before the shortcut that submits it.
         match self.grid.grid().filter(|_| self.grid.is_open) {
             _ if self.state.upscaling.is_some() => {
@@ -320,6 +329,9 @@ impl SluiceApp {
         if let Some(text) = self.copied.take() {
             ui.ctx().copy_text(text);
         }
+        if let Some(image) = self.copied_image.take() {
+            ui.ctx().copy_image(image);
+        }
         // It can be changed with keys, too.
         self.state.settings.scale = ui.ctx().zoom_factor();
         self.say_in_title(ui.ctx());
@@ -327,6 +339,7 @@ impl SluiceApp {
         self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
         self.ask_about_upscaling(ui.ctx());
+        self.ask_about_folder(ui.ctx());
         self.ask_about_enhancing(ui.ctx());
     }
 

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Align, Context, Frame, Id, Layout, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{
+    Align, Context, Frame, Id, Key, Layout, Margin, Modal, Popup, RichText, ScrollArea, TextEdit, Ui, vec2,
+};
 
 use super::{
     action::{Action, Browse},
@@ -28,6 +30,8 @@ pub struct Browser {
     pub entries: Option<Result<Vec<Entry>, String>>,
     /// The name of the file to save, if one is saved.
     pub name: Option<String>,
+    /// The path of the folder, as it is typed.
+    typed: String,
 }
 
 /// What is wrong with the name of a file to save.
@@ -39,6 +43,12 @@ enum Unfit {
 }
 
 impl Browser {
+    /// A dialog that waits for what is in a folder, with the name of a file to save.
+    pub fn new(dialog: Dialog, folder: PathBuf, name: Option<String>) -> Self {
+        let typed = folder.display().to_string();
+        Self { dialog, folder, entries: None, name, typed }
+    }
+
     /// The file to save.
     fn file(&self, name: &str) -> Result<PathBuf, Unfit> {
         let name = name.trim();
@@ -55,6 +65,10 @@ impl Browser {
 
 /// Draws it over the window.
 pub fn show(ctx: &Context, browser: &mut Browser, actions: &mut Vec<Action>) {
+    // The menu that it was opened from stays behind it otherwise.
+    if browser.entries.is_none() {
+        Popup::close_all(ctx);
+    }
     let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| contents(ui, browser, actions))
     });
@@ -78,10 +92,14 @@ fn contents(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
         if let Some(file) = file {
             save(ui, file, actions);
         }
-        if browser.dialog.filter().is_none()
-            && widgets::button(ui, Some(icons::FOLDER), &tr!("files-use-folder"), Weight::Primary).clicked()
-        {
-            actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
+        if browser.dialog.filter().is_none() {
+            let is_there = !matches!(browser.entries, Some(Err(_)));
+            let button = ui.add_enabled_ui(is_there, |ui| {
+                widgets::button(ui, Some(icons::FOLDER), &tr!("files-use-folder"), Weight::Primary)
+            });
+            if button.inner.clicked() {
+                actions.push(Action::Browse(Browse::Choose(browser.folder.clone())));
+            }
         }
         if widgets::button(ui, None, &tr!("common-close"), Weight::Plain)
             .on_hover_text(tr!("common-close-tip"))
@@ -120,8 +138,8 @@ fn save(ui: &mut Ui, file: Result<PathBuf, Unfit>, actions: &mut Vec<Action>) {
     });
 }
 
-/// The folder, and a way up.
-fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
+/// The path of the folder, and a way up.
+fn head(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(parent) = browser.folder.parent()
@@ -131,11 +149,18 @@ fn head(ui: &mut Ui, browser: &Browser, actions: &mut Vec<Action>) {
             {
                 actions.push(Action::Browse(Browse::Enter(parent.to_owned())));
             }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let path = browser.folder.display().to_string();
-                let words = RichText::new(&path).small().color(Palette::of(ui).text_muted);
-                ui.add(egui::Label::new(words).truncate()).on_hover_text(path);
-            });
+            let field = TextEdit::singleline(&mut browser.typed)
+                .id_salt("path of the folder")
+                .margin(Margin::symmetric(10, 6));
+            let field = ui
+                .add_sized(vec2(ui.available_width(), size::CONTROL), field)
+                .on_hover_text(tr!("files-path-tip"))
+                .accessible_name(tr!("files-path"));
+            let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+            let typed = browser.typed.trim();
+            if is_entered && !typed.is_empty() {
+                actions.push(Action::Browse(Browse::Enter(browser.folder.join(typed))));
+            }
         });
     });
 }
@@ -147,7 +172,9 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             widgets::hint(ui, tr!("files-reading"));
             return;
         }
-        Some(Err(message)) => return widgets::mistake(ui, message),
+        Some(Err(message)) => {
+            return widgets::mistake(ui, &tr!("files-folder-unreadable", reason = message.as_str()));
+        }
         Some(Ok(entries)) if entries.is_empty() => {
             widgets::hint(ui, tr!("files-nothing-here"));
             return;
@@ -155,7 +182,15 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
         Some(Ok(entries)) => entries,
     };
     Frame::new().inner_margin(Margin::same(2)).show(ui, |ui| {
-        for Entry { path, is_folder } in entries {
+        for Entry { path, is_folder, is_pickle } in entries {
+            if *is_pickle {
+                ui.add_enabled_ui(false, |ui| {
+                    widgets::file_button(ui, icons::FILE, &file_name(path), &tr!("files-pickle"), false)
+                        .on_hover_text(tr!("files-pickle-tip"))
+                        .on_disabled_hover_text(tr!("files-pickle-tip"));
+                });
+                continue;
+            }
             let icon = if *is_folder { icons::FOLDER } else { icons::FILE };
             let tip = match (is_folder, &name) {
                 (true, _) => tr!("files-folder-tip"),

@@ -13,7 +13,7 @@ mod write;
 
 use std::{
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -24,7 +24,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use clipboard::FileClipboard;
-pub use dialog::{Dialog, Entry};
+pub use dialog::{Dialog, Entry, FolderKind};
 pub use event::FileEvent;
 pub use extensions::is_image_or_clip;
 pub use read::{is_moving, is_video, read_first, still_size};
@@ -96,6 +96,8 @@ impl Files {
         let is_native = self.has_native_dialogs;
         let is_open = self.has_dialog.clone();
         let started = thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
+            // A folder that is gone is not started in.
+            let start = start.filter(|start| dialog.start(Some(start.as_path())).0.is_none_or(Path::is_dir));
             let answer = match is_native {
                 true => dialog.ask(start),
                 false => FileEvent::NoDialog { dialog, start },

@@ -1,6 +1,9 @@
 //! What the window shows to somebody who has no model yet: what was found, and models that suit it.
 
-use egui::{Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, Ui, vec2};
+use egui::{
+    Align, CornerRadius, Label, Layout, Rect, RichText, Sense, Spinner, Stroke, TextStyle, TextWrapMode, Ui,
+    Vec2, WidgetText, vec2,
+};
 
 use super::{
     action::{Action, GetAction, LibraryAction},
@@ -20,7 +23,9 @@ const TALLEST_ROW: f32 = 106.0;
 const NARROW: f32 = 480.0;
 const NARROWEST: f32 = 300.0;
 /// Height of what is around the models.
-const AROUND: f32 = 156.0;
+const AROUND: f32 = 176.0;
+/// Side of what turns while they are being found.
+const SPINNER: f32 = 20.0;
 /// How many models there are.
 const MODELS: f32 = 3.0;
 /// How many examples of prompts are offered above it.
@@ -51,20 +56,29 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         ui.add(Label::new(RichText::new(found).color(palette.text_muted)).truncate());
     });
     let suited = state.first_models();
+    let words = [tr!("start-finding"), tr!("start-quickest"), tr!("start-suited")];
+    let height = words.iter().map(|words| heading_height(ui, words)).fold(0.0, f32::max);
+    let [finding, quickest, fitting] = words;
     let words = match suited.is_empty() {
-        true => tr!("start-finding"),
-        false if suited.iter().all(|listed| is_slow(state, listed)) => {
-            tr!("start-quickest")
-        }
-        false => tr!("start-suited"),
+        true => finding,
+        false if suited.iter().all(|listed| is_slow(state, listed)) => quickest,
+        false => fitting,
     };
-    ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
+    // Nothing moves when the models are there.
+    ui.scope(|ui| {
+        ui.set_min_height(height);
+        ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
+    });
     for listed in &suited {
         row(ui, state, listed, actions);
     }
     if suited.is_empty() {
-        // Nothing moves when they are there.
-        ui.add_space(MODELS * row_height(ui.available_width()));
+        let width = ui.available_width();
+        let height = MODELS * row_height(width) + (MODELS - 1.0) * space::S;
+        let (room, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
+        if state.library.fits.is_asking() && !state.reduces_motion() {
+            Spinner::new().paint_at(ui, Rect::from_center_size(room.center(), Vec2::splat(SPINNER)));
+        }
     }
     ui.horizontal_wrapped(|ui| {
         if widgets::button(ui, Some(icons::DOWNLOAD), &tr!("start-get-others"), Weight::Plain)
@@ -80,6 +94,11 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             actions.push(Action::Library(LibraryAction::Show(true)));
         }
     });
+}
+
+fn heading_height(ui: &Ui, words: &str) -> f32 {
+    let words = WidgetText::from(RichText::new(words).font(font::medium(font::BODY)));
+    words.into_galley(ui, Some(TextWrapMode::Wrap), ui.available_width(), TextStyle::Body).size().y
 }
 
 fn is_slow(state: &State, listed: &Listed) -> bool {

@@ -35,6 +35,8 @@ pub struct GridDialog {
 struct Typed {
     setting: Option<GridSetting>,
     values: String,
+    /// Whether values were typed, or asked for.
+    is_answered: bool,
 }
 
 /// What is known about the typed axes, and what it depends on.
@@ -51,12 +53,23 @@ impl Typed {
     fn axis(&self) -> Option<Result<Axis, GridError>> {
         Some(Axis::typed(self.setting?, &self.values))
     }
+
+    fn lacks_values(&self) -> bool {
+        matches!(self.axis(), Some(Err(GridError::NoValues(_))))
+    }
 }
 
 impl GridDialog {
     /// The grid, once it makes sense.
     pub fn grid(&self) -> Option<&Grid> {
         self.checked.as_ref()?.result.as_ref().ok().map(|(grid, _)| grid)
+    }
+
+    /// Whether only values are missing that nobody was asked for yet.
+    fn awaits_values(&self) -> bool {
+        let result = self.checked.as_ref().map(|checked| &checked.result);
+        matches!(result, Some(Err(GridError::NoValues(_))))
+            && !self.axes.iter().any(|axis| axis.is_answered && axis.lacks_values())
     }
 
     /// Draws it over the window.
@@ -91,17 +104,23 @@ impl GridDialog {
                 Some(Err(GridError::Nothing)) | None => {
                     widgets::hint(ui, tr!("grid-choose"));
                 }
+                Some(Err(_)) if self.awaits_values() => {
+                    widgets::hint(ui, tr!("grid-type-values"));
+                }
                 Some(Err(error)) => widgets::mistake(ui, &sentence(&error.to_string())),
             }
         });
         ui.horizontal(|ui| {
-            let can = self.grid().is_some() && state.can_generate();
+            let can = (self.grid().is_some() || self.awaits_values()) && state.can_generate();
             let generate = ui.add_enabled_ui(can, |ui| {
                 widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("grid-generate"), Weight::Primary)
                     .on_hover_text(tr!("grid-generate-tip"))
             });
-            if let Some(grid) = self.grid().filter(|_| generate.inner.clicked()) {
-                actions.push(Making::Grid(Box::new(grid.clone())).into());
+            if generate.inner.clicked() {
+                match self.grid() {
+                    Some(grid) => actions.push(Making::Grid(Box::new(grid.clone())).into()),
+                    None => self.axes.iter_mut().for_each(|axis| axis.is_answered = true),
+                }
             }
             if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
                 .on_hover_text(tr!("grid-cancel-tip"))
@@ -163,18 +182,16 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             })
             .inner;
         let title = |setting: Option<GridSetting>| setting.map_or_else(|| tr!("grid-nothing"), title_of);
-        let choice = ComboBox::from_id_salt(name)
-            .selected_text(title(typed.setting))
-            .width(CHOICE)
-            .height(360.0)
-            .show_ui(ui, |ui| {
-                for setting in [None].into_iter().chain(GridSetting::ALL.map(Some)) {
-                    ui.selectable_value(&mut typed.setting, setting, title(setting));
-                }
-            });
+        let choice =
+            ComboBox::from_id_salt(name).selected_text(title(typed.setting)).width(CHOICE).height(360.0);
+        let choice = widgets::drop_down(ui, choice, |ui| {
+            for setting in [None].into_iter().chain(GridSetting::ALL.map(Some)) {
+                ui.selectable_value(&mut typed.setting, setting, title(setting));
+            }
+        });
         choice.response.labelled_by(label.id).on_hover_text(tr!("grid-setting-tip"));
         if typed.setting != before {
-            typed.values.clear();
+            *typed = Typed { setting: typed.setting, ..Typed::default() };
         }
         let Some(setting) = typed.setting else { return };
         let all = all_values(setting, state);
@@ -184,9 +201,11 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             .id_salt((name, "values"))
             .hint_text(example(setting))
             .margin(Margin::symmetric(10, 6));
-        ui.add_sized(vec2(width, size::CONTROL), field)
+        let field = ui
+            .add_sized(vec2(width, size::CONTROL), field)
             .on_hover_text(advice(setting))
             .accessible_name(values);
+        typed.is_answered |= field.changed();
         if let Some(all) = all
             && widgets::icon_button(ui, icons::LAYERS, all_of_them).clicked()
         {

@@ -57,7 +57,13 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     });
     let keys: Vec<_> = of_commands.chain(KEYS.map(|(keys, words)| (named(keys), words))).collect();
     let height = ui.ctx().content_rect().height() - ROOM;
-    ScrollArea::vertical().max_height(height).show(ui, |ui| {
+    let mut list = ScrollArea::vertical().id_salt("list of keys").max_height(height);
+    if is_new(ui.ctx()) {
+        list = list.vertical_scroll_offset(0.0);
+    }
+    // Its bar shows that there is more.
+    ui.spacing_mut().scroll.dormant_handle_opacity = 0.6;
+    list.show(ui, |ui| {
         // Beside the scroll bar.
         Frame::new().inner_margin(Margin { right: space::M as i8, ..Margin::ZERO }).show(ui, |ui| {
             Grid::new("keys").num_columns(2).spacing([space::XL, space::XS]).show(ui, |ui| {
@@ -76,6 +82,14 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     {
         actions.push(Action::ShowHelp(false));
     }
+}
+
+/// Whether the sheet was not drawn in the last frame.
+fn is_new(ctx: &Context) -> bool {
+    let (id, frame) = (Id::unique("sluice help drawn"), ctx.cumulative_frame_nr());
+    let before = ctx.data_mut(|data| data.get_temp::<u64>(id));
+    ctx.data_mut(|data| data.insert_temp(id, frame));
+    before.is_none_or(|before| before + 1 < frame)
 }
 
 /// What is done with the mouse has words.

@@ -53,4 +53,17 @@ icons! {
     TRASH = "\u{e18e}"
     DOWNLOAD = "\u{e0b2}"
     IMAGE_OFF = "\u{e1c0}"
+    IMAGE_UPSCALE = "\u{e637}"
+    SCAN_SEARCH = "\u{e537}"
+    MESSAGE_SQUARE_TEXT = "\u{e575}"
+    BETWEEN_VERTICAL_START = "\u{e594}"
+    BRUSH = "\u{e1d3}"
+    IMAGES = "\u{e5c4}"
+    ALBUM = "\u{e03b}"
+    STAR_FILLED = "\u{f176}"
+}
+
+/// A star, filled where it is set.
+pub const fn star(is_set: bool) -> &'static str {
+    if is_set { STAR_FILLED } else { STAR }
 }

@@ -19,7 +19,7 @@ pub(super) const FACTORS: [u32; 2] = [2, 4];
 
 /// The network, how many frames it makes, and whether it makes some across cuts.
 pub(super) fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let choice = &state.settings.interpolate;
+    let choice = &state.interpolate_choice();
     let mut chosen = choice.clone();
     let known = state.interpolators();
     if let Some(model) = network_of(ui, known, choice.model.as_ref(), (Dialog::Interpolator, actions)) {
@@ -60,7 +60,7 @@ pub(super) fn network_of(
             .width(width)
             .truncate()
             .selected_text(name.unwrap_or_default());
-        let list = list.show_ui(ui, |ui| {
+        let list = widgets::drop_down(ui, list, |ui| {
             ui.set_max_width(size::POPUP);
             for (path, name) in known {
                 let is_chosen = Some(&path) == chosen;

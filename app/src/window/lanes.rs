@@ -20,18 +20,14 @@ pub fn choice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let label = widgets::field_label(ui, &tr!("engines-shown"));
     let mut chosen = shown;
     let title = |place: usize| state.lanes.all.get(place).map_or_else(String::new, Lane::title);
-    ComboBox::from_id_salt("engine")
-        .selected_text(title(shown))
-        .width(ui.available_width())
-        .truncate()
-        .show_ui(ui, |ui| {
-            for place in 0..state.lanes.all.len() {
-                ui.selectable_value(&mut chosen, place, title(place)).on_hover_text(tr!("engines-show-tip"));
-            }
-        })
-        .response
-        .labelled_by(label.id)
-        .on_hover_text(tr!("engines-shown-tip"));
+    let list =
+        ComboBox::from_id_salt("engine").selected_text(title(shown)).width(ui.available_width()).truncate();
+    let list = widgets::drop_down(ui, list, |ui| {
+        for place in 0..state.lanes.all.len() {
+            ui.selectable_value(&mut chosen, place, title(place)).on_hover_text(tr!("engines-show-tip"));
+        }
+    });
+    list.response.labelled_by(label.id).on_hover_text(tr!("engines-shown-tip"));
     if chosen != shown {
         actions.push(Action::ShowLane(chosen));
     }

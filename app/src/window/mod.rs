@@ -10,15 +10,18 @@ pub mod drag_out;
 pub mod files;
 mod first_start;
 mod fit;
+pub mod focus;
 pub mod gallery;
 pub mod get;
 mod grid;
 mod help;
 pub mod history;
 pub mod icons;
+mod image_menu;
 pub mod image_settings;
 mod interpolating;
 mod lanes;
+mod leaving;
 pub mod library;
 pub mod link;
 mod model_menu;
@@ -106,6 +109,8 @@ pub fn run(options: WindowOptions) -> anyhow::Result<()> {
             .with_min_inner_size([900.0, 600.0])
             .with_icon(icon()),
         wgpu_options: wgpu_options(startup.render_gpu),
+        // Surfaces have one colour, and each pixel costs time where no GPU draws.
+        dithering: false,
         // The app adds its own, which knows the language.
         system_font_fallback: false,
         ..eframe::NativeOptions::default()
@@ -134,6 +139,7 @@ fn create(
     let wake: Wake = Arc::new(move || ctx.request_repaint());
     let library = LibraryOptions {
         folders: model_folders().into_iter().chain(downloads_folder()).collect(),
+        at_start: !model_folders().is_empty(),
         finds_programs: true,
         elsewhere: !options.in_process && !startup.engines.is_here(),
         cache: data_folder().map(|folder| folder.join("models")),

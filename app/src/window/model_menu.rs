@@ -12,6 +12,9 @@ use super::{
 };
 use crate::{enhancing::model_name, language::tr};
 
+/// The most room for the name of the chosen model.
+const WIDEST: f32 = 220.0;
+
 /// What was chosen in the menu.
 pub enum Choice {
     /// A model.
@@ -32,7 +35,12 @@ pub fn show(
         widgets::icon_button(ui, icons::PACKAGE, &label)
     } else {
         let name = chosen.map_or_else(|| tr!("control-nets-model-none"), model_name);
-        widgets::disclosure(ui, &name, icons::CHEVRON_DOWN, false)
+        let most = ui.available_width().min(WIDEST);
+        let button = widgets::disclosure_within(ui, &name, icons::CHEVRON_DOWN, false, most);
+        match chosen {
+            Some(path) => button.on_hover_text(path.display().to_string()),
+            None => button,
+        }
     };
     let button = button.on_hover_text(&tip);
     let mut choice = None;

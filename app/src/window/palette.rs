@@ -1,7 +1,8 @@
 //! The command palette: a search over commands, models, presets, styles and prompts.
 
 use egui::{
-    Align, Align2, Area, Context, FontId, Frame, Id, Key, Margin, Order, ScrollArea, TextEdit, Ui, vec2,
+    Align, Align2, Area, Color32, Context, Event, FontId, Frame, Id, Key, Margin, Order, Role, ScrollArea,
+    TextEdit, Ui, WidgetInfo, text_edit::TextEditState, vec2,
 };
 use nucleo_matcher::{
     Config, Matcher, Utf32Str,
@@ -11,7 +12,7 @@ use sluice_engine::{models::Kind, request::ModelSource};
 
 use super::{
     action::{Action, Keeping, LibraryAction},
-    commands::{COMMANDS, Now},
+    commands::{COMMANDS, Now, PALETTE},
     icons, side_panel,
     state::{EntryId, State, file_name},
     tokens::{Palette as Colors, font, size, space},
@@ -23,6 +24,10 @@ use crate::language::{self, tr};
 const HEIGHT: f32 = 380.0;
 /// Rows that are drawn; a longer search finds the others.
 const MOST: usize = 50;
+/// What stands around the title of a row and its kind: an icon, and distances.
+const AROUND: f32 = font::ICON + 5.0 * space::S + 4.0;
+/// The most letters of a title that may have room.
+const LETTERS: usize = 160;
 /// Prompts of the history that are searched.
 const PROMPTS: usize = 200;
 
@@ -35,6 +40,8 @@ pub struct CommandPalette {
     selected: usize,
     /// Whether it was open in the last frame.
     was_open: bool,
+    /// What was typed before there was a field.
+    ahead: String,
     matcher: Matcher,
 }
 
@@ -42,6 +49,8 @@ pub struct CommandPalette {
 struct Found {
     icon: &'static str,
     name: String,
+    /// Other words that find it.
+    words: String,
     /// What kind of thing it is, or its key.
     kind: String,
     tip: String,
@@ -49,6 +58,33 @@ struct Found {
 }
 
 impl CommandPalette {
+    /// Takes what is typed after the key that opens it and before there is a field: nothing else gets it, and no key has
+    /// another meaning meanwhile.
+    pub fn take_typed_ahead(&mut self, ctx: &Context) {
+        if self.is_open && self.was_open {
+            return;
+        }
+        let is_opening = self.is_open;
+        ctx.input_mut(|input| {
+            let opens = |event: &Event| match event {
+                Event::Key { key, pressed: true, modifiers, .. } => {
+                    *key == PALETTE.logical_key && modifiers.matches_logically(PALETTE.modifiers)
+                }
+                _ => false,
+            };
+            let opener = || input.events.iter().position(opens).map(|place| place + 1);
+            let from = if is_opening { Some(0) } else { opener() };
+            let Some(from) = from else { return };
+            for event in input.events.split_off(from) {
+                match event {
+                    Event::Text(text) => self.ahead.push_str(&text),
+                    Event::Key { pressed: true, .. } => {}
+                    event => input.events.push(event),
+                }
+            }
+        });
+    }
+
     /// Draws it over the window, if it is open.
     pub fn show(&mut self, ctx: &Context, now: &Now<'_>, actions: &mut Vec<Action>) {
         let is_new = self.is_open && !self.was_open;
@@ -57,7 +93,9 @@ impl CommandPalette {
             return;
         }
         if is_new {
-            (self.query, self.selected) = (String::new(), 0);
+            (self.query, self.selected) = (std::mem::take(&mut self.ahead), 0);
+            // The cursor goes behind it.
+            TextEdit::store_state(ctx, search_id(), TextEditState::default());
         }
         let found = self.found(ctx, now);
         let shown = Area::new(Id::unique("sluice palette"))
@@ -90,7 +128,7 @@ impl CommandPalette {
         });
         let before = self.query.clone();
         let field = TextEdit::singleline(&mut self.query)
-            .id(Id::unique("sluice palette search"))
+            .id(search_id())
             .hint_text(tr!("palette-hint"))
             .margin(Margin::symmetric(10, 8))
             .desired_width(f32::INFINITY);
@@ -114,16 +152,16 @@ impl CommandPalette {
         }
         ScrollArea::vertical().max_height(HEIGHT).show(ui, |ui| {
             for (place, found) in found.iter().enumerate() {
-                let row = widgets::row_button(ui, found.icon, &found.name, "", place == self.selected);
-                let color = Colors::of(ui).text_faint;
+                let (is_selected, color) = (place == self.selected, Colors::of(ui).text_faint);
+                let kind = FontId::proportional(font::SMALL);
+                let kind = ui.painter().layout_no_wrap(found.kind.clone(), kind, color);
+                let room = ui.available_width() - kind.size().x - AROUND;
+                let row =
+                    widgets::row_button(ui, found.icon, &shortened(ui, &found.name, room), "", is_selected);
+                row.widget_info(|| WidgetInfo::selected(Role::Button, true, is_selected, &found.name));
                 let end = row.rect.right_center() - vec2(space::S, 0.0);
-                ui.painter().text(
-                    end,
-                    Align2::RIGHT_CENTER,
-                    &found.kind,
-                    FontId::proportional(font::SMALL),
-                    color,
-                );
+                let corner = Align2::RIGHT_CENTER.anchor_size(end, kind.size()).min;
+                ui.painter().galley(corner, kind, color);
                 if place == self.selected && moved != 0 {
                     row.scroll_to_me(Some(Align::Center));
                 }
@@ -149,7 +187,10 @@ impl CommandPalette {
         let all = commands.into_iter().chain(others(now.state));
         let mut scored: Vec<(u32, Found)> = all
             .filter_map(|found| {
-                let score = pattern.score(Utf32Str::new(&found.name, &mut letters), &mut self.matcher)?;
+                let mut score =
+                    |words: &str| pattern.score(Utf32Str::new(words, &mut letters), &mut self.matcher);
+                // Names come before other words.
+                let score = score(&found.name).or_else(|| score(&found.words).map(|score| score / 2))?;
                 Some((score, found))
             })
             .collect();
@@ -157,6 +198,27 @@ impl CommandPalette {
         scored.truncate(MOST);
         scored.into_iter().map(|(_, found)| found).collect()
     }
+}
+
+fn search_id() -> Id {
+    Id::unique("sluice palette search")
+}
+
+/// A text in one line, with `…` at its end if it is wider than the room.
+fn shortened(ui: &Ui, text: &str, room: f32) -> String {
+    let line: String =
+        text.chars().take(LETTERS).map(|letter| if letter == '\n' { ' ' } else { letter }).collect();
+    let width = |text: &str| {
+        let font = font::medium(font::BODY);
+        ui.painter().layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER).size().x
+    };
+    if line.len() == text.len() && width(&line) <= room {
+        return line;
+    }
+    let ends: Vec<usize> = line.char_indices().map(|(place, _)| place).collect();
+    let cut = |end: usize| format!("{}…", line[..end].trim_end());
+    let fitting = ends.partition_point(|end| width(&cut(*end)) <= room);
+    cut(ends.get(fitting.saturating_sub(1)).copied().unwrap_or_default())
 }
 
 fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
@@ -168,7 +230,7 @@ fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
             };
             let kind = language::keys(&keys);
             let (name, tip, action) = (command.title(), command.sentence(), command.action(now)?);
-            Some(Found { icon: command.icon, name, kind, tip, action })
+            Some(Found { icon: command.icon, name, words: command.words(), kind, tip, action })
         });
     found.collect()
 }
@@ -177,7 +239,7 @@ fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
 fn others(state: &State) -> Vec<Found> {
     let mut all = Vec::new();
     let mut add = |icon, name: String, kind: String, tip: String, action| {
-        all.push(Found { icon, name, kind, tip, action });
+        all.push(Found { icon, name, words: String::new(), kind, tip, action });
     };
     for (model, name) in [
         (ModelSource::Starter, tr!("top-bar-starter")),

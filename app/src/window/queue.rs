@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use egui::{Popup, PopupCloseBehavior, Rect, Response, Sense, Stroke, Ui, UiBuilder, vec2};
+use egui::{Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
 use sluice_engine::{checkpoint::MapKind, request::MapOf, session::JobId};
 
 use super::{
@@ -17,95 +17,100 @@ use crate::{groups::Group, language::tr, units};
 
 /// Height of a row.
 const ROW: f32 = 44.0;
+/// Height of the line with the time, which is there even if no time is known: the buttons below it stay in place.
+const TIME: f32 = 18.0;
+/// The most rows of what has ended.
+const ENDED: usize = 3;
+/// A pointer over the list that has not moved for so long, in seconds, aims at nothing.
+const REST: f32 = 3.0;
 
 /// View state of the queue; not saved.
 #[derive(Debug, Default)]
 pub struct QueueView {
     rows: Vec<Row>,
+    /// Where the list was drawn last.
+    area: Option<Rect>,
     /// Whether the list is to be opened.
     pub opens: bool,
 }
 
 /// Draws the button and, if it is open, the list.
-pub fn show(
-    ui: &mut Ui,
-    state: &State,
-    QueueView { rows, opens }: &mut QueueView,
-    actions: &mut Vec<Action>,
-) {
+pub fn show(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Action>) {
     let title = match (state.jobs.paused, state.jobs.queue.len()) {
         (true, 0) => tr!("queue-title-empty-paused"),
         (true, count) => tr!("queue-title-paused", count = count),
         (false, count) => tr!("queue-title", count = count),
     };
     let button = widgets::button(ui, None, &title, Weight::Plain).on_hover_text(tr!("queue-tip"));
-    if std::mem::take(opens) {
+    if std::mem::take(&mut view.opens) {
         Popup::open_id(ui.ctx(), Popup::default_response_id(&button));
     }
+    // The right edge of the button stays where it is when its title changes.
     let shown = Popup::from_toggle_button_response(&button)
+        .align(RectAlign::BOTTOM_END)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .accessible_name(tr!("queue-name"))
         .frame(widgets::popup_frame(ui))
         .width(size::POPUP)
-        .show(|ui| list(ui, state, rows, actions));
+        .show(|ui| list(ui, state, view, actions));
     if shown.is_none() {
-        rows.clear();
+        view.rows.clear();
     }
 }
 
-fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Action>) {
+fn list(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Action>) {
     ui.spacing_mut().item_spacing.y = space::XS;
-    let mut known: HashSet<JobId> = rows.iter().flat_map(|row| &row.jobs).copied().collect();
-    for job in &state.jobs.queue {
-        if !known.contains(&job.id) {
-            let row = Row::of(job, state.jobs.groups.of(job.id));
-            known.extend(&row.jobs);
-            rows.push(row);
-        }
-    }
     let jobs: Jobs<'_> = state.jobs.queue.iter().map(|job| (job.id, job)).collect();
+    view.follow(state);
+    if !view.is_aimed_at(ui) {
+        view.arrange(state);
+    }
     lanes::list(ui, state, ui.ctx().time(), actions);
     let before = actions.len();
-    egui::ScrollArea::vertical().max_height(360.0).show_viewport(ui, |ui, seen| {
+    let rows = &mut view.rows;
+    let shown = egui::ScrollArea::vertical().max_height(360.0).show_viewport(ui, |ui, seen| {
         let (corner, width, gap) = (ui.max_rect().min, ui.available_width(), ui.spacing().item_spacing.y);
         let mut top = 0.0;
         follow_drag(ui);
-        let firsts: Vec<JobId> = rows.iter().map(|row| row.id).collect();
+        let left_of = |row: &Row| row.jobs.iter().find(|job| jobs.contains_key(*job)).copied();
+        let firsts: Vec<Option<JobId>> = rows.iter().map(left_of).collect();
         for (place, row) in rows.iter_mut().enumerate() {
             let height = row.height;
-            let next = firsts.get(place + 1).copied();
+            let next = firsts.get(place + 1).copied().flatten();
             // Rows that are not seen take their room only: the queue may be long.
             if top + height >= seen.top() && top <= seen.bottom() {
                 let room = Rect::from_min_size(corner + vec2(0.0, top), vec2(width, height));
-                let drawn = ui.scope_builder(UiBuilder::new().id_salt(row.id).max_rect(room), |ui| match row
-                    .jobs
-                    .as_slice()
-                {
+                let mut inside = ui.new_child(UiBuilder::new().id_salt(row.id).max_rect(room));
+                match row.jobs.as_slice() {
                     [_] => {
                         let job = jobs.get(&row.id).copied();
                         let lane = job.and_then(|job| state.lane_of(job));
-                        queue_row(ui, job, lane, (row, next), actions);
+                        queue_row(&mut inside, job, lane, (row, next), actions);
                     }
-                    _ => group_row(ui, (row, next), (state, &jobs), actions),
-                });
-                row.height = drawn.response.rect.height();
+                    _ => group_row(&mut inside, (row, next), (state, &jobs), actions),
+                }
+                row.height = inside.min_rect().height();
                 if row.height != height {
                     ui.ctx().request_repaint();
                 }
             }
             top += height + gap;
         }
-        ui.set_min_size(vec2(width, (top - gap).max(0.0)));
+        ui.allocate_space(vec2(width, (top - gap).max(0.0)));
     });
+    view.area = Some(shown.inner_rect);
     if actions[before..].iter().any(changes_the_order) {
-        rows.clear();
+        view.rows.clear();
     }
     ui.separator();
-    let is_said = state.jobs.queue.len() > usize::from(!state.jobs.paused);
-    if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| is_said) {
-        let time = units::seconds(seconds);
-        widgets::hint(ui, tr!("queue-time-left", time = time)).on_hover_text(tr!("queue-time-left-tip"));
-    }
+    ui.scope(|ui| {
+        ui.set_min_height(TIME);
+        let is_said = state.jobs.queue.len() > usize::from(!state.jobs.paused);
+        if let Some(seconds) = state.seconds_of_queue(ui.ctx().time()).filter(|_| is_said) {
+            let time = units::seconds(seconds);
+            widgets::hint(ui, tr!("queue-time-left", time = time)).on_hover_text(tr!("queue-time-left-tip"));
+        }
+    });
     ui.horizontal_wrapped(|ui| {
         let (icon, name, tip) = match state.jobs.paused {
             true => (icons::PLAY, tr!("queue-resume"), tr!("queue-resume-tip")),
@@ -140,13 +145,55 @@ fn list(ui: &mut Ui, state: &State, rows: &mut Vec<Row>, actions: &mut Vec<Actio
 }
 
 fn changes_the_order(action: &Action) -> bool {
-    matches!(action, Action::MoveJob(..) | Action::RunNext(_))
+    matches!(action, Action::MoveJob(..) | Action::RunNext(_) | Action::EditJob(_))
 }
 
 /// The jobs in the queue.
 type Jobs<'a> = HashMap<JobId, &'a QueuedJob>;
 
-/// A job in the open queue. It stays in its place when the job has ended, so that nothing moves under the pointer.
+impl QueueView {
+    /// Adds rows for new jobs, and removes that of a job whose settings are in the panel.
+    fn follow(&mut self, state: &State) {
+        let is_edited = |id: JobId| state.jobs.is_edited(id);
+        self.rows.retain(|row| row.jobs.len() > 1 || !is_edited(row.id));
+        let mut known: HashSet<JobId> = self.rows.iter().flat_map(|row| &row.jobs).copied().collect();
+        for job in &state.jobs.queue {
+            if !known.contains(&job.id) && !is_edited(job.id) {
+                let row = Row::of(job, state.jobs.groups.of(job.id));
+                known.extend(&row.jobs);
+                self.rows.push(row);
+            }
+        }
+    }
+
+    /// Whether the pointer is about to click a row, which must not move then.
+    fn is_aimed_at(&self, ui: &Ui) -> bool {
+        ui.input(|input| {
+            let pointer = &input.pointer;
+            let is_over =
+                self.area.zip(pointer.latest_pos()).is_some_and(|(area, place)| area.contains(place));
+            pointer.any_down() || is_over && pointer.time_since_last_movement() < REST
+        })
+    }
+
+    /// Puts what runs and waits first, in its order, and then what has ended last.
+    fn arrange(&mut self, state: &State) {
+        let places: HashMap<JobId, usize> =
+            state.jobs.queue.iter().enumerate().map(|(place, job)| (job.id, place)).collect();
+        let place_of = |row: &Row| row.jobs.iter().filter_map(|job| places.get(job)).min().copied();
+        let rows = std::mem::take(&mut self.rows);
+        let (mut left, ended): (Vec<Row>, Vec<Row>) =
+            rows.into_iter().partition(|row| place_of(row).is_some());
+        left.iter_mut().for_each(|row| row.has_ended = false);
+        left.sort_by_cached_key(place_of);
+        let (before, mut just): (Vec<Row>, Vec<Row>) = ended.into_iter().partition(|row| row.has_ended);
+        just.iter_mut().for_each(|row| row.has_ended = true);
+        left.extend(just.into_iter().rev().chain(before).take(ENDED));
+        self.rows = left;
+    }
+}
+
+/// A job in the open queue. It stays in its place when the job ends while the pointer aims at the list.
 #[derive(Debug)]
 pub struct Row {
     id: JobId,
@@ -158,6 +205,8 @@ pub struct Row {
     folder: Option<String>,
     /// Whether what can be done with it is shown.
     is_open: bool,
+    /// Whether it is below those that have not ended.
+    has_ended: bool,
     /// As it was drawn last.
     height: f32,
 }
@@ -199,7 +248,7 @@ impl Row {
             None => tr!("queue-size", size = size, count = request.steps),
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
-        Self { id: job.id, jobs, prompt, size, folder: None, is_open: false, height: ROW }
+        Self { id: job.id, jobs, prompt, size, folder: None, is_open: false, has_ended: false, height: ROW }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Messages of the engine as sentences.
 
-use crate::language::{IDEOGRAPHIC_STOP, said};
+use crate::{
+    language::{IDEOGRAPHIC_STOP, said, tr},
+    units,
+};
 
 /// A text with a capital letter at the start.
 pub fn capitalised(text: &str) -> String {
@@ -24,6 +27,14 @@ pub fn sentence(text: &str) -> String {
 /// The name of a stage, in the current language.
 pub fn stage_name(name: &str) -> String {
     capitalised(&said(&name.to_lowercase()))
+}
+
+/// That a GPU is only simulated, and what a run takes on this computer, if that is known.
+pub fn simulated(seconds_here: Option<f64>) -> String {
+    match seconds_here {
+        Some(seconds) => tr!("side-panel-fits-simulated-about", time = units::seconds(seconds)),
+        None => tr!("side-panel-fits-simulated"),
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sluice_engine::{memory::MemoryPreferences, request::ModelSource, session::Job};
 
-use super::state::{Draft, InterpolateChoice, UpscaleChoice};
+use super::{
+    files::FolderKind,
+    state::{Draft, InterpolateChoice, UpscaleChoice},
+};
 use crate::engines::EngineList;
 pub use library::{DownloadSettings, LibrarySettings};
 pub use output::OutputSettings;
@@ -123,6 +126,8 @@ pub struct Settings {
     pub instructions: BTreeMap<String, String>,
     /// Folders that the gallery shows beside the output folder.
     pub gallery_folders: Vec<PathBuf>,
+    /// In which folders dialogs start.
+    pub dialog_folders: BTreeMap<FolderKind, PathBuf>,
     /// Whether the list of collections is open; by the width of the window until it was opened or closed.
     pub collections_open: Option<bool>,
     /// Memory settings and panels.
@@ -168,6 +173,7 @@ impl Default for Settings {
             description: None,
             instructions: BTreeMap::new(),
             gallery_folders: Vec::new(),
+            dialog_folders: BTreeMap::new(),
             collections_open: None,
             memory: MemorySettings::default(),
             library: LibrarySettings::default(),

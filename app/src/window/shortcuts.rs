@@ -89,7 +89,7 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             Some(Action::Dismiss(Message::Failure))
         } else if let Some(painting) = &state.input.painting {
             // What was painted is not thrown away by a key.
-            painting.is_empty().then_some(Action::CancelMask)
+            Some(if painting.is_empty() { Action::CancelMask } else { Action::AskMask })
         } else if state.images.compared().is_some() {
             Some(Action::Compare(None))
         } else {
@@ -116,6 +116,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
     }
     let is_open = is_covered || before.gallery;
     let is_free = !is_open && ctx.memory(|memory| memory.focused().is_none());
+    // Space moves the view of an image that is painted over.
+    let is_free = is_free && state.input.painting.is_none();
     if is_free && let Shown::Recent(id) = state.images.shown {
         let playback = state.player.playback(id);
         let neighbours: &[_] = match playback {

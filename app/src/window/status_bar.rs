@@ -72,9 +72,11 @@ pub fn stage_words(progress: &Progress) -> String {
         Some(StageKind::Preprocess) => tr!("status-bar-preprocessing"),
         Some(StageKind::Detect) => tr!("status-bar-detecting"),
         Some(StageKind::Interpolate) if steps == 0 || is_between => tr!("status-bar-interpolating"),
-        Some(StageKind::Interpolate) => tr!("status-bar-tile", tile = step, tiles = steps),
         Some(StageKind::Upscale) if steps == 0 || is_between => tr!("status-bar-upscaling"),
-        Some(StageKind::Upscale) => tr!("status-bar-tile", tile = step, tiles = steps),
+        Some(StageKind::Interpolate | StageKind::Upscale) => match progress.frame() {
+            Some((frame, frames)) => tr!("status-bar-frame", frame = frame, frames = frames),
+            None => tr!("status-bar-tile", tile = step, tiles = steps),
+        },
     }
 }
 
@@ -146,6 +148,7 @@ fn machine(ui: &mut Ui, sample: &HardwareSample) {
             tip = format!("{tip}\n{}", sentences::sentence(note));
         }
         label.union(icon).on_hover_text(tip);
+        ui.add_space(space::M);
     }
 }
 

@@ -4,9 +4,8 @@ use sluice_engine::memory::Alternative;
 
 use crate::language::text;
 
-/// Sluice's own rows, and the keys of their names. Rows of other programs, and those of other formats, are called the same in
-/// all languages.
-const NAMES: [(&str, &str); 10] = [
+/// The rows of Sluice, and the keys of their names. Rows of other programs are called the same in all languages.
+const NAMES: [(&str, &str); 22] = [
     ("fastest", "plan-row-fastest"),
     ("balanced", "plan-row-balanced"),
     ("least_memory", "plan-row-least-memory"),
@@ -17,6 +16,18 @@ const NAMES: [(&str, &str); 10] = [
     ("layer_streaming", "plan-row-layer-streaming"),
     ("auto", "plan-row-auto"),
     ("stored", "plan-row-stored"),
+    ("layer_streaming_25", "plan-row-layer-streaming-25"),
+    ("layer_streaming_50", "plan-row-layer-streaming-50"),
+    ("layer_streaming_75", "plan-row-layer-streaming-75"),
+    ("fp8", "plan-row-fp8"),
+    ("fp8_model_offload", "plan-row-fp8-model-offload"),
+    ("fp8_layer_streaming", "plan-row-fp8-layer-streaming"),
+    ("int8", "plan-row-int8"),
+    ("int8_model_offload", "plan-row-int8-model-offload"),
+    ("int8_layer_streaming", "plan-row-int8-layer-streaming"),
+    ("nf4", "plan-row-nf4"),
+    ("nf4_model_offload", "plan-row-nf4-model-offload"),
+    ("nf4_layer_streaming", "plan-row-nf4-layer-streaming"),
 ];
 
 /// The name of a row.

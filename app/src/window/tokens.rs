@@ -419,6 +419,16 @@ mod tests {
         }
     }
 
+    /// WCAG 2.2 requires a contrast of 3 between what shows the focus and what is beside it.
+    #[test]
+    fn the_focus_can_be_seen() {
+        for palette in [DARK, LIGHT] {
+            for surface in [palette.canvas, palette.panel, palette.raised, palette.field] {
+                assert!(contrast(palette.accent, surface) >= 3.0, "on {surface:?}");
+            }
+        }
+    }
+
     /// WCAG 2.2 requires a contrast of 3 between adjacent parts of a graphic.
     #[test]
     fn kinds_of_memory_can_be_told_apart() {

@@ -42,7 +42,7 @@ pub fn show(ui: &mut Ui, now: &Now<'_>, bar: &mut TopBar, actions: &mut Vec<Acti
             theme_picker(ui, now, actions);
             ui.add_space(space::XS);
             for (command, is_on) in [
-                (commands::TIMELINE, state.settings.memory.timeline_open),
+                (commands::TIMELINE, now.open.timeline),
                 (commands::PLAN, now.open.plan),
                 (commands::GALLERY, now.open.gallery),
             ] {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui};
+use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, TextStyle, Ui};
 use sluice_engine::source::GivenMedia;
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     detailing,
     files::Dialog,
     icons, interpolating,
+    sentences::simulated,
     state::{Estimate, FileChange, State, UpscaleChoice, Upscaling, file_name},
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
@@ -48,11 +49,16 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     };
     ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(palette.text));
     match upscaling.change {
-        FileChange::Enlarge => enlarge(ui, state, &state.settings.upscale, actions),
+        FileChange::Enlarge => enlarge(ui, state, &state.upscale_choice(), actions),
         FileChange::Interpolate => interpolating::show(ui, state, actions),
         FileChange::Detail => detailing::show(ui, state, upscaling, actions),
     }
-    forecast(ui, state, upscaling);
+    ui.scope(|ui| {
+        // The room of an answer, so that nothing moves when it comes.
+        let lines = 3.0 * ui.text_style_height(&TextStyle::Body) + 2.0 * space::S;
+        ui.set_min_height(lines);
+        forecast(ui, state, upscaling);
+    });
     ui.add_space(space::S);
     let (start, cancel_tip) = match upscaling.change {
         FileChange::Enlarge => (tr!("upscale-start"), tr!("upscale-cancel-tip")),
@@ -64,7 +70,7 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
             widgets::button(ui, Some(icons::SPARKLES), &start, Weight::Primary)
                 .on_hover_text(tr!("upscale-start-tip"))
         });
-        if start.inner.clicked() {
+        if start.inner.clicked() || state.can_upscale() && widgets::is_entered(ui) {
             actions.push(UpscaleStep::Start.into());
         }
         if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain).on_hover_text(cancel_tip).clicked()
@@ -95,7 +101,7 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
     ui.horizontal(|ui| {
         let list =
             ComboBox::from_id_salt("upscaler").width(size::CARD / 2.0).truncate().selected_text(chosen);
-        let list = list.show_ui(ui, |ui| {
+        let list = widgets::drop_down(ui, list, |ui| {
             ui.set_max_width(size::POPUP);
             for (model, name) in known {
                 if ui.selectable_label(model == choice.model, name).clicked() && model != choice.model {
@@ -138,9 +144,16 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
         None => {
             widgets::hint(ui, tr!("upscale-asking"));
         }
-        Some(Ok(Estimate { seconds, bytes })) => {
+        Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
             let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
-            ui.label(RichText::new(tr!("upscale-takes", time = time, memory = memory)).color(palette.text));
+            let words = match state.simulates() {
+                true => tr!("upscale-takes-there", time = time, memory = memory),
+                false => tr!("upscale-takes", time = time, memory = memory),
+            };
+            ui.label(RichText::new(words).color(palette.text));
+            if state.simulates() {
+                widgets::hint(ui, simulated(seconds_here));
+            }
             if upscaling.change == FileChange::Detail {
                 widgets::hint(ui, tr!("detailers-forecast"));
             }
@@ -154,7 +167,7 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
 fn lack(state: &State, upscaling: &Upscaling) -> Option<String> {
     let has_model = state.summary().is_some();
     match upscaling.change {
-        FileChange::Interpolate if state.settings.interpolate.model.is_none() => {
+        FileChange::Interpolate if state.interpolate_choice().model.is_none() => {
             Some(tr!("interpolate-choose"))
         }
         FileChange::Detail if !has_model => Some(tr!("detailers-ask-model")),

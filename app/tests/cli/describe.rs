@@ -3,6 +3,10 @@
 use std::{fs, path::Path};
 
 use serde_json::json;
+use sluice_engine::{
+    output::{Clip, Codec, Image, Media, Settings, write_media},
+    request::Request,
+};
 
 use super::{assert_fails, assert_fine, json_lines, models::write_model, run, stderr, stdout};
 
@@ -57,6 +61,8 @@ fn words_are_saved_beside_images_once() {
     assert_fine(&again);
     assert!(stderr(&again).contains("den.png left out"), "{}", stderr(&again));
     assert_eq!(read("photos/den.txt"), "my own words");
+    let planned = describe(folder.path(), &["photos/den.png", "--save", "--plan"]);
+    assert!(stdout(&planned).contains("den.png: a description of up to 6 tokens"), "{}", stderr(&planned));
     assert!(!read("photos/fox.txt").is_empty());
 
     let elsewhere = describe(folder.path(), &["photos/den.png", "single.png", "--output", "captions"]);
@@ -101,6 +107,14 @@ fn what_cannot_be_described_is_said() {
     fs::write(folder.path().join("broken.png"), "no image").unwrap();
     assert_fails(&describe(folder.path(), &["missing.png"]), "", "");
     assert_fails(&describe(folder.path(), &["broken.png"]), "", "");
+    let frames = (0..2).map(|_| Image::opaque(32, 32, vec![60; 32 * 32 * 3])).collect();
+    let settings = Settings::new(&Request::default(), "", "", 0);
+    let clip = Media::Clip(Clip::silent(frames, 8.0));
+    write_media(&folder.path().join("clip.mp4"), &clip, &settings, Codec::H264).unwrap();
+    let clip = describe(folder.path(), &["clip.mp4"]);
+    assert_fails(&clip, "clip.mp4 is a clip, and an image is needed", "Choose a PNG, JPEG or WebP image.");
+    let missing = run(folder.path(), &["describe", "single.png", "--language-model", "missing"]);
+    assert_fails(&missing, "there is no file or folder missing", "Check the path");
     fs::create_dir(folder.path().join("empty")).unwrap();
     assert_fails(&describe(folder.path(), &["empty"]), "empty contains no images", "Give a folder with PNG");
     let none = ["describe", "single.png", "--model-folder", "empty"];

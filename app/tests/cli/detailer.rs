@@ -67,6 +67,7 @@ fn what_is_found_in_an_image_is_inpainted_again() {
     assert_eq!(stdout(&output), "circle-detailed.png\n");
     let said = stderr(&output);
     assert!(said.contains("64×64, boxes in 64×64, up to"), "{said}");
+    assert!(said.contains("detailer 1 found 1 box"), "{said}");
     assert!(pixels("circle-detailed.png") != pixels("circle.png"), "something was found");
     let request = read_settings(&folder.path().join("circle-detailed.png")).unwrap().settings.request;
     assert_eq!((request.prompt.as_str(), request.detailers.len()), ("a red circle", 1));
@@ -77,6 +78,10 @@ fn what_is_found_in_an_image_is_inpainted_again() {
         detail(folder.path(), &["circle.png", "--detailer-confidence", "0.6", "--output", "same.png"]);
     assert_fine(&unsure);
     assert!(pixels("same.png") == pixels("circle.png"), "nothing was found");
+    assert!(stderr(&unsure).contains("detailer 1 found nothing"), "{}", stderr(&unsure));
+    let planned = detail(folder.path(), &["circle.png", "--plan"]);
+    assert_fine(&planned);
+    assert!(stdout(&planned).contains("64×64, boxes in 64×64"), "a forecast although the result is there");
 }
 
 #[test]

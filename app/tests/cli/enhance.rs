@@ -21,6 +21,8 @@ fn a_seed_gives_the_same_prompt_on_the_standard_output() {
     assert_eq!(first.lines().count(), 1, "{first}");
     assert_eq!(prompt("7"), first);
     assert_ne!(prompt("8"), first);
+    let by_another_name = ["enhance", "a dog", "--model", "model", "--max-tokens", "6", "--seed", "7"];
+    assert_eq!(stdout(&run(folder.path(), &by_another_name)), first);
     let planned = enhance(&["--plan"]);
     assert!(stdout(&planned).contains("a prompt of up to 6 tokens"), "{}", stdout(&planned));
 }

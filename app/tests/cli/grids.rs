@@ -94,6 +94,9 @@ fn a_folder_of_input_images_is_generated_once() {
     let output = draw(folder.path(), &over);
     assert_eq!(stdout(&output), "paintings/lake.png\n");
     assert!(stderr(&output).contains("1 image left out: already in paintings"), "{}", stderr(&output));
+    let other = ["--init-image", "other/photos", "--strength", "0.5", "--output", "paintings"];
+    assert_fine(&draw(folder.path(), &["--output", "other/photos/hill.png", "--seed", "9"]));
+    assert_eq!(stdout(&draw(folder.path(), &other)), "paintings/hill.png.png\n");
     fs::remove_file(folder.path().join("paintings/lake.png")).unwrap();
     fs::write(photos.join("broken.png"), "no image").unwrap();
     let output = draw(folder.path(), &over);

@@ -58,6 +58,13 @@ fn a_clip_gets_more_frames_beside_itself_and_keeps_its_settings() {
     let again = run(folder.path(), &with);
     assert_fine(&again);
     assert!(stderr(&again).contains("left out: boat-2x-frames.mp4 is there"), "{}", stderr(&again));
+    let upscaler = sluice_engine::checkpoint::upscaler_file().unwrap();
+    let other = ["interpolate", "boat.mp4", "--model", upscaler.to_str().unwrap()];
+    assert_fails(
+        &run(folder.path(), &other),
+        "this model does not interpolate frames",
+        "Choose another model.",
+    );
     let four =
         run(folder.path(), &[&with[..], &["--factor", "4", "--output", "four.mp4", "--json"]].concat());
     assert_fine(&four);
@@ -145,9 +152,11 @@ fn what_cannot_be_interpolated_is_said() {
     let with = |more: &[&str]| run(folder.path(), &[&["interpolate"], more].concat());
     let rife = ["--model", "rife.safetensors"];
     let of = |input: &str| with(&[&[input], &rife[..]].concat());
-    assert_fails(&of("a.png"), "an image has no frames to put others between", "Change the setting");
-    assert_fails(&of("one.mp4"), "the clip has one frame", "Change the setting");
-    assert_fails(&of("no.mp4"), "the image no.mp4 cannot be read", "Choose a file");
+    assert_fails(&of("a.png"), "an image has no frames to put others between", "Choose a clip");
+    assert_fails(&of("one.mp4"), "the clip has one frame", "Choose a clip");
+    assert_fails(&of("no.mp4"), "the clip no.mp4 cannot be read: No such file", "Choose a file");
+    fs::write(folder.path().join("bad.mp4"), "no clip").unwrap();
+    assert_fails(&of("bad.mp4"), "bad.mp4 is not a clip that can be read", "Choose an MP4 or MOV clip.");
     let factor = with(&[&["boat.mp4", "--factor", "1"], &rife[..]].concat());
     assert_fails(&factor, "the factor 1 is not between 2 and 8", "Use --factor");
     assert_fails(

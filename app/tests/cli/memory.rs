@@ -63,6 +63,24 @@ fn a_plan_as_json_is_the_whole_forecast() {
 }
 
 #[test]
+fn a_file_takes_as_long_on_a_card_that_is_asked_about_as_the_model_it_is_like() {
+    let folder = TempDir::new().unwrap();
+    let make = ["bench", "make-checkpoint", "--hollow", "--output", "hollow", "--dtype"];
+    for (like, dtype) in [("sd-1.5", "f16"), ("z-image", "bf16")] {
+        assert_fine(&run(folder.path(), &[&make[..], &[dtype, "--like", like]].concat()));
+        let seconds = |model: &str| {
+            let output = run(folder.path(), &["plan", "--json", "--card", "rtx-4090", "--model", model]);
+            assert_fine(&output);
+            let forecast: Value = serde_json::from_str(stdout(&output)).unwrap();
+            forecast["plan"]["Ok"]["seconds"].as_f64().unwrap()
+        };
+        let (file, entry) = (seconds("./hollow"), seconds(like));
+        assert!((file / entry - 1.0).abs() < 0.02, "{like}: {file} and {entry} seconds");
+        fs::remove_dir_all(folder.path().join("hollow")).unwrap();
+    }
+}
+
+#[test]
 fn a_well_known_model_can_be_planned_before_it_is_there() {
     let folder = TempDir::new().unwrap();
     let forecast = |arguments: &[&str]| -> Value {

@@ -47,4 +47,7 @@ fn styles_are_applied_and_the_template_is_saved() {
     let own = ["--style-file", "styles.csv", "--style", "Fo"];
     let output = run(folder.path(), &[&small[..], &own].concat());
     assert_fails(&output, "there is no style named \"Fo\"", "Similar names: Fog.");
+    let own = ["--style-file", "styles.csv", "--style", "oli"];
+    let output = run(folder.path(), &[&small[..], &own].concat());
+    assert_fails(&output, "there is no style named \"oli\"", "There are Film, Fog. Give the file of another");
 }

@@ -37,6 +37,16 @@ fn words_are_chosen_by_the_seed_and_the_template_is_saved() {
 }
 
 #[test]
+fn braces_that_cannot_be_meant_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |prompt: &str| run(folder.path(), &[&SMALL[..7], &["--prompt", prompt]].concat());
+    let open = "a brace in the prompt is not closed: {red|blue house";
+    assert_fails(&with("a {red|blue house"), open, "Close it behind the options");
+    let few = "3 different options cannot be taken of 2 in {3$$red|blue}";
+    assert_fails(&with("a {3$$red|blue} house"), few, "Write a smaller number before $$");
+}
+
+#[test]
 fn a_wildcard_file_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let wildcards = folder.path().join("wildcards");

@@ -106,6 +106,36 @@ fn a_folder_of_which_a_part_is_done_goes_on_with_the_rest() {
 }
 
 #[test]
+fn an_image_of_the_same_name_in_another_folder_is_not_done() {
+    let folder = TempDir::new().unwrap();
+    for name in ["in", "other/in"] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+    }
+    picture(&folder.path().join("in/a.png"), 12, 20);
+    picture(&folder.path().join("other/in/a.png"), 20, 12);
+    let upscale = |input: &str, more: &[&str]| {
+        let output = run(folder.path(), &[&["upscale", input, "--output", "out"], more].concat());
+        assert_fine(&output);
+        output
+    };
+    assert_eq!(stdout(&upscale("in", &[])), "out/a-2x.png\n");
+    assert_eq!(stdout(&upscale("other/in", &[])), "out/a.png-2x.png\n");
+    for (input, result) in [("in", "out/a-2x.png"), ("other/in", "out/a.png-2x.png")] {
+        let again = upscale(input, &["--quiet"]);
+        assert_eq!(stdout(&again), "");
+        let said = format!("{input}/a.png left out: {result} is there; name another place with --output");
+        assert!(stderr(&again).contains(&said), "{}", stderr(&again));
+        let planned = upscale(input, &["--plan"]);
+        assert!(stdout(&planned).contains("computed in f32"), "{}", stderr(&planned));
+    }
+    fs::write(folder.path().join("fake.safetensors"), "no model").unwrap();
+    let fake = ["upscale", "in", "--output", "out", "--model", "fake.safetensors"];
+    let refused = run(folder.path(), &fake);
+    assert_fails(&refused, "", "");
+    assert!(stderr(&refused).contains("fake.safetensors"), "{}", stderr(&refused));
+}
+
+#[test]
 fn a_forecast_is_printed_without_a_run() {
     let folder = TempDir::new().unwrap();
     picture(&folder.path().join("a.png"), 640, 480);

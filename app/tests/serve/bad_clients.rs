@@ -4,8 +4,10 @@ use std::{
     collections::HashSet,
     io::{Read as _, Write as _},
     thread,
+    time::{Duration, Instant},
 };
 
+use ::sluice::serve::Patience;
 use serde_json::{Value, json};
 
 use crate::{
@@ -238,7 +240,9 @@ fn clients_that_vanish_leave_no_jobs() {
 
 #[test]
 fn slow_clients_hold_up_nobody_and_are_sent_away() {
-    let server = Server::start(&[]);
+    let patience = Patience { header: Duration::from_secs(4), body: Duration::from_secs(6) };
+    let server = Server::start_with_patience(patience);
+    let started = Instant::now();
     let slow: Vec<_> = (0..100)
         .map(|number| {
             let mut stream = server.connect();
@@ -251,10 +255,11 @@ fn slow_clients_hold_up_nobody_and_are_sent_away() {
         })
         .collect();
     assert_eq!(server.post("/sdapi/v1/txt2img", &small("a red circle")).status, 200);
-    for mut stream in slow.into_iter().take(2) {
+    for (mut stream, patience) in slow.into_iter().zip([patience.header, patience.body]) {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.is_empty() || answer.contains("408"), "{answer}");
+        assert!(started.elapsed() >= patience, "sent away after {:?}", started.elapsed());
     }
 }
 

@@ -2,14 +2,23 @@
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 
+use ::sluice::serve::{DeskOptions, Patience, ServeOptions, serve_with};
 use serde_json::Value;
+use sluice_engine::{
+    memory::MemoryPreferences,
+    request::ModelSource,
+    session::{Session, SessionOptions},
+};
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 /// Far longer than anything here takes.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -19,6 +28,8 @@ pub const TOKEN: &str = "a-token-for-tests";
 pub fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.args(arguments).current_dir(folder).env("HOME", folder).env("SLUICE_TOKEN", TOKEN);
+    // A second less for each process.
+    command.env("SLUICE_UNMEASURED", "1");
     for name in ["SLUICE_LOG", "SLUICE_MODEL_FOLDERS", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
         command.env_remove(name);
     }
@@ -26,9 +37,12 @@ pub fn sluice(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A running server. It is killed at the end.
+/// A running server. It ends with this.
 pub struct Server {
-    process: Child,
+    /// Unless a thread of this process serves.
+    process: Option<Child>,
+    /// The thread ends when it is dropped.
+    _stop: Option<oneshot::Sender<()>>,
     pub address: SocketAddr,
     pub folder: TempDir,
 }
@@ -48,7 +62,36 @@ impl Server {
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("http://").expect("no address").parse().unwrap();
-        Self { process, address, folder }
+        Self { process: Some(process), _stop: None, address, folder }
+    }
+
+    /// Starts one that waits for its clients only so long, in a thread.
+    pub fn start_with_patience(patience: Patience) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("results");
+        let (stop, stopped) = oneshot::channel();
+        let (ready, address) = mpsc::channel();
+        thread::spawn(move || {
+            let desk = DeskOptions {
+                folders: Vec::new(),
+                listed: None,
+                output,
+                memory: MemoryPreferences::default(),
+                model: ModelSource::Starter,
+                pictures: None,
+            };
+            let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let options = ServeOptions { address, token: TOKEN.to_owned(), largest_body: 64 << 20, desk };
+            let one_thread = SessionOptions { threads: Some(1), ..SessionOptions::default() };
+            let session = Session::start(one_thread).unwrap();
+            let told = |address| ready.send(address).unwrap();
+            let stopped = async {
+                let _ = stopped.await;
+            };
+            serve_with(session, options, patience, told, stopped).unwrap();
+        });
+        let address = address.recv_timeout(PATIENCE).unwrap();
+        Self { process: None, _stop: Some(stop), address, folder }
     }
 
     /// A request with the token.
@@ -96,7 +139,7 @@ impl Server {
         let until = Instant::now() + PATIENCE;
         while self.get("/sdapi/v1/progress").json()["state"]["job_count"] != 0 {
             assert!(Instant::now() < until, "the queue is never empty");
-            std::thread::sleep(Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -105,15 +148,17 @@ impl Server {
         let until = Instant::now() + PATIENCE;
         while self.get("/sdapi/v1/progress").json()["state"]["sampling_step"] == 0 {
             assert!(Instant::now() < until, "there is no step");
-            std::thread::sleep(Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
     }
 }
 

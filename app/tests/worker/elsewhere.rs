@@ -18,8 +18,9 @@ use super::{
 pub(super) fn command(there: &std::path::Path) -> WorkerProgram {
     let mut home = OsString::from("HOME=");
     home.push(there);
+    let [program, unmeasured] = [env!("CARGO_BIN_EXE_sluice"), "SLUICE_UNMEASURED=1"];
     let arguments =
-        vec!["-u".into(), "XDG_DATA_HOME".into(), home, env!("CARGO_BIN_EXE_sluice").into(), "worker".into()];
+        vec!["-u".into(), "XDG_DATA_HOME".into(), home, unmeasured.into(), program.into(), "worker".into()];
     WorkerProgram { engine: "there".to_owned(), path: "env".into(), arguments, variables: Vec::new() }
 }
 

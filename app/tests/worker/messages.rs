@@ -168,8 +168,8 @@ fn whichever_message_fails_nothing_is_lost() {
     /// Most of the time goes into waiting for the next worker.
     const AT_ONCE: usize = 12;
     let here = tempfile::tempdir().unwrap();
-    let first = Request { steps: 3, ..with_input(here.path()) };
-    let next = Request { prompt: "a sailboat".to_owned(), steps: 1, ..request() };
+    let first = Request { steps: 3, width: 64, height: 64, ..with_input(here.path()) };
+    let next = Request { prompt: "a sailboat".to_owned(), steps: 1, width: 64, height: 64, ..request() };
     let (expected, expected_next) = (undisturbed(&first), undisturbed(&next));
     let jobs = &Jobs { first, expected, next, expected_next };
     for to_worker in [true, false] {

@@ -85,6 +85,15 @@ advice-use-the-original-file-many-programs = Die Originaldatei verwenden: Viele 
 advice-update-sluice = Sluice aktualisieren.
 
 advice-change-the-setting-and-generate-again = Die Einstellung ändern und noch einmal erzeugen.
+advice-give-it-with-to-sluice-map = Mit { $option } angeben, bei `sluice map` mit --model, oder im Fenster unter dem Präprozessor wählen.
+advice-choose-another-model = Ein anderes Modell wählen.
+advice-choose-a-clip-with-several-frames = Einen Clip mit mehreren Frames wählen.
+advice-choose-another-image = Ein anderes Bild wählen.
+advice-give-points-or-a-box-in = Punkte oder ein Rechteck in Pixeln des Bildes angeben.
+advice-change-the-setting-and-try-again = Die Einstellung ändern und es noch einmal versuchen.
+advice-choose-an-mp4-or-mov-clip = Einen MP4- oder MOV-Clip wählen.
+advice-close-it-behind-the-options = Sie hinter den Optionen schließen, oder einen Backslash vor eine Klammer setzen, die Text ist.
+advice-write-a-smaller-number-before = Eine kleinere Zahl vor $$ schreiben oder Optionen hinzufügen.
 advice-use-a-smaller-image-or-batch = Ein kleineres Bild oder einen kleineren Batch verwenden, oder mehr Speicher erlauben.
 advice-choose-one-of = Zur Wahl stehen: { $value }.
 advice-this-version-of-sluice-computes-on = Diese Version von Sluice rechnet auf der CPU. Die Engine für NVIDIA-GPUs installieren, oder mit `--card` eine GPU simulieren.

@@ -8,6 +8,7 @@ app-dialog-failed = Der Dateidialog konnte nicht geöffnet werden
 app-settings-of = Einstellungen von { $name }
 app-reference = Referenz: { $name }
 app-input-image = Eingabebild: { $name }
+app-hires-waits = Hires-Fix wartet, bis das Eingabebild entfernt ist.
 app-extending = { $name } wird verlängert
 app-input-clip = Eingabeclip: { $name }
 app-try-again = In einem Moment noch einmal versuchen.
@@ -49,7 +50,6 @@ app-model-settings = Die eigenen Einstellungen des Modells
 app-grid-failed = Das Raster kann nicht erzeugt werden
 app-grid-failed-why = Es gibt keinen Ordner für seine Bilder, oder die Einstellungen müssen geändert werden.
 app-folder-empty = { $name } enthält keine Bilder.
-app-folder-done = Alle Bilder aus { $name } sind fertig: siehe { $folder }.
 app-nothing-to-generate = Nichts zu erzeugen
 app-cannot-generate = Zurzeit kann nichts erzeugt werden
 app-check-settings = Zuerst die Einstellungen prüfen.
@@ -81,10 +81,22 @@ app-folder-count =
         [one] Aus { $count } Bild wird erzeugt
        *[other] Aus { $count } Bildern wird erzeugt
     }
-app-folder-count-done =
+app-folder-rest =
     { $count ->
-        [one] Aus { $count } Bild wird erzeugt, { $done } schon fertig
-       *[other] Aus { $count } Bildern wird erzeugt, { $done } schon fertig
+        [one] Nur das eine Bild, das nicht fertig ist
+       *[other] Nur die { $count } Bilder, die nicht fertig sind
+    }
+app-folder-rest-tip = Lässt Bilder aus, deren Ergebnisse da sind.
+app-folder-again =
+    { $count ->
+        [one] { $count } Bild noch einmal, in einen neuen Ordner
+       *[other] Alle { $count } Bilder noch einmal, in einen neuen Ordner
+    }
+app-folder-again-tip = Die vorhandenen Ergebnisse bleiben, wie sie sind.
+app-folder-more-unreadable =
+    { $count ->
+        [one] { $count } weiteres Bild ist nicht lesbar
+       *[other] { $count } weitere Bilder sind nicht lesbar
     }
 app-folder-generate = Erzeugen
 app-folder-generate-tip = Stellt für jedes Bild einen Auftrag in die Warteschlange.

@@ -59,3 +59,4 @@ detailers-queued =
         [one] Details von 1 Bild werden neu gemalt
        *[other] Details von { $count } Bildern werden neu gemalt
     }
+detailers-found-nothing = Der Detailer hat nichts gefunden

@@ -59,6 +59,7 @@ error-checkpoint-hollow = die Gewichte von { $path } sind nicht auf diesem Compu
 error-checkpoint-no-model = kein Modell in { $path } gefunden
 error-checkpoint-no-asset = { $name } gehört zu Sluice, wurde aber nicht gefunden in { $path }
 error-checkpoint-not-a-model-file = { $path } ist keine Modelldatei, die Sluice lesen kann
+error-checkpoint-not-safetensors = { $path } ist keine safetensors-Datei: Sie beginnt nicht mit einem Kopf
 error-checkpoint-pickle = { $path } ist eine Pickle-Datei, die beim Öffnen beliebigen Code ausführen kann
 error-checkpoint-empty-file = { $path } ist leer
 error-checkpoint-header-past-end = { $path } ist beschädigt oder unvollständig: Der Kopf müsste { $header } Bytes haben, aber die ganze Datei hat nur { $length }
@@ -290,6 +291,7 @@ error-clip-damaged = der Clip { $path } ist beschädigt: { $detail }
 error-clip-truncated = der Clip { $path } ist unvollständig: Er endet nach Frame { $readable } von { $frames }
 error-clip-no-index = der Clip { $path } ist unvollständig: Sein Verzeichnis der Frames fehlt
 error-clip-no-video = { $path } enthält kein Video
+error-clip-not-aclip = { $path } ist kein lesbarer Clip
 error-clip-no-frames = das Video in { $path } hat keine Frames
 error-clip-beyond-end = der Clip { $path } hat { $frames } Frames, also keinen Frame { $start }
 error-clip-too-short = { $frames } Frames von { $path } sind zu wenige: { $needed } werden gebraucht
@@ -300,6 +302,11 @@ error-clip-ffmpeg = ffmpeg kann { $path } nicht lesen: { $detail }
 
 error-source-read = das Bild { $path } kann nicht gelesen werden: { $cause }
 error-source-not-apicture = { $path } ist kein lesbares Bild: { $detail }
+error-source-clip-for-image = { $path } ist ein Clip, gebraucht wird ein Bild
+error-source-picture-unknown = das Format ist unbekannt
+error-source-picture-large = es ist zu groß
+error-source-picture-short = es endet zu früh
+error-source-picture-damaged = es ist beschädigt oder eine Datei anderer Art
 error-source-nothing-masked = die Maske { $path } wählt nichts für das Inpainting aus: { $reason }
 
 error-telemetry-same-file = { $path } kann nicht zugleich Telemetrie und Trace aufnehmen
@@ -321,6 +328,8 @@ error-wildcards-missing = es gibt keine Wildcard-Datei namens { $name }.txt{ $si
 error-wildcards-unreadable = die Wildcard-Datei { $path } kann nicht gelesen werden: { $error }
 error-wildcards-empty = die Wildcard-Datei { $path } hat keine Zeilen zur Auswahl
 error-wildcards-endless = die Wildcard-Datei { $name }.txt verweist auf sich selbst
+error-wildcards-unclosed = eine geschweifte Klammer im Prompt ist nicht geschlossen: { $text }
+error-wildcards-too-few-options = { $wanted } verschiedene Optionen sind nicht möglich, in { $text } stehen { $options }
 
 error-wire-truncated = die Verbindung endete mitten in einer Nachricht
 error-wire-too-long = eine Nachricht gibt vor, { $value } Bytes lang zu sein, mehr als jede echte

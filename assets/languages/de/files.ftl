@@ -3,8 +3,13 @@
 files-use-folder = Diesen Ordner verwenden
 files-up = Nach oben
 files-up-tip = Der Ordner darüber.
+files-path = Pfad des Ordners
+files-path-tip = Eingabe geht zu diesem Ordner.
+files-folder-unreadable = Dieser Ordner kann nicht gelesen werden: { $reason }
 files-reading = Wird gelesen…
 files-nothing-here = Hier gibt es nichts zu wählen.
+files-pickle = Zuerst in .safetensors umwandeln
+files-pickle-tip = Dateien dieser Art können beim Öffnen beliebige Programme ausführen und werden deshalb nicht gelesen.
 files-save = Speichern
 files-save-tip = Speichert das Bild unter diesem Namen.
 files-save-name-tip = Die Endung .png, .jpg oder .webp bestimmt das Format.

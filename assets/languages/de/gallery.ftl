@@ -90,21 +90,18 @@ gallery-empty-without-folder = Bilder werden nicht gespeichert, weil es keinen A
 gallery-empty = Noch keine Bilder
 gallery-clear-search = Suche und Filter leeren
 gallery-clear-search-tip = Wieder alles zeigen.
+gallery-search-clear = Suche leeren
+gallery-search-clear-tip = Das Suchfeld leeren; die Filter bleiben.
 
 ## Was mit Bildern getan werden kann
 
 gallery-open = Öffnen
 gallery-open-tip = Im Betrachter zeigen. Taste: Eingabe.
-gallery-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
-gallery-use-settings = Einstellungen verwenden
-gallery-copy-prompt = Prompt kopieren
 gallery-copy-prompt-tip = Den Prompt in die Zwischenablage kopieren.
-gallery-copy-file = Datei kopieren
 gallery-copy-files = Dateien kopieren
 gallery-copy-files-tip = Die Dateien selbst kopieren, um sie in einen Ordner, einen Chat oder einen Browser einzufügen. Taste: Strg+Umschalt+C
 gallery-show-in-folder = Im Ordner zeigen
 gallery-show-in-folder-tip = Den Ordner dieser Datei öffnen.
-gallery-use-as-image = Als Eingabebild verwenden
 gallery-use-as-image-tip = Das nächste Bild von diesem aus beginnen.
 gallery-use-as-clip = Als Eingabeclip verwenden
 gallery-use-as-clip-tip = Den nächsten Clip von diesem aus beginnen.
@@ -112,7 +109,6 @@ gallery-export-ask-tip = Kopien als PNG, JPEG oder WebP schreiben, mit oder ohne
 gallery-export-ask = Exportieren…
 gallery-trash-tip = Löschen, mit einem Weg zurück. Taste: Entf.
 gallery-trash = In den Papierkorb
-gallery-unstar = Stern entfernen
 gallery-star = Stern
 gallery-star-tip = Markieren, um es wiederzufinden.
 
@@ -138,7 +134,7 @@ gallery-collections = Sammlungen
 gallery-collections-tip = Die Liste der Sammlungen zeigen oder verbergen.
 gallery-within-all = Alles
 gallery-within-all-tip = Alles zeigen, ob es in einer Sammlung ist oder nicht.
-gallery-within-none = In keiner Sammlung
+gallery-within-none = Ohne Sammlung
 gallery-within-none-tip = Nur zeigen, was in keiner Sammlung ist.
 gallery-collections-none = Noch keine. Ein Bild kann in mehreren sein. Seine Datei bleibt, wo sie ist.
 gallery-collection-tip = { $name } zeigen, oder wieder alles. Bilder kommen hinein, indem sie darauf gezogen werden.
@@ -244,9 +240,7 @@ gallery-export-folder-tip = Wohin die Dateien geschrieben werden.
 gallery-export-cancel-tip = Taste: Esc
 gallery-export-advice = Einen anderen Ordner wählen oder Platz auf dem Datenträger schaffen.
 gallery-export-name-advice = Den Dateinamen ändern.
-gallery-upscale = Vergrößern…
 gallery-upscale-tip = Alles Ausgewählte größer machen.
-gallery-interpolate = Zwischenbilder…
 gallery-interpolate-tip = Die Bewegung aller ausgewählten Clips flüssiger machen.
 
 ## Namen von Einstellungen, wie sie in Bildern stehen

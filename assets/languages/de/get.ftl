@@ -38,7 +38,7 @@ get-again-named = { $name } erneut herunterladen
 get-download = Laden
 get-download-named = { $name } herunterladen
 get-open-tip = Erzeugt von nun an mit diesem Modell.
-get-again-tip = Ein Modell dieses Namens ist schon auf diesem Computer.
+get-again-tip = Die Dateien dieser Version sind schon auf diesem Computer.
 get-download-tip = Lädt es in den Ordner für Modelle herunter.
 get-fit-unknown = Keine Vorhersage
 get-checking = Wird geprüft…
@@ -65,6 +65,7 @@ get-token-hint = Ohne eines hier gelten HF_TOKEN und das von `hf auth login`. Es
 
 get-looking = „{ $what }“ wird gesucht…
 get-offline = Keine Verbindung
+get-offline-advice = Verbindung, Proxy und Spiegelserver prüfen, dann noch einmal versuchen.
 get-not-found = Das wurde nicht gefunden
 get-licence = Lizenz: { $licence }
 get-gated = Die Bedingungen müssen zuerst auf der Seite des Modells angenommen werden, mit dem Konto des Tokens (siehe Verbindung rechts).

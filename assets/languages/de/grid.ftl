@@ -25,6 +25,7 @@ grid-example-images = Pfade von Bildern, durch Kommas getrennt
 grid-example-words = Fuchs, Wolf, Bär: das erste wird durch die anderen ersetzt
 grid-advice-numbers = Durch Kommas getrennt. 1-5 zählt hoch, 1-10 (+2) in Schritten von 2, und 1-10 [4] ergibt 4 Werte.
 grid-choose = Wählen, was sich ändert.
+grid-type-values = Die Werte eingeben.
 grid-generate = Raster erzeugen
 grid-generate-tip = Stellt alle Bilder in die Warteschlange. Taste: Strg+Eingabe
 grid-cancel-tip = Taste: Esc

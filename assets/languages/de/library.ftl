@@ -80,6 +80,7 @@ library-search-folders-tip = Durchsucht die Ordner jetzt. Das geschieht auch, we
 library-folder-add = Ordner hinzufügen…
 library-folder-add-tip = Durchsucht einen weiteren Ordner mit seinen Unterordnern. Darin wird nichts verschoben oder geändert.
 library-folder-named = Beim Start genannt
+library-folder-own = Eigener Ordner von Sluice
 library-folder-added = Hinzugefügt
 library-folder-remove = { $path } entfernen
 library-folder-open = { $path } öffnen

@@ -33,6 +33,8 @@ monitor-steps-summary = Schritte, { $count } fertig, im Mittel { $time }, davon 
 
 monitor-vram = VRAM im Verlauf, höchstens { $memory } gemessen
 monitor-ram = RAM im Verlauf, höchstens { $memory }
+monitor-run-ram = RAM des Laufs im Verlauf, höchstens { $memory } gemessen
+monitor-process-ram = RAM von Sluice im Verlauf, höchstens { $memory }
 monitor-sample-host = Gewichte im RAM { $memory }
 monitor-sample-host-pinned = Gewichte im RAM { $memory } (davon { $pinned } fixiert)
 monitor-sample-weights = Gewichte { $memory }

@@ -47,3 +47,12 @@ note-this-image-was-generated-with-which = Dieses Bild wurde erzeugt mit { $valu
 note-ignores-the-last-token = { $encoder } liest das letzte Token nicht.
 note-ignores-the-last-tokens = { $encoder } liest die letzten { $cut } Tokens nicht.
 note-the-detailer-is-not-restored-choose = Der Detailer „{ $name }“ wird nicht wiederhergestellt; seinen Detektor neu wählen.
+
+## Woraus ein Modell in einer Datei besteht
+
+note-parts-denoisers = { $family }: Denoiser
+note-parts-denoiser-autoencoder = { $family }: Denoiser, Autoencoder
+note-parts-one-encoder = { $family }: Denoiser, 1 Textencoder
+note-parts-one-encoder-autoencoder = { $family }: Denoiser, 1 Textencoder, Autoencoder
+note-parts-encoders = { $family }: Denoiser, { $count } Textencoder
+note-parts-encoders-autoencoder = { $family }: Denoiser, { $count } Textencoder, Autoencoder

@@ -19,8 +19,9 @@ plan-pace-disk = { $step } je Schritt · { $run } je Lauf · begrenzt durch den 
 plan-last-memory = vorhergesagt { $predicted }, gemessen { $measured }
 plan-last-step = vorhergesagt { $predicted }, gemessen { $measured } je Schritt
 plan-last-run = Letzter Lauf
-plan-presets = Presets nach VRAM
+plan-presets = Speichereinstellungen für eine GPU mit
 plan-preset-for = Preset für { $name }
+plan-preset-other-gpu = Für GPUs einer anderen Größe. Diese hat { $memory }.
 
 ## Die GPU, für die geplant wird
 
@@ -143,7 +144,19 @@ plan-row-least-memory = Wenig Speicher
 plan-row-everything = Nichts auslagern
 plan-row-model-offload = Modellteile auslagern
 plan-row-cond-only = Textencoder auslagern
-plan-row-cond-diffusion = Textencoder und Denoiser auslagern
+plan-row-cond-diffusion = Nur der VAE bleibt
 plan-row-layer-streaming = Schichten streamen
 plan-row-auto = Empfohlen von Sluice
 plan-row-stored = Ursprüngliche Gewichte
+plan-row-layer-streaming-25 = Schichten streamen, 25 % bleiben
+plan-row-layer-streaming-50 = Schichten streamen, 50 % bleiben
+plan-row-layer-streaming-75 = Schichten streamen, 75 % bleiben
+plan-row-fp8 = FP8, nichts auslagern
+plan-row-fp8-model-offload = FP8, Modellteile auslagern
+plan-row-fp8-layer-streaming = FP8, Schichten streamen
+plan-row-int8 = INT8, nichts auslagern
+plan-row-int8-model-offload = INT8, Modellteile auslagern
+plan-row-int8-layer-streaming = INT8, Schichten streamen
+plan-row-nf4 = NF4, nichts auslagern
+plan-row-nf4-model-offload = NF4, Modellteile auslagern
+plan-row-nf4-layer-streaming = NF4, Schichten streamen

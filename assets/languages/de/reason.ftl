@@ -56,15 +56,7 @@ reason-what-smallest = selbst die kleinste Aufteilung
 
 reason-because-too-large = weil nicht alle { $size } auf einmal passen
 reason-because-little-free = weil mit allen { $size } wenig Speicher frei bliebe
-reason-because-mode =
-    weil der Modus „{ $mode ->
-        [none] { plan-mode-none }
-        [cond_only] { plan-mode-cond-only }
-        [cond_diffusion] { plan-mode-cond-diffusion }
-        [aggressive] { plan-mode-aggressive }
-        [layer_streaming] { plan-mode-layer-streaming }
-       *[other] { $mode }
-    }“ gewählt ist
+reason-because-mode = weil der Modus „{ $mode }“ gewählt ist
 
 ## Was mit Gewichten geschieht, die nicht bleiben
 
@@ -99,6 +91,9 @@ reason-roles-denoiser-and-autoencoder = Denoiser und der Autoencoder
 
 reason-stage-encode = Kodieren
 reason-stage-encode-image = Bild kodieren
+reason-stage-encode-control-image = Steuerbild kodieren
+reason-stage-encode-image-prompt = Bild-Prompt kodieren
+reason-stage-encode-enlarged-image = vergrößertes Bild kodieren
 reason-stage-denoise = Entrauschen
 reason-stage-decode = Dekodieren
 reason-stage-upscale = Vergrößern

@@ -340,7 +340,7 @@ side-panel-fits-about-spoken = Vorhersage, passt, { $memory }, etwa { $time }
 side-panel-fits-up-to-spoken = Vorhersage, passt, { $memory }, bis zu { $time }
 side-panel-fits-simulated = Simuliert: dauert hier auf der CPU länger.
 side-panel-fits-simulated-about = Simuliert: etwa { $time } hier, auf der CPU.
-side-panel-accuracy-tip = Wie weit frühere Vorhersagen für dieses Modell, in dieser Genauigkeit und auf diesem Gerät, danebenlagen. Jeder Lauf verbessert die nächste.
+side-panel-accuracy-tip = Wie weit frühere Vorhersagen für dieses Modell, in dieser Genauigkeit und auf diesem Gerät, danebenlagen: der höchste Speicherbedarf und die Sekunden eines Schritts. Jeder Lauf verbessert die nächste.
 side-panel-needs-limit = Braucht { $needed }, die eigene Grenze ist { $allowed }
 side-panel-needs = Braucht { $needed }, erlaubt { $allowed }
 side-panel-needs-ram-limit = Braucht { $needed } RAM, die eigene Grenze ist { $allowed }
@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Ein kleineres Bild erzeugen.
 side-panel-use-fewer-frames-tip = Einen kürzeren Clip erzeugen.
 side-panel-accuracy =
     { $count ->
-        [one] In { $count } Lauf höchstens { $memory } Speicher, { $time } Zeit daneben
-       *[other] In { $count } Läufen höchstens { $memory } Speicher, { $time } Zeit daneben
+        [one] In { $count } Lauf höchstens { $memory } Speicher, { $time } Zeit je Schritt daneben
+       *[other] In { $count } Läufen höchstens { $memory } Speicher, { $time } Zeit je Schritt daneben
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -370,6 +370,7 @@ side-panel-negative-prompt-tip = Sagt, was vermieden wird.
 side-panel-examples-tip = Zeigt Prompts, die zu diesem Modell passen.
 side-panel-example-tip = Schreibt dies in den Prompt.
 side-panel-generate-tip = Reiht ein Bild oder einen Clip mit diesen Einstellungen ein.
+side-panel-cancel-tip = Bricht ab, was läuft; es lässt sich fortsetzen. Taste: Esc.
 side-panel-kind-image-tip = Verwendet das letzte Modell für Bilder.
 side-panel-kind-video-tip = Verwendet das letzte Modell für Clips.
 side-panel-more-tip = Zeigt Sampler, Schedule, Genauigkeit und mehr.
@@ -387,8 +388,8 @@ side-panel-mask-padding = Abstand um die Maske (px)
 side-panel-mask-padding-tip = Wie viele Pixel um den maskierten Bereich das Modell sieht.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Zeit wich stark ab
-       *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten schwankten stark
+        [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Zeit je Schritt wich stark ab
+       *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten je Schritt schwankten stark
     }
 side-panel-negative-unread = Das Modell liest ihn mit diesen Einstellungen nicht.
 

@@ -57,6 +57,6 @@ state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
 state-went-wrong = Etwas ist schiefgegangen
 state-snippet-deleted = Textbaustein gelöscht: { $words }
 state-negative-snippet-deleted = Negatives Preset gelöscht: { $words }
-state-job-edited = Einstellungen eines Auftrags, der die Warteschlange verlassen hat
+state-job-edited = Auftrag wird bearbeitet
 state-job-goes-back = Erzeugen stellt ihn mit diesen Einstellungen an seinen Platz zurück.
 state-style-deleted = Stil { $name } gelöscht

@@ -15,12 +15,13 @@ upscale-asking = Der Aufwand wird berechnet…
 upscale-more-refused = { $count } weitere Dateien lassen sich nicht vergrößern
 upscale-sizes = Aus { $before } wird { $after }
 upscale-takes = Dauert etwa { $time } und braucht bis zu { $memory } Speicher
+upscale-takes-there = Dauert auf jener GPU etwa { $time } und braucht bis zu { $memory } Speicher
 upscale-beside = Ergebnisse kommen unter neuen Namen neben die Originale
 upscale-queued =
     { $count ->
         [one] 1 Datei wird vergrößert
        *[other] { $count } Dateien werden vergrößert
     }
-upscale-built-in = Mitgeliefert (Real-ESRGAN)
+upscale-built-in = Mitgeliefert, für Zeichnungen
 upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an
 upscale-scale-tip = Das Ergebnis ist { $scale } so breit und so hoch.

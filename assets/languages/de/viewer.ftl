@@ -63,7 +63,6 @@ viewer-variations-tip = Vier Bilder mit denselben Einstellungen und anderen Seed
 viewer-use-settings-tip = Prompt, Seed und alle anderen Einstellungen laden, mit denen dieses Bild entstanden ist.
 viewer-actions = Aktionen
 viewer-actions-spoken = Aktionen für das Bild
-viewer-export-as = Als { $format } exportieren
 viewer-export-range = Gespielten Bereich exportieren
 viewer-export = Exportieren
 viewer-caption-frames =
@@ -115,13 +114,17 @@ viewer-mask-paint = Malen
 viewer-mask-paint-tip = Den Bereich markieren, der sich ändern soll.
 viewer-mask-erase = Radieren
 viewer-mask-erase-tip = Teile dieses Bereichs wieder freigeben.
-viewer-mask-undo-tip = Den letzten Strich zurücknehmen. Tasten: Strg+Z
+viewer-mask-undo-tip = Den letzten Strich zurücknehmen. Tasten: Strg+Z, und Strg+Umschalt+Z oder Strg+Y, um ihn wiederherzustellen.
 viewer-mask-undo = Strich zurücknehmen
 viewer-mask-invert = Umkehren
 viewer-mask-clear = Leeren
 viewer-mask-apply = Maske anwenden
 viewer-mask-discard-tip = Nicht weitermalen und die Maske von vorher behalten.
 viewer-mask-discard = Verwerfen
+viewer-mask-ask = Nicht weitermalen?
+viewer-mask-ask-hint = Die Maske ist noch nicht angewendet.
+viewer-mask-go-on = Weitermalen
+viewer-mask-go-on-tip = Schließt diese Frage. Taste: Esc.
 
 ## Einen Clip abspielen
 

@@ -86,6 +86,15 @@ advice-use-the-original-file-many-programs = Use the original file: many program
 advice-update-sluice = Update Sluice.
 
 advice-change-the-setting-and-generate-again = Change the setting and generate again.
+advice-give-it-with-to-sluice-map = Give it with { $option }, to `sluice map` with --model, or choose it below the preprocessor in the window.
+advice-choose-another-model = Choose another model.
+advice-choose-a-clip-with-several-frames = Choose a clip with several frames.
+advice-choose-another-image = Choose another image.
+advice-give-points-or-a-box-in = Give points or a box in pixels of the image.
+advice-change-the-setting-and-try-again = Change the setting and try again.
+advice-choose-an-mp4-or-mov-clip = Choose an MP4 or MOV clip.
+advice-close-it-behind-the-options = Close it behind the options, or put a backslash before a brace that is text.
+advice-write-a-smaller-number-before = Write a smaller number before $$, or add options.
 advice-use-a-smaller-image-or-batch = Use a smaller image or batch, or allow more memory.
 advice-choose-one-of = Choose one of { $value }.
 advice-this-version-of-sluice-computes-on = This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or use `--card` to simulate a GPU.

@@ -8,6 +8,7 @@ app-dialog-failed = The file dialog could not be opened
 app-settings-of = Settings of { $name }
 app-reference = Reference: { $name }
 app-input-image = Input image: { $name }
+app-hires-waits = Hires fix waits until the input image is removed.
 app-extending = Extending { $name }
 app-input-clip = Input clip: { $name }
 app-try-again = Try again in a moment.
@@ -49,7 +50,6 @@ app-model-settings = The model's own settings
 app-grid-failed = The grid cannot be generated
 app-grid-failed-why = There is no folder to save its images in, or the settings need a change.
 app-folder-empty = { $name } contains no images.
-app-folder-done = All images of { $name } are done: see { $folder }.
 app-nothing-to-generate = Nothing to generate
 app-cannot-generate = Nothing can be generated now
 app-check-settings = Check the settings first.
@@ -81,10 +81,22 @@ app-folder-count =
         [one] { $count } image to generate from
        *[other] { $count } images to generate from
     }
-app-folder-count-done =
+app-folder-rest =
     { $count ->
-        [one] { $count } image to generate from, { $done } done before
-       *[other] { $count } images to generate from, { $done } done before
+        [one] Only the { $count } image that is not done
+       *[other] Only the { $count } images that are not done
+    }
+app-folder-rest-tip = Leaves out images whose results are there.
+app-folder-again =
+    { $count ->
+        [one] { $count } image again, into a new folder
+       *[other] All { $count } images again, into a new folder
+    }
+app-folder-again-tip = The results that are there stay as they are.
+app-folder-more-unreadable =
+    { $count ->
+        [one] { $count } more image cannot be read
+       *[other] { $count } more images cannot be read
     }
 app-folder-generate = Generate
 app-folder-generate-tip = Queue a job for each image.

@@ -59,3 +59,4 @@ detailers-queued =
         [one] 1 image is being detailed
        *[other] { $count } images are being detailed
     }
+detailers-found-nothing = The detailer found nothing

@@ -53,6 +53,7 @@ error-checkpoint-hollow = the weights of { $path } are not on this machine
 error-checkpoint-no-model = no model found in { $path }
 error-checkpoint-no-asset = { $name } is part of Sluice but was not found in { $path }
 error-checkpoint-not-a-model-file = { $path } is not a model file that Sluice can read
+error-checkpoint-not-safetensors = { $path } is not a safetensors file: it does not begin with a header
 error-checkpoint-pickle = { $path } is a pickle file, which can run arbitrary code when it is opened
 error-checkpoint-empty-file = { $path } is empty
 error-checkpoint-header-past-end = { $path } is damaged or incomplete: its header should have { $header } bytes, but the file has only { $length } bytes
@@ -270,6 +271,7 @@ error-clip-damaged = the clip { $path } is damaged: { $detail }
 error-clip-truncated = the clip { $path } is incomplete: it ends after frame { $readable } of { $frames }
 error-clip-no-index = the clip { $path } is incomplete: its list of frames is missing
 error-clip-no-video = { $path } has no video
+error-clip-not-aclip = { $path } is not a clip that can be read
 error-clip-no-frames = the video in { $path } has no frames
 error-clip-beyond-end = the clip { $path } has { $frames } frames, so frame { $start } is not in it
 error-clip-too-short = { $frames } frames of { $path } are too few: { $needed } are needed
@@ -280,6 +282,11 @@ error-clip-ffmpeg = ffmpeg cannot read { $path }: { $detail }
 
 error-source-read = the image { $path } cannot be read: { $cause }
 error-source-not-apicture = { $path } is not an image that can be read: { $detail }
+error-source-clip-for-image = { $path } is a clip, and an image is needed
+error-source-picture-unknown = its format is not known
+error-source-picture-large = it is too large
+error-source-picture-short = it ends too early
+error-source-picture-damaged = it is damaged, or a file of another kind
 error-source-nothing-masked = the mask { $path } selects nothing to inpaint: { $reason }
 
 error-telemetry-same-file = { $path } cannot be both the telemetry file and the trace file
@@ -301,6 +308,8 @@ error-wildcards-missing = there is no wildcard file named { $name }.txt{ $simila
 error-wildcards-unreadable = the wildcard file { $path } cannot be read: { $error }
 error-wildcards-empty = the wildcard file { $path } has no lines to choose from
 error-wildcards-endless = the wildcard file { $name }.txt refers to itself
+error-wildcards-unclosed = a brace in the prompt is not closed: { $text }
+error-wildcards-too-few-options = { $wanted } different options cannot be taken of { $options } in { $text }
 
 error-wire-truncated = the connection ended in the middle of a message
 error-wire-too-long = a message claims to have { $value } bytes, more than any message has

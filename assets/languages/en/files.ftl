@@ -3,8 +3,13 @@
 files-use-folder = Use this folder
 files-up = Up
 files-up-tip = The folder above.
+files-path = Folder path
+files-path-tip = Goes to this folder with Enter.
+files-folder-unreadable = This folder cannot be listed: { $reason }
 files-reading = Reading…
 files-nothing-here = Nothing to choose here.
+files-pickle = Convert it to .safetensors first
+files-pickle-tip = Files of this kind can run any program when they are opened, so they are not read.
 files-save = Save
 files-save-tip = Saves the image under this name.
 files-save-name-tip = The ending .png, .jpg or .webp says the format.

@@ -90,21 +90,18 @@ gallery-empty-without-folder = Images are not saved, because there is no output 
 gallery-empty = No images yet
 gallery-clear-search = Clear the search and filters
 gallery-clear-search-tip = Show everything again.
+gallery-search-clear = Clear the search
+gallery-search-clear-tip = Empty the search field; the filters stay.
 
 ## What can be done with images
 
 gallery-open = Open
 gallery-open-tip = Show it in the viewer. Key: Enter.
-gallery-use-settings-tip = Load the prompt, seed and all other settings that made this image.
-gallery-use-settings = Use settings
-gallery-copy-prompt = Copy prompt
 gallery-copy-prompt-tip = Copy the prompt to the clipboard.
-gallery-copy-file = Copy file
 gallery-copy-files = Copy files
 gallery-copy-files-tip = Copy the files themselves, to paste them into a folder, a chat or a browser. Key: Ctrl+Shift+C
 gallery-show-in-folder = Show in folder
 gallery-show-in-folder-tip = Open the folder of this file.
-gallery-use-as-image = Use as input image
 gallery-use-as-image-tip = Start the next image from this one.
 gallery-use-as-clip = Use as input clip
 gallery-use-as-clip-tip = Start the next clip from this one.
@@ -112,7 +109,6 @@ gallery-export-ask-tip = Write copies as PNG, JPEG or WebP, with or without sett
 gallery-export-ask = Export…
 gallery-trash-tip = Delete it, with a way back. Key: Del.
 gallery-trash = Move to trash
-gallery-unstar = Remove star
 gallery-star = Star
 gallery-star-tip = Mark it, to find it again.
 
@@ -244,9 +240,7 @@ gallery-export-folder-tip = Where the files are written.
 gallery-export-cancel-tip = Key: Esc
 gallery-export-advice = Choose another folder, or free some disk space.
 gallery-export-name-advice = Change the file name.
-gallery-upscale = Upscale…
 gallery-upscale-tip = Enlarge everything that is selected.
-gallery-interpolate = Interpolate…
 gallery-interpolate-tip = Make the motion of all selected clips smoother.
 
 ## Names of settings, as they are found in images
@@ -262,7 +256,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Template
 gallery-setting-negative-template = Negative template
 gallery-setting-upscaled-by = Upscaled by
-gallery-setting-interpolated-by = Frames interpolated by
+gallery-setting-interpolated-by = Interpolated by
 gallery-setting-version = Version
 gallery-setting-guidance-interval = Guidance interval
 gallery-setting-frames = Frames

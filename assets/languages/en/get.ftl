@@ -38,7 +38,7 @@ get-again-named = Download { $name } again
 get-download = Download
 get-download-named = Download { $name }
 get-open-tip = Generates with this model from now on.
-get-again-tip = A model of this name is on this computer already.
+get-again-tip = The files of this version are on this computer already.
 get-download-tip = Downloads it into the folder for models.
 get-fit-unknown = Fit not predicted
 get-checking = Checking…
@@ -65,6 +65,7 @@ get-token-hint = Without one here, HF_TOKEN and the one of `hf auth login` are u
 
 get-looking = Looking for “{ $what }”…
 get-offline = No connection
+get-offline-advice = Check the connection, the proxy and the mirror, then try again.
 get-not-found = Not found
 get-licence = Licence: { $licence }
 get-gated = Its conditions have to be accepted on its page first, with the account of your token (see Connection on the right).

@@ -25,6 +25,7 @@ grid-example-images = paths of images, separated by commas
 grid-example-words = fox, wolf, bear: the first is replaced by the others
 grid-advice-numbers = Separated by commas. 1-5 counts up, 1-10 (+2) in steps of 2, and 1-10 [4] has 4 values.
 grid-choose = Choose what varies.
+grid-type-values = Type its values.
 grid-generate = Generate grid
 grid-generate-tip = Queue all its images. Key: Ctrl+Enter
 grid-cancel-tip = Key: Esc

@@ -80,6 +80,7 @@ library-search-folders-tip = Searches the folders now. They are also searched wh
 library-folder-add = Add a folder…
 library-folder-add-tip = Searches another folder and its subfolders. Nothing in it is moved or changed.
 library-folder-named = Named at the start
+library-folder-own = Sluice's own folder
 library-folder-added = Added
 library-folder-remove = Remove { $path }
 library-folder-open = Open { $path }

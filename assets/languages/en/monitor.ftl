@@ -33,6 +33,8 @@ monitor-steps-summary = Steps, { $count } done, { $time } on average, { $share }
 
 monitor-vram = VRAM over time, { $memory } measured at its peak
 monitor-ram = RAM over time, { $memory } at its peak
+monitor-run-ram = RAM of the run over time, { $memory } measured at its peak
+monitor-process-ram = RAM of Sluice over time, { $memory } at its peak
 monitor-sample-host = Weights in RAM { $memory }
 monitor-sample-host-pinned = Weights in RAM { $memory } ({ $pinned } pinned)
 monitor-sample-weights = Weights { $memory }

@@ -48,3 +48,12 @@ note-this-image-was-generated-with-which = This image was generated with { $valu
 note-ignores-the-last-token = { $encoder } ignores the last token.
 note-ignores-the-last-tokens = { $encoder } ignores the last { $cut } tokens.
 note-the-detailer-is-not-restored-choose = The detailer “{ $name }” is not restored; choose its detector again.
+
+## What a model in a file consists of
+
+note-parts-denoisers = { $family }: denoisers
+note-parts-denoiser-autoencoder = { $family }: denoiser, autoencoder
+note-parts-one-encoder = { $family }: denoiser, 1 text encoder
+note-parts-one-encoder-autoencoder = { $family }: denoiser, 1 text encoder, autoencoder
+note-parts-encoders = { $family }: denoiser, { $count } text encoders
+note-parts-encoders-autoencoder = { $family }: denoiser, { $count } text encoders, autoencoder

@@ -19,8 +19,9 @@ plan-pace-disk = { $step } per step · { $run } per run · limited by the disk
 plan-last-memory = predicted { $predicted }, measured { $measured }
 plan-last-step = predicted { $predicted }, measured { $measured } per step
 plan-last-run = Last run
-plan-presets = Presets by VRAM
+plan-presets = Memory settings for a GPU with
 plan-preset-for = Preset for { $name }
+plan-preset-other-gpu = For GPUs of another size. This one has { $memory }.
 
 ## The GPU that is planned for
 
@@ -143,7 +144,19 @@ plan-row-least-memory = Least memory
 plan-row-everything = No offload
 plan-row-model-offload = Model offload
 plan-row-cond-only = Text encoder offload
-plan-row-cond-diffusion = Text encoder and denoiser offload
+plan-row-cond-diffusion = Offload all but the VAE
 plan-row-layer-streaming = Layer streaming
 plan-row-auto = Recommended by Sluice
 plan-row-stored = Original weights
+plan-row-layer-streaming-25 = Layer streaming, 25% resident
+plan-row-layer-streaming-50 = Layer streaming, 50% resident
+plan-row-layer-streaming-75 = Layer streaming, 75% resident
+plan-row-fp8 = FP8, no offload
+plan-row-fp8-model-offload = FP8, model offload
+plan-row-fp8-layer-streaming = FP8, layer streaming
+plan-row-int8 = INT8, no offload
+plan-row-int8-model-offload = INT8, model offload
+plan-row-int8-layer-streaming = INT8, layer streaming
+plan-row-nf4 = NF4, no offload
+plan-row-nf4-model-offload = NF4, model offload
+plan-row-nf4-layer-streaming = NF4, layer streaming

@@ -41,7 +41,7 @@ reason-what-smallest = even the smallest placement
 
 reason-because-too-large = because all { $size } do not fit at once
 reason-because-little-free = because keeping all { $size } would leave little memory free
-reason-because-mode = because the offload mode is { $mode }
+reason-because-mode = because the offload mode is "{ $mode }"
 
 ## What weights do that do not stay
 
@@ -76,6 +76,9 @@ reason-roles-denoiser-and-autoencoder = denoiser and the autoencoder
 
 reason-stage-encode = encode
 reason-stage-encode-image = encode image
+reason-stage-encode-control-image = encode control image
+reason-stage-encode-image-prompt = encode image prompt
+reason-stage-encode-enlarged-image = encode enlarged image
 reason-stage-denoise = denoise
 reason-stage-decode = decode
 reason-stage-upscale = upscale

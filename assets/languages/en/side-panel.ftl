@@ -340,7 +340,7 @@ side-panel-fits-about-spoken = Forecast, fits, { $memory }, about { $time }
 side-panel-fits-up-to-spoken = Forecast, fits, { $memory }, up to { $time }
 side-panel-fits-simulated = Simulated: takes longer here, on the CPU.
 side-panel-fits-simulated-about = Simulated: about { $time } here, on the CPU.
-side-panel-accuracy-tip = How far earlier predictions for this model, in this precision and on this device, were off. Each run improves the next prediction.
+side-panel-accuracy-tip = How far earlier predictions for this model, in this precision and on this device, were off: the peak of memory and the seconds of a step. Each run improves the next prediction.
 side-panel-needs-limit = Needs { $needed }, your limit is { $allowed }
 side-panel-needs = Needs { $needed }, { $allowed } allowed
 side-panel-needs-ram-limit = Needs { $needed } of RAM, your limit is { $allowed }
@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Generate a smaller image.
 side-panel-use-fewer-frames-tip = Generate a shorter clip.
 side-panel-accuracy =
     { $count ->
-        [one] Off by at most { $memory } memory, { $time } time in { $count } run
-       *[other] Off by at most { $memory } memory, { $time } time in { $count } runs
+        [one] Off by at most { $memory } memory, { $time } time per step in { $count } run
+       *[other] Off by at most { $memory } memory, { $time } time per step in { $count } runs
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -370,6 +370,7 @@ side-panel-negative-prompt-tip = Says what to avoid.
 side-panel-examples-tip = Shows prompts that suit this model.
 side-panel-example-tip = Writes this into the prompt.
 side-panel-generate-tip = Queues an image or a clip with these settings.
+side-panel-cancel-tip = Cancels what runs; it can be resumed. Key: Esc.
 side-panel-kind-image-tip = Uses the last model for images.
 side-panel-kind-video-tip = Uses the last model for clips.
 side-panel-more-tip = Shows sampler, schedule, precision and more.
@@ -387,8 +388,8 @@ side-panel-mask-padding = Padding around the mask (px)
 side-panel-mask-padding-tip = How many pixels around the masked area the model sees.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Off by at most { $memory } memory in { $count } run; its time varied widely
-       *[other] Off by at most { $memory } memory in { $count } runs; their times varied widely
+        [one] Off by at most { $memory } memory in { $count } run; its time per step varied widely
+       *[other] Off by at most { $memory } memory in { $count } runs; their times per step varied widely
     }
 side-panel-negative-unread = The model does not read it with these settings.
 

@@ -57,6 +57,6 @@ state-model-not-opened = This model could not be opened
 state-went-wrong = Something went wrong
 state-snippet-deleted = Snippet deleted: { $words }
 state-negative-snippet-deleted = Negative preset deleted: { $words }
-state-job-edited = Settings of a job, which left the queue
+state-job-edited = Editing a job
 state-job-goes-back = Generate puts it back in its place, with these settings.
 state-style-deleted = Deleted the style { $name }

@@ -39,3 +39,4 @@ status-bar-preprocessing = Making maps
 status-bar-detecting = Looking for details
 status-bar-writing = Writing
 status-bar-tile = Tile { $tile } of { $tiles }
+status-bar-frame = Frame { $frame } of { $frames }

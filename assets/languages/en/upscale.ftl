@@ -15,12 +15,13 @@ upscale-asking = Asking what it takes…
 upscale-more-refused = { $count } more files cannot be upscaled
 upscale-sizes = { $before } becomes { $after }
 upscale-takes = Takes about { $time } and up to { $memory } of memory
+upscale-takes-there = Takes about { $time } on that GPU, and up to { $memory } of memory
 upscale-beside = Results go beside the originals, under new names
 upscale-queued =
     { $count ->
         [one] 1 file is being upscaled
        *[other] { $count } files are being upscaled
     }
-upscale-built-in = Built-in (Real-ESRGAN)
+upscale-built-in = Built-in, for drawings
 upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
 upscale-scale-tip = The result is { $scale } as wide and as high.

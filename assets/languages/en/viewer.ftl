@@ -63,7 +63,6 @@ viewer-variations-tip = Four images with the same settings and other seeds.
 viewer-use-settings-tip = Load the prompt, seed and all other settings that made this image.
 viewer-actions = Actions
 viewer-actions-spoken = Actions for the image
-viewer-export-as = Export as { $format }
 viewer-export-range = Export the played range
 viewer-export = Export
 viewer-caption-frames =
@@ -115,13 +114,17 @@ viewer-mask-paint = Paint
 viewer-mask-paint-tip = Mark the area that should change.
 viewer-mask-erase = Erase
 viewer-mask-erase-tip = Unmark parts of that area.
-viewer-mask-undo-tip = Take back the last stroke. Keys: Ctrl+Z
+viewer-mask-undo-tip = Take back the last stroke. Keys: Ctrl+Z, and Ctrl+Shift+Z or Ctrl+Y to make it again.
 viewer-mask-undo = Undo stroke
 viewer-mask-invert = Invert
 viewer-mask-clear = Clear
 viewer-mask-apply = Apply mask
 viewer-mask-discard-tip = Stop painting and keep the mask that was there before.
 viewer-mask-discard = Discard
+viewer-mask-ask = Stop painting?
+viewer-mask-ask-hint = The mask is not applied yet.
+viewer-mask-go-on = Keep painting
+viewer-mask-go-on-tip = Closes this question. Key: Esc.
 
 ## Playing a clip
 

@@ -85,6 +85,15 @@ advice-use-the-original-file-many-programs = Use el archivo original: muchos pro
 advice-update-sluice = Actualice Sluice.
 
 advice-change-the-setting-and-generate-again = Cambie el ajuste y genere de nuevo.
+advice-give-it-with-to-sluice-map = Indíquelo con { $option }, a `sluice map` con --model, o elíjalo bajo el preprocesador en la ventana.
+advice-choose-another-model = Elija otro modelo.
+advice-choose-a-clip-with-several-frames = Elija un clip con varios fotogramas.
+advice-choose-another-image = Elija otra imagen.
+advice-give-points-or-a-box-in = Indique puntos o un rectángulo en píxeles de la imagen.
+advice-change-the-setting-and-try-again = Cambie el ajuste e inténtelo de nuevo.
+advice-choose-an-mp4-or-mov-clip = Elija un clip MP4 o MOV.
+advice-close-it-behind-the-options = Ciérrela tras las opciones, o ponga una barra invertida ante una llave que sea texto.
+advice-write-a-smaller-number-before = Escriba un número menor ante $$, o añada opciones.
 advice-use-a-smaller-image-or-batch = Use una imagen o un lote más pequeños, o permita más memoria.
 advice-choose-one-of = Elija entre { $value }.
 advice-this-version-of-sluice-computes-on = Esta versión de Sluice calcula en la CPU. Instale el motor para GPU NVIDIA, o use `--card` para simular una GPU.

@@ -8,6 +8,7 @@ app-dialog-failed = No se pudo abrir el diálogo de archivos
 app-settings-of = Ajustes de { $name }
 app-reference = Referencia: { $name }
 app-input-image = Imagen de entrada: { $name }
+app-hires-waits = Hires fix espera a que se quite la imagen de entrada.
 app-extending = Prolongación de { $name }
 app-input-clip = Clip de entrada: { $name }
 app-try-again = Vuelva a intentarlo en un momento.
@@ -49,7 +50,6 @@ app-model-settings = Ajustes propios del modelo
 app-grid-failed = No se puede generar la cuadrícula
 app-grid-failed-why = No hay carpeta donde guardar sus imágenes, o hay que cambiar los ajustes.
 app-folder-empty = { $name } no contiene imágenes.
-app-folder-done = Todas las imágenes de { $name } están terminadas: vea { $folder }.
 app-nothing-to-generate = Nada que generar
 app-cannot-generate = Ahora no se puede generar nada
 app-check-settings = Compruebe primero los ajustes.
@@ -81,10 +81,22 @@ app-folder-count =
         [one] { $count } imagen de partida
        *[other] { $count } imágenes de partida
     }
-app-folder-count-done =
+app-folder-rest =
     { $count ->
-        [one] { $count } imagen de partida, { $done } ya hechas
-       *[other] { $count } imágenes de partida, { $done } ya hechas
+        [one] Solo la imagen que no está terminada
+       *[other] Solo las { $count } imágenes que no están terminadas
+    }
+app-folder-rest-tip = Omite las imágenes cuyos resultados ya existen.
+app-folder-again =
+    { $count ->
+        [one] { $count } imagen otra vez, en una carpeta nueva
+       *[other] Las { $count } imágenes otra vez, en una carpeta nueva
+    }
+app-folder-again-tip = Los resultados existentes se quedan como están.
+app-folder-more-unreadable =
+    { $count ->
+        [one] { $count } imagen más no se puede leer
+       *[other] { $count } imágenes más no se pueden leer
     }
 app-folder-generate = Generar
 app-folder-generate-tip = Pone en cola un trabajo por imagen.

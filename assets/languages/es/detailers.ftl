@@ -59,3 +59,4 @@ detailers-queued =
         [one] Se repintan los detalles de 1 imagen
        *[other] Se repintan los detalles de { $count } imágenes
     }
+detailers-found-nothing = El detailer no ha encontrado nada

@@ -59,6 +59,7 @@ error-checkpoint-hollow = los pesos de { $path } no están en este equipo
 error-checkpoint-no-model = no se encontró ningún modelo en { $path }
 error-checkpoint-no-asset = { $name } es parte de Sluice, pero no se encontró en { $path }
 error-checkpoint-not-a-model-file = { $path } no es un archivo de modelo que Sluice pueda leer
+error-checkpoint-not-safetensors = { $path } no es un archivo safetensors: no empieza con una cabecera
 error-checkpoint-pickle = { $path } es un archivo pickle, que puede ejecutar cualquier código al abrirse
 error-checkpoint-empty-file = { $path } está vacío
 error-checkpoint-header-past-end = { $path } está dañado o incompleto: su cabecera debería tener { $header } bytes, pero el archivo solo tiene { $length }
@@ -286,6 +287,7 @@ error-clip-damaged = el clip { $path } está dañado: { $detail }
 error-clip-truncated = el clip { $path } está incompleto: termina tras el fotograma { $readable } de { $frames }
 error-clip-no-index = el clip { $path } está incompleto: falta su lista de fotogramas
 error-clip-no-video = { $path } no tiene vídeo
+error-clip-not-aclip = { $path } no es un clip que se pueda leer
 error-clip-no-frames = el vídeo de { $path } no tiene fotogramas
 error-clip-beyond-end = el clip { $path } tiene { $frames } fotogramas, así que no contiene el { $start }
 error-clip-too-short = { $frames } fotogramas de { $path } son muy pocos: se necesitan { $needed }
@@ -296,6 +298,11 @@ error-clip-ffmpeg = ffmpeg no puede leer { $path }: { $detail }
 
 error-source-read = no se puede leer la imagen { $path }: { $cause }
 error-source-not-apicture = { $path } no es una imagen que se pueda leer: { $detail }
+error-source-clip-for-image = { $path } es un clip, y se necesita una imagen
+error-source-picture-unknown = su formato no se conoce
+error-source-picture-large = es demasiado grande
+error-source-picture-short = termina demasiado pronto
+error-source-picture-damaged = está dañada, o es un archivo de otro tipo
 error-source-nothing-masked = la máscara { $path } no selecciona nada para el inpainting: { $reason }
 
 error-telemetry-same-file = { $path } no puede ser a la vez el archivo de telemetría y el de traza
@@ -317,6 +324,8 @@ error-wildcards-missing = no hay ningún archivo de comodines llamado { $name }.
 error-wildcards-unreadable = no se puede leer el archivo de comodines { $path }: { $error }
 error-wildcards-empty = el archivo de comodines { $path } no tiene líneas entre las que elegir
 error-wildcards-endless = el archivo de comodines { $name }.txt se menciona a sí mismo
+error-wildcards-unclosed = una llave del prompt no está cerrada: { $text }
+error-wildcards-too-few-options = no se pueden tomar { $wanted } opciones distintas de { $options } en { $text }
 
 error-wire-truncated = la conexión terminó en medio de un mensaje
 error-wire-too-long = un mensaje dice tener { $value } bytes, más de los que tiene cualquier mensaje

@@ -3,8 +3,13 @@
 files-use-folder = Usar esta carpeta
 files-up = Subir
 files-up-tip = La carpeta superior.
+files-path = Ruta de la carpeta
+files-path-tip = Va a esta carpeta con Intro.
+files-folder-unreadable = No se puede leer esta carpeta: { $reason }
 files-reading = Leyendo…
 files-nothing-here = Aquí no hay nada que elegir.
+files-pickle = Conviértalo primero a .safetensors
+files-pickle-tip = Los archivos de este tipo pueden ejecutar cualquier programa al abrirse, por eso no se leen.
 files-save = Guardar
 files-save-tip = Guarda la imagen con este nombre.
 files-save-name-tip = La terminación .png, .jpg o .webp indica el formato.

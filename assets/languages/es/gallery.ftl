@@ -90,21 +90,18 @@ gallery-empty-without-folder = Las imágenes no se guardan porque no hay carpeta
 gallery-empty = Aún no hay imágenes
 gallery-clear-search = Borrar la búsqueda y los filtros
 gallery-clear-search-tip = Vuelve a mostrar todo.
+gallery-search-clear = Borrar la búsqueda
+gallery-search-clear-tip = Vacía el campo de búsqueda; los filtros se quedan.
 
 ## Qué se puede hacer con las imágenes
 
 gallery-open = Abrir
 gallery-open-tip = Muestra en el visor. Tecla: Intro.
-gallery-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
-gallery-use-settings = Usar los ajustes
-gallery-copy-prompt = Copiar el prompt
 gallery-copy-prompt-tip = Copia el prompt al portapapeles.
-gallery-copy-file = Copiar archivo
 gallery-copy-files = Copiar archivos
 gallery-copy-files-tip = Copia los archivos en sí, para pegarlos en una carpeta, un chat o un navegador. Tecla: Ctrl+Mayús+C
 gallery-show-in-folder = Mostrar en la carpeta
 gallery-show-in-folder-tip = Abre la carpeta de este archivo.
-gallery-use-as-image = Usar como imagen de entrada
 gallery-use-as-image-tip = Parte de esta imagen para la siguiente.
 gallery-use-as-clip = Usar como clip de entrada
 gallery-use-as-clip-tip = Parte de este clip para el siguiente.
@@ -112,7 +109,6 @@ gallery-export-ask-tip = Escribe copias en PNG, JPEG o WebP, con o sin ajustes. 
 gallery-export-ask = Exportar…
 gallery-trash-tip = Elimina, con vuelta atrás. Tecla: Supr.
 gallery-trash = Mover a la papelera
-gallery-unstar = Quitar la estrella
 gallery-star = Estrella
 gallery-star-tip = Marca para encontrar más tarde.
 
@@ -244,9 +240,7 @@ gallery-export-folder-tip = Dónde se escriben los archivos.
 gallery-export-cancel-tip = Tecla: Esc
 gallery-export-advice = Elija otra carpeta o libere espacio en el disco.
 gallery-export-name-advice = Cambie el nombre de archivo.
-gallery-upscale = Ampliar…
 gallery-upscale-tip = Amplía todo lo seleccionado.
-gallery-interpolate = Interpolar…
 gallery-interpolate-tip = Hace más fluido el movimiento de los clips seleccionados.
 
 ## Nombres de los ajustes, leídos de las imágenes
@@ -262,7 +256,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Plantilla
 gallery-setting-negative-template = Plantilla negativa
 gallery-setting-upscaled-by = Ampliado por
-gallery-setting-interpolated-by = Fotogramas interpolados por
+gallery-setting-interpolated-by = Interpolado por
 gallery-setting-version = Versión
 gallery-setting-guidance-interval = Intervalo de la guía
 gallery-setting-frames = Fotogramas

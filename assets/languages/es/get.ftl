@@ -38,7 +38,7 @@ get-again-named = Descargar de nuevo { $name }
 get-download = Descargar
 get-download-named = Descargar { $name }
 get-open-tip = Genera con este modelo a partir de ahora.
-get-again-tip = Ya hay un modelo con este nombre en este equipo.
+get-again-tip = Los archivos de esta versión ya están en este equipo.
 get-download-tip = Lo descarga en la carpeta de modelos.
 get-fit-unknown = Sin previsión
 get-checking = Comprobando…
@@ -65,6 +65,7 @@ get-token-hint = Sin uno aquí se usan HF_TOKEN y el de `hf auth login`. Solo se
 
 get-looking = Buscando «{ $what }»…
 get-offline = Sin conexión
+get-offline-advice = Compruebe la conexión, el proxy y el espejo, e inténtelo de nuevo.
 get-not-found = No se encontró
 get-licence = Licencia: { $licence }
 get-gated = Primero hay que aceptar sus condiciones en su página, con la cuenta de su token (vea Conexión, a la derecha).

@@ -25,6 +25,7 @@ grid-example-images = rutas de imágenes, separadas por comas
 grid-example-words = zorro, lobo, oso: el primero se sustituye por los demás
 grid-advice-numbers = Separados por comas. 1-5 cuenta de 1 a 5, 1-10 (+2) avanza de 2 en 2, y 1-10 [4] tiene 4 valores.
 grid-choose = Elija qué varía.
+grid-type-values = Escriba los valores.
 grid-generate = Generar cuadrícula
 grid-generate-tip = Pone en la cola todas sus imágenes. Tecla: Ctrl+Intro
 grid-cancel-tip = Tecla: Esc

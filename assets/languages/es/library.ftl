@@ -80,6 +80,7 @@ library-search-folders-tip = Busca en las carpetas ahora. También se hace cada 
 library-folder-add = Añadir una carpeta…
 library-folder-add-tip = Busca en otra carpeta y sus subcarpetas. No se mueve ni cambia nada en ella.
 library-folder-named = Indicada al iniciar
+library-folder-own = Carpeta propia de Sluice
 library-folder-added = Añadida
 library-folder-remove = Quitar { $path }
 library-folder-open = Abrir { $path }

@@ -33,6 +33,8 @@ monitor-steps-summary = Pasos, { $count } terminados, { $time } de media, { $sha
 
 monitor-vram = VRAM a lo largo del tiempo, pico medido de { $memory }
 monitor-ram = RAM a lo largo del tiempo, pico de { $memory }
+monitor-run-ram = RAM de la ejecución a lo largo del tiempo, pico medido de { $memory }
+monitor-process-ram = RAM de Sluice a lo largo del tiempo, pico de { $memory }
 monitor-sample-host = Pesos en RAM { $memory }
 monitor-sample-host-pinned = Pesos en RAM { $memory } ({ $pinned } fijados)
 monitor-sample-weights = Pesos { $memory }

@@ -47,3 +47,12 @@ note-this-image-was-generated-with-which = Esta imagen se generó con { $value }
 note-ignores-the-last-token = { $encoder } ignora el último token.
 note-ignores-the-last-tokens = { $encoder } ignora los últimos { $cut } tokens.
 note-the-detailer-is-not-restored-choose = El detailer «{ $name }» no se restaura; elija de nuevo su detector.
+
+## De qué consta un modelo en un archivo
+
+note-parts-denoisers = { $family }: denoisers
+note-parts-denoiser-autoencoder = { $family }: denoiser, autocodificador
+note-parts-one-encoder = { $family }: denoiser, 1 codificador de texto
+note-parts-one-encoder-autoencoder = { $family }: denoiser, 1 codificador de texto, autocodificador
+note-parts-encoders = { $family }: denoiser, { $count } codificadores de texto
+note-parts-encoders-autoencoder = { $family }: denoiser, { $count } codificadores de texto, autocodificador

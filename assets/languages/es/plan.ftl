@@ -19,8 +19,9 @@ plan-pace-disk = { $step } por paso · { $run } por ejecución · limitado por e
 plan-last-memory = previsto { $predicted }, medido { $measured }
 plan-last-step = previsto { $predicted }, medido { $measured } por paso
 plan-last-run = Última ejecución
-plan-presets = Preajustes por VRAM
+plan-presets = Ajustes de memoria para una GPU de
 plan-preset-for = Preajuste para { $name }
+plan-preset-other-gpu = Para GPU de otro tamaño. Esta tiene { $memory }.
 
 ## La GPU para la que se planifica
 
@@ -142,8 +143,20 @@ plan-row-balanced = Equilibrado
 plan-row-least-memory = Mínima memoria
 plan-row-everything = Sin descarga
 plan-row-model-offload = Descarga por modelos
-plan-row-cond-only = Descarga del codificador de texto
-plan-row-cond-diffusion = Descarga del codificador y del denoiser
+plan-row-cond-only = Descargar el codificador
+plan-row-cond-diffusion = Solo queda el VAE
 plan-row-layer-streaming = Streaming de capas
 plan-row-auto = Recomendado por Sluice
 plan-row-stored = Pesos originales
+plan-row-layer-streaming-25 = Streaming de capas, 25 % residente
+plan-row-layer-streaming-50 = Streaming de capas, 50 % residente
+plan-row-layer-streaming-75 = Streaming de capas, 75 % residente
+plan-row-fp8 = FP8, sin descarga
+plan-row-fp8-model-offload = FP8, descarga por modelos
+plan-row-fp8-layer-streaming = FP8, streaming de capas
+plan-row-int8 = INT8, sin descarga
+plan-row-int8-model-offload = INT8, descarga por modelos
+plan-row-int8-layer-streaming = INT8, streaming de capas
+plan-row-nf4 = NF4, sin descarga
+plan-row-nf4-model-offload = NF4, descarga por modelos
+plan-row-nf4-layer-streaming = NF4, streaming de capas

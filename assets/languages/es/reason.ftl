@@ -40,15 +40,7 @@ reason-what-smallest = incluso el reparto más pequeño
 
 reason-because-too-large = porque los { $size } no caben a la vez
 reason-because-little-free = porque tener los { $size } dejaría poca memoria libre
-reason-because-mode =
-    porque el modo es «{ $mode ->
-        [none] { plan-mode-none }
-        [cond_only] { plan-mode-cond-only }
-        [cond_diffusion] { plan-mode-cond-diffusion }
-        [aggressive] { plan-mode-aggressive }
-        [layer_streaming] { plan-mode-layer-streaming }
-       *[other] { $mode }
-    }»
+reason-because-mode = porque el modo es «{ $mode }»
 
 ## Qué pasa con los pesos que no se quedan
 
@@ -83,6 +75,9 @@ reason-roles-denoiser-and-autoencoder = denoiser y el autocodificador
 
 reason-stage-encode = codificación
 reason-stage-encode-image = codificación de la imagen
+reason-stage-encode-control-image = codificación de la imagen de control
+reason-stage-encode-image-prompt = codificación del prompt de imagen
+reason-stage-encode-enlarged-image = codificación de la imagen ampliada
 reason-stage-denoise = denoising
 reason-stage-decode = decodificación
 reason-stage-upscale = ampliación

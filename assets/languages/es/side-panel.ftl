@@ -340,7 +340,7 @@ side-panel-fits-about-spoken = Previsión, cabe, { $memory }, unos { $time }
 side-panel-fits-up-to-spoken = Previsión, cabe, { $memory }, hasta { $time }
 side-panel-fits-simulated = Simulado: aquí, en la CPU, tarda más.
 side-panel-fits-simulated-about = Simulado: unos { $time } aquí, en la CPU.
-side-panel-accuracy-tip = Cuánto se desviaron las previsiones anteriores para este modelo, en esta precisión y en este dispositivo. Cada ejecución mejora la siguiente previsión.
+side-panel-accuracy-tip = Cuánto se desviaron las previsiones anteriores para este modelo, en esta precisión y en este dispositivo: el pico de memoria y los segundos de un paso. Cada ejecución mejora la siguiente previsión.
 side-panel-needs-limit = Necesita { $needed }, su límite es { $allowed }
 side-panel-needs = Necesita { $needed }, { $allowed } permitidos
 side-panel-needs-ram-limit = Necesita { $needed } de RAM, su límite es { $allowed }
@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Genera una imagen más pequeña.
 side-panel-use-fewer-frames-tip = Genera un clip más corto.
 side-panel-accuracy =
     { $count ->
-        [one] Desvío máximo de { $memory } en memoria, { $time } en tiempo en { $count } ejecución
-       *[other] Desvío máximo de { $memory } en memoria, { $time } en tiempo en { $count } ejecuciones
+        [one] Desvío máximo de { $memory } en memoria, { $time } en tiempo por paso en { $count } ejecución
+       *[other] Desvío máximo de { $memory } en memoria, { $time } en tiempo por paso en { $count } ejecuciones
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -370,6 +370,7 @@ side-panel-clip-extend-tip = Continúa tras el último fotograma del clip.
 side-panel-example-tip = Escribe esto en el prompt.
 side-panel-examples-tip = Muestra prompts adecuados para este modelo.
 side-panel-generate-tip = Pone en la cola una imagen o un clip con estos ajustes.
+side-panel-cancel-tip = Cancela lo que se ejecuta; se puede reanudar. Tecla: Esc.
 side-panel-guidance-and-speed-tip = Muestra lo que afina la guía o ahorra pasos.
 side-panel-history-search-tip = Encuentra los prompts que contienen estas palabras.
 side-panel-kind-image-tip = Usa el último modelo de imágenes.
@@ -387,8 +388,8 @@ side-panel-mask-padding = Margen alrededor de la máscara (px)
 side-panel-mask-padding-tip = Cuántos píxeles alrededor de la zona enmascarada ve el modelo.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo varió mucho
-       *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos variaron mucho
+        [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo por paso varió mucho
+       *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos por paso variaron mucho
     }
 side-panel-negative-unread = El modelo no lo lee con estos ajustes.
 

@@ -57,6 +57,6 @@ state-model-not-opened = No se pudo abrir este modelo
 state-went-wrong = Algo salió mal
 state-snippet-deleted = Fragmento eliminado: { $words }
 state-negative-snippet-deleted = Preajuste negativo eliminado: { $words }
-state-job-edited = Ajustes de una tarea, que salió de la cola
+state-job-edited = Editando una tarea
 state-job-goes-back = Generar la devuelve a su lugar, con estos ajustes.
 state-style-deleted = Estilo { $name } eliminado

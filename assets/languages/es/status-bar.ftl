@@ -39,3 +39,4 @@ status-bar-preprocessing = Creando mapas
 status-bar-detecting = Buscando detalles
 status-bar-writing = Escribiendo
 status-bar-tile = Tesela { $tile } de { $tiles }
+status-bar-frame = Fotograma { $frame } de { $frames }

@@ -15,12 +15,13 @@ upscale-asking = Calculando lo que necesita…
 upscale-more-refused = { $count } archivos más no se pueden ampliar
 upscale-sizes = { $before } pasa a { $after }
 upscale-takes = Tarda unos { $time } y necesita hasta { $memory } de memoria
+upscale-takes-there = Tarda unos { $time } en esa GPU y necesita hasta { $memory } de memoria
 upscale-beside = Los resultados quedan junto a los originales, con nombres nuevos
 upscale-queued =
     { $count ->
         [one] Se amplía { $count } archivo
        *[other] Se amplían { $count } archivos
     }
-upscale-built-in = Incluido (Real-ESRGAN)
+upscale-built-in = Incluido, para dibujos
 upscale-chosen = { $name } es un upscaler: «Ampliar…» lo usa a partir de ahora
 upscale-scale-tip = El resultado es { $scale } de ancho y de alto.

@@ -63,7 +63,6 @@ viewer-variations-tip = Cuatro imágenes con los mismos ajustes y otras semillas
 viewer-use-settings-tip = Carga el prompt, la semilla y todos los demás ajustes que crearon esta imagen.
 viewer-actions = Acciones
 viewer-actions-spoken = Acciones para la imagen
-viewer-export-as = Exportar como { $format }
 viewer-export-range = Exportar el tramo reproducido
 viewer-export = Exportar
 viewer-caption-frames =
@@ -115,13 +114,17 @@ viewer-mask-paint = Pintar
 viewer-mask-paint-tip = Marca la zona que debe cambiar.
 viewer-mask-erase = Borrar
 viewer-mask-erase-tip = Desmarca partes de esa zona.
-viewer-mask-undo-tip = Deshace el último trazo. Teclas: Ctrl+Z
+viewer-mask-undo-tip = Deshace el último trazo. Teclas: Ctrl+Z, y Ctrl+Mayús+Z o Ctrl+Y para rehacerlo.
 viewer-mask-undo = Deshacer el trazo
 viewer-mask-invert = Invertir
 viewer-mask-clear = Vaciar
 viewer-mask-apply = Aplicar la máscara
 viewer-mask-discard-tip = Deja de pintar y conserva la máscara anterior.
 viewer-mask-discard = Descartar
+viewer-mask-ask = ¿Dejar de pintar?
+viewer-mask-ask-hint = La máscara aún no está aplicada.
+viewer-mask-go-on = Seguir pintando
+viewer-mask-go-on-tip = Cierra esta pregunta. Tecla: Esc.
 
 ## Reproducir un clip
 

@@ -85,6 +85,15 @@ advice-use-the-original-file-many-programs = Utilisez le fichier d’origine : 
 advice-update-sluice = Mettez Sluice à jour.
 
 advice-change-the-setting-and-generate-again = Modifiez le paramètre et générez de nouveau.
+advice-give-it-with-to-sluice-map = Indiquez-le avec { $option }, à `sluice map` avec --model, ou choisissez-le sous le préprocesseur dans la fenêtre.
+advice-choose-another-model = Choisissez un autre modèle.
+advice-choose-a-clip-with-several-frames = Choisissez un clip de plusieurs images.
+advice-choose-another-image = Choisissez une autre image.
+advice-give-points-or-a-box-in = Indiquez des points ou un cadre en pixels de l’image.
+advice-change-the-setting-and-try-again = Modifiez le paramètre et réessayez.
+advice-choose-an-mp4-or-mov-clip = Choisissez un clip MP4 ou MOV.
+advice-close-it-behind-the-options = Fermez-la après les options, ou mettez une barre oblique inverse devant une accolade qui est du texte.
+advice-write-a-smaller-number-before = Écrivez un nombre plus petit devant $$, ou ajoutez des options.
 advice-use-a-smaller-image-or-batch = Utilisez une image plus petite ou un lot plus petit, ou autorisez plus de mémoire.
 advice-choose-one-of = Choisissez parmi { $value }.
 advice-this-version-of-sluice-computes-on = Cette version de Sluice calcule sur le CPU. Installez le moteur pour les GPU NVIDIA, ou utilisez `--card` pour simuler un GPU.

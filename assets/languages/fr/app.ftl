@@ -8,6 +8,7 @@ app-dialog-failed = Impossible d'ouvrir la boîte de dialogue de fichiers
 app-settings-of = Paramètres de { $name }
 app-reference = Référence : { $name }
 app-input-image = Image d'entrée : { $name }
+app-hires-waits = Hires fix attend que l'image d'entrée soit retirée.
 app-extending = Prolongement de { $name }
 app-input-clip = Clip d'entrée : { $name }
 app-try-again = Réessayez dans un instant.
@@ -49,7 +50,6 @@ app-model-settings = Paramètres propres au modèle
 app-grid-failed = Impossible de générer la grille
 app-grid-failed-why = Il n'y a pas de dossier où enregistrer ses images, ou les paramètres doivent être modifiés.
 app-folder-empty = { $name } ne contient pas d'images.
-app-folder-done = Toutes les images de { $name } sont terminées : voir { $folder }.
 app-nothing-to-generate = Rien à générer
 app-cannot-generate = Rien ne peut être généré pour l'instant
 app-check-settings = Vérifiez d'abord les paramètres.
@@ -81,10 +81,22 @@ app-folder-count =
         [one] { $count } image de départ
        *[other] { $count } images de départ
     }
-app-folder-count-done =
+app-folder-rest =
     { $count ->
-        [one] { $count } image de départ, { $done } déjà terminées
-       *[other] { $count } images de départ, { $done } déjà terminées
+        [one] Seulement l’image qui n’est pas terminée
+       *[other] Seulement les { $count } images qui ne sont pas terminées
+    }
+app-folder-rest-tip = Omet les images dont les résultats existent.
+app-folder-again =
+    { $count ->
+        [one] { $count } image de nouveau, dans un nouveau dossier
+       *[other] Les { $count } images de nouveau, dans un nouveau dossier
+    }
+app-folder-again-tip = Les résultats existants restent tels quels.
+app-folder-more-unreadable =
+    { $count ->
+        [one] { $count } autre image est illisible
+       *[other] { $count } autres images sont illisibles
     }
 app-folder-generate = Générer
 app-folder-generate-tip = Met une tâche en file pour chaque image.

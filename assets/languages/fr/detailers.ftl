@@ -59,3 +59,4 @@ detailers-queued =
         [one] Les détails de { $count } image sont redessinés
        *[other] Les détails de { $count } images sont redessinés
     }
+detailers-found-nothing = Le detailer n’a rien trouvé

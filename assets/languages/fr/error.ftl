@@ -59,6 +59,7 @@ error-checkpoint-hollow = les poids de { $path } ne se trouvent pas sur cet ordi
 error-checkpoint-no-model = aucun modèle trouvé dans { $path }
 error-checkpoint-no-asset = { $name } fait partie de Sluice, mais est introuvable dans { $path }
 error-checkpoint-not-a-model-file = { $path } n’est pas un fichier de modèle que Sluice sait lire
+error-checkpoint-not-safetensors = { $path } n’est pas un fichier safetensors : il ne commence pas par un en-tête
 error-checkpoint-pickle = { $path } est un fichier pickle, qui peut exécuter n’importe quel code à l’ouverture
 error-checkpoint-empty-file = { $path } est vide
 error-checkpoint-header-past-end = { $path } est endommagé ou incomplet : son en-tête devrait avoir { $header } octets, mais le fichier n’en a que { $length }
@@ -286,6 +287,7 @@ error-clip-damaged = le clip { $path } est endommagé : { $detail }
 error-clip-truncated = le clip { $path } est incomplet : il se termine après la frame { $readable } sur { $frames }
 error-clip-no-index = le clip { $path } est incomplet : sa liste de frames est absente
 error-clip-no-video = { $path } ne contient pas de vidéo
+error-clip-not-aclip = { $path } n’est pas un clip lisible
 error-clip-no-frames = la vidéo de { $path } n’a aucune frame
 error-clip-beyond-end = le clip { $path } a { $frames } frames, donc pas de frame { $start }
 error-clip-too-short = { $frames } frames de { $path }, c’est trop peu : il en faut { $needed }
@@ -296,6 +298,11 @@ error-clip-ffmpeg = ffmpeg ne peut pas lire { $path } : { $detail }
 
 error-source-read = impossible de lire l’image { $path } : { $cause }
 error-source-not-apicture = { $path } n’est pas une image lisible : { $detail }
+error-source-clip-for-image = { $path } est un clip, et il faut une image
+error-source-picture-unknown = son format est inconnu
+error-source-picture-large = elle est trop grande
+error-source-picture-short = elle se termine trop tôt
+error-source-picture-damaged = elle est endommagée, ou c’est un fichier d’un autre type
 error-source-nothing-masked = le masque { $path } ne sélectionne rien pour l’inpainting : { $reason }
 
 error-telemetry-same-file = { $path } ne peut pas être à la fois le fichier de télémétrie et le fichier de trace
@@ -317,6 +324,8 @@ error-wildcards-missing = il n’y a pas de fichier de jokers nommé { $name }.t
 error-wildcards-unreadable = impossible de lire le fichier de jokers { $path } : { $error }
 error-wildcards-empty = le fichier de jokers { $path } ne contient aucune ligne à choisir
 error-wildcards-endless = le fichier de jokers { $name }.txt renvoie à lui-même
+error-wildcards-unclosed = une accolade du prompt n’est pas fermée : { $text }
+error-wildcards-too-few-options = { $wanted } options différentes ne peuvent pas être prises parmi { $options } dans { $text }
 
 error-wire-truncated = la connexion s’est terminée au milieu d’un message
 error-wire-too-long = un message prétend avoir { $value } octets, plus qu’aucun message n’en a

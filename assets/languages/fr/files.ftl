@@ -3,8 +3,13 @@
 files-use-folder = Utiliser ce dossier
 files-up = Remonter
 files-up-tip = Le dossier parent.
+files-path = Chemin du dossier
+files-path-tip = Va à ce dossier avec Entrée.
+files-folder-unreadable = Ce dossier ne peut pas être lu : { $reason }
 files-reading = Lecture…
 files-nothing-here = Rien à choisir ici.
+files-pickle = À convertir d'abord en .safetensors
+files-pickle-tip = Les fichiers de ce type peuvent exécuter n'importe quel programme à l'ouverture ; ils ne sont donc pas lus.
 files-save = Enregistrer
 files-save-tip = Enregistre l'image sous ce nom.
 files-save-name-tip = La terminaison .png, .jpg ou .webp indique le format.

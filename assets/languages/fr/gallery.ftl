@@ -90,21 +90,18 @@ gallery-empty-without-folder = Les images ne sont pas enregistrées, car il n'y 
 gallery-empty = Pas encore d'images
 gallery-clear-search = Effacer la recherche et les filtres
 gallery-clear-search-tip = Affiche de nouveau tout.
+gallery-search-clear = Effacer la recherche
+gallery-search-clear-tip = Vide le champ de recherche ; les filtres restent.
 
 ## Ce que l'on peut faire des images
 
 gallery-open = Ouvrir
 gallery-open-tip = Affiche dans la visionneuse. Touche : Entrée.
-gallery-use-settings-tip = Charge le prompt, la graine et tous les autres paramètres qui ont créé cette image.
-gallery-use-settings = Utiliser les paramètres
-gallery-copy-prompt = Copier le prompt
 gallery-copy-prompt-tip = Copie le prompt dans le presse-papiers.
-gallery-copy-file = Copier le fichier
 gallery-copy-files = Copier les fichiers
 gallery-copy-files-tip = Copie les fichiers eux-mêmes, pour les coller dans un dossier, une discussion ou un navigateur. Touche : Ctrl+Maj+C
 gallery-show-in-folder = Afficher dans le dossier
 gallery-show-in-folder-tip = Ouvre le dossier de ce fichier.
-gallery-use-as-image = Utiliser comme image d'entrée
 gallery-use-as-image-tip = Part de cette image pour la prochaine.
 gallery-use-as-clip = Utiliser comme clip d'entrée
 gallery-use-as-clip-tip = Part de ce clip pour le prochain.
@@ -112,7 +109,6 @@ gallery-export-ask-tip = Écrit des copies en PNG, JPEG ou WebP, avec ou sans pa
 gallery-export-ask = Exporter…
 gallery-trash-tip = Supprime, avec retour possible. Touche : Suppr.
 gallery-trash = Mettre à la corbeille
-gallery-unstar = Retirer l'étoile
 gallery-star = Étoile
 gallery-star-tip = Marque pour retrouver plus tard.
 
@@ -244,9 +240,7 @@ gallery-export-folder-tip = Où les fichiers sont écrits.
 gallery-export-cancel-tip = Touche : Échap.
 gallery-export-advice = Choisissez un autre dossier ou libérez de l'espace disque.
 gallery-export-name-advice = Modifiez le nom de fichier.
-gallery-upscale = Agrandir…
 gallery-upscale-tip = Agrandit tout ce qui est sélectionné.
-gallery-interpolate = Interpoler…
 gallery-interpolate-tip = Rend plus fluide le mouvement des clips sélectionnés.
 
 ## Noms des réglages, tels que lus dans les images
@@ -262,7 +256,7 @@ gallery-setting-refiner = Refiner
 gallery-setting-template = Gabarit
 gallery-setting-negative-template = Gabarit négatif
 gallery-setting-upscaled-by = Agrandi de
-gallery-setting-interpolated-by = Images interpolées par
+gallery-setting-interpolated-by = Interpolé par
 gallery-setting-version = Version
 gallery-setting-guidance-interval = Intervalle du guidage
 gallery-setting-frames = Frames

@@ -38,7 +38,7 @@ get-again-named = Télécharger de nouveau { $name }
 get-download = Télécharger
 get-download-named = Télécharger { $name }
 get-open-tip = Génère désormais avec ce modèle.
-get-again-tip = Un modèle de ce nom est déjà sur cet ordinateur.
+get-again-tip = Les fichiers de cette version sont déjà sur cet ordinateur.
 get-download-tip = Le télécharge dans le dossier des modèles.
 get-fit-unknown = Pas de prévision
 get-checking = Vérification…
@@ -65,6 +65,7 @@ get-token-hint = Sans token ici, HF_TOKEN et celui de `hf auth login` sont utili
 
 get-looking = Recherche de « { $what } »…
 get-offline = Pas de connexion
+get-offline-advice = Vérifiez la connexion, le proxy et le miroir, puis réessayez.
 get-not-found = Introuvable
 get-licence = Licence : { $licence }
 get-gated = Ses conditions doivent d'abord être acceptées sur sa page, avec le compte de votre token (voir Connexion à droite).

@@ -25,6 +25,7 @@ grid-example-images = chemins d’images, séparés par des virgules
 grid-example-words = renard, loup, ours : le premier est remplacé par les autres
 grid-advice-numbers = Séparés par des virgules. 1-5 compte de 1 à 5, 1-10 (+2) avance de 2 en 2, et 1-10 [4] a 4 valeurs.
 grid-choose = Choisissez ce qui varie.
+grid-type-values = Saisissez les valeurs.
 grid-generate = Générer la grille
 grid-generate-tip = Met toutes ses images en file d'attente. Touche : Ctrl+Entrée
 grid-cancel-tip = Touche : Échap.

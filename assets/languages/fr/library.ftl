@@ -80,6 +80,7 @@ library-search-folders-tip = Parcourt les dossiers maintenant. C'est aussi fait 
 library-folder-add = Ajouter un dossier…
 library-folder-add-tip = Parcourt un autre dossier et ses sous-dossiers. Rien n'y est déplacé ni modifié.
 library-folder-named = Indiqué au démarrage
+library-folder-own = Dossier de Sluice
 library-folder-added = Ajouté
 library-folder-remove = Retirer { $path }
 library-folder-open = Ouvrir { $path }

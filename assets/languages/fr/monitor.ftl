@@ -33,6 +33,8 @@ monitor-steps-summary = Étapes, { $count } terminées, { $time } en moyenne, { 
 
 monitor-vram = VRAM au fil du temps, pic mesuré de { $memory }
 monitor-ram = RAM au fil du temps, pic de { $memory }
+monitor-run-ram = RAM de l'exécution au fil du temps, pic mesuré de { $memory }
+monitor-process-ram = RAM de Sluice au fil du temps, pic de { $memory }
 monitor-sample-host = Poids en RAM { $memory }
 monitor-sample-host-pinned = Poids en RAM { $memory } (dont { $pinned } épinglés)
 monitor-sample-weights = Poids { $memory }

@@ -47,3 +47,12 @@ note-this-image-was-generated-with-which = Cette image a été générée avec {
 note-ignores-the-last-token = { $encoder } ignore le dernier token.
 note-ignores-the-last-tokens = { $encoder } ignore les { $cut } derniers tokens.
 note-the-detailer-is-not-restored-choose = Le detailer « { $name } » n’est pas rétabli ; choisissez de nouveau son détecteur.
+
+## De quoi se compose un modèle dans un fichier
+
+note-parts-denoisers = { $family } : débruiteurs
+note-parts-denoiser-autoencoder = { $family } : débruiteur, auto-encodeur
+note-parts-one-encoder = { $family } : débruiteur, 1 encodeur de texte
+note-parts-one-encoder-autoencoder = { $family } : débruiteur, 1 encodeur de texte, auto-encodeur
+note-parts-encoders = { $family } : débruiteur, { $count } encodeurs de texte
+note-parts-encoders-autoencoder = { $family } : débruiteur, { $count } encodeurs de texte, auto-encodeur

@@ -19,8 +19,9 @@ plan-pace-disk = { $step } par étape · { $run } par exécution · limité par 
 plan-last-memory = prévu { $predicted }, mesuré { $measured }
 plan-last-step = prévu { $predicted }, mesuré { $measured } par étape
 plan-last-run = Dernière exécution
-plan-presets = Préréglages par VRAM
+plan-presets = Réglages de mémoire pour un GPU de
 plan-preset-for = Préréglage pour { $name }
+plan-preset-other-gpu = Pour des GPU d'une autre taille. Celui-ci a { $memory }.
 
 ## Le GPU pour lequel on planifie
 
@@ -142,8 +143,20 @@ plan-row-balanced = Équilibre
 plan-row-least-memory = Mémoire minimale
 plan-row-everything = Sans déchargement
 plan-row-model-offload = Déchargement par modèle
-plan-row-cond-only = Déchargement de l'encodeur de texte
-plan-row-cond-diffusion = Déchargement de l'encodeur et du débruiteur
+plan-row-cond-only = Décharger l'encodeur
+plan-row-cond-diffusion = Garder seulement le VAE
 plan-row-layer-streaming = Streaming des couches
 plan-row-auto = Recommandé par Sluice
 plan-row-stored = Poids d'origine
+plan-row-layer-streaming-25 = Streaming des couches, 25 % résident
+plan-row-layer-streaming-50 = Streaming des couches, 50 % résident
+plan-row-layer-streaming-75 = Streaming des couches, 75 % résident
+plan-row-fp8 = FP8, sans déchargement
+plan-row-fp8-model-offload = FP8, déchargement par modèle
+plan-row-fp8-layer-streaming = FP8, streaming des couches
+plan-row-int8 = INT8, sans déchargement
+plan-row-int8-model-offload = INT8, déchargement par modèle
+plan-row-int8-layer-streaming = INT8, streaming des couches
+plan-row-nf4 = NF4, sans déchargement
+plan-row-nf4-model-offload = NF4, déchargement par modèle
+plan-row-nf4-layer-streaming = NF4, streaming des couches

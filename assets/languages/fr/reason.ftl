@@ -40,15 +40,7 @@ reason-what-smallest = même la plus petite répartition
 
 reason-because-too-large = parce que les { $size } ne tiennent pas tous à la fois
 reason-because-little-free = parce que garder les { $size } laisserait peu de mémoire libre
-reason-because-mode =
-    parce que le mode est « { $mode ->
-        [none] { plan-mode-none }
-        [cond_only] { plan-mode-cond-only }
-        [cond_diffusion] { plan-mode-cond-diffusion }
-        [aggressive] { plan-mode-aggressive }
-        [layer_streaming] { plan-mode-layer-streaming }
-       *[other] { $mode }
-    } »
+reason-because-mode = parce que le mode est « { $mode } »
 
 ## Ce qui arrive aux poids qui ne restent pas
 
@@ -83,6 +75,9 @@ reason-roles-denoiser-and-autoencoder = le débruiteur et l’auto-encodeur
 
 reason-stage-encode = encodage
 reason-stage-encode-image = encodage de l’image
+reason-stage-encode-control-image = encodage de l’image de contrôle
+reason-stage-encode-image-prompt = encodage du prompt en image
+reason-stage-encode-enlarged-image = encodage de l’image agrandie
 reason-stage-denoise = débruitage
 reason-stage-decode = décodage
 reason-stage-upscale = agrandissement

@@ -340,7 +340,7 @@ side-panel-fits-about-spoken = Prévision, tient, { $memory }, environ { $time }
 side-panel-fits-up-to-spoken = Prévision, tient, { $memory }, jusqu'à { $time }
 side-panel-fits-simulated = Simulé : plus long ici, sur le CPU.
 side-panel-fits-simulated-about = Simulé : environ { $time } ici, sur le CPU.
-side-panel-accuracy-tip = L'écart des prévisions précédentes pour ce modèle, dans cette précision et sur cet appareil. Chaque exécution améliore la prévision suivante.
+side-panel-accuracy-tip = L'écart des prévisions précédentes pour ce modèle, dans cette précision et sur cet appareil : le pic de mémoire et les secondes d'une étape. Chaque exécution améliore la prévision suivante.
 side-panel-needs-limit = Demande { $needed }, votre limite est { $allowed }
 side-panel-needs = Demande { $needed }, { $allowed } autorisés
 side-panel-needs-ram-limit = Demande { $needed } de RAM, votre limite est { $allowed }
@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Génère une image plus petite.
 side-panel-use-fewer-frames-tip = Génère un clip plus court.
 side-panel-accuracy =
     { $count ->
-        [one] Écart d'au plus { $memory } en mémoire, { $time } en temps sur { $count } exécution
-       *[other] Écart d'au plus { $memory } en mémoire, { $time } en temps sur { $count } exécutions
+        [one] Écart d'au plus { $memory } en mémoire, { $time } en temps par étape sur { $count } exécution
+       *[other] Écart d'au plus { $memory } en mémoire, { $time } en temps par étape sur { $count } exécutions
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -370,6 +370,7 @@ side-panel-clip-extend-tip = Continue après la dernière frame du clip.
 side-panel-example-tip = Écrit ceci dans le prompt.
 side-panel-examples-tip = Affiche des prompts adaptés à ce modèle.
 side-panel-generate-tip = Met une image ou un clip dans la file d'attente avec ces paramètres.
+side-panel-cancel-tip = Annule ce qui est en cours ; on peut le reprendre. Touche : Échap.
 side-panel-guidance-and-speed-tip = Affiche ce qui affine le guidage ou économise des étapes.
 side-panel-history-search-tip = Trouve les prompts qui contiennent ces mots.
 side-panel-kind-image-tip = Utilise le dernier modèle d'images.
@@ -387,8 +388,8 @@ side-panel-mask-padding = Marge autour du masque (px)
 side-panel-mask-padding-tip = Combien de pixels autour de la zone masquée le modèle voit.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée variait beaucoup
-       *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées variaient beaucoup
+        [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée par étape variait beaucoup
+       *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées par étape variaient beaucoup
     }
 side-panel-negative-unread = Le modèle ne le lit pas avec ces réglages.
 

@@ -57,6 +57,6 @@ state-model-not-opened = Impossible d'ouvrir ce modèle
 state-went-wrong = Une erreur s'est produite
 state-snippet-deleted = Extrait supprimé : { $words }
 state-negative-snippet-deleted = Préréglage négatif supprimé : { $words }
-state-job-edited = Paramètres d'une tâche, retirée de la file d'attente
+state-job-edited = Édition d’une tâche
 state-job-goes-back = Générer la remet à sa place, avec ces paramètres.
 state-style-deleted = Style { $name } supprimé

@@ -39,3 +39,4 @@ status-bar-preprocessing = Création des cartes
 status-bar-detecting = Recherche des détails
 status-bar-writing = Écriture
 status-bar-tile = Tuile { $tile } sur { $tiles }
+status-bar-frame = Frame { $frame } sur { $frames }

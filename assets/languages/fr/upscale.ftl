@@ -15,12 +15,13 @@ upscale-asking = Calcul de ce que cela demande…
 upscale-more-refused = { $count } autres fichiers ne peuvent pas être agrandis
 upscale-sizes = { $before } devient { $after }
 upscale-takes = Prend environ { $time } et jusqu'à { $memory } de mémoire
+upscale-takes-there = Prend environ { $time } sur ce GPU, et jusqu'à { $memory } de mémoire
 upscale-beside = Les résultats sont placés à côté des originaux, sous de nouveaux noms
 upscale-queued =
     { $count ->
         [one] { $count } fichier est agrandi
        *[other] { $count } fichiers sont agrandis
     }
-upscale-built-in = Fourni (Real-ESRGAN)
+upscale-built-in = Fourni, pour les dessins
 upscale-chosen = { $name } est un upscaler : « Agrandir… » l'utilise désormais
 upscale-scale-tip = Le résultat est { $scale } aussi large et aussi haut.

@@ -63,7 +63,6 @@ viewer-variations-tip = Quatre images avec les mêmes paramètres et d'autres gr
 viewer-use-settings-tip = Charge le prompt, la graine et tous les autres paramètres qui ont créé cette image.
 viewer-actions = Actions
 viewer-actions-spoken = Actions pour l'image
-viewer-export-as = Exporter en { $format }
 viewer-export-range = Exporter la plage lue
 viewer-export = Exporter
 viewer-caption-frames =
@@ -115,13 +114,17 @@ viewer-mask-paint = Peindre
 viewer-mask-paint-tip = Marque la zone qui doit changer.
 viewer-mask-erase = Effacer
 viewer-mask-erase-tip = Retire des parties de cette zone.
-viewer-mask-undo-tip = Défait le dernier trait. Touches : Ctrl+Z
+viewer-mask-undo-tip = Défait le dernier trait. Touches : Ctrl+Z, et Ctrl+Maj+Z ou Ctrl+Y pour le refaire.
 viewer-mask-undo = Défaire le trait
 viewer-mask-invert = Inverser
 viewer-mask-clear = Vider
 viewer-mask-apply = Appliquer le masque
 viewer-mask-discard-tip = Arrête de peindre et garde le masque précédent.
 viewer-mask-discard = Abandonner
+viewer-mask-ask = Arrêter de peindre ?
+viewer-mask-ask-hint = Le masque n'est pas encore appliqué.
+viewer-mask-go-on = Continuer à peindre
+viewer-mask-go-on-tip = Ferme cette question. Touche : Échap.
 
 ## Lire un clip
 

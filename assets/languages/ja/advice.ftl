@@ -85,6 +85,15 @@ advice-use-the-original-file-many-programs = 元のファイルを使ってく�
 advice-update-sluice = Sluice を更新してください。
 
 advice-change-the-setting-and-generate-again = 設定を変えて、もう一度生成してください。
+advice-give-it-with-to-sluice-map = { $option } で（`sluice map` では --model で）指定するか、ウィンドウのプリプロセッサーの下で選んでください。
+advice-choose-another-model = 別のモデルを選んでください。
+advice-choose-a-clip-with-several-frames = 複数のフレームがあるクリップを選んでください。
+advice-choose-another-image = 別の画像を選んでください。
+advice-give-points-or-a-box-in = 画像のピクセルで点か枠を指定してください。
+advice-change-the-setting-and-try-again = 設定を変えて、もう一度お試しください。
+advice-choose-an-mp4-or-mov-clip = MP4 か MOV のクリップを選んでください。
+advice-close-it-behind-the-options = 選択肢の後で閉じるか、文字としての括弧の前にバックスラッシュを置いてください。
+advice-write-a-smaller-number-before = $$ の前に小さい数を書くか、選択肢を増やしてください。
 advice-use-a-smaller-image-or-batch = 画像またはバッチを小さくするか、使えるメモリを増やしてください。
 advice-choose-one-of = 次のどれかを選んでください: { $value }。
 advice-this-version-of-sluice-computes-on = このバージョンの Sluice は CPU で計算します。NVIDIA GPU 用のエンジンをインストールするか、`--card` で GPU をシミュレートしてください。

@@ -55,3 +55,4 @@ detailers-ask-clip = { $name } はクリップです
 detailers-ask-start = 描き直す
 detailers-ask-cancel-tip = 画像をそのままにします。
 detailers-queued = { $count } 枚の画像の細部を描き直しています
+detailers-found-nothing = ディテーラーは何も見つけませんでした

@@ -59,6 +59,7 @@ error-checkpoint-hollow = { $path } の重みはこのコンピューターに�
 error-checkpoint-no-model = { $path } にモデルが見つかりません
 error-checkpoint-no-asset = { $name } は Sluice の一部ですが、{ $path } に見つかりませんでした
 error-checkpoint-not-a-model-file = { $path } は Sluice が読めるモデルファイルではありません
+error-checkpoint-not-safetensors = { $path } は safetensors ファイルではありません。先頭にヘッダーがありません
 error-checkpoint-pickle = { $path } は pickle ファイルで、開くと任意のコードが実行されるおそれがあります
 error-checkpoint-empty-file = { $path } は空です
 error-checkpoint-header-past-end = { $path } は破損しているか不完全です。ヘッダーは { $header } バイトのはずですが、ファイルは { $length } バイトしかありません
@@ -286,6 +287,7 @@ error-clip-damaged = 動画 { $path } は破損しています: { $detail }
 error-clip-truncated = 動画 { $path } は不完全です。{ $frames } フレーム中、フレーム { $readable } の後で終わっています
 error-clip-no-index = 動画 { $path } は不完全です。フレームの一覧がありません
 error-clip-no-video = { $path } に映像がありません
+error-clip-not-aclip = { $path } は読み込めるクリップではありません
 error-clip-no-frames = { $path } の映像にフレームがありません
 error-clip-beyond-end = 動画 { $path } は { $frames } フレームで、フレーム { $start } はありません
 error-clip-too-short = { $path } の { $frames } フレームでは足りません。{ $needed } フレーム必要です
@@ -296,6 +298,11 @@ error-clip-ffmpeg = ffmpeg が { $path } を読み込めません: { $detail }
 
 error-source-read = 画像 { $path } を読み込めません: { $cause }
 error-source-not-apicture = { $path } は読み込める画像ではありません: { $detail }
+error-source-clip-for-image = { $path } はクリップですが、画像が必要です
+error-source-picture-unknown = 形式が不明です
+error-source-picture-large = 大きすぎます
+error-source-picture-short = 途中で終わっています
+error-source-picture-damaged = 破損しているか、別の種類のファイルです
 error-source-nothing-masked = マスク { $path } にインペイントする部分がありません: { $reason }
 
 error-telemetry-same-file = { $path } をテレメトリーとトレースの両方のファイルにはできません
@@ -317,6 +324,8 @@ error-wildcards-missing = { $name }.txt という名前のワイルドカード�
 error-wildcards-unreadable = ワイルドカードファイル { $path } を読み込めません: { $error }
 error-wildcards-empty = ワイルドカードファイル { $path } に選べる行がありません
 error-wildcards-endless = ワイルドカードファイル { $name }.txt が自分自身を参照しています
+error-wildcards-unclosed = プロンプトの波括弧が閉じられていません: { $text }
+error-wildcards-too-few-options = { $text } の { $options } 個の選択肢から { $wanted } 個の異なるものは選べません
 
 error-wire-truncated = メッセージの途中で接続が終わりました
 error-wire-too-long = メッセージの長さが { $value } バイトとされており、ありえない長さです

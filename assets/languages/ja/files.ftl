@@ -3,8 +3,13 @@
 files-use-folder = このフォルダーを使う
 files-up = 上へ
 files-up-tip = 上の階層のフォルダーです。
+files-path = フォルダーのパス
+files-path-tip = Enter でこのフォルダーに移動します。
+files-folder-unreadable = このフォルダーを読み込めません: { $reason }
 files-reading = 読み込み中…
 files-nothing-here = ここに選べるものはありません。
+files-pickle = 先に .safetensors に変換してください
+files-pickle-tip = この種類のファイルは開くと任意のプログラムを実行できるため、読み込みません。
 files-save = 保存
 files-save-tip = この名前で画像を保存します。
 files-save-name-tip = 末尾の .png、.jpg、.webp で形式が決まります。

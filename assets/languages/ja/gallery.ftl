@@ -70,21 +70,18 @@ gallery-empty-without-folder = 出力フォルダーがないため、画像は�
 gallery-empty = 画像はまだありません
 gallery-clear-search = 検索と絞り込みを解除
 gallery-clear-search-tip = すべてを再び表示します。
+gallery-search-clear = 検索を消去
+gallery-search-clear-tip = 検索欄を空にします。絞り込みは残ります。
 
 ## What can be done with images
 
 gallery-open = 開く
 gallery-open-tip = ビューアーに表示します。キー: Enter。
-gallery-use-settings-tip = この画像を作ったプロンプト、シード、その他すべての設定を読み込みます。
-gallery-use-settings = 設定を使う
-gallery-copy-prompt = プロンプトをコピー
 gallery-copy-prompt-tip = プロンプトをクリップボードにコピーします。
-gallery-copy-file = ファイルをコピー
 gallery-copy-files = ファイルをコピー
 gallery-copy-files-tip = ファイルそのものをコピーします。フォルダー、チャット、ブラウザーに貼り付けられます。キー: Ctrl+Shift+C
 gallery-show-in-folder = フォルダーで表示
 gallery-show-in-folder-tip = このファイルのフォルダーを開きます。
-gallery-use-as-image = 入力画像に使う
 gallery-use-as-image-tip = この画像から次の画像を作ります。
 gallery-use-as-clip = 入力動画に使う
 gallery-use-as-clip-tip = この動画から次の動画を作ります。
@@ -92,7 +89,6 @@ gallery-export-ask-tip = PNG、JPEG、WebP のコピーを、設定の有無を�
 gallery-export-ask = 書き出す…
 gallery-trash-tip = 削除します。元に戻せます。キー: Del。
 gallery-trash = ゴミ箱に移動
-gallery-unstar = スターを外す
 gallery-star = スターを付ける
 gallery-star-tip = 後で見つけられるように印を付けます。
 
@@ -192,9 +188,7 @@ gallery-export-folder-tip = ファイルの書き込み先です。
 gallery-export-cancel-tip = キー: Esc
 gallery-export-advice = 別のフォルダーを選ぶか、ディスクの空きを増やしてください。
 gallery-export-name-advice = ファイル名を変更してください。
-gallery-upscale = 拡大…
 gallery-upscale-tip = 選択したものをすべて拡大する。
-gallery-interpolate = フレーム補間…
 gallery-interpolate-tip = 選択したクリップの動きをすべて滑らかにする。
 
 ## 画像に含まれる設定の名前

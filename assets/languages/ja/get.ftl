@@ -38,7 +38,7 @@ get-again-named = { $name } をもう一度
 get-download = ダウンロード
 get-download-named = { $name } をダウンロード
 get-open-tip = 以後、このモデルで生成します。
-get-again-tip = 同じ名前のモデルがすでにこのコンピューターにあります。
+get-again-tip = このバージョンのファイルはすでにこのコンピューターにあります。
 get-download-tip = モデルのフォルダーにダウンロードします。
 get-fit-unknown = 予測なし
 get-checking = 確認中…
@@ -65,6 +65,7 @@ get-token-hint = ここにない場合は HF_TOKEN と `hf auth login` のトー
 
 get-looking = 「{ $what }」を調べています…
 get-offline = 接続がありません
+get-offline-advice = 接続、プロキシ、ミラーを確認してから、もう一度お試しください。
 get-not-found = 見つかりませんでした
 get-licence = ライセンス: { $licence }
 get-gated = 先にトークンのアカウントで、ページ上の条件に同意する必要があります（右の「接続」を参照）。

@@ -25,6 +25,7 @@ grid-example-images = 画像のパス（カンマ区切り）
 grid-example-words = キツネ, オオカミ, クマ: 最初の語を他の語に置き換えます
 grid-advice-numbers = カンマで区切ります。1-5 は 1 ずつ、1-10 (+2) は 2 ずつ増え、1-10 [4] は 4 つの値になります。
 grid-choose = 変えるものを選んでください。
+grid-type-values = 値を入力してください。
 grid-generate = グリッドを生成
 grid-generate-tip = すべての画像をキューに追加します。キー: Ctrl+Enter
 grid-cancel-tip = キー: Esc

@@ -72,6 +72,7 @@ library-search-folders-tip = 今すぐフォルダーを検索します。ここ
 library-folder-add = フォルダーを追加…
 library-folder-add-tip = 別のフォルダーとそのサブフォルダーを検索します。中のファイルは移動も変更もされません。
 library-folder-named = 起動時に指定
+library-folder-own = Sluice のフォルダー
 library-folder-added = 追加済み
 library-folder-remove = { $path } を外す
 library-folder-open = { $path } を開く

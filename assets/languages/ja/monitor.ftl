@@ -33,6 +33,8 @@ monitor-steps-summary = ステップ、{ $count } 完了、平均 { $time }、�
 
 monitor-vram = VRAM の推移、実測のピーク { $memory }
 monitor-ram = RAM の推移、ピーク { $memory }
+monitor-run-ram = 実行中の RAM の推移、実測のピーク { $memory }
+monitor-process-ram = Sluice の RAM の推移、ピーク { $memory }
 monitor-sample-host = RAM 内の重み { $memory }
 monitor-sample-host-pinned = RAM 内の重み { $memory }（ピン留め { $pinned }）
 monitor-sample-weights = 重み { $memory }

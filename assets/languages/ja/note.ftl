@@ -47,3 +47,12 @@ note-this-image-was-generated-with-which = この画像は { $value } で生成�
 note-ignores-the-last-token = { $encoder } は最後のトークンを無視します。
 note-ignores-the-last-tokens = { $encoder } は最後の { $cut } トークンを無視します。
 note-the-detailer-is-not-restored-choose = ディテーラー「{ $name }」は復元されません。検出モデルを選び直してください。
+
+## ファイル内のモデルの構成
+
+note-parts-denoisers = { $family }: デノイザー
+note-parts-denoiser-autoencoder = { $family }: デノイザー、オートエンコーダー
+note-parts-one-encoder = { $family }: デノイザー、テキストエンコーダー 1 個
+note-parts-one-encoder-autoencoder = { $family }: デノイザー、テキストエンコーダー 1 個、オートエンコーダー
+note-parts-encoders = { $family }: デノイザー、テキストエンコーダー { $count } 個
+note-parts-encoders-autoencoder = { $family }: デノイザー、テキストエンコーダー { $count } 個、オートエンコーダー

@@ -19,8 +19,9 @@ plan-pace-disk = 1 ステップ { $step } · 1 回の実行 { $run } · ディ�
 plan-last-memory = 予測 { $predicted }、実測 { $measured }
 plan-last-step = 1 ステップの予測 { $predicted }、実測 { $measured }
 plan-last-run = 前回の実行
-plan-presets = VRAM 別のプリセット
+plan-presets = GPU の容量に合わせたメモリ設定
 plan-preset-for = { $name } 用のプリセット
+plan-preset-other-gpu = 別の容量の GPU 用です。この GPU は { $memory } です。
 
 ## The GPU that is planned for
 
@@ -142,8 +143,20 @@ plan-row-balanced = バランス
 plan-row-least-memory = 最小メモリ
 plan-row-everything = オフロードなし
 plan-row-model-offload = モデル単位のオフロード
-plan-row-cond-only = テキストエンコーダーのオフロード
-plan-row-cond-diffusion = テキストエンコーダーとデノイザーのオフロード
+plan-row-cond-only = エンコーダーのオフロード
+plan-row-cond-diffusion = VAE以外をオフロード
 plan-row-layer-streaming = レイヤーストリーミング
 plan-row-auto = Sluice のおすすめ
 plan-row-stored = 元の重み
+plan-row-layer-streaming-25 = レイヤーストリーミング、25% 常駐
+plan-row-layer-streaming-50 = レイヤーストリーミング、50% 常駐
+plan-row-layer-streaming-75 = レイヤーストリーミング、75% 常駐
+plan-row-fp8 = FP8、オフロードなし
+plan-row-fp8-model-offload = FP8、モデル単位のオフロード
+plan-row-fp8-layer-streaming = FP8、レイヤーストリーミング
+plan-row-int8 = INT8、オフロードなし
+plan-row-int8-model-offload = INT8、モデル単位のオフロード
+plan-row-int8-layer-streaming = INT8、レイヤーストリーミング
+plan-row-nf4 = NF4、オフロードなし
+plan-row-nf4-model-offload = NF4、モデル単位のオフロード
+plan-row-nf4-layer-streaming = NF4、レイヤーストリーミング

@@ -40,15 +40,7 @@ reason-what-smallest = 最も小さい配置
 
 reason-because-too-large = { $size } すべては一度に収まらないため
 reason-because-little-free = { $size } すべてを置くと空きメモリがわずかになるため
-reason-because-mode =
-    モードが「{ $mode ->
-        [none] { plan-mode-none }
-        [cond_only] { plan-mode-cond-only }
-        [cond_diffusion] { plan-mode-cond-diffusion }
-        [aggressive] { plan-mode-aggressive }
-        [layer_streaming] { plan-mode-layer-streaming }
-       *[other] { $mode }
-    }」のため
+reason-because-mode = モードが「{ $mode }」のため
 
 ## 残らない重みの扱い
 
@@ -83,6 +75,9 @@ reason-roles-denoiser-and-autoencoder = デノイザーとオートエンコー�
 
 reason-stage-encode = エンコード
 reason-stage-encode-image = 画像のエンコード
+reason-stage-encode-control-image = 制御画像のエンコード
+reason-stage-encode-image-prompt = 画像プロンプトのエンコード
+reason-stage-encode-enlarged-image = 拡大画像のエンコード
 reason-stage-denoise = ノイズ除去
 reason-stage-decode = デコード
 reason-stage-upscale = 拡大

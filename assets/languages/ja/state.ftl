@@ -49,6 +49,6 @@ state-model-not-opened = このモデルを開けませんでした
 state-went-wrong = 問題が発生しました
 state-snippet-deleted = スニペットを削除しました: { $words }
 state-negative-snippet-deleted = ネガティブプリセットを削除しました: { $words }
-state-job-edited = キューから外したジョブの設定
+state-job-edited = ジョブを編集中
 state-job-goes-back = 「生成」を押すと、この設定で元の順番に戻ります。
 state-style-deleted = スタイル { $name } を削除しました

@@ -39,3 +39,4 @@ status-bar-preprocessing = マップを作成中
 status-bar-detecting = ディテールを検出中
 status-bar-writing = 執筆中
 status-bar-tile = タイル { $tile } / { $tiles }
+status-bar-frame = フレーム { $frame } / { $frames }

@@ -55,7 +55,6 @@ viewer-variations-tip = 同じ設定で、別のシードの画像を 4 枚作�
 viewer-use-settings-tip = この画像を作ったプロンプト、シード、その他すべての設定を読み込みます。
 viewer-actions = 操作
 viewer-actions-spoken = 画像の操作
-viewer-export-as = { $format } で書き出す
 viewer-export-range = 再生範囲を書き出す
 viewer-export = 書き出す
 viewer-caption-frames = { $count } フレーム
@@ -91,13 +90,17 @@ viewer-mask-paint = 塗る
 viewer-mask-paint-tip = 変更したい部分に印を付けます。
 viewer-mask-erase = 消す
 viewer-mask-erase-tip = その部分の印を消します。
-viewer-mask-undo-tip = 直前のストロークを元に戻します。キー: Ctrl+Z
+viewer-mask-undo-tip = 直前のストロークを元に戻します。キー: Ctrl+Z。やり直すには Ctrl+Shift+Z または Ctrl+Y。
 viewer-mask-undo = ストロークを元に戻す
 viewer-mask-invert = 反転
 viewer-mask-clear = クリア
 viewer-mask-apply = マスクを適用
 viewer-mask-discard-tip = 塗るのをやめ、前のマスクを残します。
 viewer-mask-discard = 破棄
+viewer-mask-ask = 塗るのをやめますか？
+viewer-mask-ask-hint = マスクはまだ適用されていません。
+viewer-mask-go-on = 塗り続ける
+viewer-mask-go-on-tip = この質問を閉じます。キー: Esc。
 
 ## Playing a clip
 

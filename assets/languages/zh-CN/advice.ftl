@@ -85,6 +85,15 @@ advice-use-the-original-file-many-programs = 请使用原始文件：许多程�
 advice-update-sluice = 请更新 Sluice。
 
 advice-change-the-setting-and-generate-again = 请更改该设置并重新生成。
+advice-give-it-with-to-sluice-map = 请用 { $option } 指定（`sluice map` 用 --model），或在窗口中预处理器的下方选择。
+advice-choose-another-model = 请选择其他模型。
+advice-choose-a-clip-with-several-frames = 请选择有多帧的片段。
+advice-choose-another-image = 请选择其他图像。
+advice-give-points-or-a-box-in = 请以图像像素给出点或方框。
+advice-change-the-setting-and-try-again = 请更改该设置并重试。
+advice-choose-an-mp4-or-mov-clip = 请选择 MP4 或 MOV 片段。
+advice-close-it-behind-the-options = 请在选项之后闭合它，或在作为文字的花括号前加反斜杠。
+advice-write-a-smaller-number-before = 请在 $$ 前写更小的数，或增加选项。
 advice-use-a-smaller-image-or-batch = 请使用更小的图像或批次，或允许使用更多内存。
 advice-choose-one-of = 请选择其中之一：{ $value }。
 advice-this-version-of-sluice-computes-on = 这个版本的 Sluice 在 CPU 上计算。请安装用于 NVIDIA GPU 的引擎，或使用 `--card` 模拟 GPU。

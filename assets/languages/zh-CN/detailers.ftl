@@ -55,3 +55,4 @@ detailers-ask-clip = { $name } 是片段
 detailers-ask-start = 修复
 detailers-ask-cancel-tip = 保持图像不变。
 detailers-queued = 正在修复 { $count } 张图像的细节
+detailers-found-nothing = 细节修复没有找到任何内容

@@ -59,6 +59,7 @@ error-checkpoint-hollow = { $path } 的权重不在本机上
 error-checkpoint-no-model = 在 { $path } 中没有找到模型
 error-checkpoint-no-asset = { $name } 是 Sluice 的一部分，但在 { $path } 中没有找到
 error-checkpoint-not-a-model-file = { $path } 不是 Sluice 能读取的模型文件
+error-checkpoint-not-safetensors = { $path } 不是 safetensors 文件：开头没有文件头
 error-checkpoint-pickle = { $path } 是 pickle 文件，打开时可能执行任意代码
 error-checkpoint-empty-file = { $path } 是空文件
 error-checkpoint-header-past-end = { $path } 已损坏或不完整：文件头应有 { $header } 字节，但整个文件只有 { $length } 字节
@@ -286,6 +287,7 @@ error-clip-damaged = 视频 { $path } 已损坏：{ $detail }
 error-clip-truncated = 视频 { $path } 不完整：在第 { $readable } 帧之后结束，共应有 { $frames } 帧
 error-clip-no-index = 视频 { $path } 不完整：缺少帧列表
 error-clip-no-video = { $path } 中没有视频
+error-clip-not-aclip = { $path } 不是可读取的视频片段
 error-clip-no-frames = { $path } 中的视频没有帧
 error-clip-beyond-end = 视频 { $path } 有 { $frames } 帧，因此没有第 { $start } 帧
 error-clip-too-short = { $path } 的 { $frames } 帧太少：需要 { $needed } 帧
@@ -296,6 +298,11 @@ error-clip-ffmpeg = ffmpeg 无法读取 { $path }：{ $detail }
 
 error-source-read = 无法读取图像 { $path }：{ $cause }
 error-source-not-apicture = { $path } 不是可读取的图像：{ $detail }
+error-source-clip-for-image = { $path } 是视频片段，这里需要图像
+error-source-picture-unknown = 格式未知
+error-source-picture-large = 太大
+error-source-picture-short = 提前结束
+error-source-picture-damaged = 已损坏，或是其他类型的文件
 error-source-nothing-masked = 蒙版 { $path } 没有选中要重绘的区域：{ $reason }
 
 error-telemetry-same-file = { $path } 不能同时作为遥测文件和跟踪文件
@@ -317,6 +324,8 @@ error-wildcards-missing = 没有名为 { $name }.txt 的通配符文件{ $simila
 error-wildcards-unreadable = 无法读取通配符文件 { $path }：{ $error }
 error-wildcards-empty = 通配符文件 { $path } 没有可选的行
 error-wildcards-endless = 通配符文件 { $name }.txt 引用了自身
+error-wildcards-unclosed = 提示词中的花括号没有闭合：{ $text }
+error-wildcards-too-few-options = 无法从 { $text } 的 { $options } 个选项中取 { $wanted } 个不同的选项
 
 error-wire-truncated = 连接在消息中途结束
 error-wire-too-long = 有一条消息声称有 { $value } 字节，超过任何消息的长度

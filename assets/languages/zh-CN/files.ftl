@@ -3,8 +3,13 @@
 files-use-folder = 使用这个文件夹
 files-up = 上一级
 files-up-tip = 上一级文件夹。
+files-path = 文件夹路径
+files-path-tip = 按 Enter 转到此文件夹。
+files-folder-unreadable = 无法读取此文件夹：{ $reason }
 files-reading = 正在读取…
 files-nothing-here = 这里没有可选择的内容。
+files-pickle = 请先转换为 .safetensors
+files-pickle-tip = 打开这类文件时可能运行任意程序，因此不会读取。
 files-save = 保存
 files-save-tip = 以此名称保存图像。
 files-save-name-tip = 扩展名 .png、.jpg 或 .webp 决定格式。

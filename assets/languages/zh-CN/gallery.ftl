@@ -70,21 +70,18 @@ gallery-empty-without-folder = 没有输出文件夹，因此不会保存图像�
 gallery-empty = 还没有图像
 gallery-clear-search = 清除搜索和筛选
 gallery-clear-search-tip = 重新显示全部内容。
+gallery-search-clear = 清除搜索
+gallery-search-clear-tip = 清空搜索框；筛选保持不变。
 
 ## What can be done with images
 
 gallery-open = 打开
 gallery-open-tip = 在查看器中显示。快捷键：Enter。
-gallery-use-settings-tip = 加载生成这张图像的提示词、种子和所有其他设置。
-gallery-use-settings = 使用设置
-gallery-copy-prompt = 复制提示词
 gallery-copy-prompt-tip = 将提示词复制到剪贴板。
-gallery-copy-file = 复制文件
 gallery-copy-files = 复制文件
 gallery-copy-files-tip = 复制文件本身，以便粘贴到文件夹、聊天或浏览器中。快捷键：Ctrl+Shift+C
 gallery-show-in-folder = 在文件夹中显示
 gallery-show-in-folder-tip = 打开这个文件所在的文件夹。
-gallery-use-as-image = 用作输入图像
 gallery-use-as-image-tip = 以这张图像为起点生成下一张图像。
 gallery-use-as-clip = 用作输入视频
 gallery-use-as-clip-tip = 以这段视频为起点生成下一段视频。
@@ -92,7 +89,6 @@ gallery-export-ask-tip = 另存为 PNG、JPEG 或 WebP 副本，可包含或不�
 gallery-export-ask = 导出…
 gallery-trash-tip = 删除，但可以恢复。快捷键：Del。
 gallery-trash = 移到回收站
-gallery-unstar = 移除星标
 gallery-star = 加星标
 gallery-star-tip = 做个标记，方便以后查找。
 
@@ -192,9 +188,7 @@ gallery-export-folder-tip = 文件的写入位置。
 gallery-export-cancel-tip = 快捷键：Esc
 gallery-export-advice = 请选择其他文件夹，或释放一些磁盘空间。
 gallery-export-name-advice = 请更改文件名。
-gallery-upscale = 放大…
 gallery-upscale-tip = 放大所有选中的文件。
-gallery-interpolate = 插帧…
 gallery-interpolate-tip = 让所有选中片段的运动更流畅。
 
 ## 图像中的设置名称

@@ -38,7 +38,7 @@ get-again-named = 再次下载 { $name }
 get-download = 下载
 get-download-named = 下载 { $name }
 get-open-tip = 从现在起使用这个模型生成。
-get-again-tip = 本机上已有同名的模型。
+get-again-tip = 此版本的文件已在本机上。
 get-download-tip = 下载到模型文件夹中。
 get-fit-unknown = 暂无预测
 get-checking = 正在检查…
@@ -65,6 +65,7 @@ get-token-hint = 如果这里没有，则使用 HF_TOKEN 和 `hf auth login` 的
 
 get-looking = 正在查找“{ $what }”…
 get-offline = 没有连接
+get-offline-advice = 请检查网络连接、代理和镜像，然后重试。
 get-not-found = 没有找到
 get-licence = 许可证：{ $licence }
 get-gated = 必须先用令牌所属的账户在其页面上接受条款（见右侧的“连接”）。

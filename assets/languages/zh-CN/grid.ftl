@@ -25,6 +25,7 @@ grid-example-images = 图像的路径，用逗号分隔
 grid-example-words = 狐狸, 狼, 熊：第一个词会被其他词替换
 grid-advice-numbers = 用逗号分隔。1-5 逐一递增，1-10 (+2) 步长为 2，1-10 [4] 取 4 个值。
 grid-choose = 选择要改变的内容。
+grid-type-values = 请输入要取的值。
 grid-generate = 生成网格
 grid-generate-tip = 将所有图像加入队列。快捷键：Ctrl+Enter
 grid-cancel-tip = 快捷键：Esc

@@ -72,6 +72,7 @@ library-search-folders-tip = 立即搜索这些文件夹。打开此处时也会
 library-folder-add = 添加文件夹…
 library-folder-add-tip = 搜索另一个文件夹及其子文件夹。其中的文件不会被移动或更改。
 library-folder-named = 启动时指定
+library-folder-own = Sluice 自己的文件夹
 library-folder-added = 已添加
 library-folder-remove = 移除 { $path }
 library-folder-open = 打开 { $path }

@@ -33,6 +33,8 @@ monitor-steps-summary = 步，已完成 { $count } 步，平均 { $time }，等�
 
 monitor-vram = VRAM 随时间的变化，实测峰值 { $memory }
 monitor-ram = RAM 随时间的变化，峰值 { $memory }
+monitor-run-ram = 运行时 RAM 随时间的变化，实测峰值 { $memory }
+monitor-process-ram = Sluice 的 RAM 随时间的变化，峰值 { $memory }
 monitor-sample-host = RAM 中的权重 { $memory }
 monitor-sample-host-pinned = RAM 中的权重 { $memory }（{ $pinned } 已锁页）
 monitor-sample-weights = 权重 { $memory }

@@ -47,3 +47,12 @@ note-this-image-was-generated-with-which = 生成这张图像时使用了 { $val
 note-ignores-the-last-token = { $encoder } 会忽略最后一个 token。
 note-ignores-the-last-tokens = { $encoder } 会忽略最后 { $cut } 个 token。
 note-the-detailer-is-not-restored-choose = 细节修复“{ $name }”未恢复；请重新选择其检测模型。
+
+## 文件中模型的组成部分
+
+note-parts-denoisers = { $family }：去噪器
+note-parts-denoiser-autoencoder = { $family }：去噪器、自编码器
+note-parts-one-encoder = { $family }：去噪器、1 个文本编码器
+note-parts-one-encoder-autoencoder = { $family }：去噪器、1 个文本编码器、自编码器
+note-parts-encoders = { $family }：去噪器、{ $count } 个文本编码器
+note-parts-encoders-autoencoder = { $family }：去噪器、{ $count } 个文本编码器、自编码器

@@ -19,8 +19,9 @@ plan-pace-disk = 每步 { $step } · 每次运行 { $run } · 受磁盘限制
 plan-last-memory = 预测 { $predicted }，实测 { $measured }
 plan-last-step = 每步预测 { $predicted }，实测 { $measured }
 plan-last-run = 上次运行
-plan-presets = 按 VRAM 的预设
+plan-presets = 适合此显存大小的内存设置
 plan-preset-for = { $name } 的预设
+plan-preset-other-gpu = 适用于其他显存大小的 GPU。这块 GPU 有 { $memory }。
 
 ## The GPU that is planned for
 
@@ -143,7 +144,19 @@ plan-row-least-memory = 最少内存
 plan-row-everything = 不卸载
 plan-row-model-offload = 按模型卸载
 plan-row-cond-only = 卸载文本编码器
-plan-row-cond-diffusion = 卸载文本编码器和去噪器
+plan-row-cond-diffusion = 仅保留 VAE
 plan-row-layer-streaming = 逐层流式加载
 plan-row-auto = Sluice 推荐
 plan-row-stored = 原始权重
+plan-row-layer-streaming-25 = 逐层流式加载，25% 常驻
+plan-row-layer-streaming-50 = 逐层流式加载，50% 常驻
+plan-row-layer-streaming-75 = 逐层流式加载，75% 常驻
+plan-row-fp8 = FP8，不卸载
+plan-row-fp8-model-offload = FP8，按模型卸载
+plan-row-fp8-layer-streaming = FP8，逐层流式加载
+plan-row-int8 = INT8，不卸载
+plan-row-int8-model-offload = INT8，按模型卸载
+plan-row-int8-layer-streaming = INT8，逐层流式加载
+plan-row-nf4 = NF4，不卸载
+plan-row-nf4-model-offload = NF4，按模型卸载
+plan-row-nf4-layer-streaming = NF4，逐层流式加载

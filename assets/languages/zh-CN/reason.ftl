@@ -40,15 +40,7 @@ reason-what-smallest = 即使最小的布局也
 
 reason-because-too-large = 由于全部 { $size } 无法同时放下
 reason-because-little-free = 由于保留全部 { $size } 会使剩余内存很少
-reason-because-mode =
-    由于模式为“{ $mode ->
-        [none] { plan-mode-none }
-        [cond_only] { plan-mode-cond-only }
-        [cond_diffusion] { plan-mode-cond-diffusion }
-        [aggressive] { plan-mode-aggressive }
-        [layer_streaming] { plan-mode-layer-streaming }
-       *[other] { $mode }
-    }”
+reason-because-mode = 由于模式为“{ $mode }”
 
 ## 不留下的权重如何处理
 
@@ -83,6 +75,9 @@ reason-roles-denoiser-and-autoencoder = 去噪器和自编码器
 
 reason-stage-encode = 编码
 reason-stage-encode-image = 图像编码
+reason-stage-encode-control-image = 控制图像编码
+reason-stage-encode-image-prompt = 图像提示词编码
+reason-stage-encode-enlarged-image = 放大图像编码
 reason-stage-denoise = 去噪
 reason-stage-decode = 解码
 reason-stage-upscale = 放大

@@ -49,6 +49,6 @@ state-model-not-opened = 无法打开这个模型
 state-went-wrong = 出现问题
 state-snippet-deleted = 已删除片段：{ $words }
 state-negative-snippet-deleted = 已删除反向预设：{ $words }
-state-job-edited = 已移出队列的任务的设置
+state-job-edited = 正在编辑任务
 state-job-goes-back = 点击“生成”会以这些设置将其放回原位。
 state-style-deleted = 已删除风格 { $name }

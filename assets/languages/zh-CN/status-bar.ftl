@@ -39,3 +39,4 @@ status-bar-preprocessing = 正在生成图
 status-bar-detecting = 正在检测细节
 status-bar-writing = 正在写
 status-bar-tile = 图块 { $tile } / { $tiles }
+status-bar-frame = 帧 { $frame } / { $frames }

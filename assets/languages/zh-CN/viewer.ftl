@@ -55,7 +55,6 @@ viewer-variations-tip = 四张设置相同、种子不同的图像。
 viewer-use-settings-tip = 加载生成这张图像的提示词、种子和所有其他设置。
 viewer-actions = 操作
 viewer-actions-spoken = 图像的操作
-viewer-export-as = 导出为 { $format }
 viewer-export-range = 导出播放范围
 viewer-export = 导出
 viewer-caption-frames = { $count } 帧
@@ -91,13 +90,17 @@ viewer-mask-paint = 涂抹
 viewer-mask-paint-tip = 标记要改变的区域。
 viewer-mask-erase = 擦除
 viewer-mask-erase-tip = 取消标记该区域的一部分。
-viewer-mask-undo-tip = 撤销上一笔。快捷键：Ctrl+Z
+viewer-mask-undo-tip = 撤销上一笔。快捷键：Ctrl+Z；用 Ctrl+Shift+Z 或 Ctrl+Y 重做。
 viewer-mask-undo = 撤销笔画
 viewer-mask-invert = 反转
 viewer-mask-clear = 清除
 viewer-mask-apply = 应用蒙版
 viewer-mask-discard-tip = 停止涂抹，保留之前的蒙版。
 viewer-mask-discard = 放弃
+viewer-mask-ask = 停止涂抹？
+viewer-mask-ask-hint = 蒙版尚未应用。
+viewer-mask-go-on = 继续涂抹
+viewer-mask-go-on-tip = 关闭此问题。快捷键：Esc。
 
 ## Playing a clip
 

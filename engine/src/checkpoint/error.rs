@@ -63,6 +63,12 @@ pub enum CheckpointError {
         /// Which file.
         path: PathBuf,
     },
+    /// The file has the name of a safetensors file, and something else in it.
+    #[error("{} is not a safetensors file: it does not begin with a header", .path.display())]
+    NotSafetensors {
+        /// Which file.
+        path: PathBuf,
+    },
     /// A Python pickle, which may execute code.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     Pickle {
@@ -373,7 +379,7 @@ impl CheckpointError {
                 diffusion_models, text_encoders and vae inside, or a .safetensors or .gguf file."
                 .to_owned(),
             Self::NoAsset { .. } => "Reinstall Sluice, or set SLUICE_ASSETS to its assets folder.".to_owned(),
-            Self::NotAModelFile { .. } => {
+            Self::NotAModelFile { .. } | Self::NotSafetensors { .. } => {
                 "Choose a .safetensors file, a .gguf file or a model folder.".to_owned()
             }
             Self::Pickle { .. } => "Sluice never opens such files. Look for a .safetensors version of the \

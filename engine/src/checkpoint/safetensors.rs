@@ -66,15 +66,13 @@ fn described(file: &WeightFile) -> Result<(Metadata, u64), CheckpointError> {
     let mut announced = [0; LENGTH_BYTES as usize];
     file.read_at(&mut announced, 0)?;
     let header = u64::from_le_bytes(announced);
+    if header > LONGEST_HEADER {
+        return Err(CheckpointError::NotSafetensors { path: path() });
+    }
     if header > length - LENGTH_BYTES {
         return Err(CheckpointError::HeaderPastEnd { path: path(), header, length });
     }
     let damaged = |reason: String| CheckpointError::Header { path: path(), reason };
-    if header > LONGEST_HEADER {
-        return Err(damaged(format!(
-            "it has {header} bytes, but the format allows at most {LONGEST_HEADER}"
-        )));
-    }
     let mut described = vec![0; header as usize];
     file.read_at(&mut described, LENGTH_BYTES)?;
     let Described(metadata) =

@@ -231,6 +231,20 @@ impl MemoryPreferences {
     }
 }
 
+impl OffloadMode {
+    /// What people choose it by.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Auto => "Automatic",
+            Self::None => "Everything on GPU",
+            Self::CondOnly => "Offload text encoder",
+            Self::CondDiffusion => "Only the autoencoder",
+            Self::Aggressive => "Only what is in use",
+            Self::LayerStreaming => "Layer streaming",
+        }
+    }
+}
+
 macro_rules! named {
     ($type:ty, $what:literal, [$($variant:ident = $name:literal),+ $(,)?]) => {
         impl $type {

@@ -130,7 +130,7 @@ fn reason(plan: &Plan, stage: Option<&StagePlan>, bytes: u64) -> String {
     } else if plan.mode == OffloadMode::Auto {
         format!("because keeping all {total} would leave little memory free")
     } else {
-        format!("because the offload mode is {}", plan.mode.name())
+        format!("because the offload mode is {:?}", plan.mode.title())
     }
 }
 

@@ -180,6 +180,18 @@ impl Workload {
         self
     }
 
+    /// The same work with the operations of `other`, the same work computed by something else.
+    pub fn with_operations_of(mut self, other: &Self) -> Self {
+        for (part, other) in self.uses_mut().zip(other.uses()) {
+            for (way, other) in part.ways.iter_mut().zip(&other.ways) {
+                for (block, other) in way.blocks.iter_mut().zip(&other.blocks) {
+                    block.operations = other.operations;
+                }
+            }
+        }
+        self
+    }
+
     /// The uses of parts in all stages, in their order.
     pub fn uses(&self) -> impl Iterator<Item = &PartUse> {
         self.stages.iter().flat_map(|stage| &stage.uses)

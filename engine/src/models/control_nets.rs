@@ -217,6 +217,11 @@ pub fn spread(blocks: usize, first: usize, taps: usize) -> impl Iterator<Item = 
     (0..blocks).map(move |block| (taps > 0).then(|| first + block / each))
 }
 
+/// The taps that are added after the blocks of a network, each after one block in turn.
+pub fn in_turn(blocks: usize, taps: usize) -> impl Iterator<Item = Option<usize>> {
+    (0..blocks).map(move |block| block.checked_rem(taps))
+}
+
 /// What the taps of ControlNets add after the blocks of the network that they steer.
 #[derive(Default)]
 pub struct Residuals<'a> {
@@ -457,5 +462,7 @@ mod tests {
         assert_eq!(places(5, 0, 2), [Some(0), Some(0), Some(0), Some(1), Some(1)]);
         assert_eq!(places(4, 3, 4), [Some(3), Some(4), Some(5), Some(6)]);
         assert_eq!(places(3, 0, 0), [None; 3]);
+        assert_eq!(in_turn(3, 2).collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
+        assert_eq!(in_turn(2, 0).collect::<Vec<_>>(), [None; 2]);
     }
 }

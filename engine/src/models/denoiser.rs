@@ -124,6 +124,10 @@ pub enum MapForm {
     Latents,
     /// The same without the shift of their scale.
     UnshiftedLatents,
+    /// Latents of pixels in 0.5…128, as Stability's ControlNet for Canny edges was trained.
+    WideLatents,
+    /// Latents of the inverted map.
+    InvertedLatents,
     /// Latents with one more channel, 1 where they are given and 0 where a masked part is missing.
     LatentsAndMask,
 }

@@ -26,6 +26,7 @@ pub mod krea2;
 pub mod lens;
 pub mod longcat;
 pub mod ltx;
+mod map_embedder;
 mod model;
 mod modulated;
 mod opened;

@@ -202,6 +202,11 @@ impl SourceImages {
     fn are_any(self) -> bool {
         self.count() + self.references > 0 || self.maps
     }
+
+    /// Whether there are none but the maps of ControlNets.
+    fn are_only_maps(self) -> bool {
+        self.count() + self.references == 0 && self.maps
+    }
 }
 
 /// A stage that denoises.
@@ -298,6 +303,9 @@ impl Task {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Denoise(denoise) => denoise.name,
+            Self::EncodeImage { images, .. } if images.are_only_maps() => "Encode control image",
+            Self::PromptImages { .. } => "Encode image prompt",
+            Self::EncodeEnlarged { .. } => "Encode enlarged image",
             other => other.kind().name(),
         }
     }

@@ -235,6 +235,7 @@ pub(super) fn parse(text: &str) -> RestoredSettings {
         bf16_tiles: false,
         enlarged: Vec::new(),
         interpolated: Vec::new(),
+        made_of: None,
         grid: None,
     };
     let mut left = Vec::new();

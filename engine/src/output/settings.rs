@@ -7,7 +7,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{a1111, read_settings};
+use super::{InputMark, a1111, read_settings};
 use crate::{
     nn::computed::Bf16Instruction,
     precision::Storage,
@@ -54,6 +54,9 @@ pub struct Settings {
     /// How a clip got more frames afterwards, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interpolated: Vec<Interpolated>,
+    /// The file that it was made of: the one that was changed, or the input image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_of: Option<InputMark>,
 }
 
 /// How an image was enlarged.
@@ -91,6 +94,7 @@ impl Settings {
             grid: None,
             enlarged: Vec::new(),
             interpolated: Vec::new(),
+            made_of: None,
         }
     }
 

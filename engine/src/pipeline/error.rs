@@ -112,7 +112,7 @@ impl PipelineError {
     /// What the user can do about it.
     pub fn advice(&self) -> Option<String> {
         match self {
-            Self::Request(_) => Some("Change the setting and generate again.".to_owned()),
+            Self::Request(error) => Some(error.advice()),
             Self::Checkpoint(error) | Self::Run(RunError::Checkpoint(error)) => Some(error.advice()),
             Self::Adapter(error) => Some(error.advice()),
             Self::Wildcard(error) => Some(error.advice()),

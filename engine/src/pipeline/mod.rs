@@ -28,7 +28,7 @@ pub use footprint::{dtype_of, footprint, run_identity};
 pub use journal::Journal;
 pub use loaded::LoadedModel;
 pub use processor::{Expected, expect_measurement};
-pub use reading::{Reading, readings};
+pub use reading::{Reading, Readings, readings};
 pub use resolve::{Resolved, resolve};
 pub use run::{Observer, Rendered, RunOptions};
 pub use speed::{TRANSFER, copy, multiply, transfer};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Resolved;
 use crate::{
     models::{Model, Prompt},
     text::{Extent, Manner},
@@ -47,8 +48,31 @@ impl Reading {
     }
 }
 
-/// For each prompt, what each of the model's text encoders reads of it.
-pub fn readings(model: &Model, prompts: &[Prompt]) -> Vec<Vec<Reading>> {
+/// What each of a model's text encoders reads of the prompts of a request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Readings {
+    /// Of the prompt.
+    pub prompt: Vec<Reading>,
+    /// Of the prompt of each region.
+    pub regions: Vec<Vec<Reading>>,
+    /// Of the negative prompt; empty if guidance does not use it.
+    pub negative: Vec<Reading>,
+}
+
+impl Readings {
+    /// Of prompts in the order in which a run encodes them: the prompt and those of the regions, `positive` together, and then
+    /// the negative prompt.
+    fn in_order(mut all: Vec<Vec<Reading>>, positive: usize) -> Self {
+        let negative = all.split_off(positive.min(all.len()));
+        let mut all = all.into_iter();
+        let prompt = all.next().unwrap_or_default();
+        Self { prompt, regions: all.collect(), negative: negative.into_iter().next().unwrap_or_default() }
+    }
+}
+
+/// What each of the model's text encoders reads of the prompts of a run.
+pub fn readings(model: &Model, resolved: &Resolved) -> Readings {
     let of = |prompt: &Prompt| {
         let reading = model.text_encoders().filter_map(|encoder| {
             Some(Reading {
@@ -59,12 +83,28 @@ pub fn readings(model: &Model, prompts: &[Prompt]) -> Vec<Vec<Reading>> {
         });
         reading.collect()
     };
-    prompts.iter().map(of).collect()
+    Readings::in_order(resolved.prompts.iter().map(of).collect(), resolved.positive_prompts())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_negative_prompt_is_not_that_of_a_region() {
+        let of = |tokens| {
+            vec![Reading {
+                encoder: "CLIP-L".to_owned(),
+                is_summary: false,
+                extent: Extent::whole(tokens, 75),
+            }]
+        };
+        let all = || vec![of(1), of(2), of(3), of(4)];
+        let read = Readings::in_order(all(), 3);
+        assert_eq!(read, Readings { prompt: of(1), regions: vec![of(2), of(3)], negative: of(4) });
+        assert_eq!(Readings::in_order(all(), 4).negative, [], "guidance is off");
+        assert_eq!(Readings::in_order(Vec::new(), 1), Readings::default());
+    }
 
     #[test]
     fn what_is_read_and_what_is_not_is_said() {

@@ -11,7 +11,7 @@ use crate::{
     memory::{Forecast, Outcome},
     models::Inventory,
     output::{Media, Settings},
-    pipeline::{ModelSummary, Reading, Stage},
+    pipeline::{ModelSummary, Readings, Stage},
     request::ModelSource,
     telemetry::TelemetryEvent,
 };
@@ -57,10 +57,9 @@ pub enum Event {
         id: u64,
         /// What the request would need.
         forecast: Box<Forecast>,
-        /// What each text encoder reads of the prompt and, if guidance uses it, of the negative prompt. Empty
-        /// for well-known models that no family generates with.
+        /// What each text encoder reads of the prompts. Empty for well-known models that no family generates with.
         #[serde(default)]
-        readings: Vec<Vec<Reading>>,
+        readings: Readings,
     },
     /// The response to [`Command::Plan`](super::Command::Plan) if the model cannot be read or the request is
     /// not valid.
@@ -178,6 +177,15 @@ pub enum Event {
         text: String,
         /// Whether no more follows.
         is_whole: bool,
+    },
+    /// A detector has looked at the images of a job.
+    Found {
+        /// The job.
+        job: JobId,
+        /// The number of the detailer in the request, from 0.
+        detailer: usize,
+        /// The boxes that are inpainted, in all images together.
+        boxes: usize,
     },
     /// An image, or a report about the run, could not be written to its path. The job still finishes: with
     /// the path where the image was saved instead, or without a path.

@@ -25,7 +25,7 @@ use crate::{
     hardware::{MemoryAccount, Probe, ProcessMemory, unmetered},
     memory,
     models::Model,
-    output::{Date, Media, OutputError, Settings},
+    output::{Date, InputMark, Media, OutputError, Settings},
     pipeline::{
         self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
         StageKind, Target,
@@ -300,6 +300,7 @@ impl InferenceThread {
     ) -> Vec<Picture> {
         let today = Date::today();
         let in_bf16 = self.current.as_ref().and_then(|current| current.loaded.multiplies_in_bf16());
+        let made_of = InputMark::of_input(request);
         let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
             let settings = match Settings::of_changed(request, &summary.name, &summary.family) {
@@ -308,6 +309,7 @@ impl InferenceThread {
                     .held_as(job.memory.precisions())
                     .multiplied_in_bf16(in_bf16),
             };
+            let settings = Settings { made_of: made_of.clone(), ..settings };
             if job.output.is_none() {
                 let seed = settings.seed;
                 described.push(settings);
@@ -457,6 +459,10 @@ impl Observer for Reporter<'_> {
 
     fn wants_previews(&self) -> bool {
         self.previews
+    }
+
+    fn found(&mut self, detailer: usize, boxes: usize) {
+        self.emitter.emit(Event::Found { job: self.job, detailer, boxes });
     }
 
     fn replanned(&mut self, reason: &str) {

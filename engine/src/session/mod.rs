@@ -38,6 +38,6 @@ pub use serve::{Own, ServeError, serve};
 pub use several::Lane;
 
 pub use crate::pipeline::{
-    BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Stage, StageKind,
+    BlockSummary, ComponentSummary, Defaults, ModelSummary, Reading, Readings, Stage, StageKind,
 };
 pub use crate::text::Extent;

@@ -15,7 +15,8 @@ use crate::{
     hardware::{MemoryAccount, Probe},
     memory::{self, DeviceChoice, Forecast, PlanError, RunIdentity},
     models::{KnownModel, Model, known_model, known_models},
-    pipeline::{self, Pace, PipelineError, Reading, Target},
+    nn::Computes,
+    pipeline::{self, Pace, PipelineError, Readings, Target},
     request::Request,
 };
 
@@ -40,7 +41,7 @@ pub struct Answer {
     /// The plan, and what it was chosen from.
     pub forecast: Forecast,
     /// What is read of the prompts.
-    pub readings: Vec<Vec<Reading>>,
+    pub readings: Readings,
     /// What became of the adapters.
     pub reports: Vec<AdapterReport>,
 }
@@ -62,22 +63,31 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     };
     let target = choose(Pace::Card)?;
     let (model, name) = subject_of(query, library)?;
-    let Subject { sizes, readings, run } =
-        of_model((&model, name), &query.request, query, &target, library, known)?;
+    // A model that is here runs on the processor where the card is simulated.
+    let computes = if name.is_some() { target.computes_if_there() } else { target.computes() };
+    let mut of_request = |request: &Request, computes| {
+        of_model((&model, name), request, query, &target, computes, library, known)
+    };
+    let Subject { sizes, readings, run } = of_request(&query.request, computes)?;
     let Sizes { footprint, workload, reports, .. } = &*sizes;
-    let target = target.computing_in(footprint.dtype);
+    let there = target.clone().computing_in(footprint.dtype);
     // A run may use weights in 8 bits where that is allowed, and is then recorded with them.
-    let used = memory::with_allowed_precision(footprint, workload, &target.machine, &query.memory);
+    let used = memory::with_allowed_precision(footprint, workload, &there.machine, &query.memory);
     let run = run.map(|run| RunIdentity { precisions: used.precisions(), ..run });
-    let correction = target.correct(&outcomes.all(), run.as_ref(), footprint);
+    let correction = there.correct(&outcomes.all(), run.as_ref(), footprint);
     let workload = workload.clone().scaled(correction.activation_factor);
     // A simulated card ran at the processor's speed, and its own is asked for.
-    let machine = match target.choice {
-        DeviceChoice::Simulated(_) => target.machine.clone(),
-        DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => correction.machine,
+    let (machine, timed) = match there.choice {
+        DeviceChoice::Simulated(_) => {
+            let sizes = of_request(&query.request, there.computes_if_there())?.sizes;
+            (there.machine.clone(), workload.clone().with_operations_of(&sizes.workload))
+        }
+        DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => {
+            (correction.machine, workload.clone())
+        }
     };
-    let mut forecast = memory::forecast(footprint, &workload, &machine, &query.memory, correction.accuracy);
-    if matches!(target.choice, DeviceChoice::Simulated(_)) && run.is_some() && forecast.plan.is_ok() {
+    let mut forecast = memory::forecast(footprint, &timed, &machine, &query.memory, correction.accuracy);
+    if matches!(there.choice, DeviceChoice::Simulated(_)) && run.is_some() && forecast.plan.is_ok() {
         let here = choose(Pace::Here)?.computing_in(footprint.dtype);
         let machine = here.correct(&outcomes.all(), run.as_ref(), footprint).machine;
         forecast.seconds_here =
@@ -85,8 +95,7 @@ fn forecast(query: &PlanQuery, knowledge: Knowledge<'_>) -> Result<Answer, Pipel
     }
     if let Err(PlanError::Device { .. }) = forecast.plan {
         let mut fits = |request: &Request| {
-            let smaller = of_model((&model, name), request, query, &target, library, known);
-            smaller.is_ok_and(|Subject { sizes, .. }| {
+            of_request(request, computes).is_ok_and(|Subject { sizes, .. }| {
                 let workload = sizes.workload.clone().scaled(correction.activation_factor);
                 let footprint = &sizes.footprint;
                 let used = memory::with_allowed_precision(footprint, &workload, &machine, &query.memory);
@@ -129,7 +138,7 @@ fn well_known(id: &str) -> Result<&'static KnownModel, PipelineError> {
 
 struct Subject {
     sizes: Arc<Sizes>,
-    readings: Vec<Vec<Reading>>,
+    readings: Readings,
     /// For comparison with past runs; absent for a model that is not here.
     run: Option<RunIdentity>,
 }
@@ -140,14 +149,14 @@ fn of_model(
     request: &Request,
     query: &PlanQuery,
     target: &Target,
+    computes: Computes,
     library: &Library,
     sizes: &mut KnownSizes,
 ) -> Result<Subject, PipelineError> {
     let request = &pipeline::spelled_out(request, &library.prompt_folders)?;
     let resolved = pipeline::resolve(model, request, target)?.with_tile(query.memory.tile);
-    let computes = if name.is_some() { target.computes_if_there() } else { target.computes() };
     let sizes = sizes.of(model, name, &resolved, computes)?;
     let run = || pipeline::run_identity(sizes.identity.clone(), &resolved, &query.memory);
     let run = name.is_none().then(run);
-    Ok(Subject { sizes, readings: pipeline::readings(model, &resolved.prompts), run })
+    Ok(Subject { sizes, readings: pipeline::readings(model, &resolved), run })
 }

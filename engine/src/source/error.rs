@@ -4,11 +4,17 @@ use std::{io, path::PathBuf};
 
 use super::ClipError;
 
+/// A system error without its number.
+pub(super) fn system_words(error: &io::Error) -> String {
+    let words = error.to_string();
+    words.split(" (os error ").next().unwrap_or_default().to_owned()
+}
+
 /// Why an input image, a mask or an input clip cannot be used. [`SourceError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read.
-    #[error("the image {} cannot be read: {cause}", path.display())]
+    #[error("the image {} cannot be read: {}", path.display(), system_words(cause))]
     Read {
         /// Which file.
         path: PathBuf,
@@ -22,6 +28,12 @@ pub enum SourceError {
         path: PathBuf,
         /// The details.
         detail: String,
+    },
+    /// A clip where an image is needed.
+    #[error("{} is a clip, and an image is needed", path.display())]
+    ClipForImage {
+        /// Which file.
+        path: PathBuf,
     },
     /// The mask selects nothing.
     #[error(
@@ -57,7 +69,7 @@ impl SourceError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Read { .. } => "Choose a file that exists and that you are allowed to read.",
-            Self::NotAPicture { .. } => "Choose a PNG, JPEG or WebP image.",
+            Self::NotAPicture { .. } | Self::ClipForImage { .. } => "Choose a PNG, JPEG or WebP image.",
             Self::NothingMasked { any: false, .. } => {
                 "Paint the area to inpaint white, or generate without a mask."
             }

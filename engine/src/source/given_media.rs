@@ -4,7 +4,9 @@ use std::path::Path;
 
 use image::DynamicImage;
 
-use super::{ClipInfo, SourceError, decoder_of, not_a_picture, read_clip, read_sound, size_of};
+use super::{
+    ClipError, ClipInfo, SourceError, decoder_of, is_clip_name, not_a_picture, read_clip, read_sound, size_of,
+};
 use crate::{
     output::{Image, Sound},
     request::{Fit, FrameRange, Interpolate, Request, SourceClip},
@@ -26,9 +28,12 @@ impl GivenMedia {
     /// When it cannot be read, or is neither an image nor a clip.
     pub fn open(path: &Path) -> Result<Self, SourceError> {
         // Clips say by their first bytes what they are.
-        let clip = if path.is_file() { ClipInfo::open(path)? } else { None };
+        let clip = if path.is_file() || is_clip_name(path) { ClipInfo::open(path)? } else { None };
         let size = match &clip {
             Some(clip) => [clip.width, clip.height],
+            None if is_clip_name(path) => {
+                return Err(ClipError::NotAClip { path: path.to_owned() }.into());
+            }
             None => size_of(path)?,
         };
         Ok(Self { size, clip })

@@ -15,16 +15,17 @@ mod outpaint;
 mod region;
 mod resample;
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use candle_core::{Device, Result as TensorResult, Tensor};
-use image::{DynamicImage, ImageDecoder, ImageReader, metadata::Orientation};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, metadata::Orientation};
 
 use crate::{
     output::Image,
     request::{Fit, SourceImage},
 };
 use cutout::Cutout;
+use error::system_words;
 use mask::Mask;
 use resample::{Kernel, Side};
 
@@ -285,8 +286,23 @@ fn decoder_of(path: &Path) -> Result<(Orientation, impl ImageDecoder), SourceErr
     Ok((orientation, decoder))
 }
 
-fn not_a_picture(path: &Path, error: &image::ImageError) -> SourceError {
-    SourceError::NotAPicture { path: path.to_owned(), detail: error.to_string() }
+fn not_a_picture(path: &Path, error: &ImageError) -> SourceError {
+    let is_clip = || matches!(ClipInfo::open(path), Ok(Some(_)));
+    if is_clip_name(path) && is_clip() {
+        return SourceError::ClipForImage { path: path.to_owned() };
+    }
+    let detail = match error {
+        ImageError::Unsupported(_) => "its format is not known",
+        ImageError::Limits(_) => "it is too large",
+        ImageError::IoError(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            return SourceError::NotAPicture { path: path.to_owned(), detail: system_words(error) };
+        }
+        ImageError::IoError(_) => "it ends too early",
+        ImageError::Decoding(_) | ImageError::Encoding(_) | ImageError::Parameter(_) => {
+            "it is damaged, or a file of another kind"
+        }
+    };
+    SourceError::NotAPicture { path: path.to_owned(), detail: detail.to_owned() }
 }
 
 /// An image in another size, fitted as in diffusers' resize modes.
@@ -405,9 +421,11 @@ mod tests {
         let path = folder.path().join("notes.png");
         let missing = read(&path).unwrap_err();
         assert!(matches!(missing, SourceError::Read { .. }) && missing.to_string().contains("notes.png"));
+        assert!(!missing.to_string().contains("os error"), "{missing}");
         std::fs::write(&path, "no picture").unwrap();
         let wrong = read(&path).unwrap_err();
-        assert!(wrong.to_string().contains("is not an image"), "{wrong}");
+        let said = "is not an image that can be read: it is damaged, or a file of another kind";
+        assert!(wrong.to_string().ends_with(said), "{wrong}");
         std::fs::write(&path, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR").unwrap();
         assert!(matches!(read(&path).unwrap_err(), SourceError::NotAPicture { .. }));
     }

@@ -4,7 +4,8 @@
 //!   by a comma, `{1-2$$ and $$a|b|c}` one or two, joined by `and`. An option that begins with `3::` is three times as
 //!   likely.
 //! - `__name__` becomes a line of the file `name.txt`, see [`Wildcards`].
-//! - Braces without a `|`, as in JSON, are text, and so are `\{`, `\|` and `\}`.
+//! - Braces without a `|`, as in JSON, are text, and so are `\{`, `\|` and `\}`. One that is not closed is an error if a `|`
+//!   follows, and so are more options than there are.
 //!
 //! The seed decides, so that the same seed gives the same prompt.
 
@@ -18,23 +19,47 @@ const DEEPEST: usize = 16;
 const USUAL_JOINT: &str = ", ";
 const MARK: &str = "__";
 
-/// Whether a prompt leaves words open.
+/// Whether a prompt leaves words open, or would if its braces were closed.
 pub fn leaves_open(prompt: &str) -> bool {
     let has_choice = || {
         prompt.char_indices().any(|(at, letter)| {
             letter == '{' && braces(&prompt[at..]).is_some_and(|inner| options(inner).len() > 1)
         })
     };
-    has_choice() || prompt.match_indices(MARK).any(|(at, _)| wildcard(&prompt[at..]).is_some())
+    has_choice()
+        || prompt.match_indices(MARK).any(|(at, _)| wildcard(&prompt[at..]).is_some())
+        || unclosed(prompt).is_some()
+}
+
+/// What begins with a brace that is not closed, if that has options.
+fn unclosed(prompt: &str) -> Option<&str> {
+    let (mut open, mut is_escaped) = (Vec::new(), false);
+    for (at, letter) in prompt.char_indices() {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '{' => open.push(at),
+            '}' => {
+                open.pop();
+            }
+            _ => (),
+        }
+    }
+    let text = &prompt[*open.first()?..];
+    (options(&text[1..]).len() > 1).then_some(text)
 }
 
 /// A prompt with every choice made, by the seed.
 ///
 /// # Errors
-/// When a file that is named does not exist, cannot be read, has no lines, or refers to itself.
+/// When a file that is named does not exist, cannot be read, has no lines, or refers to itself, when a brace before options is not
+/// closed, or when more options are wanted than there are.
 pub fn chosen(prompt: &str, seed: u64, wildcards: &Wildcards) -> Result<String, WildcardError> {
     if !leaves_open(prompt) {
         return Ok(prompt.to_owned());
+    }
+    if let Some(text) = unclosed(prompt) {
+        return Err(WildcardError::Unclosed { text: text.to_owned() });
     }
     let mut dice = Dice(Mt64::new(seed));
     let mut text = String::new();
@@ -83,8 +108,13 @@ impl Writer<'_> {
     }
 
     fn choose(&mut self, inner: &str, depth: usize, text: &mut String) -> Result<(), WildcardError> {
+        let whole = inner;
         let (counts, joint, inner) = amount(inner);
         let mut left: Vec<_> = options(inner).into_iter().map(weighted).collect();
+        if counts[0] > left.len() {
+            let (wanted, options) = (counts[0], left.len());
+            return Err(WildcardError::TooFewOptions { wanted, options, text: format!("{{{whole}}}") });
+        }
         let count = self.dice.between(counts).min(left.len());
         for number in 0..count {
             let Some(drawn) = self.dice.draw(&left) else { break };
@@ -233,14 +263,32 @@ mod tests {
         let lengths: Vec<_> = counted("{1-3$$ and $$x|y|z}", &none()).into_keys().collect();
         assert_eq!(lengths.len(), 3 + 6 + 6, "{lengths:?}");
         assert!(lengths.contains(&"z and x and y".to_owned()));
-        assert_eq!(chosen("{9$$a|a}", 1, &none()).unwrap(), "a, a");
+        assert_eq!(chosen("{2-9$$a|a}", 1, &none()).unwrap(), "a, a");
+    }
+
+    #[test]
+    fn braces_that_cannot_be_meant_are_said() {
+        let said = |prompt: &str| chosen(prompt, 1, &none()).unwrap_err().to_string();
+        for (prompt, text) in [
+            ("a {red|blue house", "{red|blue house"),
+            ("{a|b} and {c|{d|e}", "{c|{d|e}"),
+            ("an unclosed { brace | here", "{ brace | here"),
+        ] {
+            assert!(leaves_open(prompt), "{prompt}");
+            assert_eq!(said(prompt), format!("a brace in the prompt is not closed: {text}"));
+        }
+        assert_eq!(chosen(r"an \{ escaped | brace", 1, &none()).unwrap(), r"an \{ escaped | brace");
+        assert_eq!(
+            said("a {3$$red|blue} house"),
+            "3 different options cannot be taken of 2 in {3$$red|blue}"
+        );
     }
 
     #[test]
     fn other_braces_and_underscores_are_text() {
         for text in [
             r#"{"scene": {"subject": "a fox", "count": 2}}"#,
-            "an unclosed { brace | here",
+            "an unclosed { brace here",
             "snake__ and __ nothing",
             "__init__.py and ____",
             "",

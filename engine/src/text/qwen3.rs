@@ -126,12 +126,13 @@ impl TextEncoder for Qwen3Chat {
         if self.padding.is_some() { 3 * self.model.width() } else { self.model.width() }
     }
 
-    /// Nothing in the prompt is syntax: a language model reads brackets as they are. The chat template's
-    /// tokens count.
+    /// Nothing in the prompt is syntax: a language model reads brackets as they are. The tokens of the chat template take
+    /// their part of `longest`, and are none of the prompt.
     fn tokenize(&self, prompt: &str, longest: usize) -> Result<Tokens, CheckpointError> {
         let answer = if self.padding.is_some() { UNTHINKING } else { "" };
         let ids = self.tokenizer.encode_chat(prompt, answer)?;
-        let extent = Extent::whole(ids.len(), longest);
+        let around = self.tokenizer.encode_chat("", answer)?.len();
+        let extent = Extent::within(ids.len(), around, longest);
         let mut sequence = Sequence::plain(ids);
         let length = if self.padding.is_some() { longest } else { longest.min(sequence.ids.len()) };
         sequence.resize(length, self.padding.unwrap_or_default());

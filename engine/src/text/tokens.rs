@@ -60,6 +60,11 @@ impl Extent {
     pub fn whole(tokens: usize, room: usize) -> Self {
         Self { tokens, room, chunks: 1, cut: tokens.saturating_sub(room) }
     }
+
+    /// A prompt in a single sequence of at most `longest` tokens. Of `all` tokens, `around` stand around every prompt.
+    pub fn within(all: usize, around: usize, longest: usize) -> Self {
+        Self::whole(all.saturating_sub(around), longest.saturating_sub(around))
+    }
 }
 
 /// A prompt, tokenized for one text encoder.

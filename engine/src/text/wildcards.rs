@@ -60,6 +60,22 @@ pub enum WildcardError {
         /// Its name.
         name: String,
     },
+    /// A brace before options is not closed.
+    #[error("a brace in the prompt is not closed: {text}")]
+    Unclosed {
+        /// What begins with it.
+        text: String,
+    },
+    /// More options are to be taken than there are.
+    #[error("{wanted} different options cannot be taken of {options} in {text}")]
+    TooFewOptions {
+        /// How many are wanted at least.
+        wanted: usize,
+        /// How many there are.
+        options: usize,
+        /// The braces.
+        text: String,
+    },
 }
 
 fn similar(near: &Option<String>) -> String {
@@ -83,6 +99,10 @@ impl WildcardError {
                 "Add a line for each entry. Lines that begin with # are comments.".to_owned()
             }
             Self::Endless { .. } => "Remove the name of the file from its own lines.".to_owned(),
+            Self::Unclosed { .. } => {
+                "Close it behind the options, or put a backslash before a brace that is text.".to_owned()
+            }
+            Self::TooFewOptions { .. } => "Write a smaller number before $$, or add options.".to_owned(),
         }
     }
 }

@@ -91,6 +91,8 @@ struct RunControlNet {
     start: f64,
     end: f64,
     mode: Option<ControlMode>,
+    /// What its file says that it follows, as a number.
+    control_type: Option<u8>,
     /// That of a ControlNet for a transformer.
     shape: Option<NetShape>,
 }
@@ -216,7 +218,11 @@ impl Run {
                     .into_iter()
                     .filter(|(file, _)| file.starts_with("transformer/"))
                     .for_each(|(_, mut tensors)| steered.append(&mut tensors));
-                let tensors = control_nets::tensors(&net.name, shape, &steered)?;
+                let mut tensors = control_nets::tensors(&net.name, shape, &steered)?;
+                if let Some(number) = net.control_type {
+                    let said = Tensor::new(&[i64::from(number)], &Device::Cpu)?;
+                    tensors.insert("control_type".to_owned(), said);
+                }
                 save(&tensors, &folder.join("diffusion_pytorch_model.safetensors"))?;
                 continue;
             }

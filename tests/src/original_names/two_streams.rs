@@ -2,7 +2,7 @@
 
 use candle_core::{Result, Tensor};
 
-use super::Tensors;
+use super::{Tensors, unet::map_embedder};
 
 /// Layers of a FLUX.1 transformer that are only renamed: the original name and diffusers'.
 const FLUX: [(&str, &str); 25] = [
@@ -163,6 +163,37 @@ pub fn sd3(diffusers: &Tensors) -> Result<Tensors> {
         let swapped = with_halves_swapped(&original[&name])?;
         original.insert(name, swapped);
     }
+    Ok(original)
+}
+
+/// A ControlNet for FLUX.1 under XLabs' names.
+pub fn xlabs_control_net(diffusers: &Tensors) -> Result<Tensors> {
+    let mut original = flux(diffusers)?;
+    for (name, tensor) in diffusers {
+        let parts: Vec<&str> = name.split('.').collect();
+        let renamed = match parts[..] {
+            ["controlnet_blocks", ..] => Some(name.clone()),
+            ["controlnet_x_embedder", kind] => Some(format!("pos_embed_input.{kind}")),
+            ["input_hint_block", ref layer @ ..] => map_embedder(layer),
+            _ => None,
+        };
+        if let Some(renamed) = renamed {
+            original.insert(renamed, tensor.clone());
+        }
+    }
+    Ok(original)
+}
+
+/// A ControlNet for Stable Diffusion 3.5 under Stability's names: diffusers' but for the layers of blocks.
+pub fn stability_control_net(diffusers: &Tensors) -> Result<Tensors> {
+    let layer = |(name, tensor): (String, Tensor)| {
+        let layer = name.strip_prefix("joint_blocks.")?.replacen("x_block.", "", 1);
+        Some((format!("transformer_blocks.{layer}"), tensor))
+    };
+    let mut original: Tensors =
+        of_two_streams(diffusers, &SD3, &SD3_JOINED)?.into_iter().filter_map(layer).collect();
+    let others = diffusers.iter().filter(|(name, _)| !name.starts_with("transformer_blocks."));
+    original.extend(others.map(|(name, tensor)| (name.clone(), tensor.clone())));
     Ok(original)
 }
 

@@ -66,19 +66,29 @@ pub fn unet(diffusers: &Tensors) -> Tensors {
     original
 }
 
+/// The name in authors' files of a tensor of the network that embeds a map, from the parts of its name after that network's.
+pub(super) fn map_embedder(parts: &[&str]) -> Option<String> {
+    let (number, kind) = match *parts {
+        ["conv_in", kind] => (0, kind),
+        ["blocks", number, kind] => (2 * number.parse::<usize>().ok()? + 2, kind),
+        ["conv_out", kind] => (14, kind),
+        _ => return None,
+    };
+    Some(format!("input_hint_block.{number}.{kind}"))
+}
+
 /// The names of a ControlNet for a UNet in its authors' files.
 pub fn control_net(diffusers: &Tensors) -> Tensors {
     let mut original = unet(diffusers);
     for (name, tensor) in diffusers {
         let parts: Vec<&str> = name.split('.').collect();
         let renamed = match parts[..] {
+            ["controlnet_cond_embedding", ref layer @ ..] => match map_embedder(layer) {
+                Some(renamed) => renamed,
+                None => continue,
+            },
             ["controlnet_mid_block", kind] => format!("middle_block_out.0.{kind}"),
             ["controlnet_down_blocks", number, kind] => format!("zero_convs.{number}.0.{kind}"),
-            ["controlnet_cond_embedding", "conv_in", kind] => format!("input_hint_block.0.{kind}"),
-            ["controlnet_cond_embedding", "blocks", number, kind] => {
-                format!("input_hint_block.{}.{kind}", 2 * number.parse::<usize>().unwrap_or(0) + 2)
-            }
-            ["controlnet_cond_embedding", "conv_out", kind] => format!("input_hint_block.14.{kind}"),
             _ => continue,
         };
         original.insert(renamed, tensor.clone());

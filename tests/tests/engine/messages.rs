@@ -22,7 +22,8 @@ use sluice_engine::{
     },
     session::{
         BlockSummary, Command, ComponentSummary, Defaults, Event, Extent, Failure, GroupPlace, Job, JobId,
-        LaneChange, ModelSummary, Picture, PlanQuery, PlanSubject, Reading, Serving, Stage, StageKind,
+        LaneChange, ModelSummary, Picture, PlanQuery, PlanSubject, Reading, Readings, Serving, Stage,
+        StageKind,
     },
     telemetry::TelemetryEvent,
     wire::{read_record, write_record},
@@ -390,6 +391,8 @@ fn events_come_back() {
     };
     let extent = Extent { tokens: 118, room: 150, chunks: 2, cut: 0 };
     let reading = Reading { encoder: "CLIP-L".to_owned(), is_summary: false, extent };
+    let readings =
+        Readings { prompt: vec![reading.clone()], regions: vec![vec![reading]], ..Readings::default() };
     let unsaved = Picture { path: None, ..picture.clone() };
     let events = [
         Event::Hardware(Probe::new().sample()),
@@ -417,12 +420,13 @@ fn events_come_back() {
         Event::StageFinished { job, stage: Stage::new(2, StageKind::Decode), seconds: 1e9 },
         Event::Step { job, step: 1, steps: 12, seconds: 0.25, seconds_left: 1.0 / 3.0 },
         Event::Preview { job, step: 1, media: vec![Media::Image(image.clone()), Media::Image(image)] },
-        Event::Planned { id: 1, forecast: Box::new(planned), readings: vec![vec![reading]] },
-        Event::Planned { id: 2, forecast: Box::new(refused), readings: Vec::new() },
+        Event::Planned { id: 1, forecast: Box::new(planned), readings },
+        Event::Planned { id: 2, forecast: Box::new(refused), readings: Readings::default() },
         Event::NotPlanned { id: 3, failure: failure.clone() },
         Event::Telemetry { job, events: vec![TelemetryEvent::Note { at: 4, text: "a note".to_owned() }] },
         Event::Replanned { job, reason: "memory ran out".to_owned() },
         Event::Outcome { job, outcome: Box::new(outcome) },
+        Event::Found { job, detailer: 1, boxes: 3 },
         Event::NotSaved { job, failure: failure.clone() },
         Event::Finished { job, pictures: vec![picture, unsaved], seconds: 2.5 },
         Event::Cancelled { job },
@@ -460,6 +464,7 @@ fn events_come_back() {
             | Event::Replanned { .. }
             | Event::Adapted { .. }
             | Event::Outcome { .. }
+            | Event::Found { .. }
             | Event::NotSaved { .. }
             | Event::Finished { .. }
             | Event::Cancelled { .. }

@@ -147,6 +147,8 @@ impl Observer for Heard {
         false
     }
 
+    fn found(&mut self, _: usize, _: usize) {}
+
     fn replanned(&mut self, reason: &str) {
         panic!("{reason}");
     }

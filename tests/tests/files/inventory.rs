@@ -98,8 +98,11 @@ fn mixed(folder: &Path) -> BTreeMap<PathBuf, &'static str> {
         fs::write(file("old.ckpt", "it is a pickle"), b"\x80\x02}q\x00.").unwrap();
         // A pickle under another name, and a file without a header.
         fs::write(file("renamed.safetensors", "it is a pickle"), b"PK\x03\x04 archive of pickles").unwrap();
-        fs::write(file("garbage.safetensors", "it is damaged or incomplete: its header"), [0xa5; 999])
-            .unwrap();
+        fs::write(
+            file("garbage.safetensors", "it is not a safetensors file: it does not begin with a header"),
+            [0xa5; 999],
+        )
+        .unwrap();
     }
     fs::remove_dir_all(parts).unwrap();
     fs::remove_dir_all(folder.join("single")).unwrap();

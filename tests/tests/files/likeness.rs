@@ -52,12 +52,15 @@ fn from_images(request: Request, folder: &Path) -> Request {
     Request { source, last_image, ..request }
 }
 
-#[test]
-fn small_ones_open_and_draw_in_every_dtype() {
+/// Tests that share the small ones, and run beside each other.
+const PARTS: usize = 4;
+
+/// Every fourth one opens and draws. Dtypes take turns.
+fn check_small_ones(part: usize) {
     let folder = tempfile::tempdir().unwrap();
     let mut runner = Runner::start().unwrap();
     let dtypes = RandomDtype::ALL.into_iter().cycle();
-    for (id, dtype) in Likeness::ids().zip(dtypes) {
+    for (id, dtype) in Likeness::ids().zip(dtypes).skip(part).step_by(PARTS) {
         let model = folder.path().join(id);
         write(&Likeness::of(id).unwrap().tiny(), &model, dtype, 1);
         // Cascades need sides of 128 pixels. Their noise starts at a hundred times the image, by which what a random
@@ -89,6 +92,26 @@ fn small_ones_open_and_draw_in_every_dtype() {
         assert!(!flat, "{id} draws one colour");
         fs::remove_dir_all(model).unwrap();
     }
+}
+
+#[test]
+fn a_first_quarter_of_small_ones_opens_and_draws_in_every_dtype() {
+    check_small_ones(0);
+}
+
+#[test]
+fn a_second_quarter_of_small_ones_opens_and_draws_in_every_dtype() {
+    check_small_ones(1);
+}
+
+#[test]
+fn a_third_quarter_of_small_ones_opens_and_draws_in_every_dtype() {
+    check_small_ones(2);
+}
+
+#[test]
+fn a_fourth_quarter_of_small_ones_opens_and_draws_in_every_dtype() {
+    check_small_ones(3);
 }
 
 /// Full size, headers only.

@@ -146,6 +146,28 @@ fn sentences_of_plans_are_said_to_the_last_word() {
 }
 
 #[test]
+fn strategies_modes_and_parts_have_names_in_every_language() {
+    let german = find("de").unwrap();
+    for (english, translated) in [
+        ("NF4, no offload", "NF4, nichts auslagern"),
+        ("INT8, model offload", "INT8, Modellteile auslagern"),
+        ("Only the autoencoder", "Nur der Autoencoder"),
+        ("FLUX.1: denoiser, 2 text encoders, autoencoder", "FLUX.1: Denoiser, 2 Textencoder, Autoencoder"),
+        ("Stable Diffusion 3: denoiser, 1 text encoder", "Stable Diffusion 3: Denoiser, 1 Textencoder"),
+    ] {
+        assert_eq!(german.said(english), translated);
+    }
+    let plan = "The denoiser is on the GPU only while in use, because the offload mode is \"Only the autoencoder\". \
+                Uses 7.0 of 8.0 GB, 1.2 s per step.";
+    for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+        let text = language.said(plan);
+        for english in ["because", "Only the", "in use"] {
+            assert!(!text.contains(english), "{}: {text}", language.tag);
+        }
+    }
+}
+
+#[test]
 fn commas_within_a_reason_do_not_end_it() {
     let plan = "All 12 denoiser blocks are streamed (3 of them tensor by tensor), because all 7.4 GB do not fit at once.";
     for language in LANGUAGES.iter().filter(|language| language.tag != "en") {

@@ -12,17 +12,21 @@ use sluice_tests::{
     checkpoint::{Fixture, load, save},
     golden::{MODULE, WHOLE_RUN, compare},
     modes::{check_every_mode, check_every_mode_of, check_forecasts, forecast},
+    original_names::{self, Tensors},
     runner::Runner,
 };
 
-const FLUX: [(&str, &str, &str); 2] = [("flux", "dev", "steered/guided"), ("flux", "dev", "steered/two")];
+/// The last one is of XLabs' kind.
+const FLUX: [(&str, &str, &str); 3] =
+    [("flux", "dev", "steered/guided"), ("flux", "dev", "steered/two"), ("flux", "deep", "steered/hinted")];
 const QWEN_IMAGE: [(&str, &str, &str); 2] =
     [("qwen_image", "default", "steered/guided"), ("qwen_image", "salted", "steered/uneven")];
-/// Two of InstantX's kind, and one of Stability's.
-const SD3: [(&str, &str, &str); 3] = [
+/// Two of InstantX's kind, and two of Stability's, of which the last one says that it follows Canny edges.
+const SD3: [(&str, &str, &str); 4] = [
     ("sd3", "medium", "steered/guided"),
     ("sd3", "medium", "steered/two"),
     ("sd3", "large", "steered/alone"),
+    ("sd3", "large", "steered/edges"),
 ];
 
 const Z_IMAGE: (&str, &str, &str) = ("z_image", "default", "steered/guided");
@@ -33,7 +37,9 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
 }
 
 /// One run for each kind of ControlNet.
-const KINDS: [(&str, &str, &str); 5] = [FLUX[0], QWEN_IMAGE[0], SD3[0], SD3[2], Z_IMAGE];
+const KINDS: [(&str, &str, &str); 6] = [FLUX[0], QWEN_IMAGE[0], SD3[0], SD3[2], Z_IMAGE, FLUX[2]];
+/// Gives tensors in the names of diffusers those of authors.
+type Renaming = fn(&Tensors) -> candle_core::Result<Tensors>;
 const FILE: &str = "diffusion_pytorch_model.safetensors";
 
 /// Writes the model of a run with its ControlNets, and returns its request.
@@ -82,7 +88,7 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
 fn forecasts_of_the_peak_come_true() {
     // As for runs of their families without ControlNets.
     for ((family, case, run), formula) in
-        KINDS.into_iter().zip([0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05])
+        KINDS.into_iter().zip([0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.97..1.08])
     {
         println!("{family} {case}");
         check_forecasts(&Fixture::new(family, case), run, formula, 0.9..1.15).unwrap();
@@ -234,7 +240,7 @@ fn what_cannot_steer_a_model_is_said() {
         )
     });
     let said = refused(&request, &file);
-    assert!(said.contains("it is a ControlNet of XLabs for FLUX.1"), "{said}");
+    assert!(said.contains("it is a ControlNet for another kind of transformer"), "{said}");
     let mut tensors = load(&own).unwrap();
     let wide = Tensor::zeros((64, 68), DType::F32, &Device::Cpu).unwrap();
     tensors.insert("controlnet_x_embedder.weight".to_owned(), wide);
@@ -244,11 +250,66 @@ fn what_cannot_steer_a_model_is_said() {
     assert!(said.contains("it reads 68 values of each patch of its map"), "{said}");
 }
 
+/// The files of XLabs and of Stability have names of their own.
+#[test]
+fn every_layout_draws_the_same_bytes() {
+    let layouts: [((&str, &str, &str), Renaming); 3] = [
+        (FLUX[2], original_names::xlabs_control_net),
+        (SD3[2], original_names::stability_control_net),
+        (SD3[3], original_names::stability_control_net),
+    ];
+    for (steered, original) in layouts {
+        let folder = tempfile::tempdir().unwrap();
+        let request = written(steered, folder.path());
+        let mut runner = Runner::start().unwrap();
+        let expected = runner.draw(request.clone()).unwrap();
+        let own = load(&request.control_nets[0].model.join(FILE)).unwrap();
+        let file = folder.path().join("original.safetensors");
+        let renamed = original(&own).unwrap();
+        assert!(!renamed.keys().any(|name| name.ends_with("attn.to_q.weight")), "{steered:?}");
+        save(&renamed, &file).unwrap();
+        let found = content(&file).unwrap();
+        assert_eq!(found.kind, Kind::ControlNet, "{steered:?}: {}", found.what);
+        let request = changed(&request, |net| ControlNet { model: file.clone(), ..net.clone() });
+        let drawn = runner.draw(request).unwrap();
+        assert!(drawn[0].media == expected[0].media, "{steered:?}");
+    }
+}
+
+/// Stability's ControlNets were trained on other values of Canny edges, and on depth maps that are black where it is near.
+#[test]
+fn what_a_file_of_stability_says_it_follows_is_heeded() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written(SD3[2], folder.path());
+    let own = load(&request.control_nets[0].model.join(FILE)).unwrap();
+    let mut runner = Runner::start().unwrap();
+    let mut encoded = |name: &str, said: Option<Tensor>| {
+        let mut tensors = own.clone();
+        tensors.extend(said.map(|said| ("control_type".to_owned(), said)));
+        let file = folder.path().join(name);
+        save(&tensors, &file).unwrap();
+        let request = changed(&request, |net| ControlNet { model: file.clone(), ..net.clone() });
+        let (_, dump) = runner.dump(request, None).unwrap();
+        dump["vae.encode.map.0.in"].flatten_all().unwrap().to_vec1::<f32>().unwrap()
+    };
+    let number = |number: i64| Some(Tensor::new(&[number], &Device::Cpu).unwrap());
+    let plain = encoded("none.safetensors", None);
+    assert_eq!(encoded("blur.safetensors", number(0)), plain);
+    let inverted: Vec<f32> = plain.iter().map(|value| -value).collect();
+    assert_eq!(encoded("depth.safetensors", number(2)), inverted);
+    let half = Tensor::new(&[2f32], &Device::Cpu).unwrap().to_dtype(DType::F16).unwrap();
+    assert_eq!(encoded("depth-in-16-bits.safetensors", Some(half)), inverted);
+    for (value, plain) in encoded("canny.safetensors", number(1)).iter().zip(&plain) {
+        assert!((value - ((plain + 1.0) / 2.0 * 255.0 * 0.5 + 0.5)).abs() < 1e-4, "{value} {plain}");
+    }
+}
+
 #[test]
 fn files_say_what_they_are_for() {
     for (steered, what, modes) in [
         (FLUX[0], "ControlNet for FLUX.1", 0),
         (FLUX[1], "ControlNet for FLUX.1", 7),
+        (FLUX[2], "ControlNet for FLUX.1", 0),
         (QWEN_IMAGE[0], "ControlNet for Qwen-Image", 0),
         (SD3[0], "ControlNet for Stable Diffusion 3", 0),
         (SD3[2], "ControlNet for Stable Diffusion 3", 0),

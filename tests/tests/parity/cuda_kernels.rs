@@ -478,7 +478,7 @@ fn the_emulation_finds_races_and_places_beyond_the_end() {
     let x = random("x", &[3, 1344], DType::F32);
     let work = cuda::norm_rows(&x, RowNorm { eps: 1e-5, ..RowNorm::default() }).unwrap().unwrap();
     let error = |work: &Launches, from: &str, to: &str| {
-        let changed = Emulation::build_some("norm", |text| text.replace(from, to)).unwrap();
+        let changed = EMULATION.changed("norm", |text| text.replace(from, to)).unwrap();
         changed.run(work).unwrap_err().to_string()
     };
     let race = error(&work, "of_warps[warp] = value;\n    __syncthreads();", "of_warps[warp] = value;");

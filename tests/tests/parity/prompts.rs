@@ -8,9 +8,9 @@ use sluice_engine::{
     hardware::{MemoryAccount, metered},
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Placement, Tier},
     nn::{Computes, Trace},
-    request::{ComputeDtype, ModelSource, Request},
+    request::{ComputeDtype, ModelSource, Region, Regions, Request},
     residency::{Blocks, CpuMemory, Executor, TracedBlocks, WeightStore},
-    session::{Command, Event, Extent, Job, PlanQuery, PlanSubject, Reading},
+    session::{Command, Event, Extent, Job, PlanQuery, PlanSubject, Reading, Readings},
     text::{self, ClipEncoder, ClipTokenizer, ClipUse, Encoded, Given, T5Encoder, TextEncoder, Tokens},
 };
 use sluice_tests::{
@@ -329,7 +329,7 @@ fn every_mode_draws_a_weighted_prompt_the_same() {
 }
 
 /// The answer to a query about a request.
-fn readings(request: &Request) -> Vec<Vec<Reading>> {
+fn readings(request: &Request) -> Readings {
     let runner = Runner::start().unwrap();
     let query = PlanQuery {
         id: 1,
@@ -351,8 +351,9 @@ fn readings(request: &Request) -> Vec<Vec<Reading>> {
 fn a_plan_says_what_is_read() {
     let (model, prompts) = (Model::new(), prompts());
     let request = Request { max_sequence_length: 40, ..model.request(&prompts[LONG]) };
-    let [found] = <[Vec<Reading>; 1]>::try_from(readings(&request)).unwrap();
-    let [clip, t5] = <[Reading; 2]>::try_from(found).unwrap();
+    let found = readings(&request);
+    assert!(found.regions.is_empty() && found.negative.is_empty());
+    let [clip, t5] = <[Reading; 2]>::try_from(found.prompt).unwrap();
     assert_eq!((clip.encoder.as_str(), clip.is_summary, clip.extent.room), ("CLIP-L", true, 75));
     assert!(clip.extent.cut > 0 && clip.unread().is_none());
     assert_eq!((t5.encoder.as_str(), t5.is_summary, t5.extent.room), ("T5 encoder", false, 39));
@@ -360,9 +361,20 @@ fn a_plan_says_what_is_read() {
     assert_eq!(t5.unread().unwrap(), format!("T5 encoder ignores the last {} tokens.", t5.extent.cut));
 
     let starter = Request { prompt: "a (red) boat".to_owned(), ..Request::default() };
-    let [prompt, negative] = <[Vec<Reading>; 2]>::try_from(readings(&starter)).unwrap();
-    assert_eq!((prompt[0].extent.room, prompt[0].extent.chunks, prompt[0].extent.cut), (512, 1, 0));
-    assert!(prompt[0].extent.tokens > negative[0].extent.tokens);
+    let Readings { prompt, regions, negative } = readings(&starter);
+    // The chat around a prompt takes 8 of 512 tokens.
+    assert_eq!((prompt[0].extent.room, prompt[0].extent.chunks, prompt[0].extent.cut), (504, 1, 0));
+    assert_eq!(negative[0].extent.tokens, 0, "an empty prompt has no tokens");
+    assert!(prompt[0].extent.tokens > negative[0].extent.tokens && regions.is_empty());
+
+    let region = Region { prompt: "a blue tent".to_owned(), ..Region::default() };
+    let regions = Regions { all: vec![region], ..Regions::default() };
+    let avoided = "blurry, dark, ugly, text and many other words".to_owned();
+    let plain = Request { negative_prompt: avoided, ..starter };
+    let with_region = readings(&Request { regions, ..plain.clone() });
+    assert_eq!(with_region.negative, readings(&plain).negative);
+    assert_eq!(with_region.regions.len(), 1);
+    assert!(with_region.regions[0][0].extent.tokens < with_region.negative[0].extent.tokens);
 }
 
 #[test]

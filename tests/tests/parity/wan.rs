@@ -380,17 +380,36 @@ fn encoding_a_longer_clip_takes_no_more_memory() {
     assert!(long <= short + 4 * latents, "{short} bytes for 17 frames, {long} for 81");
 }
 
-/// Windows of frames: the same bytes in every mode, one window changes nothing, and several take the memory of one.
+fn windows(frames: u32, overlap: u32) -> Option<Windows> {
+    Some(Windows { frames, overlap })
+}
+
+/// A clip of several windows.
+fn long(request: Request) -> Request {
+    Request { frames: 17, windows: windows(9, 4), batch: 1, ..request }
+}
+
+#[test]
+fn long_clips_of_two_experts_have_the_same_bytes_in_every_mode() {
+    check_every_mode_of(&Fixture::new("wan", "experts"), "both", long).unwrap();
+}
+
+#[test]
+fn long_clips_from_images_have_the_same_bytes_in_every_mode() {
+    for case in ["wide", "from_images"] {
+        check_every_mode_of(&Fixture::new("wan", case), "first", long).unwrap();
+    }
+}
+
+#[test]
+fn forecasts_of_the_peak_of_long_clips_come_true() {
+    check_forecasts_of(&Fixture::new("wan", "default"), "unguided", 0.95..1.1, 0.9..1.15, long).unwrap();
+}
+
+/// One window changes nothing, and several take the memory of one.
 #[test]
 fn long_clips_are_denoised_in_windows() {
-    let windows = |frames, overlap| Some(Windows { frames, overlap });
-    let long = |request| Request { frames: 17, windows: windows(9, 4), batch: 1, ..request };
-    for (case, run) in [("experts", "both"), ("wide", "first"), ("from_images", "first")] {
-        check_every_mode_of(&Fixture::new("wan", case), run, long).unwrap();
-    }
     let fixture = Fixture::new("wan", "default");
-    check_forecasts_of(&fixture, "unguided", 0.95..1.1, 0.9..1.15, long).unwrap();
-
     let folder = tempfile::tempdir().unwrap();
     let model = fixture.write_diffusers(folder.path()).unwrap();
     let own = fixture.run("guided").unwrap().request(&model);
@@ -417,16 +436,32 @@ fn long_clips_are_denoised_in_windows() {
 }
 
 /// The memory of a decode does not depend on the number of frames, after the first few.
+fn check_forecasts(case: &str, run: &str) {
+    let small = |request| Request { width: 320, height: 256, ..request };
+    check_forecasts_of(&Fixture::new("wan", case), run, 0.95..1.1, 0.9..1.15, small).unwrap();
+}
+
 #[test]
 fn forecasts_of_the_peak_come_true() {
-    let small = |request| Request { width: 320, height: 256, ..request };
-    for (case, run) in [
-        ("default", "unguided"),
-        ("from_images", "last"),
-        ("wide", "first"),
-        ("control", "masked"),
-        ("control", "references"),
-    ] {
-        check_forecasts_of(&Fixture::new("wan", case), run, 0.95..1.1, 0.9..1.15, small).unwrap();
-    }
+    check_forecasts("default", "unguided");
+}
+
+#[test]
+fn forecasts_of_the_peak_from_two_images_come_true() {
+    check_forecasts("from_images", "last");
+}
+
+#[test]
+fn forecasts_of_the_peak_with_wide_latents_come_true() {
+    check_forecasts("wide", "first");
+}
+
+#[test]
+fn forecasts_of_the_peak_of_masked_control_come_true() {
+    check_forecasts("control", "masked");
+}
+
+#[test]
+fn forecasts_of_the_peak_of_references_come_true() {
+    check_forecasts("control", "references");
 }

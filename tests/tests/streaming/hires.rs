@@ -212,7 +212,10 @@ fn both_passes_are_stages_of_one_plan_and_count_as_one_run() {
     let request = Request { hires, ..plain.clone() };
     let [whole, first] = [&request, &plain].map(|request| forecast(&runner, request, &card()).plan.unwrap());
     let names: Vec<&str> = whole.stages.iter().map(|stage| stage.stage.name.as_str()).collect();
-    assert_eq!(names, ["Encode", "Denoise", "Decode", "Upscale", "Encode image", "Denoise again", "Decode"]);
+    assert_eq!(
+        names,
+        ["Encode", "Denoise", "Decode", "Upscale", "Encode enlarged image", "Denoise again", "Decode"]
+    );
     let [small, large] = [1, 5].map(|stage| whole.stages[stage].seconds);
     assert!(large > small && whole.seconds > first.seconds + large, "{small} s and {large} s");
     assert!(whole.peak_device() > first.peak_device());

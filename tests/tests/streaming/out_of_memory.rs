@@ -44,6 +44,8 @@ impl Observer for Reasons {
         false
     }
 
+    fn found(&mut self, _: usize, _: usize) {}
+
     fn replanned(&mut self, reason: &str) {
         self.0.push(reason.to_owned());
     }

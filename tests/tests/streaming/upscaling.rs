@@ -109,6 +109,21 @@ fn check_modes(runner: &mut Runner, request: &Request, (want, memory): (&Image, 
 #[test]
 fn forecasts_of_the_peak_come_true() {
     let folder = tempfile::tempdir().unwrap();
+    let names = ["compact_x4", "esrgan_x4", "esrgan_squares_x2", "span_x4", "span_whole_x2"];
+    let models = names.map(|name| upscaler(folder.path(), name));
+    check_forecasts(&[&[ModelSource::Upscaler][..], &models[..]].concat());
+}
+
+/// Threads keep what products of the tensor library take, so those that have some are apart.
+#[test]
+fn forecasts_of_the_peak_of_upscalers_with_products_come_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2"];
+    check_forecasts(&names.map(|name| upscaler(folder.path(), name)));
+}
+
+fn check_forecasts(models: &[ModelSource]) {
+    let folder = tempfile::tempdir().unwrap();
     let path = picture(folder.path(), 300, 230);
     let mut runner = Runner::of_two_threads().unwrap();
     let streamed = MemoryPreferences {
@@ -125,20 +140,7 @@ fn forecasts_of_the_peak_come_true() {
         (tiles(128), ComputeDtype::Bf16),
         (streamed, ComputeDtype::F16),
     ];
-    let models = [
-        "compact_x4",
-        "esrgan_x4",
-        "esrgan_squares_x2",
-        "span_x4",
-        "span_whole_x2",
-        "dat_x4",
-        "dat_at_once_x2",
-        "plksr_x4",
-        "plksr_resampled_x2",
-    ];
-    let models = models.map(|name| upscaler(folder.path(), name));
-    // Threads keep what products of the tensor library take, so those that have some come last.
-    for model in [&ModelSource::Upscaler].into_iter().chain(&models) {
+    for model in models {
         for (memory, dtype) in &ways {
             let request = Request { dtype: Some(*dtype), ..request(model, &path, 3.0) };
             let plan = forecast(&runner, &request, memory).plan.unwrap();

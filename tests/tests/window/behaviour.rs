@@ -57,6 +57,23 @@ fn ctrl_enter_held_down_queues_one_job() {
 }
 
 #[test]
+fn no_button_takes_the_place_of_another_one_when_a_job_starts() {
+    let mut window = Window::with_starter();
+    let places = |window: &Window| {
+        ["Generate", "Grid…", "Cancel the running image"].map(|name| window.harness.get_by_label(name).rect())
+    };
+    let before = places(&window);
+    window.click("Cancel the running image");
+    assert_eq!(window.take_commands(), [], "nothing runs");
+    window.click("Generate");
+    window.take_job();
+    half_way(&mut window, JOB);
+    assert_eq!(places(&window), before);
+    window.click("Cancel the running image");
+    assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
+}
+
+#[test]
 fn escape_cancels_what_runs_and_asks_once() {
     let mut window = Window::with_starter();
     window.click("Generate");
@@ -533,7 +550,7 @@ fn a_restart_says_after_which_step_the_image_goes_on() {
         .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
     window.harness.get_by_label("The image goes on after step 5.");
     window.click("Dismiss the notice");
-    window.click("Cancel");
+    window.click("Cancel the running image");
     window
         .says(Event::Restarting { failure: Failure { message: "memory ran out".to_owned(), advice: None } });
     assert!(window.shows("Engine restarted") && !window.shows("goes on"), "it was cancelled");

@@ -62,6 +62,11 @@ fn a_control_net_is_added_with_its_image_and_removed() {
     assert!(window.shows("What the ControlNet sees"));
     window.see("Add ControlNet…");
     let _results = look(&mut window, "control-net-dark-1280");
+    window.click("View map");
+    let large = window.harness.get_by_role_and_label(Role::Image, "What the ControlNet sees").rect();
+    assert!(large.height() > 200.0, "{large:?}");
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
     window.take_commands();
     window.click("Generate");
     let request = window.take_job().request;
@@ -185,6 +190,32 @@ fn the_first_map_estimator_of_the_library_makes_each_kind_of_map() {
     assert_eq!(chosen, kinds.map(|kind| (kind, estimators[&kind].clone())).into());
     assert!(window.shows("Pose estimator") && window.shows("Edge estimator"));
     assert!(!window.shows("Depth estimator") && !window.shows("Segment estimator"));
+}
+
+#[test]
+fn a_long_name_makes_the_panel_no_wider_and_no_preprocessor_is_out_of_sight() {
+    let name = "Depth Anything V2 Large, the second copy, of the folder with everything.safetensors";
+    let estimator = std::path::Path::new("/models").join(name);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings::default();
+        let net = ControlNet { preprocessor: Preprocessor::Depth, ..Default::default() };
+        settings.draft.request.control_nets = vec![net];
+        settings.draft.request.estimators = [(MapKind::Depth, estimator)].into();
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    let before = window.harness.get_by_label("Generate").rect();
+    window.click("ControlNet (1)");
+    window.harness.run_steps(8);
+    let menu = window.harness.get_by_label(name).rect();
+    assert!(menu.right() < 328.0, "{menu:?}");
+    assert_eq!(window.harness.get_by_label("Generate").rect().width(), before.width());
+    window.click("Preprocessor");
+    // The last entry, without scrolling to it.
+    window.harness.get_by_label("Soft edges").click();
+    window.frames();
+    let net = &window.harness.state().state().draft().request.control_nets[0];
+    assert_eq!(net.preprocessor, Preprocessor::SoftEdge);
 }
 
 #[test]

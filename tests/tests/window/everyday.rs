@@ -61,6 +61,28 @@ fn a_model_that_cannot_be_opened_changes_nothing() {
 }
 
 #[test]
+fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
+    const CARD: &str = "This model could not be opened";
+    let mut window = Window::with_starter();
+    let fail = |window: &mut Window| {
+        window.drop_file(std::env::temp_dir().join("no such model.gguf"));
+        window.wait_for("the model", |app| app.state().chosen_model() != &ModelSource::Starter);
+        window.says(Event::Failed { job: None, failure: failure() });
+        assert!(window.shows(CARD));
+    };
+    fail(&mut window);
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    assert!(!window.shows(CARD), "a model is open");
+    fail(&mut window);
+    window.click("Generate");
+    window.says(Event::Started { job: JobId(1) });
+    assert!(!window.shows(CARD), "a job runs");
+    window.says(Event::Failed { job: Some(JobId(1)), failure: failure() });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    assert!(window.shows("Dismiss"), "other failures stay");
+}
+
+#[test]
 fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
@@ -261,7 +283,7 @@ fn the_title_says_what_runs_and_keys_open_the_sheet_and_change_weights() {
 }
 
 #[test]
-fn rows_of_the_open_queue_stay_where_they_are() {
+fn rows_of_the_open_queue_stay_where_they_are_under_the_pointer() {
     let mut window = Window::with_starter();
     for _ in 0..3 {
         window.click("Generate");
@@ -269,9 +291,11 @@ fn rows_of_the_open_queue_stay_where_they_are() {
     window.says(Event::Started { job: JOB });
     window.click("Queue 3");
     let place = |window: &Window| window.harness.get_by_label("Cancel job 2").rect();
+    window.harness.get_by_label("Cancel job 2").hover();
+    window.harness.step();
     let before = place(&window);
     window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
-    assert_eq!(place(&window), before);
+    assert_eq!(place(&window), before, "the pointer aims at it");
     assert!(window.shows("Ended"));
     window.click("Cancel job 2");
     assert_eq!(window.take_commands().last(), Some(&Command::Cancel { job: JobId(2) }));
@@ -368,6 +392,34 @@ fn without_a_dialog_of_the_system_the_window_has_its_own() {
     window.harness.key_press(Key::Escape);
     window.frames();
     assert!(!window.shows("Use this folder"));
+}
+
+#[test]
+fn a_typed_path_leads_to_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("disk").join("models");
+    std::fs::create_dir_all(inside.join("flux")).unwrap();
+    let mut window = Window::with_starter();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    window.click("Folders");
+    window.click("Add a folder…");
+    window.wait_for_words("Use this folder");
+    window.frames();
+    assert!(!window.shows("Look again"), "the menu is closed");
+    let go = |window: &mut Window, path: &str| {
+        window.replace("Folder path", path);
+        window.harness.key_press(Key::Enter);
+        window.frames();
+    };
+    go(&mut window, inside.to_str().unwrap());
+    window.wait_for_words("flux");
+    go(&mut window, folder.path().join("gone").to_str().unwrap());
+    window.wait_for_words("This folder cannot be listed: ");
+    go(&mut window, inside.to_str().unwrap());
+    window.wait_for_words("flux");
+    window.click("Use this folder");
+    assert!(state(&window).settings.library.folders.contains(&inside));
 }
 
 #[test]

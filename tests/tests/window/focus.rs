@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Key, Modifiers, Rect, accesskit::Role, pos2};
-use egui_kittest::kittest::NodeT;
+use egui::{Id, Key, Modifiers, Shape, Stroke, accesskit::Role};
+use egui_kittest::kittest::{NodeT, Queryable};
 
-use sluice::window::state::Search;
+use sluice::window::{focus::RING, state::Search, tokens::DARK};
 use sluice_engine::session::Event;
 
 use super::{
@@ -42,10 +42,26 @@ fn focused(window: &Window) -> Option<Place> {
     controls(window).find_map(|(place, is_focused)| is_focused.then_some(place))
 }
 
+/// The id of the control with the focus, and whether it is in sight but for a small part.
+fn in_sight(window: &Window) -> Option<(Id, bool)> {
+    let ctx = &window.harness.ctx;
+    let control = ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id))?;
+    let (whole, seen) = (control.rect.size(), control.interact_rect.size());
+    Some((control.id, seen.y >= 0.8 * whole.y && seen.x >= 0.5 * whole.x))
+}
+
+/// Whether there is a ring around a control.
+fn has_ring(window: &Window) -> bool {
+    let ring = Stroke::new(RING, DARK.accent);
+    let mut shapes = window.harness.output().shapes.iter();
+    shapes.any(|clipped| matches!(&clipped.shape, Shape::Rect(rect) if rect.stroke == ring))
+}
+
 /// Presses Tab until the focus is back at the first control. Returns how often each was reached, and how often the focus went
 /// up.
 fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
     let mut order: Vec<Place> = Vec::new();
+    let (mut upwards, mut last) = (0, None);
     for _ in 0..MOST {
         window.harness.key_press_modifiers(modifiers, Key::Tab);
         window.frames();
@@ -53,12 +69,16 @@ fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
         if order.first() == Some(&place) {
             break;
         }
+        let (id, is_seen) = in_sight(window).unwrap();
+        assert!(is_seen, "{place:?} has the focus out of sight");
+        // Where both are now: the place may have been scrolled.
+        let rect = |id| window.harness.ctx.read_response(id).map(|control| control.rect);
+        if let (Some(before), Some(now)) = (last.and_then(rect), rect(id)) {
+            upwards += usize::from(now.bottom() <= before.top());
+        }
+        last = Some(id);
         order.push(place);
     }
-    let rect = |(_, [left, top, right, bottom]): &Place| {
-        Rect::from_min_max(pos2(*left as f32, *top as f32), pos2(*right as f32, *bottom as f32))
-    };
-    let upwards = order.windows(2).filter(|pair| rect(&pair[1]).bottom() <= rect(&pair[0]).top()).count();
     (order, upwards)
 }
 
@@ -135,4 +155,44 @@ fn tab_reaches_everything_in_a_small_window_too() {
     window.frames();
     window.wait_for_words("a.png");
     check(&mut window, "the gallery", &[]);
+}
+
+#[test]
+fn the_control_that_keys_give_the_focus_has_a_ring() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "a boat");
+    assert!(!has_ring(&window), "keys did not move the focus");
+    for _ in 0..20 {
+        window.harness.key_press(Key::Tab);
+        window.frames();
+        assert!(has_ring(&window), "{:?}", focused(&window));
+    }
+    window.harness.get_by_label("Gallery").hover();
+    window.frames();
+    assert!(has_ring(&window), "the pointer only moves");
+    window.click("Timeline");
+    assert!(!has_ring(&window), "the pointer is used");
+}
+
+/// A long prompt scrolls in its own field, and the field in the panel.
+#[test]
+fn a_field_that_scrolls_by_itself_is_scrolled_into_view() {
+    let mut window = Window::open([1280.0, 600.0], egui::Theme::Dark, |_| ());
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.fill("Prompt", &"a boat on a calm sea at sunset, ".repeat(40));
+    window.see("More settings");
+    window.harness.get_by_label("Negative prompt").focus();
+    window.frames();
+    for _ in 0..8 {
+        window.harness.key_press_modifiers(Modifiers::SHIFT, Key::Tab);
+        window.frames();
+        if focused(&window).is_some_and(|(name, _)| name == "Prompt") {
+            break;
+        }
+    }
+    window.frames();
+    assert_eq!(focused(&window).unwrap().0, "Prompt");
+    let (id, _) = in_sight(&window).unwrap();
+    let seen = window.harness.ctx.read_response(id).unwrap().interact_rect;
+    assert!(seen.height() > 60.0 && seen.width() > 200.0, "{seen:?}");
 }

@@ -297,7 +297,7 @@ fn settings_prompt_and_image_are_used_again() {
     window.frames();
     window.click("Copy prompt");
     assert_eq!(notice(window.harness.state()), "Copied the prompt");
-    window.click("Use settings");
+    window.click("Use these settings");
     assert!(!gallery(&window).is_open);
     let request = &window.harness.state().state().draft().request;
     assert_eq!((request.prompt.as_str(), request.seed), ("a red boat on a calm sea <lora:ink:0.7>", 1));
@@ -313,6 +313,37 @@ fn settings_prompt_and_image_are_used_again() {
     let source = window.harness.state().state().draft().request.source.as_ref();
     assert_eq!(source.unwrap().path, kept.folder.path().join("2.png"));
     assert!(!gallery(&window).is_open);
+}
+
+#[test]
+fn what_the_search_leaves_out_is_no_longer_selected() {
+    let kept = Kept::some();
+    let mut window = kept.open();
+    window.click("3.png");
+    click_with(&mut window, Modifiers::COMMAND, "2.png");
+    assert_eq!(selected(&window), ["3.png", "2.png"]);
+    press(&mut window, Modifiers::NONE, Key::Slash);
+    assert!(window.harness.get_by_label("Search").is_focused(), "although an image was clicked");
+    window.harness.get_by_label("Search").type_text("s");
+    press(&mut window, Modifiers::NONE, Key::S);
+    assert_eq!(gallery(&window).shelf.query().text, "s");
+    let no_star = |window: &Window| {
+        gallery(window).shelf.shown().iter().all(|item| !gallery(window).shelf.is_starred(&item.path))
+    };
+    assert!(no_star(&window), "letters are no keys while one searches");
+    window.harness.get_by_label("Search").type_text("now");
+    window.frames();
+    assert_eq!((shown(&window), selected(&window)), (vec!["2.png".to_owned()], vec!["2.png".to_owned()]));
+    window.harness.get_by_label("Search").type_text("man");
+    window.frames();
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    window.frames();
+    assert_eq!((shown(&window).len(), selected(&window).len()), (0, 0));
+    window.click("Clear the search");
+    assert_eq!((shown(&window).len(), selected(&window).len()), (5, 0));
+    assert!(["2.png", "3.png"].iter().all(|name| kept.folder.path().join(name).exists()));
+    assert!(window.harness.query_by_label("Clear the search").is_none());
 }
 
 #[test]

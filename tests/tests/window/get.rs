@@ -223,6 +223,63 @@ fn without_a_connection_it_says_so_and_a_mirror_helps() {
 }
 
 #[test]
+fn a_search_whose_connection_ends_is_no_failed_download() {
+    let server =
+        FileServer::start(|_| Answer { cut: Some(3), ..Answer::text(r#"[{"id":"o/one"}]"#) }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    find(&mut window, "some words");
+    window.wait_for("the answer", |app| {
+        matches!(app.state().downloads.asked, Asked::Failed { is_offline: true, .. })
+    });
+    window.frames();
+    assert!(window.shows("No connection") && window.shows("then try again"));
+    assert!(!window.shows("has arrived") && !window.shows("before the file"));
+}
+
+#[test]
+fn sluices_own_folder_is_called_so() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    window.click("Folders");
+    assert!(window.shows("Sluice's own folder · ") && !window.shows("Named at the start"));
+}
+
+#[test]
+fn nothing_moves_when_the_models_for_the_first_start_are_found() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    window.says(Event::Hardware(machine()));
+    let place = |window: &Window| window.harness.get_by_label("Get other models…").rect();
+    let before = place(&window);
+    assert!(window.shows("Finding models that suit it…"));
+    answer(&mut window, |window| !state(window).first_models().is_empty());
+    window.frames();
+    assert!(window.shows("Z-Image Turbo, "));
+    assert_eq!(place(&window), before);
+}
+
+#[test]
+fn the_catalogue_stays_beside_the_panel_of_downloads() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.wait_for_words("50.0 GB free");
+    // The panel is 340 points wide, and everything ends 16 before it.
+    let most = SIZE[0] - 340.0 - 16.0;
+    for name in ["Search", "50.0 GB free", "Download Z-Image Turbo"] {
+        let rect = window.harness.get_by_label(name).rect();
+        assert!(rect.right() <= most, "{name}: {rect:?}");
+    }
+}
+
+#[test]
 fn tab_reaches_everything_where_models_are_downloaded() {
     let (server, _) = hub(None);
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
-//! What grids vary of parts, such as hires fix and ControlNets.
+//! What grids vary of parts, such as hires fix and ControlNets, and how that is chosen and typed.
 
+use egui::Key;
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::action::Action;
 use sluice_engine::{
@@ -77,4 +78,48 @@ fn names_of_preprocessors_are_filled_in() {
     window.click("All values for columns");
     assert!(typed(&window).starts_with("none, canny, lineart"), "{}", typed(&window));
     assert!(window.shows("14 images · 14 × 1"));
+}
+
+#[test]
+fn a_list_is_used_with_keys_alone() {
+    let (mut window, _folder) = with_folder();
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    window.harness.get_by_label("Columns").focus();
+    window.frames();
+    let is_open = |window: &Window| window.shows("Strength of hires fix");
+    let press = |window: &mut Window, key: Key| {
+        window.harness.key_press(key);
+        window.frames();
+    };
+    press(&mut window, Key::Enter);
+    assert!(is_open(&window));
+    for key in [Key::ArrowDown, Key::ArrowDown, Key::Enter] {
+        press(&mut window, key);
+    }
+    assert!(!is_open(&window), "the entry is taken, and the list closed");
+    assert!(window.shows("Type its values.") && !window.shows("Seed has no values"), "nothing is wrong yet");
+    assert!(window.harness.get_by_label("Columns").accesskit_node().is_focused());
+    press(&mut window, Key::Enter);
+    assert!(is_open(&window));
+    press(&mut window, Key::Escape);
+    assert!(!is_open(&window) && window.shows("Generate grid"), "only the list is closed");
+    assert!(window.harness.get_by_label("Columns").accesskit_node().is_focused());
+    window.click("Generate grid");
+    assert!(window.shows("Seed has no values"), "now they are wanted");
+    assert_eq!(window.take_commands(), []);
+    press(&mut window, Key::Escape);
+    assert!(!window.shows("Generate grid"));
+}
+
+#[test]
+fn values_that_were_deleted_again_are_missed() {
+    let (mut window, _folder) = with_folder();
+    window.fill("Prompt", "a boat");
+    window.click("Grid…");
+    vary(&mut window, "Columns", "Steps", "2");
+    assert!(window.shows("1 image"));
+    window.harness.key_press(Key::Backspace);
+    window.frames();
+    assert!(window.shows("Steps has no values"));
 }

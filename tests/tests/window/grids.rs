@@ -426,11 +426,18 @@ fn use_photos(window: &mut Window) {
     window.click("Use this folder");
 }
 
+/// Clicks Generate in the question about the folder.
+fn start(window: &mut Window) {
+    window.wait_for_words("2 images to generate from");
+    window.harness.get_all_by_label("Generate").last().unwrap().click();
+    window.frames();
+}
+
 /// Chooses the folder `photos` with a button, and returns the jobs with the files that they become.
 fn from_photos(window: &mut Window, button: &str) -> Vec<(Job, PathBuf)> {
     window.click(button);
     use_photos(window);
-    window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 2);
+    start(window);
     let with_file = |job: Job| match job.output.clone() {
         Some(Output::File(path)) => (job, path),
         other => panic!("{other:?}"),
@@ -513,7 +520,7 @@ fn images_of_a_folder_are_edited_and_saved_in_the_chosen_format() {
     window.harness.state_mut().act(&context, Action::OpenDialog(Dialog::ReferenceFolder));
     window.frames();
     use_photos(&mut window);
-    window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 4);
+    start(&mut window);
     assert_eq!(jobs(&window)[0].request.references, [photos.join("a.png"), hat], "in the first place");
 }
 

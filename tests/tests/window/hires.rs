@@ -9,6 +9,7 @@ use sluice_engine::{
 };
 
 use super::{
+    input_image::photo,
     snapshots::look,
     support::{Window, starter},
 };
@@ -104,4 +105,18 @@ fn progress_goes_on_between_the_passes() {
     check(&mut window, stage(StageKind::Denoise, 5), "Step 12 of 18");
     check(&mut window, step(18), "Step 18 of 18");
     check(&mut window, stage(StageKind::Decode, 6), "Decoding");
+}
+
+#[test]
+fn hires_fix_comes_back_when_the_input_image_is_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let mut window = with(|request| request.hires = Some(Hires { scale: 1.5, ..Hires::default() }));
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    assert_eq!(hires(&window), None, "it starts from the prompt");
+    assert!(window.shows("Hires fix waits until the input image is removed."));
+    window.click("Remove input image");
+    assert_eq!(hires(&window).map(|hires| hires.scale), Some(1.5));
 }

@@ -211,7 +211,7 @@ fn a_file_that_is_gone_is_said_beside_its_name() {
 }
 
 /// A window in which a mask is painted, and the middle of the image.
-fn painting(folder: &std::path::Path, size: [f32; 2], theme: egui::Theme) -> (Window, egui::Pos2) {
+pub fn painting(folder: &std::path::Path, size: [f32; 2], theme: egui::Theme) -> (Window, egui::Pos2) {
     let path = photo(folder, "harbour.png");
     let mut window = Window::open(size, theme, |setup| setup.folder = Some(folder.to_owned()));
     window.says(Event::ModelLoaded(Box::new(starter())));
@@ -440,6 +440,15 @@ fn escape_leaves_a_mask_without_strokes_and_cancels_no_job() {
     window.harness.key_press(egui::Key::Escape);
     window.frames();
     assert!(is_painted(&window), "strokes are not thrown away");
+    assert!(window.shows("Stop painting?") && window.shows("The mask is not applied yet."));
+    nothing_is_unnamed(&window, "the question about a mask");
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    assert!(is_painted(&window) && !window.shows("Stop painting?"));
+    window.harness.key_press(egui::Key::Escape);
+    window.frames();
+    window.click("Keep painting");
+    assert!(is_painted(&window) && !window.shows("Stop painting?"));
     window.click("Clear");
     window.harness.key_press(egui::Key::Escape);
     window.frames();

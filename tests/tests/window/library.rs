@@ -105,6 +105,22 @@ fn opened_with(
     window
 }
 
+#[test]
+fn folders_that_were_named_are_searched_at_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let folders = vec![models(folder.path())];
+    let of = |at_start| {
+        let folders = folders.clone();
+        Window::open(SIZE, Theme::Dark, move |setup| {
+            setup.library = LibraryOptions { folders, at_start, ..LibraryOptions::default() };
+        })
+    };
+    let mut window = of(true);
+    window.wait_for("the list", |app| !app.state().library.inventory.items.is_empty());
+    let window = of(false);
+    assert_eq!(state(&window).library.search, Search::Never);
+}
+
 /// Answers the questions about fits until all are known; the answer may depend on the question.
 fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
     let lacks_none = |state: &State| {
@@ -145,8 +161,8 @@ fn models_are_listed_by_family_with_parts_broken_files_and_what_is_not_here() {
         assert!(window.shows(words), "{words}");
     }
     assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
-    window.click_what_says("broken, It is damaged or incomplete");
-    assert!(window.shows("It is damaged or incomplete"));
+    window.click_what_says("broken, It is not a safetensors file");
+    assert!(window.shows("It is not a safetensors file"));
     nothing_is_unnamed(&window, "a broken file");
 
     window.click_what_says("flux1-dev-tiny, FLUX.1 denoiser");
@@ -358,6 +374,33 @@ fn a_search_says_which_other_list_has_what_it_finds() {
     assert!(window.shows("Nothing matches") && !window.shows("In Other files"));
     window.click("In LoRAs, 1");
     assert!(window.shows("Ink wash, inkwash, rice paper"));
+}
+
+#[test]
+fn the_details_are_about_the_list_that_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    let starter = "Comes with Sluice, so the first results need no download.";
+    assert!(window.shows(starter));
+    window.click("LoRAs 2");
+    assert!(!window.shows(starter), "the details are about the first LoRA");
+    window.click_what_says("Models ");
+    assert!(window.shows(starter));
+}
+
+#[test]
+fn rows_with_one_title_name_their_folders() {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, rank) in [("one", 4), ("two", 8)] {
+        let inside = folder.path().join("loras").join(place);
+        fs::create_dir_all(&inside).unwrap();
+        lora(&inside.join("golden.safetensors"), rank);
+    }
+    lora(&folder.path().join("loras/other.safetensors"), 16);
+    let mut window = opened(&[folder.path().to_owned()]);
+    window.click("LoRAs 3");
+    assert!(window.shows("golden, one · ") && window.shows("golden, two · "));
+    assert!(!window.shows("other, loras"), "it is the only one of its name");
 }
 
 #[test]

@@ -76,6 +76,80 @@ fn arrows_choose_and_letters_are_no_shortcuts_meanwhile() {
 }
 
 #[test]
+fn what_is_typed_in_the_frame_that_opens_it_is_searched_for_and_enter_does_nothing_yet() {
+    let mut window = Window::with_starter();
+    window.harness.get_by_label("Prompt").focus();
+    window.frames();
+    let key = |key, modifiers| egui::Event::Key {
+        key,
+        physical_key: None,
+        pressed: true,
+        repeat: false,
+        modifiers,
+    };
+    let typed = [
+        key(Key::K, Modifiers::COMMAND),
+        egui::Event::Text("drk thm".to_owned()),
+        key(Key::Enter, Modifiers::NONE),
+    ];
+    window.harness.input_mut().events.extend(typed);
+    window.frames();
+    assert!(is_open(&window), "Enter runs nothing that nobody has seen");
+    assert_eq!(window.take_commands(), []);
+    assert_eq!(state(&window).draft().request.prompt, "");
+    press(&mut window, Key::Enter);
+    assert_eq!(state(&window).settings.theme, ThemeChoice::Dark);
+}
+
+#[test]
+fn commands_are_found_by_other_words_too() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_job();
+    window.says(Event::Started { job: JobId(1) });
+    for (word, paused) in [("pause", true), ("paus", false), ("resum", true), ("resume", false)] {
+        open(&mut window);
+        search(&mut window, word);
+        press(&mut window, Key::Enter);
+        assert_eq!(state(&window).jobs.paused, paused, "{word}");
+    }
+}
+
+#[test]
+fn a_long_prompt_ends_before_what_it_is() {
+    let prompt = "a lighthouse in fog ".repeat(40);
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.settings = Some(Settings { prompts: vec![prompt.clone()], ..Settings::default() });
+    });
+    open(&mut window);
+    search(&mut window, "lighthouse");
+    assert!(window.harness.query_by_label(&prompt).is_some(), "its whole name is spoken");
+    let shapes = &window.harness.output().shapes;
+    let texts = shapes.iter().filter_map(|clipped| match &clipped.shape {
+        egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.visual_bounding_rect())),
+        _ => None,
+    });
+    let texts: Vec<_> = texts.collect();
+    let title = texts.iter().find(|(text, _)| text.starts_with("a lighthouse in fog a")).unwrap();
+    let kind = texts.iter().rfind(|(text, _)| text == "Prompt").unwrap();
+    assert!(title.0.ends_with('…') && title.1.right() < kind.1.left(), "{title:?} {kind:?}");
+}
+
+#[test]
+fn the_sheet_of_keys_opens_at_its_top() {
+    let mut window = Window::open([1280.0, 600.0], egui::Theme::Dark, |_| ());
+    press(&mut window, Key::F1);
+    let labels = |window: &Window| window.harness.get_by_label("Command palette").rect().top();
+    let before = labels(&window);
+    window.see("Wheel, drag, double-click");
+    window.harness.run_steps(20);
+    assert!(labels(&window) < before, "it scrolls");
+    press(&mut window, Key::F1);
+    press(&mut window, Key::F1);
+    assert_eq!(labels(&window), before);
+}
+
+#[test]
 fn models_styles_and_prompts_are_found_too() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         setup.settings = Some(Settings {

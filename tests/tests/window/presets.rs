@@ -259,3 +259,26 @@ fn a_right_click_on_what_is_in_force_shows_copies_and_removes_it() {
     window.click("Undo");
     assert_eq!(request(&window).styles.len(), 1);
 }
+
+/// The words of menus keep their gaps.
+#[test]
+fn hints_in_menus_are_not_stretched() {
+    for (menu, hint) in
+        [("Styles", "No styles yet."), ("Snippets", "No snippets yet."), ("Presets", "Nothing is kept yet.")]
+    {
+        let (mut window, _folder) = with_data(|_| ());
+        window.click(menu);
+        let output = window.harness.output();
+        let lines: Vec<bool> = output
+            .shapes
+            .iter()
+            .filter_map(|clipped| match &clipped.shape {
+                egui::Shape::Text(text) if text.galley.text().starts_with(hint) => {
+                    Some(text.galley.job.justify)
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(lines, [false], "{menu}");
+    }
+}

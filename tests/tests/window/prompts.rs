@@ -3,7 +3,10 @@
 use egui::{Key, Modifiers, ViewportCommand};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::settings::Settings;
-use sluice_engine::session::{Event, Extent, ModelSummary, Reading};
+use sluice_engine::{
+    request::{Region, Regions},
+    session::{Event, Extent, ModelSummary, Reading, Readings},
+};
 
 use super::{
     behaviour::nothing_is_unnamed,
@@ -16,7 +19,7 @@ fn reading(encoder: &str, is_summary: bool, tokens: usize, room: usize, chunks: 
     Reading { encoder: encoder.to_owned(), is_summary, extent }
 }
 
-fn planned(window: &mut Window, answer: Vec<Vec<Reading>>) {
+fn planned(window: &mut Window, answer: Readings) {
     let scene = Scene::here();
     for query in window.take_plans() {
         let Event::Planned { id, forecast, .. } = scene.answer(query.id) else { panic!("no answer") };
@@ -56,7 +59,8 @@ fn the_token_count_touches_nothing() {
         Window::open([900.0, 600.0], egui::Theme::Light, |setup| setup.settings = Some(settings));
     window.says(Event::Hardware(machine()));
     window.says(Event::ModelLoaded(Box::new(starter())));
-    planned(&mut window, vec![vec![reading("Qwen3", false, 488, 512, 1)]; 2]);
+    let read = vec![reading("Qwen3", false, 488, 512, 1)];
+    planned(&mut window, Readings { prompt: read.clone(), negative: read, ..Readings::default() });
     window.frames();
     let mut edge = 328.0;
     for narrower in [0.0, 20.0, 28.0] {
@@ -81,7 +85,8 @@ fn the_token_count_touches_nothing() {
 fn tokens_are_counted_beside_the_prompts() {
     let mut window = Window::with_starter();
     let prompt = vec![reading("CLIP-L", false, 118, 150, 2), reading("CLIP-G", false, 118, 150, 2)];
-    planned(&mut window, vec![prompt, vec![reading("CLIP-L", false, 4, 75, 1)]]);
+    let negative = vec![reading("CLIP-L", false, 4, 75, 1)];
+    planned(&mut window, Readings { prompt, negative, ..Readings::default() });
     let names = ["Prompt, 118 of 150 tokens", "Negative prompt, 4 of 75 tokens"];
     for name in names {
         assert!(window.harness.query_by_label(name).is_some(), "{name}");
@@ -90,10 +95,33 @@ fn tokens_are_counted_beside_the_prompts() {
 }
 
 #[test]
+fn the_prompt_of_a_region_is_not_counted_as_the_negative_one() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = Settings::default();
+        settings.draft.request.regions = Regions {
+            all: vec![Region { prompt: "a blue tent".to_owned(), ..Region::default() }],
+            ..Regions::default()
+        };
+        setup.settings = Some(settings);
+    });
+    window.says(Event::Hardware(machine()));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    let of = |tokens| vec![reading("Qwen3", false, tokens, 512, 1)];
+    planned(&mut window, Readings { prompt: of(9), regions: vec![of(600)], negative: of(24) });
+    window.frames();
+    assert!(window.harness.query_by_label("Negative prompt, 24 of 512 tokens").is_some());
+    let unread = "Qwen3 ignores the last 88 tokens.";
+    assert!(!window.shows(unread));
+    window.click("More settings");
+    window.click("Regions (1)");
+    assert!(window.shows(unread), "beside the region's prompt");
+}
+
+#[test]
 fn what_is_not_read_is_said() {
     let mut window = Window::with_starter();
     let prompt = vec![reading("CLIP-L", true, 118, 75, 1), reading("T5 encoder", false, 60, 48, 1)];
-    planned(&mut window, vec![prompt]);
+    planned(&mut window, Readings { prompt, ..Readings::default() });
     assert!(window.harness.query_by_label("Prompt, 60 of 48 tokens").is_some());
     assert!(window.shows("T5 encoder ignores the last 12 tokens."));
 }
@@ -190,15 +218,18 @@ fn a_negative_prompt_is_offered_only_where_the_model_reads_one() {
     let mut window = Window::with_starter();
     assert!(window.shows("Negative prompt"), "it is not known yet what is read");
     let read = vec![reading("T5 encoder", false, 8, 48, 1)];
-    planned(&mut window, vec![read.clone(), Vec::new()]);
+    planned(&mut window, Readings { prompt: read.clone(), ..Readings::default() });
     window.frames();
     assert!(!window.shows("Negative prompt"));
     window.fill("Prompt", "a cat");
     window.frames();
-    planned(&mut window, vec![read.clone(), read]);
+    planned(&mut window, Readings { prompt: read.clone(), negative: read, ..Readings::default() });
     window.frames();
     window.fill("Negative prompt", "fog");
-    planned(&mut window, vec![vec![reading("T5 encoder", false, 8, 48, 1)], Vec::new()]);
+    planned(
+        &mut window,
+        Readings { prompt: vec![reading("T5 encoder", false, 8, 48, 1)], ..Readings::default() },
+    );
     window.frames();
     assert!(window.shows("Negative prompt"), "what is written there stays");
 }

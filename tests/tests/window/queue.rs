@@ -134,7 +134,8 @@ fn a_job_whose_settings_are_edited_leaves_the_queue() {
     assert_eq!(window.take_commands(), [Command::Cancel { job: JobId(2) }]);
     window.says(Event::Cancelled { job: JobId(2) });
     assert_eq!(order(&window), [1, 3]);
-    assert!(window.shows("Settings of a job, which left the queue"), "and not that it was cancelled");
+    assert!(window.shows("Editing a job"), "and not that it was cancelled");
+    assert!(!window.shows("ab, Ended") && !window.shows("Actions for job 2"), "its row is gone");
 }
 
 #[test]
@@ -220,6 +221,78 @@ fn a_paused_queue_says_how_long_it_takes() {
     window.take_commands();
     window.says(Event::Cancelled { job: JobId(1) });
     assert!(window.shows("9.0 s left in all"), "what is left of the job");
+}
+
+#[test]
+fn the_time_of_the_queue_is_that_of_this_computer_where_a_gpu_is_simulated() {
+    let mut scene = Scene::streamed();
+    for here in [None, Some(1e6)] {
+        scene.forecast.seconds_here = here;
+        let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+            let mut saved = Settings::default();
+            saved.memory.preferences = scene.preferences.clone();
+            setup.settings = Some(saved);
+        });
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        for query in window.take_plans() {
+            window.says(scene.answer(query.id));
+        }
+        window.click("Generate");
+        window.click("Generate");
+        let seconds = window.harness.state().state().seconds_of_queue(0.0);
+        assert_eq!(seconds.is_some(), here.is_some(), "nobody knows how fast the CPU is");
+        assert!(seconds.is_none_or(|seconds| seconds >= 1e6), "{seconds:?}");
+    }
+}
+
+#[test]
+fn the_buttons_of_the_open_queue_stay_where_they_are() {
+    let mut window = with_jobs(3);
+    let place = |window: &Window| window.harness.get_by_label("Pause").rect();
+    let before = place(&window);
+    assert!(!window.shows(" left in all"));
+    for query in window.take_plans() {
+        window.says(Scene::here().answer(query.id));
+    }
+    window.says(Event::Step { job: JobId(1), step: 6, steps: 12, seconds: 1.0, seconds_left: 9.0 });
+    assert!(window.shows(" left in all"));
+    assert_eq!(place(&window), before);
+    let repeat = |window: &Window| window.harness.get_by_label("Repeat").rect().top();
+    let (left, height) = (before.left(), repeat(&window));
+    window.click("Pause");
+    window.says(Event::Cancelled { job: JobId(1) });
+    let resume = window.harness.get_by_label("Resume").rect();
+    assert_eq!(resume.left(), left, "with a longer title above it");
+    assert_eq!(repeat(&window), height);
+}
+
+#[test]
+fn what_has_ended_is_below_what_waits_and_not_all_of_it() {
+    let mut window = Window::with_starter();
+    for _ in 0..6 {
+        window.click("Generate");
+    }
+    window.says(Event::Started { job: JobId(1) });
+    window.click("Queue 6");
+    window.says(Event::Finished { job: JobId(1), pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
+    window.says(Event::Started { job: JobId(2) });
+    let waiting = window.harness.get_by_label("Cancel job 6").rect();
+    let ended = window.harness.get_by_label_contains("No prompt, Ended").rect();
+    assert!(ended.top() > waiting.bottom(), "{ended:?} {waiting:?}");
+    for job in 2..=5 {
+        window.says(Event::Finished { job: JobId(job), pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
+    }
+    let ended = window.harness.query_all_by_label_contains("No prompt, Ended").count();
+    assert_eq!(ended, 3, "of five");
+    assert!(window.shows("Cancel job 6"), "what waits is in sight");
+}
+
+#[test]
+fn there_is_no_empty_room_below_the_rows() {
+    let window = with_jobs(4);
+    let last = window.harness.get_by_label_contains("d, Waiting").rect().bottom();
+    let pause = window.harness.get_by_label("Pause").rect().top();
+    assert!(pause - last < 60.0, "{last} {pause}");
 }
 
 /// What is saved when a window closes.
@@ -369,7 +442,10 @@ fn an_edited_job_takes_its_place_again_with_other_settings() {
     window.says(Event::Cancelled { job: JobId(2) });
     assert!(window.shows("Generate puts it back in its place"));
     window.fill("Prompt", " boat");
+    let is_locked = |window: &Window| window.harness.state().state().draft().seed_locked;
+    assert!(is_locked(&window), "it is drawn with its own seed");
     window.click("Generate");
+    assert!(!is_locked(&window), "and the next one with another");
     let commands = window.take_commands();
     let [Command::Generate(job), moved] = commands.as_slice() else { panic!("{commands:?}") };
     assert_eq!((job.id, job.request.prompt.as_str()), (JobId(5), "ab boat"));

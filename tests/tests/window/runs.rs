@@ -7,7 +7,7 @@ use sluice_engine::{
         Placement, Plan, Stage, StageKind, Tier, Workload, forecast, machine_of,
     },
     request::Request,
-    session::{Event, JobId},
+    session::{Event, JobId, Readings},
     telemetry::{
         BlockMark, BlockRecord, ComponentMark, MemorySample, PlanMark, StageMark, StepRecord, TelemetryEvent,
     },
@@ -87,7 +87,7 @@ impl Scene {
 
     /// The answer to a query.
     pub fn answer(&self, id: u64) -> Event {
-        Event::Planned { id, forecast: Box::new(self.forecast.clone()), readings: Vec::new() }
+        Event::Planned { id, forecast: Box::new(self.forecast.clone()), readings: Readings::default() }
     }
 
     pub fn plan(&self) -> &Plan {

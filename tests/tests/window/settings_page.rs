@@ -26,8 +26,11 @@ fn a_search_leaves_the_settings_that_it_is_about() {
     assert!(window.shows("Theme") && window.shows("Output folder") && window.shows("Copy report"));
     nothing_is_unnamed(&window, "the settings");
     let _results = look(&mut window, "settings-dark-1280");
+    let field = |window: &Window| window.harness.get_by_label("Search settings").rect();
+    let before = field(&window);
     window.fill("Search settings", "jpeg");
     window.frames();
+    assert_eq!(field(&window), before, "it stays where it is");
     assert!(window.shows("Image format"));
     assert!(!window.shows("Output folder") && !window.shows("Copy report"));
     window.replace("Search settings", "cheese");

@@ -59,6 +59,13 @@ fn a_run_is_drawn_while_it_goes_on() {
 }
 
 #[test]
+fn a_run_on_the_processor_has_no_vram() {
+    let window = running(&Scene::here());
+    assert!(!window.shows("VRAM over time"));
+    assert!(window.shows("RAM of the run over time") && window.shows("RAM of Sluice over time"));
+}
+
+#[test]
 fn the_status_line_says_how_weights_flow() {
     let mut window = running(&Scene::streamed());
     assert!(window.shows("link ") && window.shows("GB/s · waiting ") && window.shows("% · peak "));

@@ -94,6 +94,23 @@ fn what_lies_over_the_image_is_explained() {
 }
 
 #[test]
+fn a_name_and_what_explains_it_are_in_one_tooltip() {
+    let (mut window, _folder) = lived_in();
+    window.click("Generate");
+    window.says(Event::Started { job: JOB });
+    window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 7)], seconds: 1.0 });
+    let button = window.harness.get_by_label("Variations ×4").rect();
+    window.harness.hover_at(button.center());
+    window.harness.run_steps(6);
+    let named = window.harness.query_all_by_label("Variations ×4").map(|node| node.rect());
+    let names: Vec<_> = named.filter(|rect| *rect != button).collect();
+    let tip = window.harness.get_by_label("Four images with the same settings and other seeds.").rect();
+    let [name] = names[..] else { panic!("{names:?}") };
+    let is_below = (0.0..4.0).contains(&(tip.top() - name.bottom()));
+    assert!(is_below && (tip.left() - name.left()).abs() < 1.0, "{name:?} {tip:?}");
+}
+
+#[test]
 fn commands_in_menus_are_explained() {
     let (mut window, _folder) = lived_in();
     window.fill("Prompt", "a red boat");

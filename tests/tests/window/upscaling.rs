@@ -7,17 +7,24 @@ use std::{
 };
 
 use egui::{Key, Modifiers, Theme};
-use sluice::window::state::{Shown, State};
+use sluice::window::{
+    settings::Settings as WindowSettings,
+    state::{Ask, FileChange, Shown, State},
+};
 use sluice_engine::{
     output::{Media, NamedOutput, Output, Settings, read_settings, write_png},
-    request::{ModelSource, Request},
-    session::{Command, Event, Failure, JobId, Session, SessionOptions, Stage, StageKind},
+    request::{Interpolate, Interpolation, ModelSource, Request, Upscale},
+    session::{
+        Command, Event, Failure, Job, JobId, Picture, PlanQuery, Session, SessionOptions, Stage, StageKind,
+    },
+    source::GivenMedia,
 };
 
 use super::{
     behaviour::nothing_is_unnamed,
     gallery::Kept,
-    support::{Window, landscape, optimize},
+    runs::Scene,
+    support::{Window, landscape, optimize, picture, starter},
 };
 
 fn state(window: &Window) -> &State {
@@ -32,8 +39,8 @@ fn image(folder: &Path, name: &str, width: u32, height: u32) -> PathBuf {
     path
 }
 
-/// The answer of an engine that cannot do it.
-fn refuse(window: &mut Window) -> Request {
+/// The question about what it takes.
+fn asked(window: &mut Window) -> PlanQuery {
     let mut query = window.take_plans().pop();
     let start = Instant::now();
     while query.as_ref().is_none_or(|query| query.request.upscale.is_none()) {
@@ -42,7 +49,12 @@ fn refuse(window: &mut Window) -> Request {
         window.frames();
         query = window.take_plans().pop();
     }
-    let query = query.unwrap();
+    query.unwrap()
+}
+
+/// The answer of an engine that cannot do it.
+fn refuse(window: &mut Window) -> Request {
+    let query = asked(window);
     let failure = Failure { message: "it is no upscaler".to_owned(), advice: None };
     window.says(Event::NotPlanned { id: query.id, failure });
     query.request
@@ -72,6 +84,65 @@ fn a_selection_in_the_gallery_is_asked_about_and_what_is_broken_is_left_out() {
     assert!(state(&window).upscaling.is_none());
     assert!(window.harness.state().gallery().is_open, "Escape closes the question alone");
     assert_eq!(state(&window).settings.upscale.scale, 3.0, "the scale is kept");
+}
+
+#[test]
+fn a_simulated_gpu_has_its_own_time_and_enter_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(folder.path(), "hills.png", 64, 40);
+    let mut scene = Scene::streamed();
+    scene.forecast.seconds_here = Some(11.0);
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        let mut saved = WindowSettings::default();
+        saved.memory.preferences = scene.preferences.clone();
+        setup.settings = Some(saved);
+        setup.folder = Some(folder.path().to_owned());
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.wait_for("the image", |app| app.state().images.recents.of_file(&path).is_some());
+    window.wait_for("its pixels", |app| {
+        app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
+    });
+    window.take_commands();
+    window.click("Upscale…");
+    let query = asked(&mut window);
+    window.says(scene.answer(query.id));
+    assert!(window.shows("on that GPU, and up to"));
+    assert!(window.shows("Simulated: about 11 s here, on the CPU"));
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    let job = window.take_job();
+    assert_eq!(job.request.upscale.as_ref().unwrap().path, path);
+    assert!(state(&window).upscaling.is_none());
+    let seconds = state(&window).seconds_of_queue(0.0).unwrap();
+    assert!((seconds - 11.0).abs() < 1e-6, "of this computer: {seconds}");
+}
+
+#[test]
+fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.frames();
+    window.click("Upscale…");
+    window.wait_for("the headers", |app| {
+        app.state().upscaling.as_ref().is_some_and(|upscaling| upscaling.measured.is_some())
+    });
+    let query = asked(&mut window);
+    window.says(Scene::here().answer(query.id));
+    window.take_commands();
+    window.click("Upscale");
+    let queued = window.take_commands();
+    assert!(window.shows("4 files are being upscaled"));
+    for command in &queued {
+        let Command::Generate(job) = command else { panic!("{command:?}") };
+        window.says(Event::Cancelled { job: job.id });
+    }
+    assert!(!window.shows("being upscaled"));
+    assert!(window.shows("4 jobs cancelled"));
+    window.click("Resume");
+    assert_eq!(window.take_commands().len(), queued.len());
+    assert!(!window.shows("jobs cancelled"));
 }
 
 /// A window over a folder, with a real engine.
@@ -130,16 +201,13 @@ fn a_job_that_enlarges_is_resumed_and_is_in_the_queue_with_its_tiles() {
     let folder = tempfile::tempdir().unwrap();
     let path = image(folder.path(), "hills.png", 64, 40);
     let mut window = Window::with_starter();
-    let job = sluice_engine::session::Job {
+    let job = Job {
         output: Some(Output::Named(NamedOutput {
             folder: folder.path().to_owned(),
             format: sluice_engine::output::StillFormat::Png,
             names: "hills-2x".to_owned(),
         })),
-        ..sluice_engine::session::Job::new(
-            JobId(0),
-            sluice::upscaling::request_of(&path, &ModelSource::Upscaler, 2.0).unwrap().0,
-        )
+        ..Job::new(JobId(0), sluice::upscaling::request_of(&path, &ModelSource::Upscaler, 2.0).unwrap().0)
     };
     window.says(Event::Unfinished { jobs: vec![job] });
     window.click("Resume");
@@ -153,6 +221,65 @@ fn a_job_that_enlarges_is_resumed_and_is_in_the_queue_with_its_tiles() {
     assert!(window.shows("Upscale hills.png, Tile 3 of 12 · 128 × 80"));
     window.click("Cancel job 1");
     assert_eq!(window.take_commands(), [Command::Cancel { job: sent.id }]);
+}
+
+#[test]
+fn what_is_made_of_a_file_of_another_folder_has_its_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(folder.path(), "hills.png", 64, 40);
+    let (request, _) = sluice::upscaling::request_of(&path, &ModelSource::Upscaler, 2.0).unwrap();
+    let mut window = Window::with_starter();
+    window.says(Event::Unfinished { jobs: vec![Job::new(JobId(0), request)] });
+    window.click("Resume");
+    let job = window.take_job().id;
+    window.says(Event::Started { job });
+    let result = image(folder.path(), "hills-2x.png", 128, 80);
+    let pictures = vec![Picture { path: Some(result.clone()), ..picture(128, 80, 5) }];
+    window.says(Event::Finished { job, pictures, seconds: 1.0 });
+    window.wait_for("the settings", |app| {
+        let recents = &app.state().images.recents;
+        let recent = recents.of_file(&result).and_then(|id| recents.get(id));
+        recent.and_then(|recent| recent.request.as_ref()).is_some_and(|request| request.seed == 5)
+    });
+    window.frames();
+    assert!(window.shows("Use these settings"));
+}
+
+/// Its steps are the tiles of all frames.
+#[test]
+fn a_clip_counts_frames_and_not_tiles() {
+    let path = PathBuf::from("/clips/boat.mp4");
+    let upscale = Some(Upscale { path: path.clone(), scale: 2.0 });
+    let larger = Request { upscale, frames: 49, model: ModelSource::Upscaler, ..Request::default() };
+    let interpolate = Some(Interpolate { path, how: Interpolation::times(2) });
+    let smoother = Request { interpolate, frames: 98, ..Request::default() };
+    for (request, stage, [step, steps], words) in [
+        (larger.clone(), StageKind::Upscale, [28, 49], "Frame 28 of 49"),
+        (larger, StageKind::Upscale, [9, 196], "Frame 3 of 49"),
+        (smoother, StageKind::Interpolate, [48, 48], "Frame 48 of 48"),
+    ] {
+        let mut window = Window::with_starter();
+        window.says(Event::Unfinished { jobs: vec![Job::new(JobId(0), request)] });
+        window.click("Resume");
+        let job = window.take_job().id;
+        window.says(Event::Started { job });
+        window.says(Event::StageStarted { job, stage: Stage::new(0, stage) });
+        window.says(Event::Step { job, step, steps, seconds: 0.4, seconds_left: 3.0 });
+        assert!(window.shows(words), "{words}");
+        assert!(!window.shows("Tile "));
+    }
+}
+
+#[test]
+fn an_upscaler_from_a_file_is_kept_once_the_engine_can_use_it() {
+    let mut state = State::default();
+    state.ask_upscale(vec!["a.png".into()]);
+    state.take_measured(vec![("a.png".into(), Ok(GivenMedia { size: [64, 32], clip: None }))]);
+    state.try_file(FileChange::Enlarge, "4x-sharp.safetensors".into());
+    let Ask::Now(query) = state.ask_about_upscaling(0.0) else { panic!("nothing is asked") };
+    assert_eq!(state.settings.upscale.model, ModelSource::Upscaler, "it is not known yet");
+    state.apply(Scene::here().answer(query.id), 0.0);
+    assert_eq!(state.settings.upscale.model, ModelSource::Path("4x-sharp.safetensors".into()));
 }
 
 #[test]

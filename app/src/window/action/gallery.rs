@@ -41,10 +41,18 @@ pub enum GalleryAction {
     Compare,
     /// Use the settings of a file.
     UseSettings(PathBuf),
+    /// Generate others with the settings of a file: with new seeds, or with noise near its own.
+    Vary(PathBuf, Option<f32>),
+    /// Use an image as the input image, and paint a mask over it.
+    Inpaint(PathBuf),
     /// Use a file as the input image or the input clip.
     UseAsInput(PathBuf),
     /// Copy the prompt of a file.
     CopyPrompt(PathBuf),
+    /// Copy the pixels of an image.
+    CopyImage(PathBuf),
+    /// Ask where a copy of an image is saved.
+    SaveAs(PathBuf),
     /// Copy the files that are selected.
     CopyFiles,
     /// Ask how to export what is selected.
@@ -59,4 +67,6 @@ pub enum GalleryAction {
     Rescan,
     /// Dismiss what is said.
     DismissNotice,
+    /// What is said leaves by itself.
+    LetNoticeGo,
 }

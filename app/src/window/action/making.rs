@@ -34,8 +34,27 @@ pub struct FolderInputs {
     pub results: PathBuf,
     /// What each image is used as.
     pub used_as: InputUse,
+    /// The denoising strength, where there is one.
+    pub strength: f64,
     /// The images.
     pub found: InputFolder,
+}
+
+/// The images of a folder, of which some may be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FolderFound {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What each image is used as.
+    pub used_as: InputUse,
+    /// The folder of the results.
+    pub results: PathBuf,
+    /// Another one, which is not there yet.
+    pub again: PathBuf,
+    /// The images of the folder itself.
+    pub own: InputFolder,
+    /// Those of its subfolders, too.
+    pub all: InputFolder,
 }
 
 /// What each image of a folder is used as.

@@ -26,7 +26,7 @@ pub use gallery::GalleryAction;
 pub use get::GetAction;
 pub use kept::Keeping;
 pub use library::LibraryAction;
-pub use making::{FolderInputs, InputUse, Making};
+pub use making::{FolderFound, FolderInputs, InputUse, Making};
 pub use section::Section;
 pub use upscale::UpscaleStep;
 
@@ -141,6 +141,8 @@ pub enum Action {
     UseSegmenter(PathBuf),
     /// Use the painted mask.
     ApplyMask,
+    /// Ask what becomes of the painted mask.
+    AskMask,
     /// Discard the painted mask.
     CancelMask,
     /// Use the settings of the dropped image.

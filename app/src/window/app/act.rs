@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use egui::{Context, UserAttentionType, ViewportCommand};
+use egui::{Context, Event, UserAttentionType, ViewportCommand};
 use sluice_engine::{
     request::{FrameRange, ModelSource},
     session::{Command, Failure, Unsent},
@@ -20,6 +20,7 @@ use crate::{
         action::{Action, Browse, Message, Section},
         browser::Browser,
         files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, StyleTask, Task, Well},
+        question::Question,
         report::Report,
         settings::Setting,
         settings_page::SettingsPage,
@@ -36,10 +37,13 @@ impl SluiceApp {
     pub fn act(&mut self, ctx: &Context, action: Action) {
         let State { settings, jobs, input, .. } = &mut self.state;
         match action {
-            Action::Edit(draft) => settings.draft = *draft,
+            Action::Edit(draft) => self.state.edit(*draft),
             Action::Set(setting) => self.set(ctx, setting),
             Action::RemoveInForce(bare) => {
-                let load = self.state.restore(*bare, tr!("app-chips-removed"), Vec::new());
+                let mut bare = *bare;
+                bare.hires_before = None;
+                bare.settle(self.state.draft(), false);
+                let load = self.state.restore(bare, tr!("app-chips-removed"), Vec::new());
                 self.send(load);
             }
             Action::CloseQuestion => self.question = None,
@@ -137,7 +141,11 @@ impl SluiceApp {
             }
             Action::UseSegmenter(path) => self.state.choose_segmenter(path),
             Action::ApplyMask => self.apply_mask(),
-            Action::CancelMask => input.painting = None,
+            Action::AskMask => self.question = Some(Question::Mask),
+            Action::CancelMask => {
+                self.question.take_if(|question| *question == Question::Mask);
+                input.painting = None;
+            }
             Action::UseDroppedSettings => {
                 if let Some(dropped) = input.dropped.take() {
                     self.use_dropped_settings(dropped);
@@ -181,6 +189,7 @@ impl SluiceApp {
                 tokens::reduce_motion(ctx, reduced.unwrap_or(system));
             }
             Setting::Engines(ref list) => self.use_engines(list),
+            Setting::PlanOpen(true) | Setting::TimelineOpen(true) => self.uncover(),
             _ => {}
         }
         let is_needed_at_start = matches!(setting, Setting::RenderGpu(_) | Setting::Engines(_));
@@ -216,27 +225,12 @@ impl SluiceApp {
         self.send([command]);
     }
 
-    fn open_dialog(&mut self, dialog: Dialog) {
-        let model = self.state.settings.recent_models.first();
-        let start = match dialog {
-            Dialog::SaveAs(id) => self.suggested_file(id),
-            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder | Dialog::ReferenceFolder => {
-                self.gallery_folder()
-            }
-            _ => model.and_then(|path| path.parent()).map(Path::to_owned),
-        };
-        if let Err(error) = self.files.open_dialog(dialog, start) {
-            let advice = Some(tr!("app-dialog-failed-advice"));
-            self.fail(&tr!("app-dialog-failed"), error.to_string(), advice);
-        }
-    }
-
     /// A step in the window's own file dialog.
     fn browse(&mut self, step: Browse) {
         let Some(Browser { dialog, name, .. }) = self.browser.take() else { return };
         match step {
             Browse::Enter(folder) => self.list_folder(dialog, folder, name),
-            Browse::Choose(path) => self.take_chosen(dialog, path),
+            Browse::Choose(path) => self.take_answer(dialog, path),
             Browse::Close => {}
         }
     }
@@ -244,7 +238,7 @@ impl SluiceApp {
     /// Lists a folder in the window's own file dialog, with the name of a file to save.
     fn list_folder(&mut self, dialog: Dialog, folder: PathBuf, name: Option<String>) {
         self.request(Task::List(folder.clone(), dialog));
-        self.browser = Some(Browser { dialog, folder, entries: None, name });
+        self.browser = Some(Browser::new(dialog, folder, name));
     }
 
     pub(super) fn show(&mut self, shown: Shown) {
@@ -279,6 +273,7 @@ impl SluiceApp {
     }
 
     fn apply_mask(&mut self) {
+        self.question.take_if(|question| *question == Question::Mask);
         let Some(painting) = self.state.input.painting.take() else { return };
         let name = painting.image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let folder = self.output_folder();
@@ -352,6 +347,11 @@ impl SluiceApp {
 
     /// Queries a prediction for the settings, once they have changed and then stayed the same for a moment.
     pub(super) fn ask(&mut self, ctx: &Context) {
+        // A file that was missing may be there when somebody comes back from another window.
+        let is_back = ctx.input(|input| input.events.contains(&Event::WindowFocused(true)));
+        if is_back && self.state.planning.is_refused() {
+            self.state.planning.ask_again();
+        }
         match self.state.ask(ctx.time()) {
             Ask::Now(query) => self.send([Command::Plan(query)]),
             Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
@@ -386,8 +386,7 @@ impl SluiceApp {
 
     /// Opens a section of the settings panel, which other places may cover.
     fn show_section(&mut self, ctx: &Context, section: Section) {
-        self.state.library.is_open = false;
-        self.close_gallery();
+        self.uncover();
         self.settings_page = None;
         self.side_panel.open(section);
         if section == Section::Loras {
@@ -449,16 +448,17 @@ impl SluiceApp {
                 self.state.images.recents.loaded(&path, pixels, &drawn);
                 self.reading = None;
             }
-            FileEvent::Exported(path) => self.saved(&path),
+            FileEvent::Exported(path) => self.say_here(tr!("app-saved", name = file_name(&path))),
+            FileEvent::ImageRead(image) => {
+                self.copied_image = Some(image);
+                self.say_here(tr!("app-copied"));
+            }
             FileEvent::FilesCopied(files) => {
                 let text = match files.as_slice() {
                     [one] => tr!("app-file-copied", name = file_name(one)),
                     all => tr!("app-files-copied", count = all.len()),
                 };
-                match self.gallery.is_open {
-                    true => self.gallery.shelf.say(text),
-                    false => self.state.messages.say(text, Vec::new()),
-                }
+                self.say_here(text);
             }
             FileEvent::Tags(tags) => self.state.tags = tags,
             FileEvent::Previewed(image, models) => self.ask_preview(image, models),
@@ -467,7 +467,7 @@ impl SluiceApp {
             FileEvent::Presets(presets) => self.state.presets = presets,
             FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
             FileEvent::Styles { styles, own, errors } => self.take_styles(styles, own, errors),
-            FileEvent::Inputs { own, all } => self.take_inputs(*own, all),
+            FileEvent::Inputs(found) => self.take_inputs(*found),
             FileEvent::Composed { path, thumbnail, length, settings } => {
                 self.take_composed(path, thumbnail, length, settings);
             }
@@ -506,6 +506,9 @@ impl SluiceApp {
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::Measured(measured) => self.state.take_measured(measured),
             FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
+            FileEvent::Settings(path, settings) => {
+                self.state.images.recents.learn(&path, settings.request);
+            }
             FileEvent::TextsNamed { images, texts, done } => {
                 self.state.take_text_names(&images, texts, done);
             }
@@ -516,6 +519,7 @@ impl SluiceApp {
             }
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::Chosen(dialog, path) => self.take_chosen(dialog, path),
+            FileEvent::Answered(dialog, path) => self.take_answer(dialog, path),
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, start } => {
                 let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));

@@ -13,7 +13,7 @@ use crate::{
     window::{
         action::{GetAction, InputUse, Making},
         files::{Dialog, SavedImage, Task, named_image},
-        state::{Pixels, RecentId, file_name},
+        state::{FileChange, Pixels, RecentId, file_name},
     },
 };
 
@@ -78,12 +78,12 @@ impl SluiceApp {
             Dialog::Segmenter => self.state.choose_segmenter(path),
             Dialog::Detector => request.detailers.push(Detailer::new(path)),
             Dialog::LanguageModel => self.state.choose_language_model(path),
-            Dialog::Upscaler => self.use_upscaler(path),
+            Dialog::Upscaler => self.state.try_file(FileChange::Enlarge, path),
             Dialog::SmoothInterpolator => {
                 let how = request.smooth.as_ref().map_or(Interpolation::times(2), |smooth| smooth.how);
                 request.smooth = Some(Smooth { model: path, how });
             }
-            Dialog::Interpolator => self.use_interpolator(path),
+            Dialog::Interpolator => self.state.try_file(FileChange::Interpolate, path),
             Dialog::Styles => self.add_style_file(path),
             Dialog::Tags => self.add_tag_file(path),
             Dialog::GalleryFolder => self.add_gallery_folder(path),
@@ -91,6 +91,7 @@ impl SluiceApp {
             Dialog::OutputFolder => self.save_into(path),
             Dialog::DownloadFolder => self.act_in_get(GetAction::Folder(Some(path))),
             Dialog::SaveAs(id) => self.save_image(id, path),
+            Dialog::SaveFile => self.save_copy(path),
         }
     }
 
@@ -143,8 +144,9 @@ impl SluiceApp {
     fn use_start_image(&mut self, path: PathBuf) {
         let mut draft = self.state.draft().clone();
         let text = tr!("app-input-image", name = file_name(&path));
+        let details = draft.request.hires.iter().map(|_| tr!("app-hires-waits")).collect();
         draft.use_start_image(path);
-        let load = self.state.restore(draft, text, Vec::new());
+        let load = self.state.restore(draft, text, details);
         self.send(load);
     }
 

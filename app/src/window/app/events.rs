@@ -1,6 +1,6 @@
 //! Handles the events of the engine and of the workers, and requests what is missing.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use egui::Context;
 use sluice_engine::session::Event as EngineEvent;
@@ -27,10 +27,19 @@ impl SluiceApp {
             }
             match self.link.try_recv() {
                 Some(event) => {
-                    let is_new = matches!(event, EngineEvent::Finished { .. });
+                    let made = match &event {
+                        EngineEvent::Finished { pictures, .. } => {
+                            Some(pictures.iter().filter_map(|picture| picture.path.clone()).collect())
+                        }
+                        _ => None,
+                    };
+                    let is_cancelled = matches!(event, EngineEvent::Cancelled { .. });
                     self.state.apply(event, now);
-                    if is_new && self.gallery.is_open {
-                        self.list_gallery();
+                    if is_cancelled {
+                        self.say_cancelled();
+                    }
+                    if let Some(files) = made {
+                        self.made(files);
                     }
                 }
                 None => break,
@@ -71,6 +80,16 @@ impl SluiceApp {
         self.state.follow_clip(now);
         self.textures.prune(&self.state);
         self.read_files();
+    }
+
+    /// New files were made. Those that were made of other files keep the settings of these.
+    fn made(&mut self, files: Vec<PathBuf>) {
+        for path in self.state.images.recents.unknown(files) {
+            self.request(Task::ReadSettings(path));
+        }
+        if self.gallery.is_open {
+            self.list_gallery();
+        }
     }
 
     /// Requests the pixels of displayed files that are not loaded yet.

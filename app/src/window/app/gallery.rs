@@ -17,11 +17,11 @@ use crate::language::{said, tr};
 use crate::window::{
     action::{Action, GalleryAction},
     collection::{
-        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work,
-        Trashed, Within, Worker,
+        Change, CollectionStep, Details, ExportOptions, Notice as Said, Query, Report, Stamp, TakeBack,
+        Task as Work, Trashed, Within, Worker,
     },
-    files::{FileEvent, Task, Wake, is_video},
-    gallery::ExportDialog,
+    files::{Dialog, FileEvent, SavedImage, Task, Wake, is_video, named_image},
+    gallery::{ExportDialog, SettingsUse},
     image_settings::{ImageSettings, NamedModel},
     state::{Draft, Notice, Shown, State, Undo, file_name},
 };
@@ -76,18 +76,27 @@ impl SluiceApp {
                     self.work(Work::Trash(vec![path]));
                 }
             }
-            GalleryAction::TakeBack => {
-                match shelf.notice.take_if(|notice| notice.undo.is_some()).and_then(|notice| notice.undo) {
-                    Some(TakeBack::Trash(files)) => self.take_back(files),
-                    Some(TakeBack::Collection(deleted)) => {
-                        self.work(Work::Gather(CollectionStep::Add(deleted.name, deleted.files)));
-                    }
-                    None => {}
+            GalleryAction::TakeBack => match shelf.take_undo() {
+                Some(TakeBack::Trash(files)) => self.take_back(files),
+                Some(TakeBack::Collection(deleted)) => {
+                    self.work(Work::Gather(CollectionStep::Add(deleted.name, deleted.files)));
                 }
-            }
+                Some(TakeBack::Jobs(jobs)) => {
+                    let is_theirs = |notice: &mut Notice| matches!(notice.undo, Some(Undo::Cancelled(_)));
+                    self.state.messages.notice.take_if(is_theirs);
+                    let commands = self.state.undo(Undo::Cancelled(jobs));
+                    self.send(commands);
+                }
+                None => {}
+            },
             GalleryAction::Show(path) => self.recall(path, false),
             GalleryAction::Compare => self.compare_selected(),
-            GalleryAction::UseSettings(path) => self.use_settings_of(path),
+            GalleryAction::UseSettings(path) => self.use_settings_of(path, SettingsUse::Restore),
+            GalleryAction::Vary(path, strength) => self.use_settings_of(path, SettingsUse::Vary(strength)),
+            GalleryAction::Inpaint(path) => {
+                self.close_gallery();
+                self.act(ctx, Action::Inpaint(path));
+            }
             GalleryAction::UseAsInput(path) => {
                 self.close_gallery();
                 if is_video(&path) {
@@ -102,6 +111,11 @@ impl SluiceApp {
                     ctx.copy_text(facts.prompt.clone());
                     shelf.say(tr!("app-prompt-copied"));
                 }
+            }
+            GalleryAction::CopyImage(path) => self.request(Task::CopyImage(path)),
+            GalleryAction::SaveAs(path) => {
+                self.gallery.saves = Some(path);
+                self.act(ctx, Action::OpenDialog(Dialog::SaveFile));
             }
             GalleryAction::CopyFiles => {
                 let files: Vec<PathBuf> = shelf.selected().iter().map(|item| item.path.clone()).collect();
@@ -121,7 +135,8 @@ impl SluiceApp {
                 self.list_gallery();
             }
             GalleryAction::Rescan => self.list_gallery(),
-            GalleryAction::DismissNotice => shelf.notice = None,
+            GalleryAction::DismissNotice => shelf.dismiss_notice(),
+            GalleryAction::LetNoticeGo => shelf.let_notice_go(),
         }
     }
 
@@ -242,12 +257,12 @@ impl SluiceApp {
         if is_answer && !is_open {
             self.say_outside();
         }
-        if let Some(path) = self
+        if let Some((path, used)) = self
             .gallery
             .waits_for
-            .take_if(|path| self.gallery.shelf.details.as_ref().is_some_and(|(known, _)| known == path))
+            .take_if(|(path, _)| self.gallery.shelf.details.as_ref().is_some_and(|(known, _)| known == path))
         {
-            self.use_settings_of(path);
+            self.use_settings_of(path, used);
         }
     }
 
@@ -279,11 +294,22 @@ impl SluiceApp {
         }
     }
 
+    /// Says in the gallery that jobs were cancelled, in the place of what it said about them, and offers to resume them.
+    pub(super) fn say_cancelled(&mut self) {
+        if let Some(Notice { text, undo: Some(Undo::Cancelled(jobs)), .. }) = &self.state.messages.notice
+            && self.gallery.is_open
+        {
+            let (text, undo) = (text.clone(), Some(TakeBack::Jobs(jobs.clone())));
+            self.gallery.shelf.notice = Some(Said { text, undo, ..Said::default() });
+        }
+    }
+
     /// Says beside the image what the gallery would say if it was open.
     fn say_outside(&mut self) {
         let Some(done) = self.gallery.shelf.notice.take() else { return };
         let undo = match done.undo {
             Some(TakeBack::Trash(files)) => Some(Undo::Trash(files)),
+            Some(TakeBack::Jobs(jobs)) => Some(Undo::Cancelled(jobs)),
             Some(TakeBack::Collection(_)) | None => None,
         };
         if done.is_failure && undo.is_none() {
@@ -327,16 +353,23 @@ impl SluiceApp {
         }
     }
 
-    fn use_settings_of(&mut self, path: PathBuf) {
+    fn use_settings_of(&mut self, path: PathBuf, used: SettingsUse) {
         let Some(Details { settings, .. }) = self.gallery.shelf.details_of(&path) else {
-            self.gallery.waits_for = Some(path.clone());
+            self.gallery.waits_for = Some((path.clone(), used));
             return self.work(Work::Details(path));
         };
         match settings {
             Ok(settings) => {
                 let settings = (**settings).clone();
                 self.close_gallery();
-                self.restore_settings(&path, settings);
+                match used {
+                    SettingsUse::Restore => self.restore_settings(&path, settings),
+                    SettingsUse::Vary(strength) => {
+                        let request = self.placed(settings).0.request;
+                        let commands = self.state.vary_request(&request, strength, self.new_seed);
+                        self.send(commands);
+                    }
+                }
             }
             Err(reason) => {
                 let text = tr!("app-settings-unreadable", name = file_name(&path), reason = said(reason));
@@ -348,6 +381,13 @@ impl SluiceApp {
     /// Replaces the settings by those of a file.
     pub(super) fn restore_settings(&mut self, path: &Path, settings: ImageSettings) {
         let text = tr!("app-settings-of", name = file_name(path));
+        let (draft, notes) = self.placed(settings);
+        let load = self.state.restore(draft, text, notes);
+        self.send(load);
+    }
+
+    /// The settings of a file with models that are here, and what could not be restored.
+    fn placed(&self, settings: ImageSettings) -> (Draft, Vec<String>) {
         let mut draft = Draft::from_request(&settings.request);
         let mut notes = settings.notes;
         let is_certain = match settings.model {
@@ -372,8 +412,7 @@ impl SluiceApp {
             });
         }
         notes.extend(self.state.place_named(&mut draft.request));
-        let load = self.state.restore(draft, text, notes);
-        self.send(load);
+        (draft, notes)
     }
 
     fn ask_export(&mut self) {
@@ -393,6 +432,27 @@ impl SluiceApp {
     /// The quality of lossy copies, as it was chosen last.
     pub(super) fn export_quality(&self) -> u8 {
         self.export_options.as_ref().map_or(QUALITY, |options| options.quality)
+    }
+
+    /// The file that the dialog for a copy of an image starts with.
+    pub(super) fn suggested_copy(&self) -> Option<PathBuf> {
+        self.gallery.saves.as_deref().map(|path| named_image(path).0)
+    }
+
+    /// Saves a copy of an image under a name that was chosen.
+    pub(super) fn save_copy(&mut self, path: PathBuf) {
+        let Some(original) = self.gallery.saves.take() else { return };
+        let (pixels, request, quality) = (None, None, self.export_quality());
+        let saved = SavedImage { original: Some(original), pixels, request, path, quality };
+        self.request(Task::SaveImage(Box::new(saved)));
+    }
+
+    /// Says something where it is seen: in the gallery, or above the settings.
+    pub(super) fn say_here(&mut self, text: String) {
+        match self.gallery.is_open {
+            true => self.gallery.shelf.say(text),
+            false => self.state.messages.say(text, Vec::new()),
+        }
     }
 
     /// A folder for exported images was chosen.

@@ -1,6 +1,6 @@
 //! Lays out the panels.
 
-use egui::{CentralPanel, Frame, Margin, Panel, Ui};
+use egui::{CentralPanel, Frame, Margin, Panel, Ui, UiBuilder};
 
 use super::SluiceApp;
 use crate::window::{
@@ -41,6 +41,7 @@ impl SluiceApp {
                 output: state.surroundings.output_folder.as_ref(),
                 others: &state.settings.gallery_folders,
                 failure: state.messages.failures.last(),
+                makes_clips: state.makes_clips(),
                 has_collections: state
                     .settings
                     .collections_open
@@ -55,7 +56,7 @@ impl SluiceApp {
         } else if let Some(upscaling) = &self.state.upscaling {
             upscaling_view::show(ui.ctx(), &self.state, upscaling, actions);
         } else if let Some(question) = &mut self.question {
-            question.show(ui.ctx(), actions);
+            question.show(ui.ctx(), &self.state, actions);
         } else if self.grid.is_open {
             self.grid.show(ui.ctx(), &self.state, actions);
         } else if self.shows_help {
@@ -72,13 +73,22 @@ impl SluiceApp {
 
     /// What is open in a window of this width.
     pub(super) fn open(&self, width: f32) -> Open {
+        let memory = &self.state.settings.memory;
+        let is_covered = self.gallery.is_open || self.state.library.is_open;
         Open {
             gallery: self.gallery.is_open,
-            plan: self.state.settings.memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW),
+            plan: !is_covered && memory.plan_open.unwrap_or(width >= size::WIDE_WINDOW),
+            timeline: !is_covered && memory.timeline_open,
             help: self.shows_help,
             settings: self.settings_page.is_some(),
             palette: self.palette.is_open,
         }
+    }
+
+    /// Closes the places that cover the panels.
+    pub(super) fn uncover(&mut self) {
+        self.state.library.is_open = false;
+        self.close_gallery();
     }
 
     /// The panels around the image, and the image.
@@ -87,11 +97,14 @@ impl SluiceApp {
         let (now, whole) = (ui.ctx().time(), ui.ctx().content_rect());
         let palette = Palette::of(ui);
         let panel = Frame::new().fill(palette.panel);
-        Panel::left("settings")
-            .default_size(size::SIDE_PANEL)
-            .size_range(280.0..=440.0)
-            .frame(panel)
-            .show(ui, |ui| side_panel::show(ui, state, &mut self.side_panel, textures, actions));
+        Panel::left("side panel").default_size(size::SIDE_PANEL).size_range(280.0..=440.0).frame(panel).show(
+            ui,
+            |ui| {
+                // Lists are as high as what is in them, as far as the window is.
+                ui.spacing_mut().combo_height = whole.height() - 2.0 * space::XL;
+                in_its_width(ui, |ui| side_panel::show(ui, state, &mut self.side_panel, textures, actions));
+            },
+        );
         if open.plan {
             let most = (whole.width() * 0.3).clamp(300.0, 460.0);
             // The width that a narrow window leaves is not that of a wide one.
@@ -102,7 +115,7 @@ impl SluiceApp {
                 .show(ui, |ui| plan_panel::show(ui, state, &mut self.plan, actions));
         }
         // Only below the image: Generate stays in place, and the image keeps most of the space.
-        if state.settings.memory.timeline_open {
+        if open.timeline {
             let timeline = match state.watches.run {
                 Some(_) => Panel::bottom("timeline")
                     .default_size((whole.height() * size::TIMELINE).round())
@@ -115,4 +128,13 @@ impl SluiceApp {
             .frame(Frame::new().fill(palette.canvas))
             .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
     }
+}
+
+/// Draws what is in a panel, which only the pointer makes wider.
+fn in_its_width(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    let room = ui.max_rect();
+    let mut inner = ui.new_child(UiBuilder::new().max_rect(room));
+    inner.shrink_clip_rect(room);
+    contents(&mut inner);
+    ui.expand_to_include_rect(room);
 }

@@ -12,7 +12,7 @@ use super::SluiceApp;
 use crate::window::{
     action::LibraryAction,
     files::Task,
-    library::{LibraryEvent, LibraryTask, is_due},
+    library::{LibraryEvent, LibraryOptions, LibraryTask, is_due},
     question::{PreviewQuestion, Question},
     state::{EntryId, NextFit, Search, State, file_name},
     widgets::TagChange,
@@ -85,8 +85,10 @@ impl SluiceApp {
 
     /// Searches the folders at the start, if that is quick or was asked for before.
     pub(super) fn search_at_start(&mut self) {
-        let is_known = self.library_options.cache.as_ref().is_some_and(|cache| cache.exists());
-        if self.library_options.elsewhere || is_known || !self.state.settings.library.folders.is_empty() {
+        let LibraryOptions { elsewhere, at_start, cache, .. } = &self.library_options;
+        let is_known = cache.as_ref().is_some_and(|cache| cache.exists());
+        let is_asked = *at_start || !self.state.settings.library.folders.is_empty();
+        if *elsewhere || is_known || is_asked {
             self.search_models();
         }
     }
@@ -264,6 +266,9 @@ impl SluiceApp {
                     self.library_place.previews().clear();
                     let folders = self.part_folders();
                     self.send([Command::SearchIn { folders }]);
+                    if self.state.planning.is_refused() {
+                        self.state.planning.ask_again();
+                    }
                 }
             }
             LibraryEvent::Known(known) => library.set_known(known),

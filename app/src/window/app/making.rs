@@ -1,16 +1,19 @@
 //! Executes what starts several jobs at once.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
+
+use egui::Context;
+use sluice_engine::session::Command;
 
 use super::{Lock, SluiceApp};
 use crate::{
     input_folder::InputFolder,
     language::{said, tr},
     window::{
-        action::{FolderInputs, Making},
+        action::{FolderFound, FolderInputs, Making},
         files::Task,
         question::{FolderQuestion, Question},
-        state::{ClipLength, Notice, Shown, file_name},
+        state::{Ask, ClipLength, Notice, Shown, file_name},
     },
 };
 
@@ -86,30 +89,36 @@ impl SluiceApp {
         data.map(|data| data.join(GROUPS))
     }
 
-    /// Takes the input images of a folder, and asks whether those of its subfolders are used if it has any.
-    pub(super) fn take_inputs(&mut self, own: FolderInputs, all: InputFolder) {
-        if all.count() > own.found.count() {
-            let includes = true;
-            self.question = Some(Question::Folder(FolderQuestion { own, all, includes }));
-        } else {
-            self.queue_inputs(own);
+    /// Takes the input images of a folder, and asks which of them are used.
+    pub(super) fn take_inputs(&mut self, found: FolderFound) {
+        if found.all.count() == 0 {
+            let message = match found.all.unreadable.first() {
+                Some(why) => why.clone(),
+                None => tr!("app-folder-empty", name = file_name(&found.folder)),
+            };
+            return self.fail(&tr!("app-nothing-to-generate"), message, None);
+        }
+        let strength = self.state.folder_strength(found.used_as);
+        self.question =
+            Some(Question::Folder(FolderQuestion { found, includes: true, again: false, strength }));
+    }
+
+    /// Queries what a run over a folder takes, while that is being asked.
+    pub(super) fn ask_about_folder(&mut self, ctx: &Context) {
+        let Some(Question::Folder(question)) = &self.question else { return };
+        match self.state.ask_about_folder(question.asked(), ctx.time()) {
+            Ask::Now(query) => self.send([Command::Plan(query)]),
+            Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
+            Ask::Nothing => {}
         }
     }
 
     /// Queues a job for each of these input images.
-    fn queue_inputs(&mut self, FolderInputs { folder, results, used_as, found }: FolderInputs) {
+    fn queue_inputs(&mut self, FolderInputs { folder, results, used_as, strength, found }: FolderInputs) {
         let name = file_name(&folder);
-        let InputFolder { images, done, unreadable } = found;
-        if images.is_empty() {
-            let message = match (done, unreadable.first()) {
-                (0, Some(why)) => why.clone(),
-                (0, None) => tr!("app-folder-empty", name = &name),
-                _ => tr!("app-folder-done", name = &name, folder = results.display()),
-            };
-            return self.fail(&tr!("app-nothing-to-generate"), message, None);
-        }
+        let InputFolder { images, done, unreadable, .. } = found;
         let count = images.len();
-        let commands = self.state.generate_from_folder(&name, images, used_as, self.new_seed);
+        let commands = self.state.generate_from_folder(&name, images, (used_as, strength), self.new_seed);
         if commands.is_empty() {
             return self.fail(&tr!("app-cannot-generate"), tr!("app-check-settings"), None);
         }

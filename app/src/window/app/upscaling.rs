@@ -1,9 +1,9 @@
 //! Executes the steps of enlarging images and clips, of putting frames between those of clips, and of inpainting details again.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use egui::Context;
-use sluice_engine::{request::ModelSource, session::Command};
+use sluice_engine::session::Command;
 
 use super::SluiceApp;
 use crate::{
@@ -33,8 +33,8 @@ impl SluiceApp {
                 self.request(Task::Measure(inputs));
             }
             UpscaleStep::ChooseDetectors(detectors) => self.state.choose_detectors(detectors),
-            UpscaleStep::Choose(choice) => self.state.settings.upscale = choice,
-            UpscaleStep::ChooseInterpolation(choice) => self.state.settings.interpolate = choice,
+            UpscaleStep::Choose(choice) => self.state.choose_upscale(choice),
+            UpscaleStep::ChooseInterpolation(choice) => self.state.choose_interpolation(choice),
             UpscaleStep::Close => self.state.upscaling = None,
             UpscaleStep::Start if !self.state.can_upscale() => {}
             UpscaleStep::Start => {
@@ -50,16 +50,6 @@ impl SluiceApp {
                 self.send(commands);
             }
         }
-    }
-
-    /// A file of an upscaler was chosen.
-    pub(super) fn use_upscaler(&mut self, path: PathBuf) {
-        self.state.settings.upscale.model = ModelSource::Path(path);
-    }
-
-    /// A file of a frame interpolator was chosen.
-    pub(super) fn use_interpolator(&mut self, path: PathBuf) {
-        self.state.settings.interpolate.model = Some(path);
     }
 
     /// Queries what it takes, while that is being asked.

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use sluice_engine::session::Failure;
+use sluice_engine::session::{Failure, Job};
 
 use super::{
     export,
@@ -30,6 +30,8 @@ pub enum TakeBack {
     Trash(Vec<Trashed>),
     /// A collection comes back.
     Collection(Deleted),
+    /// Cancelled jobs are queued again.
+    Jobs(Vec<Job>),
 }
 
 /// What was just done.
@@ -80,6 +82,8 @@ pub struct Shelf {
     pub details: Option<(PathBuf, Box<Details>)>,
     /// What was just done.
     pub notice: Option<Notice>,
+    /// What is still taken back although the notice that offered it has left.
+    left: Option<TakeBack>,
 }
 
 impl Shelf {
@@ -135,7 +139,7 @@ impl Shelf {
         &self.selection
     }
 
-    /// Selected items, in the order in which they are shown; those that are not shown come last.
+    /// Selected items, in the order in which they are shown.
     pub fn selected(&self) -> &[Arc<Item>] {
         &self.selected
     }
@@ -174,11 +178,6 @@ impl Shelf {
             return;
         }
         self.selected.extend(self.shown.iter().filter(is_selected).cloned());
-        if self.selected.len() < self.selection.count() {
-            let known: HashSet<_> = self.selected.iter().map(|item| item.path.clone()).collect();
-            let others = self.entries.iter().map(|entry| &entry.item).filter(is_selected);
-            self.selected.extend(others.filter(|item| !known.contains(&item.path)).cloned());
-        }
     }
 
     /// Whether all that is selected has a star.
@@ -266,7 +265,20 @@ impl Shelf {
     fn find(&mut self) {
         let places = query::found(&self.entries, &self.marks, &self.query);
         self.shown = places.into_iter().map(|place| Arc::clone(&self.entries[place].item)).collect();
+        self.deselect_hidden();
         self.settle();
+    }
+
+    /// What the search leaves out is no longer selected, so that nothing is done to files that nobody sees. Those that are
+    /// not listed yet stay.
+    fn deselect_hidden(&mut self) {
+        if self.selection.count() == 0 || self.shown.len() == self.entries.len() {
+            return;
+        }
+        let shown: HashSet<&Path> = self.shown.iter().map(|item| item.path.as_path()).collect();
+        let all = self.entries.iter().map(|entry| entry.item.path.as_path());
+        let hidden: HashSet<&Path> = all.filter(|path| !shown.contains(path)).collect();
+        self.selection.keep(|path| !hidden.contains(path));
     }
 
     /// Counts models, tags and collections again, and searches.
@@ -336,5 +348,23 @@ impl Shelf {
     /// Says something without a way back.
     pub fn say(&mut self, text: String) {
         self.notice = Some(Notice { text, ..Notice::default() });
+    }
+
+    /// The notice leaves by itself. What was done to files can still be taken back; jobs are resumed from the queue.
+    pub fn let_notice_go(&mut self) {
+        let undo = self.notice.take().and_then(|notice| notice.undo);
+        let undo = undo.filter(|undo| !matches!(undo, TakeBack::Jobs(_)));
+        self.left = undo.or_else(|| self.left.take());
+    }
+
+    /// No longer says what was done, and no longer offers to take it back.
+    pub fn dismiss_notice(&mut self) {
+        (self.notice, self.left) = (None, None);
+    }
+
+    /// What was done last and can be taken back, which is no longer offered.
+    pub fn take_undo(&mut self) -> Option<TakeBack> {
+        let said = self.notice.take_if(|notice| notice.undo.is_some()).and_then(|notice| notice.undo);
+        said.or_else(|| self.left.take())
     }
 }

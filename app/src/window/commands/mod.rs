@@ -29,8 +29,10 @@ pub struct Now<'a> {
 pub struct Open {
     /// The gallery.
     pub gallery: bool,
-    /// The plan panel.
+    /// The plan panel, where it can be seen.
     pub plan: bool,
+    /// The timeline, where it can be seen.
+    pub timeline: bool,
     /// The sheet of keys.
     pub help: bool,
     /// The settings.
@@ -45,6 +47,8 @@ pub struct Entry {
     pub name: &'static str,
     /// The key of a sentence about it; empty where its name says everything.
     tip: &'static str,
+    /// The key of other words that find it; empty where its name is enough.
+    words: &'static str,
     /// Its icon.
     pub icon: &'static str,
     /// The key that works anywhere.
@@ -94,6 +98,11 @@ impl Entry {
         text(self.name)
     }
 
+    /// Other words that find it.
+    pub fn words(&self) -> String {
+        if self.words.is_empty() { String::new() } else { text(self.words) }
+    }
+
     /// A sentence about it, or its name.
     pub fn sentence(&self) -> String {
         text(if self.tip.is_empty() { self.name } else { self.tip })
@@ -102,13 +111,14 @@ impl Entry {
 
 /// Queues a job.
 pub const GENERATE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::Enter);
-const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::K);
+/// Opens the palette, and closes it.
+pub const PALETTE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::K);
 const HELP: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F1);
 const FULL_SCREEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::NONE, Key::F11);
 
 const fn entry(name: &'static str, icon: &'static str, action: fn(&Now<'_>) -> Option<Action>) -> Entry {
     let does = Does::Anywhere(action);
-    Entry { name, tip: "", icon, shortcut: None, key: "", needs_pixels: false, does }
+    Entry { name, tip: "", words: "", icon, shortcut: None, key: "", needs_pixels: false, does }
 }
 
 /// A command with an image or a clip.
@@ -118,11 +128,15 @@ const fn with_image(
     action: fn(&State, &Recent) -> Option<Action>,
 ) -> Entry {
     let does = Does::With(action);
-    Entry { name, tip: "", icon, shortcut: None, key: "", needs_pixels: false, does }
+    Entry { name, tip: "", words: "", icon, shortcut: None, key: "", needs_pixels: false, does }
 }
 
 const fn with_tip(tip: &'static str, entry: Entry) -> Entry {
     Entry { tip, ..entry }
+}
+
+const fn with_words(words: &'static str, entry: Entry) -> Entry {
+    Entry { words, ..entry }
 }
 
 const fn with_pixels(entry: Entry) -> Entry {
@@ -171,9 +185,12 @@ pub const COMMANDS: [Entry; 62] = [
         (jobs.paused || !jobs.is_empty()).then_some(Action::ShowQueue)
     }),
     PAUSE,
-    entry("commands-resume-the-queue", icons::PLAY, |now| {
-        now.state.jobs.paused.then_some(Action::PauseQueue(false))
-    }),
+    with_words(
+        "commands-queue-words",
+        entry("commands-resume-the-queue", icons::PLAY, |now| {
+            now.state.jobs.paused.then_some(Action::PauseQueue(false))
+        }),
+    ),
     entry("commands-randomize-seed", icons::DICES, |_| Some(Action::RandomizeSeed)),
     entry("commands-lock-seed", icons::LOCK, |now| lock(now, true)),
     entry("commands-random-seed-each-time", icons::LOCK_OPEN, |now| lock(now, false)),

@@ -3,7 +3,7 @@
 use egui::{Key, KeyboardShortcut, Modifiers};
 use sluice_engine::request::Mode;
 
-use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip};
+use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip, with_words};
 use crate::window::{
     action::{Action, EnhanceStep, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
     collection::Change,
@@ -14,7 +14,7 @@ use crate::window::{
 };
 
 /// How far similar images are from an image.
-const NEAR: f32 = 0.2;
+pub const NEAR: f32 = 0.2;
 
 const MODELS: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::M);
 const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
@@ -69,7 +69,7 @@ pub const PLAN: Entry = with_tip(
 pub const TIMELINE: Entry = with_tip(
     "top-bar-timeline-tip",
     entry("commands-timeline", icons::CPU, |now| {
-        Some(Action::Set(Setting::TimelineOpen(!now.state.settings.memory.timeline_open)))
+        Some(Action::Set(Setting::TimelineOpen(!now.open.timeline)))
     }),
 );
 /// Opens the settings, or closes them.
@@ -100,20 +100,26 @@ pub const SYSTEM: Entry = with_tip(
 /// Cancels the running image.
 pub const CANCEL: Entry = with_key(
     "Esc",
-    with_tip(
-        "commands-cancel-the-running-image-tip",
-        entry("commands-cancel-the-running-image", icons::X, |now| {
-            now.state.jobs.running().map(|_| Action::CancelRunning)
-        }),
+    with_words(
+        "commands-cancel-words",
+        with_tip(
+            "commands-cancel-the-running-image-tip",
+            entry("commands-cancel-the-running-image", icons::X, |now| {
+                now.state.jobs.running().map(|_| Action::CancelRunning)
+            }),
+        ),
     ),
 );
 /// Stops the queue for now.
-pub const PAUSE: Entry = with_tip(
-    "queue-pause-tip",
-    entry("commands-pause-the-queue", icons::PAUSE, |now| {
-        let jobs = &now.state.jobs;
-        (!jobs.paused && !jobs.is_empty()).then_some(Action::PauseQueue(true))
-    }),
+pub const PAUSE: Entry = with_words(
+    "commands-queue-words",
+    with_tip(
+        "queue-pause-tip",
+        entry("commands-pause-the-queue", icons::PAUSE, |now| {
+            let jobs = &now.state.jobs;
+            (!jobs.paused && !jobs.is_empty()).then_some(Action::PauseQueue(true))
+        }),
+    ),
 );
 
 /// Restores the settings of an image or a clip.
@@ -131,7 +137,7 @@ pub const VARIATIONS: Entry = with_tip(
 /// Generates others near it.
 pub const SIMILAR: Entry = with_tip(
     "viewer-similar-tip",
-    with_image("commands-similar-times-four", icons::LAYERS, |state, recent| vary(state, recent, Some(NEAR))),
+    with_image("commands-similar-times-four", icons::IMAGES, |state, recent| vary(state, recent, Some(NEAR))),
 );
 /// Starts from an image.
 pub const USE_AS_INPUT: Entry = with_tip(
@@ -143,7 +149,7 @@ pub const USE_AS_INPUT: Entry = with_tip(
 /// Paints over what is to change of an image.
 pub const INPAINT: Entry = with_tip(
     "viewer-inpaint-tip",
-    with_image("viewer-inpaint", icons::IMAGE, |state, recent| {
+    with_image("viewer-inpaint", icons::BRUSH, |state, recent| {
         let is_image = recent.length.is_none() && !state.makes_clips();
         recent.path.clone().filter(|_| is_image).map(Action::Inpaint)
     }),
@@ -151,14 +157,14 @@ pub const INPAINT: Entry = with_tip(
 /// Asks which model gets an image as its preview.
 pub const USE_AS_PREVIEW: Entry = with_tip(
     "library-preview-ask-tip",
-    with_image("library-preview-ask", icons::LAYERS, |_, recent| {
+    with_image("library-preview-ask", icons::ALBUM, |_, recent| {
         recent.path.clone().map(|path| LibraryAction::AskPreview(path).into())
     }),
 );
 /// Asks how to enlarge an image or a clip.
 pub const UPSCALE: Entry = with_tip(
     "viewer-upscale-tip",
-    with_image("viewer-upscale", icons::SPARKLES, |_, recent| {
+    with_image("viewer-upscale", icons::IMAGE_UPSCALE, |_, recent| {
         let path = recent.path.clone()?;
         Some(UpscaleStep::Ask(vec![path]).into())
     }),
@@ -166,7 +172,7 @@ pub const UPSCALE: Entry = with_tip(
 /// Asks how to describe an image.
 pub const DESCRIBE: Entry = with_tip(
     "enhance-describe-open-tip",
-    with_image("enhance-describe-open", icons::SPARKLES, |_, recent| {
+    with_image("enhance-describe-open", icons::MESSAGE_SQUARE_TEXT, |_, recent| {
         let path = recent.path.clone().filter(|_| recent.length.is_none())?;
         Some(EnhanceStep::Describe(vec![path]).into())
     }),
@@ -174,7 +180,7 @@ pub const DESCRIBE: Entry = with_tip(
 /// Asks how to inpaint the details of an image again.
 pub const DETAIL: Entry = with_tip(
     "detailers-ask-open-tip",
-    with_image("detailers-ask-open", icons::SPARKLES, |_, recent| {
+    with_image("detailers-ask-open", icons::SCAN_SEARCH, |_, recent| {
         let path = recent.path.clone().filter(|_| recent.length.is_none())?;
         Some(UpscaleStep::AskDetail(vec![path]).into())
     }),
@@ -182,7 +188,7 @@ pub const DETAIL: Entry = with_tip(
 /// Asks how to put frames between those of a clip.
 pub const INTERPOLATE: Entry = with_tip(
     "viewer-interpolate-tip",
-    with_image("viewer-interpolate", icons::MOVE_HORIZONTAL, |_, recent| {
+    with_image("viewer-interpolate", icons::BETWEEN_VERTICAL_START, |_, recent| {
         let path = recent.path.clone().filter(|_| recent.length.is_some())?;
         Some(UpscaleStep::AskInterpolate(vec![path]).into())
     }),
@@ -267,7 +273,7 @@ pub const COPY_PROMPT: Entry = with_tip(
 /// Opens the folder of a file.
 pub const OPEN_CONTAINING_FOLDER: Entry = with_tip(
     "gallery-show-in-folder-tip",
-    with_image("commands-open-containing-folder", icons::FOLDER_OPEN, |_, recent| {
+    with_image("gallery-show-in-folder", icons::FOLDER_OPEN, |_, recent| {
         Some(Action::OpenFolder(recent.path.as_ref()?.parent()?.to_owned()))
     }),
 );
@@ -279,7 +285,7 @@ pub const ADD_STAR: Entry = with_tip(
 /// Takes the star away.
 pub const REMOVE_STAR: Entry = with_tip(
     "gallery-unstar-tip",
-    with_image("library-menu-unstar", icons::STAR, |state, recent| star(state, recent, false)),
+    with_image("library-menu-unstar", icons::STAR_FILLED, |state, recent| star(state, recent, false)),
 );
 /// Moves a file to the trash.
 pub const TRASH: Entry = with_tip(

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
+use serde::{Deserialize, Serialize};
 use sluice_engine::checkpoint::MapKind;
 
 use super::{
     FileEvent,
     extensions::{
         ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
-        STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
+        PICKLE_EXTENSIONS, STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
     },
 };
 use crate::{
@@ -108,6 +109,8 @@ pub enum Dialog {
     DownloadFolder,
     /// Under which name a copy of this image is saved.
     SaveAs(RecentId),
+    /// The same of an image of the gallery.
+    SaveFile,
 }
 
 /// A file or folder in the window's own dialog.
@@ -117,6 +120,20 @@ pub struct Entry {
     pub path: PathBuf,
     /// Whether it is a folder.
     pub is_folder: bool,
+    /// Whether it is a model that has to be converted first.
+    pub is_pickle: bool,
+}
+
+/// What dialogs ask for that start in the same folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FolderKind {
+    /// Models, adapters, and what is used with them.
+    Models,
+    /// Images and clips that are used.
+    Images,
+    /// Images and clips that are made.
+    Results,
 }
 
 /// A person does not close a dialog sooner. Without a portal and zenity there is none, and the answer comes at once.
@@ -157,7 +174,7 @@ impl Dialog {
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
-            Self::SaveAs(_) => tr!("files-save-image"),
+            Self::SaveAs(_) | Self::SaveFile => tr!("files-save-image"),
         }
     }
 
@@ -196,6 +213,7 @@ impl Dialog {
             | Self::OtherPromptImage { .. }
             | Self::RegionMask(_)
             | Self::SaveAs(_)
+            | Self::SaveFile
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
             Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
@@ -205,9 +223,32 @@ impl Dialog {
         }
     }
 
+    /// Whose folder it starts in, which is that of the last answer.
+    pub fn folder_kind(self) -> FolderKind {
+        match self {
+            Self::SaveAs(_)
+            | Self::SaveFile
+            | Self::GalleryFolder
+            | Self::ExportFolder
+            | Self::OutputFolder => FolderKind::Results,
+            Self::InputFolder | Self::ReferenceFolder => FolderKind::Images,
+            _ => match self.filter() {
+                Some(("files-kind-images" | "files-kind-videos" | "files-kind-videos-and-images", _)) => {
+                    FolderKind::Images
+                }
+                _ => FolderKind::Models,
+            },
+        }
+    }
+
+    /// Whether models are asked for that somebody may have as pickles.
+    fn asks_for_models(self) -> bool {
+        matches!(self.filter(), Some(("files-kind-models" | "files-kind-loras", _)))
+    }
+
     /// Whether it asks for a new name, and not for what is there.
     pub fn saves(self) -> bool {
-        matches!(self, Self::SaveAs(_))
+        matches!(self, Self::SaveAs(_) | Self::SaveFile)
     }
 
     /// Asks with the system's dialog, and waits for the answer. It starts in a folder, or with the file to save.
@@ -229,7 +270,7 @@ impl Dialog {
             None => native.pick_folder(),
         };
         match answer {
-            Some(path) => FileEvent::Chosen(self, path),
+            Some(path) => FileEvent::Answered(self, path),
             None if cfg!(target_os = "linux") && started.elapsed() < SOON => {
                 FileEvent::NoDialog { dialog: self, start }
             }
@@ -246,16 +287,23 @@ impl Dialog {
     }
 }
 
-/// The folders in a folder and the files that a dialog asks for, by name. Hidden ones are left out.
+/// The folders in a folder and the files that a dialog asks for, by name, with models that have to be converted. Hidden ones are
+/// left out.
 pub(super) fn entries(folder: &Path, dialog: Dialog) -> io::Result<Vec<Entry>> {
     let mut entries: Vec<Entry> = folder
         .read_dir()?
         .filter_map(Result::ok)
         .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
-        .map(|entry| Entry { is_folder: entry.path().is_dir(), path: entry.path() })
+        .map(|entry| {
+            let path = entry.path();
+            let is_folder = path.is_dir();
+            let is_pickle =
+                !is_folder && dialog.asks_for_models() && has_extension(&path, &PICKLE_EXTENSIONS);
+            Entry { path, is_folder, is_pickle }
+        })
         .filter(|entry| {
             let wanted = dialog.filter().is_some_and(|(_, known)| has_extension(&entry.path, known));
-            entry.is_folder || wanted
+            entry.is_folder || entry.is_pickle || wanted
         })
         .collect();
     entries.sort_by_key(|entry| (!entry.is_folder, entry.path.to_string_lossy().to_lowercase()));
@@ -282,5 +330,39 @@ mod tests {
         assert_eq!(names(Dialog::InputImage), ["z", "A.PNG", "b.png"]);
         assert_eq!(names(Dialog::ModelFolder), ["z"]);
         assert!(entries(&folder.path().join("nowhere"), Dialog::Mask).is_err());
+    }
+
+    #[test]
+    fn models_that_have_to_be_converted_are_listed_where_models_are_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.pth", "b.safetensors", "c.CKPT", "notes.txt"] {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let pickles = |dialog| -> Vec<(String, bool)> {
+            let found = entries(folder.path(), dialog).unwrap();
+            found.iter().map(|entry| (file_name(&entry.path), entry.is_pickle)).collect()
+        };
+        let all = [("a.pth", true), ("b.safetensors", false), ("c.CKPT", true)];
+        let all = all.map(|(name, is_pickle)| (name.to_owned(), is_pickle));
+        assert_eq!(pickles(Dialog::Upscaler), all);
+        assert_eq!(pickles(Dialog::Adapter), all);
+        assert_eq!(pickles(Dialog::InputImage), []);
+    }
+
+    #[test]
+    fn dialogs_for_the_same_kind_of_file_start_in_the_same_folder() {
+        for (dialog, kind) in [
+            (Dialog::ModelFile, FolderKind::Models),
+            (Dialog::Adapter, FolderKind::Models),
+            (Dialog::DownloadFolder, FolderKind::Models),
+            (Dialog::Mask, FolderKind::Images),
+            (Dialog::InputClip, FolderKind::Images),
+            (Dialog::ControlMask, FolderKind::Images),
+            (Dialog::InputFolder, FolderKind::Images),
+            (Dialog::SaveFile, FolderKind::Results),
+            (Dialog::ExportFolder, FolderKind::Results),
+        ] {
+            assert_eq!(dialog.folder_kind(), kind, "{dialog:?}");
+        }
     }
 }

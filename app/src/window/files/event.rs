@@ -7,11 +7,10 @@ use sluice_engine::{request::Style, session::Failure, text::StyleError};
 
 use super::{Dialog, Entry};
 use crate::{
-    input_folder::InputFolder,
     presets::NamedPreset,
     tags::Tag,
     window::{
-        action::FolderInputs,
+        action::FolderFound,
         image_settings::ImageSettings,
         state::{ClipLength, DeletedPreset, Measured, NamedGroup, Pixels},
     },
@@ -76,12 +75,9 @@ pub enum FileEvent {
     /// The tags with which prompts are completed.
     Tags(Vec<Tag>),
     /// The input images of a folder.
-    Inputs {
-        /// Those of the folder itself.
-        own: Box<FolderInputs>,
-        /// Those of its subfolders, too.
-        all: InputFolder,
-    },
+    Inputs(Box<FolderFound>),
+    /// An image for the clipboard.
+    ImageRead(ColorImage),
     /// Files are on the clipboard.
     FilesCopied(Vec<PathBuf>),
     /// A part of a clip, or a copy of an image, was written.
@@ -127,6 +123,8 @@ pub enum FileEvent {
     },
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
+    /// The settings in an image or a clip that was just made of another one.
+    Settings(PathBuf, Box<ImageSettings>),
     /// The prompt and the negative prompt in each of these images that has settings.
     Prompts(Vec<(PathBuf, [String; 2])>),
     /// Where the texts about images go.
@@ -155,8 +153,10 @@ pub enum FileEvent {
         /// Whether it is compared with the one that is shown.
         is_compared: bool,
     },
-    /// A file or folder was chosen in a dialog, dropped, or saved for a place that has such a dialog.
+    /// A file or folder was dropped, or saved for a place that has such a dialog.
     Chosen(Dialog, PathBuf),
+    /// A file or folder was chosen in a dialog.
+    Answered(Dialog, PathBuf),
     /// A dialog was closed.
     DialogClosed,
     /// The system has no dialog.

@@ -31,12 +31,12 @@ use super::{
 use crate::{
     enhancing::{save_text, texts_beside},
     groups::Composed,
-    input_folder::{InputFolder, Subfolders},
+    input_folder::{InputFolder, Subfolders, unused},
     language::tr,
     own_styles, presets,
     tags::tags_in,
     window::{
-        action::FolderInputs,
+        action::FolderFound,
         state::{
             ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, color_image, map_name, thumbnail,
         },
@@ -77,6 +77,10 @@ impl Reporter {
                 self.say(FileEvent::Previewed(image, models))
             }
             Task::SavePreview { image, model, replaces } => self.say(previews::save(&image, model, replaces)),
+            Task::CopyImage(path) => self.say(match read_first(&path) {
+                Ok((image, _)) => FileEvent::ImageRead(image),
+                Err(failure) => FileEvent::Failed { title: tr!("files-not-copied"), failure },
+            }),
             Task::CopyFiles(files) => self.say(clipboard.put(files)),
             Task::ListAdapters(model) => self.list_adapters(&model),
             Task::Report(report) => self.say(FileEvent::Report(report.complete())),
@@ -141,6 +145,8 @@ impl Reporter {
                 self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
             }
             Task::ReadPrompts(paths) => self.say(FileEvent::Prompts(prompts_inside(paths))),
+            Task::ReadSettings(path) => settings_inside(&path)
+                .map_or(Ok(()), |settings| self.say(FileEvent::Settings(path, settings))),
             Task::NameTexts(images) => {
                 let (texts, done) = texts_beside(&images);
                 self.say(FileEvent::TextsNamed { images, texts, done })
@@ -167,9 +173,10 @@ impl Reporter {
                 let of = |subfolders| InputFolder::of(&folder, &results, extension, subfolders);
                 let both = of(Subfolders::LeftOut).and_then(|own| Ok((own, of(Subfolders::Included)?)));
                 self.say(match both {
-                    Ok((found, all)) => {
-                        let own = Box::new(FolderInputs { folder, results, used_as, found });
-                        FileEvent::Inputs { own, all }
+                    Ok((own, all)) => {
+                        let again = unused(&results);
+                        let found = FolderFound { folder, used_as, results, again, own, all };
+                        FileEvent::Inputs(Box::new(found))
                     }
                     Err(error) => FileEvent::Failed {
                         title: tr!("files-folder-unusable"),

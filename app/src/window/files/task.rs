@@ -93,6 +93,8 @@ pub enum Task {
     Measure(Vec<PathBuf>),
     /// Reads the prompts in images.
     ReadPrompts(Vec<PathBuf>),
+    /// Reads the settings in an image or a clip that was just made of another one.
+    ReadSettings(PathBuf),
     /// Finds out where the texts about images go, each beside its image.
     NameTexts(Vec<PathBuf>),
     /// Writes a text about an image into a new file.
@@ -112,6 +114,8 @@ pub enum Task {
     },
     /// Reads the tags of the files in a folder, and of other files.
     Tags(Option<PathBuf>, Vec<PathBuf>),
+    /// Reads an image for the clipboard.
+    CopyImage(PathBuf),
     /// Copies files to the clipboard.
     CopyFiles(Vec<PathBuf>),
     /// Lists a folder for the window's own dialog.

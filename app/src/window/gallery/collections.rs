@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use egui::{
     Align2, CornerRadius, FontId, Frame, Id, Key, Margin, Popup, Rect, Response, Role, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, WidgetInfo, containers::menu::SubMenu, pos2, vec2,
+    Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::Gallery;
@@ -296,22 +296,6 @@ pub(super) fn choices(
     }
 }
 
-/// The row of a menu that opens [`choices`].
-pub(super) fn choices_row(
-    ui: &mut Ui,
-    gallery: &mut Gallery,
-    common: &[String],
-    files: &[PathBuf],
-    actions: &mut Vec<Action>,
-) {
-    let row = widgets::row_button(ui, icons::LAYERS, &tr!("gallery-collect"), "", false);
-    let place = row.rect.right_center() - vec2(space::S, 0.0);
-    let (font, ink) = (font::icons(font::SMALL), Palette::of(ui).text_muted);
-    ui.painter().text(place, Align2::RIGHT_CENTER, icons::CHEVRON_RIGHT, font, ink);
-    SubMenu::new().show(ui, &row, |ui| choices(ui, gallery, common, files, actions));
-    row.on_hover_text(tr!("gallery-collect-tip"));
-}
-
 /// What to do while a collection is empty.
 pub(super) fn empty_words(within: &Within) -> Option<(String, String)> {
     match within {
@@ -324,8 +308,8 @@ pub(super) fn empty_words(within: &Within) -> Option<(String, String)> {
 
 /// The button that opens and closes the list.
 pub(super) fn toggle(ui: &mut Ui, is_open: bool, actions: &mut Vec<Action>) {
-    let button = widgets::icon_toggle(ui, icons::LAYERS, &tr!("gallery-collections"), is_open);
-    if button.on_hover_text(tr!("gallery-collections-tip")).clicked() {
+    let words = (tr!("gallery-collections"), tr!("gallery-collections-tip"));
+    if widgets::explained_toggle(ui, icons::LAYERS, (&words.0, &words.1), is_open).clicked() {
         actions.push(Action::Set(Setting::CollectionsOpen(!is_open)));
     }
 }

@@ -41,21 +41,22 @@ fn grid_id() -> Id {
 
 /// The keys of the gallery, while no field has the focus.
 pub(super) fn keys(ui: &Ui, gallery: &mut Gallery, actions: &mut Vec<Action>) {
-    let is_free = ui.memory(|memory| memory.focused().is_none());
+    let focused = ui.memory(|memory| memory.focused());
+    let is_free = focused.is_none_or(|id| id == grid_id());
     let searches = ui.input_mut(|input| {
         input.consume_key(Modifiers::COMMAND, Key::F)
             || (is_free && input.consume_key(Modifiers::NONE, Key::Slash))
     });
     gallery.focuses_search |= searches;
-    let focused = ui.memory(|memory| memory.focused());
-    if focused.is_some_and(|id| id != grid_id()) {
+    // What is typed next goes into the field.
+    if searches || !is_free {
         return;
     }
     let Layout { columns, rows } = gallery.layout;
     let (columns, page) = (columns as isize, (columns * rows) as isize);
     let all = gallery.shelf.shown().len() as isize;
     let current = gallery.shelf.selection().current().map(ToOwned::to_owned);
-    let selected = gallery.shelf.selection().count();
+    let selected = gallery.shelf.selected().len();
     ui.input(|input| {
         for event in &input.events {
             let egui::Event::Key { key, pressed: true, modifiers, repeat, .. } = event else { continue };
@@ -125,7 +126,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
         let first = line(viewport.min.y) * columns;
         let end = ((line(viewport.max.y) + 1) * columns).min(count);
         for index in first..end {
-            tile(ui, gallery, (index, place(index)), grid.has_focus(), actions);
+            tile(ui, (&mut *gallery, around), (index, place(index)), grid.has_focus(), actions);
         }
     });
 }
@@ -133,7 +134,7 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
 /// A thumbnail.
 fn tile(
     ui: &mut Ui,
-    gallery: &mut Gallery,
+    (gallery, around): (&mut Gallery, Around<'_>),
     (index, rect): (usize, Rect),
     has_focus: bool,
     actions: &mut Vec<Action>,
@@ -186,7 +187,7 @@ fn tile(
     if drag_out::carry(&response, selection) && !is_selected {
         actions.push(GalleryAction::Pick(index, How::Only).into());
     }
-    response.context_menu(|ui| menu::show(ui, gallery, &item, actions));
+    response.context_menu(|ui| menu::show(ui, (&mut *gallery, around), &item, actions));
     response.on_hover_text(tip(&item, &name));
 }
 
@@ -284,8 +285,8 @@ fn star(
         (false, true) => Color32::WHITE,
         (false, false) => Color32::from_white_alpha(190),
     };
-    let place = rect.center();
-    ui.painter().text(place, Align2::CENTER_CENTER, icons::STAR, font::icons(font::ICON - 1.0), color);
+    let (place, icon) = (rect.center(), icons::star(is_starred));
+    ui.painter().text(place, Align2::CENTER_CENTER, icon, font::icons(font::ICON - 1.0), color);
     let clicked = button.clicked();
     button.on_hover_text(tip);
     if clicked {

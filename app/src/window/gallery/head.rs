@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Align, ComboBox, Id, Layout, Margin, Popup, PopupCloseBehavior, RichText, Slider, Ui, vec2};
+use egui::{
+    Align, ComboBox, Id, Layout, Margin, Popup, PopupCloseBehavior, RichText, Slider, Ui, UiBuilder, vec2,
+};
 
 use super::{Around, Gallery, collections};
 use crate::{
@@ -22,6 +24,8 @@ const LIST: f32 = 150.0;
 const SHORT_LIST: f32 = 120.0;
 /// Least width of the search field.
 const SEARCH: f32 = 180.0;
+/// Width of the slider for the size of thumbnails.
+const SLIDER: f32 = 100.0;
 
 /// Draws both rows.
 pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mut Vec<Action>) {
@@ -33,8 +37,8 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
         ui.label(title.color(Palette::of(ui).text));
         ui.add_space(space::S);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let close = widgets::icon_button(ui, icons::X, &tr!("gallery-close"));
-            if close.on_hover_text(tr!("gallery-close-tip")).clicked() {
+            let (name, tip) = (tr!("gallery-close"), tr!("gallery-close-tip"));
+            if widgets::explained_icon(ui, icons::X, &name, &tip).clicked() {
                 actions.push(GalleryAction::Open(false).into());
             }
             folders(ui, around, actions);
@@ -45,10 +49,8 @@ pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actio
     ui.horizontal_wrapped(|ui| {
         filters(ui, gallery, &mut query);
         ui.add_space(space::S);
-        let slider =
-            Slider::new(&mut gallery.tile, size::SMALLEST_TILE..=size::LARGEST_TILE).show_value(false);
-        let slider = ui.add(slider);
-        slider
+        let slider = Slider::new(&mut gallery.tile, size::SMALLEST_TILE..=size::LARGEST_TILE);
+        widgets::slider(ui, slider, SLIDER)
             .accessible_name(tr!("gallery-thumbnail-size"))
             .on_hover_text(tr!("gallery-thumbnail-size-tip"));
     });
@@ -62,14 +64,27 @@ fn search(ui: &mut Ui, gallery: &mut Gallery, text: &mut String) {
     widgets::icon(ui, icons::SEARCH, font::ICON, palette.text_muted);
     let width = (ui.available_width() - space::S).max(SEARCH);
     let id = Id::unique("gallery search");
+    // Words do not run below the button.
+    let right = if text.is_empty() { 10 } else { size::CONTROL as i8 };
     let field = egui::TextEdit::singleline(text)
         .id(id)
         .hint_text(tr!("gallery-search-hint"))
-        .margin(Margin::symmetric(10, 6))
+        .margin(Margin { left: 10, right, top: 6, bottom: 6 })
         .desired_width(width);
     let field = ui.add_sized(vec2(width, size::CONTROL), field).accessible_name(tr!("gallery-search"));
     if std::mem::take(&mut gallery.focuses_search) {
         field.request_focus();
+    }
+    if !text.is_empty() {
+        let place = field.rect.with_min_x(field.rect.right() - field.rect.height());
+        let clear = ui.scope_builder(UiBuilder::new().max_rect(place), |ui| {
+            let (name, tip) = (tr!("gallery-search-clear"), tr!("gallery-search-clear-tip"));
+            widgets::explained_icon(ui, icons::X, &name, &tip)
+        });
+        if clear.inner.clicked() {
+            text.clear();
+            field.request_focus();
+        }
     }
     field.on_hover_text(tr!("gallery-search-tip"));
 }
@@ -105,10 +120,9 @@ fn filters(ui: &mut Ui, gallery: &Gallery, query: &mut Query) {
             }
         }
     });
-    if widgets::icon_toggle(ui, icons::STAR, &tr!("gallery-starred-only"), query.starred)
-        .on_hover_text(tr!("gallery-starred-only-tip"))
-        .clicked()
-    {
+    let words = (tr!("gallery-starred-only"), tr!("gallery-starred-only-tip"));
+    let icon = icons::star(query.starred);
+    if widgets::explained_toggle(ui, icon, (&words.0, &words.1), query.starred).clicked() {
         query.starred = !query.starred;
     }
     if !shelf.models.is_empty() || query.model.is_some() {
@@ -133,14 +147,12 @@ fn list<T: Copy + PartialEq, const N: usize>(
     title: impl Fn(T) -> String,
     value: &mut T,
 ) {
-    let list = ComboBox::from_id_salt(id).width(SHORT_LIST).truncate().selected_text(title(*value)).show_ui(
-        ui,
-        |ui| {
-            for choice in all {
-                ui.selectable_value(value, choice, title(choice));
-            }
-        },
-    );
+    let list = ComboBox::from_id_salt(id).width(SHORT_LIST).truncate().selected_text(title(*value));
+    let list = widgets::drop_down(ui, list, |ui| {
+        for choice in all {
+            ui.selectable_value(value, choice, title(choice));
+        }
+    });
     list.response.accessible_name(label).on_hover_text(tip);
 }
 
@@ -152,7 +164,8 @@ fn named(
     value: &mut Option<String>,
 ) {
     let selected = value.clone().unwrap_or_else(|| all.clone());
-    let list = ComboBox::from_id_salt(id).width(LIST).truncate().selected_text(selected).show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt(id).width(LIST).truncate().selected_text(selected);
+    let list = widgets::drop_down(ui, list, |ui| {
         ui.set_max_width(size::POPUP);
         ui.selectable_value(value, None, all);
         for (name, count) in names {

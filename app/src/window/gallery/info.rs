@@ -5,11 +5,7 @@ use std::sync::Arc;
 use egui::{FontId, Frame, Label, Margin, RichText, Role, ScrollArea, Sense, Ui, WidgetInfo, vec2};
 use sluice_engine::{output::Date, request::Request};
 
-use super::{
-    Gallery, collections,
-    menu::{self, Offer},
-    setting_names::setting_name,
-};
+use super::{Gallery, collections, menu, setting_names::setting_name};
 use crate::{
     language::{said, tr},
     units,
@@ -17,6 +13,7 @@ use crate::{
         action::{Action, GalleryAction},
         collection::{Change, Details, Item},
         icons,
+        image_menu::{Does, Row},
         tokens::{Palette, font, space},
         widgets::{self, TagChange, Weight},
     },
@@ -66,12 +63,12 @@ fn one(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<A
     ui.add_space(space::XS);
     let is_starred = gallery.shelf.is_starred(&item.path);
     ui.horizontal_wrapped(|ui| {
-        for offer in menu::offers(item) {
-            button(ui, offer, actions);
+        for row in menu::offers(item) {
+            button(ui, row, actions);
         }
         star(ui, is_starred, actions);
-        for offer in menu::offers_for_all(std::slice::from_ref(item)) {
-            button(ui, offer, actions);
+        for row in menu::offers_for_all(std::slice::from_ref(item)) {
+            button(ui, row, actions);
         }
     });
     marks(ui, gallery, std::slice::from_ref(item), actions);
@@ -113,14 +110,31 @@ fn star(ui: &mut Ui, is_starred: bool, actions: &mut Vec<Action>) {
         true => (tr!("gallery-starred"), tr!("gallery-starred-key-tip"), Weight::Selected),
         false => (tr!("gallery-star"), tr!("gallery-star-key-tip"), Weight::Plain),
     };
-    if widgets::button(ui, Some(icons::STAR), &name, weight).on_hover_text(tip).clicked() {
+    if widgets::button(ui, Some(icons::star(is_starred)), &name, weight).on_hover_text(tip).clicked() {
         actions.push(GalleryAction::Mark(Change::Star(!is_starred)).into());
     }
 }
 
-fn button(ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>) {
+/// A row of the menu as a button.
+fn button(ui: &mut Ui, Row { icon, name, tip, does, .. }: Row<'_>, actions: &mut Vec<Action>) {
+    let is_clicked = widgets::button(ui, Some(icon), &name, Weight::Plain).on_hover_text(tip).clicked();
+    if let Does::Act(all) = does
+        && is_clicked
+    {
+        actions.extend(all);
+    }
+}
+
+/// A button that is not in the menu.
+fn plain(
+    ui: &mut Ui,
+    icon: &str,
+    [name, tip]: [String; 2],
+    action: GalleryAction,
+    actions: &mut Vec<Action>,
+) {
     if widgets::button(ui, Some(icon), &name, Weight::Plain).on_hover_text(tip).clicked() {
-        actions.push(action);
+        actions.push(action.into());
     }
 }
 
@@ -136,17 +150,15 @@ fn several(ui: &mut Ui, gallery: &mut Gallery, many: &[Arc<Item>], actions: &mut
             && b.broken.is_none()
             && a.clip.is_some() == b.clip.is_some()
         {
-            let tip = tr!("gallery-compare-tip");
-            let action = GalleryAction::Compare.into();
-            button(ui, Offer { icon: icons::COLUMNS, name: tr!("gallery-compare"), tip, action }, actions);
+            let words = [tr!("gallery-compare"), tr!("gallery-compare-tip")];
+            plain(ui, icons::COLUMNS, words, GalleryAction::Compare, actions);
         }
         star(ui, is_starred, actions);
-        for offer in menu::offers_for_all(many) {
-            button(ui, offer, actions);
+        for row in menu::offers_for_all(many) {
+            button(ui, row, actions);
         }
-        let tip = tr!("gallery-deselect-tip");
-        let action = GalleryAction::SelectNothing.into();
-        button(ui, Offer { icon: icons::X, name: tr!("gallery-deselect"), tip, action }, actions);
+        let words = [tr!("gallery-deselect"), tr!("gallery-deselect-tip")];
+        plain(ui, icons::X, words, GalleryAction::SelectNothing, actions);
     });
     marks(ui, gallery, many, actions);
 }

@@ -4,94 +4,72 @@ use std::{path::PathBuf, sync::Arc};
 
 use egui::Ui;
 
-use super::{Gallery, collections};
+use super::{Around, Gallery, collections};
 use crate::{
     language::tr,
     window::{
         action::{Action, EnhanceStep, GalleryAction, LibraryAction, UpscaleStep},
         collection::{Change, How, Item, Within},
-        icons,
-        tokens::size,
-        widgets,
+        commands, icons,
+        image_menu::{self, Does, Row},
     },
 };
 
-/// Something that can be done with an image.
-pub(super) struct Offer {
-    pub(super) icon: &'static str,
-    pub(super) name: String,
-    pub(super) tip: String,
-    pub(super) action: Action,
+fn of_gallery(
+    key: &'static str,
+    icon: &'static str,
+    (name, tip): (String, String),
+    action: GalleryAction,
+) -> Row<'static> {
+    Row { key, icon, name, tip, does: Does::Act(vec![action.into()]) }
 }
 
 /// What can be done with one image, the most likely first.
-pub(super) fn offers(item: &Item) -> Vec<Offer> {
+pub(super) fn offers(item: &Item) -> Vec<Row<'static>> {
     let path = || item.path.clone();
+    let is_whole = item.broken.is_none();
     let mut all = Vec::new();
-    let mut add = |icon, name, tip, action| all.push(Offer { icon, name, tip, action });
-    if item.broken.is_none() {
-        add(icons::IMAGE, tr!("gallery-open"), tr!("gallery-open-tip"), GalleryAction::Show(path()).into());
+    if is_whole {
+        let words = (tr!("gallery-open"), tr!("gallery-open-tip"));
+        all.push(of_gallery(image_menu::OPEN, icons::IMAGE, words, GalleryAction::Show(path())));
     }
     if item.facts.is_some() {
-        let tip = tr!("gallery-use-settings-tip");
-        add(icons::RESTORE, tr!("gallery-use-settings"), tip, GalleryAction::UseSettings(path()).into());
-        add(
-            icons::COPY,
-            tr!("gallery-copy-prompt"),
-            tr!("gallery-copy-prompt-tip"),
-            GalleryAction::CopyPrompt(path()).into(),
-        );
+        let use_settings = GalleryAction::UseSettings(path()).into();
+        all.push(Row::of(&commands::USE_SETTINGS, Some(use_settings)));
+        all.push(Row::of(&commands::COPY_PROMPT, Some(GalleryAction::CopyPrompt(path()).into())));
     }
     if let Some(folder) = item.path.parent() {
-        let action = Action::OpenFolder(folder.to_owned());
-        add(icons::FOLDER_OPEN, tr!("gallery-show-in-folder"), tr!("gallery-show-in-folder-tip"), action);
+        all.push(Row::of(&commands::OPEN_CONTAINING_FOLDER, Some(Action::OpenFolder(folder.to_owned()))));
     }
-    if item.broken.is_none() {
-        let (name, tip) = match item.clip {
-            None => (tr!("gallery-use-as-image"), tr!("gallery-use-as-image-tip")),
-            Some(_) => (tr!("gallery-use-as-clip"), tr!("gallery-use-as-clip-tip")),
-        };
-        add(icons::FILE_UP, name, tip, GalleryAction::UseAsInput(path()).into());
+    if is_whole {
+        let entry = if item.clip.is_some() { commands::USE_AS_CLIP } else { commands::USE_AS_INPUT };
+        all.push(Row::of(&entry, Some(GalleryAction::UseAsInput(path()).into())));
     }
     all
 }
 
 /// What can be done with all that is selected.
-pub(super) fn offers_for_all(items: &[Arc<Item>]) -> Vec<Offer> {
+pub(super) fn offers_for_all(items: &[Arc<Item>]) -> Vec<Row<'static>> {
     let (upscaled, mut all) = (whole(items, |_| true), Vec::new());
     let clips = whole(items, |item| item.clip.is_some());
     let has_any = !upscaled.is_empty();
     if has_any {
-        let (name, tip) = (tr!("gallery-upscale"), tr!("gallery-upscale-tip"));
-        all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::Ask(upscaled).into() });
+        let row = Row::of(&commands::UPSCALE, Some(UpscaleStep::Ask(upscaled).into()));
+        all.push(Row { tip: tr!("gallery-upscale-tip"), ..row });
     }
     if !clips.is_empty() {
-        let (name, tip) = (tr!("gallery-interpolate"), tr!("gallery-interpolate-tip"));
-        let action = UpscaleStep::AskInterpolate(clips).into();
-        all.push(Offer { icon: icons::MOVE_HORIZONTAL, name, tip, action });
+        let row = Row::of(&commands::INTERPOLATE, Some(UpscaleStep::AskInterpolate(clips).into()));
+        all.push(Row { tip: tr!("gallery-interpolate-tip"), ..row });
     }
     if has_any {
-        let tip = tr!("gallery-export-ask-tip");
-        all.push(Offer {
-            icon: icons::DOWNLOAD,
-            name: tr!("gallery-export-ask"),
-            tip,
-            action: GalleryAction::AskExport.into(),
-        });
+        let words = (tr!("gallery-export-ask"), tr!("gallery-export-ask-tip"));
+        all.push(of_gallery(image_menu::EXPORT, icons::DOWNLOAD, words, GalleryAction::AskExport));
     }
-    all.push(Offer {
-        icon: icons::FILE,
-        name: if items.len() == 1 { tr!("gallery-copy-file") } else { tr!("gallery-copy-files") },
-        tip: tr!("gallery-copy-files-tip"),
-        action: GalleryAction::CopyFiles.into(),
-    });
-    let tip = tr!("gallery-trash-tip");
-    all.push(Offer {
-        icon: icons::TRASH,
-        name: tr!("gallery-trash"),
-        tip,
-        action: GalleryAction::Trash.into(),
-    });
+    let row = Row::of(&commands::COPY_FILE, Some(GalleryAction::CopyFiles.into()));
+    let name = if items.len() == 1 { row.name } else { tr!("gallery-copy-files") };
+    all.push(Row { name, tip: tr!("gallery-copy-files-tip"), ..row });
+    let row = Row::of(&commands::TRASH, Some(GalleryAction::Trash.into()));
+    all.push(Row { tip: tr!("gallery-trash-tip"), ..row });
     all
 }
 
@@ -103,87 +81,108 @@ fn whole(items: &[Arc<Item>], is_meant: fn(&Item) -> bool) -> Vec<PathBuf> {
 
 /// What can be done with the images among items that can be read, and is only in the menu: describing them, together or one by
 /// one, and inpainting their details again.
-fn offers_for_images(items: &[Arc<Item>]) -> Vec<Offer> {
+fn offers_for_images(items: &[Arc<Item>]) -> Vec<Row<'static>> {
     let images = whole(items, |item| item.clip.is_none());
     if images.is_empty() {
         return Vec::new();
     }
-    let describe = match images.len() {
-        1 => tr!("enhance-describe-open"),
-        _ => tr!("enhance-describe-open-all"),
-    };
-    let mut all = vec![Offer {
-        icon: icons::SPARKLES,
-        name: describe,
-        tip: tr!("enhance-describe-open-tip"),
-        action: EnhanceStep::Describe(images.clone()).into(),
-    }];
-    if images.len() > 1 {
-        let (name, tip) = (tr!("enhance-each-open"), tr!("enhance-each-open-tip"));
-        let action = EnhanceStep::DescribeEach(images.clone()).into();
-        all.push(Offer { icon: icons::SPARKLES, name, tip, action });
+    let describe = Row::of(&commands::DESCRIBE, Some(EnhanceStep::Describe(images.clone()).into()));
+    let detail = Row::of(&commands::DETAIL, Some(UpscaleStep::AskDetail(images.clone()).into()));
+    if images.len() == 1 {
+        return vec![describe, detail];
     }
-    let name = match images.len() {
-        1 => tr!("detailers-ask-open"),
-        _ => tr!("detailers-ask-open-all"),
+    let each = Row {
+        key: image_menu::DESCRIBE_EACH,
+        icon: describe.icon,
+        name: tr!("enhance-each-open"),
+        tip: tr!("enhance-each-open-tip"),
+        does: Does::Act(vec![EnhanceStep::DescribeEach(images).into()]),
     };
-    let tip = tr!("detailers-ask-open-tip");
-    all.push(Offer { icon: icons::SPARKLES, name, tip, action: UpscaleStep::AskDetail(images).into() });
+    vec![
+        Row { name: tr!("enhance-describe-open-all"), ..describe },
+        each,
+        Row { name: tr!("detailers-ask-open-all"), ..detail },
+    ]
+}
+
+/// What can be done with one image that is whole, and is only in the menu.
+fn offers_for_one(item: &Item, around: Around<'_>) -> Vec<Row<'static>> {
+    let path = || item.path.clone();
+    let row = |entry, action: GalleryAction| Row::of(entry, Some(action.into()));
+    let mut all = Vec::new();
+    if item.facts.is_some() && around.output.is_some() {
+        let near = Some(commands::NEAR);
+        all.push(row(&commands::VARIATIONS, GalleryAction::Vary(path(), None)));
+        all.push(row(&commands::SIMILAR, GalleryAction::Vary(path(), near)));
+    }
+    if item.clip.is_none() {
+        if !around.makes_clips {
+            all.push(row(&commands::INPAINT, GalleryAction::Inpaint(path())));
+        }
+        all.push(row(&commands::COPY_IMAGE, GalleryAction::CopyImage(path())));
+        all.push(row(&commands::SAVE_AS, GalleryAction::SaveAs(path())));
+    }
+    let preview = LibraryAction::AskPreview(path());
+    all.push(Row::of(&commands::USE_AS_PREVIEW, Some(preview.into())));
     all
 }
 
-/// The menu of a right click, which selects the image first unless it is selected.
-pub(super) fn show(ui: &mut Ui, gallery: &mut Gallery, item: &Arc<Item>, actions: &mut Vec<Action>) {
-    ui.set_width(size::MENU);
-    ui.spacing_mut().item_spacing.y = 2.0;
+/// The star of what is clicked, or of all that is selected with it.
+fn star(gallery: &Gallery, item: &Item, is_one: bool) -> Row<'static> {
     let shelf = &gallery.shelf;
-    let path: PathBuf = item.path.clone();
-    let is_selected = shelf.selection().contains(&path);
-    let (starred, name) = match shelf.is_starred(&path) {
-        true => (false, tr!("gallery-unstar")),
-        false => (true, tr!("gallery-star")),
+    let is_starred = if is_one { shelf.is_starred(&item.path) } else { shelf.selected_are_starred() };
+    let change = Change::Star(!is_starred);
+    let action = match is_one {
+        true => GalleryAction::MarkOne(item.path.clone(), change),
+        false => GalleryAction::Mark(change),
     };
-    let star = Offer {
-        icon: icons::STAR,
-        name,
-        tip: tr!("gallery-star-tip"),
-        action: GalleryAction::MarkOne(path, Change::Star(starred)).into(),
-    };
+    let entry = if is_starred { commands::REMOVE_STAR } else { commands::ADD_STAR };
+    Row::of(&entry, Some(action.into()))
+}
+
+/// The menu of a right click, which selects the image first unless it is selected.
+pub(super) fn show(
+    ui: &mut Ui,
+    (gallery, around): (&mut Gallery, Around<'_>),
+    item: &Arc<Item>,
+    actions: &mut Vec<Action>,
+) {
+    let shelf = &gallery.shelf;
+    let is_selected = shelf.selection().contains(&item.path);
     let items = if is_selected { shelf.selected() } else { std::slice::from_ref(item) };
-    let for_all = offers_for_all(items);
-    let for_images = offers_for_images(items);
     let files: Vec<PathBuf> = items.iter().map(|item| item.path.clone()).collect();
     // The collections that it is in, so that the others are offered.
     let (common, within) = (shelf.common(items, |mark| &mark.collections), shelf.query().within.clone());
-    let leave = match within {
-        Within::Collection(name) => Some(Offer {
-            icon: icons::X,
-            name: tr!("gallery-collection-leave"),
-            tip: tr!("gallery-collection-leave-named", name = name.as_str()),
-            action: GalleryAction::Mark(Change::Leave(name)).into(),
-        }),
-        Within::All | Within::None => None,
-    };
+    let mut rows: Vec<Row<'_>> = offers(item);
+    rows.extend(offers_for_images(items));
+    rows.extend(offers_for_all(items));
+    let is_one = items.len() == 1;
+    if is_one && item.broken.is_none() {
+        rows.extend(offers_for_one(item, around));
+    }
+    rows.push(star(gallery, item, is_one));
+    if let Within::Collection(name) = within {
+        let tip = tr!("gallery-collection-leave-named", name = name.as_str());
+        let words = (tr!("gallery-collection-leave"), tip);
+        let leave = GalleryAction::Mark(Change::Leave(name));
+        rows.push(of_gallery(image_menu::LEAVE, icons::X, words, leave));
+    }
     let place = shelf.shown().iter().position(|shown| shown.path == item.path).filter(|_| !is_selected);
-    let pick = place.map(|place| Action::from(GalleryAction::Pick(place, How::Only)));
-    let row = |ui: &mut Ui, Offer { icon, name, tip, action }: Offer, actions: &mut Vec<Action>| {
-        if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
-            actions.extend(pick.clone());
-            actions.push(action);
-            ui.close();
+    if let Some(place) = place {
+        for row in &mut rows {
+            if let Does::Act(all) = &mut row.does {
+                all.insert(0, GalleryAction::Pick(place, How::Only).into());
+            }
         }
-    };
-    for offer in offers(item).into_iter().chain([star]) {
-        row(ui, offer, actions);
     }
-    collections::choices_row(ui, gallery, &common, &files, actions);
-    let preview = item.broken.is_none().then(|| Offer {
+    rows.push(Row {
+        key: image_menu::COLLECT,
         icon: icons::LAYERS,
-        name: tr!("library-preview-ask"),
-        tip: tr!("library-preview-ask-tip"),
-        action: LibraryAction::AskPreview(item.path.clone()).into(),
+        name: tr!("gallery-collect"),
+        tip: tr!("gallery-collect-tip"),
+        does: Does::Open(Box::new(move |ui: &mut Ui, actions: &mut Vec<Action>| {
+            collections::choices(ui, gallery, &common, &files, actions);
+        })),
     });
-    for offer in leave.into_iter().chain(preview).chain(for_images).chain(for_all) {
-        row(ui, offer, actions);
-    }
+    image_menu::show(ui, rows, actions);
 }

@@ -23,6 +23,7 @@ use collections::Naming;
 use super::{
     action::{Action, GalleryAction, Message},
     collection::{Notice, Shelf, Worker},
+    leaving,
     state::FailureCard,
     tokens::{Palette, size, space},
 };
@@ -39,8 +40,10 @@ pub struct Gallery {
     pub thumbnails: Thumbnails,
     /// Its threads, once it was opened.
     pub worker: Option<Worker>,
-    /// The file whose settings are used as soon as they are read.
-    pub waits_for: Option<PathBuf>,
+    /// The file whose settings are used as soon as they are read, and what for.
+    pub waits_for: Option<(PathBuf, SettingsUse)>,
+    /// The image of which a copy is saved as soon as its name is chosen.
+    pub saves: Option<PathBuf>,
     /// Side of a tile.
     tile: f32,
     /// Scroll to the current item in the next frame.
@@ -64,6 +67,7 @@ impl Default for Gallery {
             thumbnails: Thumbnails::default(),
             worker: None,
             waits_for: None,
+            saves: None,
             tile: size::TILE,
             follows: false,
             layout: grid::Layout::default(),
@@ -72,6 +76,15 @@ impl Default for Gallery {
             focuses_search: false,
         }
     }
+}
+
+/// What the settings of a file are used for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SettingsUse {
+    /// They replace those of the window.
+    Restore,
+    /// Others are generated with them: with new seeds, or with noise near its own.
+    Vary(Option<f32>),
 }
 
 /// What the gallery draws from the rest of the window.
@@ -85,6 +98,8 @@ pub struct Around<'a> {
     pub failure: Option<&'a FailureCard>,
     /// Whether the list of collections is open.
     pub has_collections: bool,
+    /// Whether the model makes clips, and no images.
+    pub makes_clips: bool,
 }
 
 /// Draws the gallery in the place of the panels.
@@ -114,14 +129,18 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
         .show(ui, |ui| info::show(ui, gallery, actions));
     let bar = |name: &str| Panel::bottom(name).resizable(false).frame(frame(space::L, space::S));
     if let Some(card) = around.failure {
-        let FailureCard { title, failure } = card;
+        let FailureCard { title, failure, .. } = card;
         let notice = Notice::failed(title.clone(), failure.clone());
         bar("gallery failure")
             .show(ui, |ui| notice::show(ui, &notice, Action::Dismiss(Message::Failure), actions));
     }
     if let Some(notice) = &gallery.shelf.notice {
-        bar("gallery notice")
+        let shown = bar("gallery notice")
             .show(ui, |ui| notice::show(ui, notice, GalleryAction::DismissNotice.into(), actions));
+        let stays = notice::stays(notice);
+        if stays.is_some_and(|stays| leaving::is_over(ui, stays, &notice.text, shown.response.rect)) {
+            actions.push(GalleryAction::LetNoticeGo.into());
+        }
     }
     CentralPanel::default()
         .frame(Frame::new().fill(palette.canvas))

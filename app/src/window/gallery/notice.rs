@@ -6,12 +6,23 @@ use crate::{
     language::tr,
     window::{
         action::{Action, GalleryAction},
-        collection::Notice,
+        collection::{Notice, TakeBack},
         icons,
+        leaving::Stays,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
     },
 };
+
+/// How long it stays, unless it has to be dismissed.
+pub(super) fn stays(notice: &Notice) -> Option<Stays> {
+    let offers = notice.undo.is_some() || notice.folder.is_some() || !notice.detail.is_empty();
+    match (notice.is_failure, offers) {
+        (true, _) => None,
+        (false, true) => Some(Stays::Long),
+        (false, false) => Some(Stays::Shortly),
+    }
+}
 
 /// Draws it in one line.
 pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut Vec<Action>) {
@@ -24,8 +35,12 @@ pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut 
                 actions.push(dismiss);
             }
             if notice.undo.is_some() {
-                let undo = widgets::button(ui, Some(icons::RESTORE), &tr!("gallery-undo"), Weight::Plain);
-                if undo.on_hover_text(tr!("gallery-undo-tip")).clicked() {
+                let (name, tip) = match &notice.undo {
+                    Some(TakeBack::Jobs(_)) => (tr!("side-panel-resume"), tr!("side-panel-resume-tip")),
+                    _ => (tr!("gallery-undo"), tr!("gallery-undo-tip")),
+                };
+                let undo = widgets::button(ui, Some(icons::RESTORE), &name, Weight::Plain);
+                if undo.on_hover_text(tip).clicked() {
                     actions.push(GalleryAction::TakeBack.into());
                 }
             }

@@ -114,7 +114,16 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     let ui = &mut child;
     ui.spacing_mut().item_spacing.x = space::S;
     if let Some(version) = version {
-        start_button(ui, state, listed, version, actions);
+        // Formats are one below the other, however wide the buttons are.
+        let slot = vec2(place.start_width, size::CONTROL);
+        ui.allocate_ui_with_layout(slot, Layout::right_to_left(Align::Center), |ui| {
+            ui.set_min_width(slot.x);
+            let drawn = ui.scope(|ui| start_button(ui, state, listed, version, actions)).response.rect;
+            if drawn.width() > place.start_width {
+                place.start_width = drawn.width();
+                ui.ctx().request_repaint();
+            }
+        });
         formats(ui, state, place, listed, version);
     }
     if !is_narrow {
@@ -164,15 +173,13 @@ fn formats(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, ve
         return;
     }
     let mut format = version.format.clone();
-    ComboBox::from_id_salt(("format", &listed.id))
-        .selected_text(&format)
-        .width(width)
-        .show_ui(ui, |ui| {
-            for other in &listed.versions {
-                format_choice(ui, state, listed, other, &mut format);
-            }
-        })
-        .response
+    let list = ComboBox::from_id_salt(("format", &listed.id)).selected_text(&version.format).width(width);
+    let list = widgets::drop_down(ui, list, |ui| {
+        for other in &listed.versions {
+            format_choice(ui, state, listed, other, &mut format);
+        }
+    });
+    list.response
         .accessible_name(tr!("get-version-of", name = &listed.name))
         .on_hover_text(tr!("get-version-tip"));
     if format != version.format {
@@ -210,10 +217,6 @@ pub fn start_button(
     actions: &mut Vec<Action>,
 ) {
     let name = &listed.name;
-    let is_here = || {
-        let known = state.library.known(&EntryId::Known(listed.id.clone()));
-        known.is_some_and(|known| state.library.is_here(known))
-    };
     match state.downloads.of(listed).map(|download| (&download.phase, download)) {
         Some((Phase::Done { opens, .. }, _)) => {
             if button(
@@ -255,8 +258,9 @@ pub fn start_button(
             ui.add_sized(vec2(104.0, size::CONTROL), Label::new(words));
         }
         None => {
-            let weight = if is_here() { Weight::Ghost } else { Weight::Plain };
-            let (words, tip) = match is_here() {
+            let is_here = state.is_here(listed, version);
+            let weight = if is_here { Weight::Ghost } else { Weight::Plain };
+            let (words, tip) = match is_here {
                 true => ([tr!("get-again"), tr!("get-again-named", name = name)], tr!("get-again-tip")),
                 false => {
                     ([tr!("get-download"), tr!("get-download-named", name = name)], tr!("get-download-tip"))

@@ -34,7 +34,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             let ink = if *is_offline { Palette::of(ui).text } else { Palette::of(ui).danger };
             let message = RichText::new(sentence(&failure.message)).color(ink);
             ui.add(Label::new(message).wrap().selectable(true));
-            if let Some(advice) = &failure.advice {
+            if *is_offline {
+                paragraph(ui, &tr!("get-offline-advice"));
+            } else if let Some(advice) = &failure.advice {
                 paragraph(ui, &said(advice));
             }
             if widgets::button(ui, Some(icons::RESTORE), &tr!("get-try-again"), Weight::Plain)

@@ -25,6 +25,9 @@ pub use worker::{GetEvent, GetTask, GetWorker};
 /// Width of the panel with downloads.
 const DOWNLOADS: f32 = 340.0;
 
+/// Room for the button that searches, before it was drawn.
+const FIND: f32 = 120.0;
+
 /// What the window needs to download models.
 #[derive(Debug, Clone)]
 pub struct DownloadOptions {
@@ -58,6 +61,10 @@ pub struct GetPlace {
     /// The formats that were chosen, by model.
     formats: std::collections::HashMap<String, String>,
     connection: Connection,
+    /// Width of the button that searches, as it was drawn last.
+    find_width: f32,
+    /// Width of the widest button of a model that was drawn.
+    start_width: f32,
 }
 
 impl GetPlace {
@@ -111,7 +118,7 @@ fn ask_field(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         let words = tr!("get-search");
-        let button = 75.0;
+        let button = if place.find_width > 0.0 { place.find_width } else { FIND };
         let width = (ui.available_width() - button - space::S).max(160.0);
         let field = TextEdit::singleline(&mut place.text)
             .hint_text(&words)
@@ -127,6 +134,10 @@ fn ask_field(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec
         let find = ui.add_enabled_ui(!is_empty, |ui| {
             widgets::button(ui, Some(icons::SEARCH), &tr!("get-find"), Weight::Plain)
         });
+        let drawn = find.inner.rect.width();
+        if std::mem::replace(&mut place.find_width, drawn) != drawn {
+            ui.ctx().request_repaint();
+        }
         if (find.inner.on_hover_text(tr!("get-find-tip")).clicked() || entered) && !is_empty {
             actions.push(GetAction::Ask(place.text.trim().to_owned()).into());
         }

@@ -130,11 +130,18 @@ fn ask(network: &Network, what: String, stop: &Stop) -> GetEvent {
         Err(error) if is_link(&what) => Err(DownloadError::Link(error)),
         Err(_) => search(network, stop, &what).map(|found| GetEvent::Found(what.clone(), found)),
     };
-    answer.unwrap_or_else(|error| GetEvent::Failed {
-        what,
-        failure: failure(&error),
-        is_offline: error.is_offline(),
+    answer.unwrap_or_else(|error| {
+        let error = without_answer(error);
+        GetEvent::Failed { what, failure: failure(&error), is_offline: error.is_offline() }
     })
+}
+
+/// A server that does not answer to the end is not connected: nothing has arrived that could be kept.
+fn without_answer(error: DownloadError) -> DownloadError {
+    match error {
+        DownloadError::Dropped { host } | DownloadError::Stalled { host } => DownloadError::Offline { host },
+        other => other,
+    }
 }
 
 fn failure(error: &DownloadError) -> Failure {

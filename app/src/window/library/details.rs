@@ -253,7 +253,7 @@ fn facts(ui: &mut Ui, content: &Content) {
     let palette = Palette::of(ui);
     section(ui, &tr!("library-file"));
     let rows = [
-        (tr!("library-fact-what"), content.what.clone()),
+        (tr!("library-fact-what"), said(&content.what)),
         (tr!("library-fact-size"), units::memory(content.bytes)),
         (tr!("library-fact-weights"), units::count(content.parameters)),
         (tr!("library-fact-stored-as"), content.stored_as()),

@@ -1,21 +1,25 @@
 //! The folders that are searched.
 
+use std::path::Path;
+
 use egui::{Align, Frame, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui};
 
 use crate::{
+    folders::downloads_folder,
     language::tr,
     window::{
         action::{Action, LibraryAction},
         files::Dialog,
         icons,
-        state::{Library, SearchedFolder},
+        state::{SearchedFolder, State},
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
     },
 };
 
 /// Draws the button with its list.
-pub fn show(ui: &mut Ui, library: &Library, actions: &mut Vec<Action>) {
+pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let library = &state.library;
     let button = widgets::button(ui, Some(icons::FOLDER), &tr!("library-folders"), Weight::Plain)
         .on_hover_text(tr!("library-folders-tip"));
     Popup::from_toggle_button_response(&button)
@@ -31,7 +35,7 @@ pub fn show(ui: &mut Ui, library: &Library, actions: &mut Vec<Action>) {
             }
             ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
                 for folder in &library.folders {
-                    row(ui, library, folder, actions);
+                    row(ui, state, folder, actions);
                 }
             });
             ui.separator();
@@ -57,12 +61,18 @@ pub fn add(ui: &mut Ui, weight: Weight, actions: &mut Vec<Action>) {
     }
 }
 
-fn row(ui: &mut Ui, library: &Library, folder: &SearchedFolder, actions: &mut Vec<Action>) {
+/// Whether a folder is the one into which models are downloaded unless another one is chosen.
+fn is_own(state: &State, folder: &Path) -> bool {
+    state.downloads.folder.as_deref() == Some(folder) || downloads_folder().as_deref() == Some(folder)
+}
+
+fn row(ui: &mut Ui, state: &State, folder: &SearchedFolder, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     let path = folder.path();
-    let inside = library.inventory.items.iter().filter(|item| item.path.starts_with(path)).count();
+    let inside = state.library.inventory.items.iter().filter(|item| item.path.starts_with(path)).count();
     let whose = match folder {
         SearchedFolder::Found(place) => place.program.to_owned(),
+        SearchedFolder::Named(path) if is_own(state, path) => tr!("library-folder-own"),
         SearchedFolder::Named(_) => tr!("library-folder-named"),
         SearchedFolder::Added(_) => tr!("library-folder-added"),
     };

@@ -61,7 +61,7 @@ fn offers(state: &State, row: &Row<'_>) -> Vec<Offer> {
         false => (tr!("library-menu-star"), tr!("library-star-tip")),
     };
     let star = LibraryAction::Favourite(row.id.clone(), !row.is_favourite);
-    all.push(Offer::new(icons::STAR, name, tip, star));
+    all.push(Offer::new(icons::star(row.is_favourite), name, tip, star));
     if let EntryId::Source(ModelSource::Path(path)) = row.id {
         let folder = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         let open = Action::OpenFolder(folder.to_owned());

@@ -79,7 +79,8 @@ impl LibraryPlace {
         self.scrolls_to_selected = true;
         self.filter.words.clear();
         self.typed = None;
-        self.selected = Some(EntryId::Source(state.chosen_model().clone()));
+        let opened = EntryId::Source(state.chosen_model().clone());
+        self.selected = Some(opened).filter(|_| self.filter.tab == Tab::Models);
     }
 
     /// Whether Escape closes the place, and does not leave a field or empty the search.
@@ -141,12 +142,25 @@ impl LibraryPlace {
             (*made, filter, own) == (versions, &self.filter, &family) && *settings == state.settings.library
         });
         if !is_current {
+            let is_other =
+                self.made_for.as_ref().is_some_and(|(_, filter, ..)| filter.tab != self.filter.tab);
             self.lines = lines(state, &self.filter);
+            if is_other {
+                self.select_in_list();
+            }
             self.elsewhere = match self.lines.is_empty() {
                 true => elsewhere(state, &self.filter),
                 false => Vec::new(),
             };
             self.made_for = Some((versions, self.filter.clone(), family, state.settings.library.clone()));
+        }
+    }
+
+    /// Selects a row of the list that is shown, if it has one: the details are not about another list.
+    fn select_in_list(&mut self) {
+        match self.lines.iter().any(|line| matches!(line, Line::Row(_))) {
+            true => self.step(0),
+            false => self.selected = None,
         }
     }
 
@@ -262,10 +276,8 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
         }
     }
     let only = place.filter.only_favourites;
-    if widgets::icon_toggle(ui, icons::STAR, &tr!("library-favourites"), only)
-        .on_hover_text(tr!("library-favourites-tip"))
-        .clicked()
-    {
+    let words = (tr!("library-favourites"), tr!("library-favourites-tip"));
+    if widgets::explained_toggle(ui, icons::star(only), (&words.0, &words.1), only).clicked() {
         place.filter.only_favourites = !only;
     }
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -286,7 +298,7 @@ fn head(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
                 actions.push(GetAction::Show(true).into());
             }
         }
-        folders::show(ui, &state.library, actions);
+        folders::show(ui, state, actions);
         let found = state.library.inventory.items.len();
         let words = match state.library.search {
             Search::Running(Some((read, of))) => tr!("library-reading", read = read, count = of),
@@ -402,16 +414,20 @@ fn list(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<
             let rect = place_of(index);
             ui.scroll_to_rect(rect.with_min_y(rect.top() - above), None);
         }
-        let first = tops.partition_point(|top| *top < viewport.top()).saturating_sub(1);
+        // Tab goes to the next row, which may be out of sight.
+        let beyond = HEADING + ROW;
+        let first = tops.partition_point(|top| *top < viewport.top() - beyond).saturating_sub(1);
         for (index, line) in place.lines.iter().enumerate().skip(first) {
-            if tops[index] > viewport.bottom() {
+            if tops[index] > viewport.bottom() + beyond {
                 break;
             }
             let rect = place_of(index);
             match line {
                 Line::Heading(title, count) => heading(ui, rect, title, *count, index == 0),
                 Line::Row(id) => {
-                    place.visible.push(id.clone());
+                    if tops[index] <= viewport.bottom() && tops[index] + ROW >= viewport.top() {
+                        place.visible.push(id.clone());
+                    }
                     let Some(row) = Row::of(state, id) else { continue };
                     let is_selected = selected.as_ref() == Some(id);
                     let rect = rect.shrink2(vec2(0.0, 1.0));

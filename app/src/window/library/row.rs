@@ -117,10 +117,16 @@ impl<'a> Row<'a> {
                 };
             }
         };
-        let mut parts = vec![content.what.clone()];
+        let mut parts = vec![said(&content.what)];
+        let is_shared =
+            state.library.inventory.items.iter().filter(|other| self::title(other) == title).nth(1);
+        let folder = is_shared.and_then(|_| item.path.parent()?.file_name());
         let words = &item.about.trigger_words;
         if content.kind == Kind::Adapter && !words.is_empty() {
             parts = vec![words.iter().take(WORDS).cloned().collect::<Vec<_>>().join(", "), parts.remove(0)];
+        }
+        if let Some(folder) = folder {
+            parts.insert(0, folder.to_string_lossy().into_owned());
         }
         parts.push(units::memory(content.bytes));
         parts.push(content.stored_as());

@@ -20,6 +20,8 @@ use crate::{
     },
 };
 
+/// The device of a plan without a GPU.
+const CPU: &str = "CPU";
 /// The shortest visible interval in seconds.
 const SHORTEST: f64 = 0.05;
 /// Scroll distance in points that doubles or halves the visible interval.
@@ -114,7 +116,9 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     let peaks = run.history.peaks();
     let highest = height(timeline, run);
 
-    let place = named(ui, vram, "VRAM");
+    // The processor computes in RAM, of which the device's part is above and the whole program's below.
+    let is_cpu = run.history.plan().is_some_and(|plan| plan.device == CPU);
+    let place = named(ui, vram, if is_cpu { "RAM" } else { "VRAM" });
     let kinds: [Kind; 3] = [
         (palette.weights, |sample| sample.weights),
         (palette.activations, |sample| sample.activations),
@@ -130,13 +134,17 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     bands(ui, run, &transform);
     response.widget_info(|| {
         let all = run.history.plan().map_or(0, |plan| plan.device_total);
-        let words = tr!("monitor-vram", memory = language::memory_of(peaks.device, all));
+        let memory = language::memory_of(peaks.device, all);
+        let words = match is_cpu {
+            true => tr!("monitor-run-ram", memory = memory),
+            false => tr!("monitor-vram", memory = memory),
+        };
         WidgetInfo::labeled(Role::Image, true, words)
     });
 
     time_axis(ui, times, part, &transform);
 
-    let place = named(ui, ram, "RAM");
+    let place = named(ui, ram, if is_cpu { "Sluice" } else { "RAM" });
     let kinds: [Kind; 2] = [
         (palette.weights, |sample| sample.host),
         (palette.line_strong, |sample| sample.process.saturating_sub(sample.host)),
@@ -147,7 +155,10 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
         .with_starts(&timeline.starts, palette.line_strong);
     let (below, _) = plot(ui, place, "timeline of the machine", part, most as f64 * 1.1 / GB, track);
     below.widget_info(|| {
-        let words = tr!("monitor-ram", memory = units::memory(most));
+        let words = match is_cpu {
+            true => tr!("monitor-process-ram", memory = units::memory(most)),
+            false => tr!("monitor-ram", memory = units::memory(most)),
+        };
         WidgetInfo::labeled(Role::Image, true, words)
     });
     let tiny = FontId::proportional(font::TINY - 1.0);

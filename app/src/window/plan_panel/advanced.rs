@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use crate::language::tr;
-use egui::Ui;
+use egui::{RichText, Ui};
 use sluice_engine::{
     memory::{Attention, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
     precision::Storage,
@@ -54,7 +54,7 @@ fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut Memory
     precision(ui, &tr!("plan-denoiser-weights"), &mut preferences.denoiser_precision);
     precision(ui, &tr!("plan-text-encoder-weights"), &mut preferences.text_precision);
     ui.add_enabled_ui(automatic, |ui| {
-        ui.checkbox(&mut preferences.may_use_8_bit, tr!("plan-eight-bit"))
+        ui.checkbox(&mut preferences.may_use_8_bit, RichText::new(tr!("plan-eight-bit")).small())
             .on_hover_text(tr!("plan-eight-bit-tip"));
     });
     let keeps = Keep::ALL.iter().copied();
@@ -213,5 +213,17 @@ fn keep_name(keep: Keep) -> String {
         Keep::Auto => tr!("plan-automatic"),
         Keep::None => tr!("plan-keep-none"),
         Keep::All => tr!("plan-keep-all"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_called_here_what_the_engine_calls_them() {
+        for mode in OffloadMode::ALL.iter().copied() {
+            assert_eq!(mode_name(mode), mode.title());
+        }
     }
 }

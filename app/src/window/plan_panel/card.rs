@@ -20,11 +20,11 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
     let of_cards = serving.is_some_and(|serving| serving.engine == engines::CUDA);
     let gpus = state.engine.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
     let width = ui.available_width();
-    ComboBox::from_id_salt("gpu")
+    let list = ComboBox::from_id_salt("gpu")
         .selected_text(name(&preferences.device, of_cards, gpus))
         .width(width)
-        .truncate()
-        .show_ui(ui, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
+        .truncate();
+    widgets::drop_down(ui, list, |ui| choices(ui, gpus, of_cards, &mut preferences.device))
         .response
         .labelled_by(label.id)
         .on_hover_text(tr!("plan-gpu-tip"));
@@ -43,8 +43,10 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
             }
         });
     }
+    // Why this computer's own GPU is not used says nothing about a simulated one.
     if matches!(preferences.device, DeviceChoice::Simulated(_)) {
         widgets::hint(ui, tr!("plan-simulated-hint"));
+        return;
     }
     let has_none = state.engine.hardware.is_some() && gpus.is_empty();
     let other = state.surroundings.gpu.as_deref().filter(|name| has_none && is_of_another_maker(name));

@@ -43,7 +43,9 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
             ui.spacing_mut().item_spacing.y = 6.0;
             lanes::choice(ui, state, actions);
             card::show(ui, state, &mut preferences);
-            presets::show(ui, &mut preferences);
+            if let Some(forecast) = state.planning.forecast() {
+                presets::show(ui, &forecast.machine, &mut preferences);
+            }
             ui.add_space(space::S);
             match state.planning.answer() {
                 Some(Answer::Forecast(forecast)) => {

@@ -1,21 +1,23 @@
 //! One-click presets for GPUs of common sizes.
 
-use crate::language::tr;
+use crate::{language::tr, units};
 use egui::{Align2, FontId, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
-use sluice_engine::memory::{CardPreset, MemoryPreferences, card_presets};
+use sluice_engine::memory::{CardPreset, Machine, MemoryPreferences, card_presets};
 
 use crate::window::{
     tokens::{Palette, font, radius, size, space},
     widgets,
 };
 
-/// Draws the presets, and costs and benefits of the active one.
-pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
+/// Draws the presets if the plan is for a GPU, and costs and benefits of the active one. Only that for the size of the GPU can
+/// be chosen.
+pub fn show(ui: &mut Ui, machine: &Machine, preferences: &mut MemoryPreferences) {
     let presets = card_presets();
-    if presets.is_empty() {
+    if presets.is_empty() || machine.unified {
         return;
     }
-    let chosen = presets.iter().find(|preset| applied(preset, preferences) == *preferences);
+    let suited = presets.iter().rev().find(|preset| least_total(preset) <= machine.device_total);
+    let chosen = suited.filter(|preset| applied(preset, preferences) == *preferences);
     ui.add_space(2.0);
     widgets::field_label(ui, &tr!("plan-presets"));
     let mut wanted = None;
@@ -24,8 +26,11 @@ pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
         let count = presets.len() as f32;
         let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
         for preset in presets {
-            let on = chosen.is_some_and(|chosen| std::ptr::eq(chosen, preset));
-            if segment(ui, &preset.name, width, on).on_hover_text(&preset.summary).clicked() {
+            let is_suited = suited.is_some_and(|suited| suited.id == preset.id);
+            let other = tr!("plan-preset-other-gpu", memory = units::memory(machine.device_total));
+            let on = is_suited && chosen.is_some();
+            let segment = ui.add_enabled_ui(is_suited, |ui| segment(ui, &preset.name, width, on)).inner;
+            if segment.on_hover_text(&preset.summary).on_disabled_hover_text(other).clicked() {
                 wanted = Some(preset);
             }
         }
@@ -36,6 +41,11 @@ pub fn show(ui: &mut Ui, preferences: &mut MemoryPreferences) {
     if let Some(preset) = wanted {
         *preferences = applied(preset, preferences);
     }
+}
+
+/// The least memory that counts as a preset's. Drivers keep some of what is printed on the box.
+fn least_total(preset: &CardPreset) -> u64 {
+    preset.vram - preset.vram / 16
 }
 
 /// The preferences with a preset applied. Keeps the device: a preset does not choose one.

@@ -1,54 +1,99 @@
-//! Asks whether the images of subfolders are used, too.
+//! Asks which images of a folder are used, and says what that takes.
+
+use std::path::Path;
 
 use egui::{RichText, Ui};
 
 use crate::{
     input_folder::InputFolder,
     language::tr,
+    units,
     window::{
-        action::{Action, FolderInputs, Making},
+        action::{Action, FolderFound, FolderInputs, InputUse, Making},
         icons,
-        state::file_name,
+        sentences::simulated,
+        state::{Estimate, State, file_name},
         tokens::{Palette, font},
         widgets::{self, Weight},
     },
 };
 
+/// The most reasons why images cannot be read that are said.
+const REASONS: usize = 3;
+
 /// The question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FolderQuestion {
-    /// The images of the folder itself.
-    pub own: FolderInputs,
-    /// Those of its subfolders, too.
-    pub all: InputFolder,
-    /// Whether these are used.
+    /// The images.
+    pub found: FolderFound,
+    /// Whether those of subfolders are used.
     pub includes: bool,
+    /// Whether those are used again whose results are there, and all results go to another folder.
+    pub again: bool,
+    /// The denoising strength, where there is one.
+    pub strength: Option<f64>,
 }
 
 impl FolderQuestion {
-    /// Draws it.
-    pub(super) fn contents(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
-        let ink = Palette::of(ui).text;
-        let title = tr!("app-folder-ask", name = file_name(&self.own.folder));
-        ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(ink));
-        widgets::hint(ui, tr!("app-folder-results", folder = self.own.results.display()));
-        let inside = self.all.count() - self.own.found.count();
-        ui.checkbox(&mut self.includes, tr!("app-folder-subfolders", count = inside))
-            .on_hover_text(tr!("app-folder-subfolders-tip"));
-        let found = if self.includes { &self.all } else { &self.own.found };
-        let words = match found.done {
-            0 => tr!("app-folder-count", count = found.images.len()),
-            done => tr!("app-folder-count-done", count = found.images.len(), done = done),
+    fn images(&self) -> &InputFolder {
+        if self.includes { &self.found.all } else { &self.found.own }
+    }
+
+    fn is_again(&self) -> bool {
+        self.again || self.images().images.is_empty()
+    }
+
+    /// The images that would be used, and what they become.
+    fn chosen(&self) -> FolderInputs {
+        let FolderFound { folder, used_as, results, again, .. } = &self.found;
+        let (results, found) = match self.is_again() && self.images().done > 0 {
+            true => (again, self.images().again([results, again])),
+            false => (results, self.images().clone()),
         };
-        widgets::hint(ui, words);
+        let (folder, results) = (folder.clone(), results.clone());
+        FolderInputs { folder, results, used_as: *used_as, strength: self.strength.unwrap_or(1.0), found }
+    }
+
+    /// What the engine is asked about: the first image, what it is used as, and the denoising strength.
+    pub fn asked(&self) -> Option<(&Path, InputUse, f64)> {
+        let (first, _) = self.images().all.first()?;
+        Some((first.as_path(), self.found.used_as, self.strength.unwrap_or(1.0)))
+    }
+
+    /// Draws it.
+    pub(super) fn contents(&mut self, ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+        let ink = Palette::of(ui).text;
+        let title = tr!("app-folder-ask", name = file_name(&self.found.folder));
+        ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(ink));
+        let inside = self.found.all.count() - self.found.own.count();
+        if inside > 0 {
+            ui.checkbox(&mut self.includes, tr!("app-folder-subfolders", count = inside))
+                .on_hover_text(tr!("app-folder-subfolders-tip"));
+        }
+        self.which(ui);
+        let chosen = self.chosen();
+        for why in chosen.found.unreadable.iter().take(REASONS) {
+            widgets::mistake(ui, why);
+        }
+        if chosen.found.unreadable.len() > REASONS {
+            let count = chosen.found.unreadable.len() - REASONS;
+            widgets::mistake(ui, &tr!("app-folder-more-unreadable", count = count));
+        }
+        widgets::hint(ui, tr!("app-folder-results", folder = chosen.results.display()));
+        if let Some(strength) = &mut self.strength {
+            let name = tr!("side-panel-denoising-strength");
+            widgets::slider_row(ui, &name, strength, 0.05..=1.0, 0.01..=1.0, 0.01)
+                .on_hover_text(tr!("side-panel-denoising-strength-tip"));
+        }
+        let count = chosen.found.images.len();
+        let can_start = forecast(ui, state, count) && count > 0;
         ui.horizontal(|ui| {
-            let generate = ui.add_enabled_ui(!found.images.is_empty(), |ui| {
+            let generate = ui.add_enabled_ui(can_start, |ui| {
                 widgets::button(ui, Some(icons::SPARKLES), &tr!("app-folder-generate"), Weight::Primary)
                     .on_hover_text(tr!("app-folder-generate-tip"))
             });
             if generate.inner.clicked() {
-                let inputs = FolderInputs { found: found.clone(), ..self.own.clone() };
-                actions.push(Making::Inputs(Box::new(inputs)).into());
+                actions.push(Making::Inputs(Box::new(chosen)).into());
             }
             if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
                 .on_hover_text(tr!("grid-cancel-tip"))
@@ -57,5 +102,56 @@ impl FolderQuestion {
                 actions.push(Action::CloseQuestion);
             }
         });
+    }
+
+    /// How many images there are, and which of them are used if some are done.
+    fn which(&mut self, ui: &mut Ui) {
+        let (rest, done) = (self.images().images.len(), self.images().done);
+        if done == 0 {
+            widgets::hint(ui, tr!("app-folder-count", count = rest));
+            return;
+        }
+        if rest == 0 {
+            widgets::hint(ui, tr!("app-folder-again", count = done));
+            return;
+        }
+        let only_rest = ui.radio(!self.again, tr!("app-folder-rest", count = rest));
+        if only_rest.on_hover_text(tr!("app-folder-rest-tip")).clicked() {
+            self.again = false;
+        }
+        let all = ui.radio(self.again, tr!("app-folder-again", count = rest + done));
+        if all.on_hover_text(tr!("app-folder-again-tip")).clicked() {
+            self.again = true;
+        }
+    }
+}
+
+/// Says what it takes. Returns whether nothing speaks against it.
+fn forecast(ui: &mut Ui, state: &State, images: usize) -> bool {
+    if !state.can_generate() {
+        widgets::hint(ui, tr!("app-check-settings"));
+        return false;
+    }
+    match state.folder_estimate(images) {
+        None => {
+            widgets::hint(ui, tr!("upscale-asking"));
+            true
+        }
+        Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
+            let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
+            let words = match state.simulates() {
+                true => tr!("upscale-takes-there", time = time, memory = memory),
+                false => tr!("upscale-takes", time = time, memory = memory),
+            };
+            ui.label(RichText::new(words).color(Palette::of(ui).text));
+            if state.simulates() {
+                widgets::hint(ui, simulated(seconds_here));
+            }
+            true
+        }
+        Some(Err(reason)) => {
+            widgets::mistake(ui, &reason);
+            false
+        }
     }
 }

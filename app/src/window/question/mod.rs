@@ -1,12 +1,14 @@
 //! Questions over the window, one at a time.
 
 mod folder;
+mod mask;
 mod preview;
 
 use egui::{Context, Frame, Id, Margin, Modal};
 
 use super::{
     action::Action,
+    state::State,
     tokens::{size, space},
 };
 pub use folder::FolderQuestion;
@@ -17,20 +19,23 @@ pub use preview::PreviewQuestion;
 pub enum Question {
     /// Which model gets an image as its preview.
     Preview(PreviewQuestion),
-    /// Whether the images of subfolders are used, too.
+    /// Which images of a folder are used.
     Folder(FolderQuestion),
+    /// What becomes of the painted mask.
+    Mask,
 }
 
 impl Question {
     /// Draws it over the window.
-    pub fn show(&mut self, ctx: &Context, actions: &mut Vec<Action>) {
+    pub fn show(&mut self, ctx: &Context, state: &State, actions: &mut Vec<Action>) {
         let modal = Modal::new(Id::unique("sluice question")).show(ctx, |ui| {
             Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
                 ui.set_width(size::CARD);
                 ui.spacing_mut().item_spacing.y = space::S;
                 match self {
                     Self::Preview(question) => question.contents(ui, actions),
-                    Self::Folder(question) => question.contents(ui, actions),
+                    Self::Folder(question) => question.contents(ui, state, actions),
+                    Self::Mask => mask::contents(ui, actions),
                 }
             });
         });

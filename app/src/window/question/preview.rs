@@ -46,6 +46,7 @@ impl PreviewQuestion {
             if widgets::button(ui, Some(icons::IMAGE), &name, Weight::Primary)
                 .on_hover_text(tr!("library-preview-use-tip"))
                 .clicked()
+                || widgets::is_entered(ui)
             {
                 let (image, model) = (self.image.clone(), model.clone());
                 actions.push(LibraryAction::UsePreview { image, model, replaces: *replaces }.into());

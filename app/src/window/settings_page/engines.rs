@@ -274,20 +274,18 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
 }
 
 fn add(ui: &mut Ui, list: &mut EngineList) {
-    let combo = ComboBox::from_id_salt("add engine").selected_text(tr!("engines-add")).width(220.0).show_ui(
-        ui,
-        |ui| {
-            for template in Template::all() {
-                let tip = match template.command() {
-                    "" => tr!("engines-add-tip"),
-                    command => command.to_owned(),
-                };
-                if ui.selectable_label(false, template.title()).on_hover_text(tip).clicked() {
-                    list.others.push(template.engine());
-                }
+    let combo = ComboBox::from_id_salt("add engine").selected_text(tr!("engines-add")).width(220.0);
+    let combo = widgets::drop_down(ui, combo, |ui| {
+        for template in Template::all() {
+            let tip = match template.command() {
+                "" => tr!("engines-add-tip"),
+                command => command.to_owned(),
+            };
+            if ui.selectable_label(false, template.title()).on_hover_text(tip).clicked() {
+                list.others.push(template.engine());
             }
-        },
-    );
+        }
+    });
     let response = combo.response.on_hover_text(tr!("engines-add-tip"));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, tr!("engines-add")));
 }

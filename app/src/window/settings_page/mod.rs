@@ -21,7 +21,7 @@ use licences::Licences;
 use rows::{ROWS, Row};
 pub use rows::{field_meaning, format_meaning};
 
-/// Width, and the most height.
+/// Width and height, as far as the window has the room.
 const SIZE: [f32; 2] = [620.0, 620.0];
 
 /// View state of the page; not saved.
@@ -49,16 +49,20 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
         let height = SIZE[1].min(room.y - 80.0);
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
             head(ui, page, actions);
-            ScrollArea::vertical()
-                .max_height(height)
-                .min_scrolled_height(height)
-                .auto_shrink([false, true])
-                .show(ui, |ui| {
-                    ui.spacing_mut().item_spacing.y = space::S;
-                    // Beside the scroll bar.
-                    let margin = Margin { right: space::M as i8, ..Margin::ZERO };
-                    Frame::new().inner_margin(margin).show(ui, |ui| list(ui, state, page, actions));
-                });
+            ui.scope(|ui| {
+                // With fewer results the field above them stays where it is.
+                ui.set_min_height(height);
+                ScrollArea::vertical()
+                    .max_height(height)
+                    .min_scrolled_height(height)
+                    .auto_shrink([false, true])
+                    .show(ui, |ui| {
+                        ui.spacing_mut().item_spacing.y = space::S;
+                        // Beside the scroll bar.
+                        let margin = Margin { right: space::M as i8, ..Margin::ZERO };
+                        Frame::new().inner_margin(margin).show(ui, |ui| list(ui, state, page, actions));
+                    });
+            });
         })
     });
     if modal.backdrop_response.clicked() {

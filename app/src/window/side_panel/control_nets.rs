@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use egui::{Align, Layout, Popup, Role, ScrollArea, Sense, Ui, WidgetInfo};
+use egui::{Align, Layout, Popup, ScrollArea, Ui};
 use sluice_engine::{
     checkpoint::MapKind,
     models::{Item, Kind},
@@ -13,8 +13,9 @@ use sluice_engine::{
 };
 
 use super::{
+    control_map,
     file_menu::FileMenu,
-    input_image::{file_row, thumbnail},
+    input_image::file_row,
     parts::{Parts, sentence},
 };
 use crate::{
@@ -24,7 +25,7 @@ use crate::{
         files::Dialog,
         icons,
         model_menu::{self, Choice},
-        state::{FileState, InputFiles, State, map_name},
+        state::{State, map_name},
         textures::Textures,
         tokens::size,
         widgets::{self, Weight},
@@ -95,20 +96,6 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
             actions.push(Action::OpenDialog(Dialog::ControlNet));
         }
         of_library(ui, state, nets);
-    });
-}
-
-/// Draws what the preprocessor made of an image.
-fn made(ui: &mut Ui, files: &InputFiles, textures: &mut Textures, map: &Path) {
-    ui.horizontal(|ui| {
-        let shown = thumbnail(ui, files, textures, map, Sense::hover());
-        shown.widget_info(|| WidgetInfo::labeled(Role::Image, true, tr!("control-nets-map")));
-        match files.get(map) {
-            Some(FileState::Unreadable(message)) => widgets::mistake(ui, message),
-            _ => {
-                widgets::hint(ui, tr!("control-nets-map"));
-            }
-        }
     });
 }
 
@@ -306,7 +293,7 @@ fn row(
         (Some(map), Some(kind)) if files.get(&map).is_none() => {
             map_button(ui, state, (kind, &net.image), actions);
         }
-        (Some(map), _) => made(ui, files, textures, &map),
+        (Some(map), _) => control_map::show(ui, (files, textures), &map, (net.fit, size)),
         (None, _) => {}
     }
     let most = ControlNet::LARGEST_WEIGHT;

@@ -12,7 +12,8 @@ use crate::{
         files::Dialog,
         icons,
         model_menu::{self, Choice},
-        state::{Each, Enhancing, State, file_name},
+        sentences::simulated,
+        state::{Each, Enhancing, Estimate, State, file_name},
         tokens::{Palette, radius, space},
         widgets::{self, Room, Weight},
     },
@@ -126,13 +127,16 @@ fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing) {
         widgets::hint(ui, tr!("enhance-no-prompt"));
     } else {
         match enhancing.estimate() {
-            Some(Ok((seconds, bytes))) => {
+            Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
                 let (memory, time) = (units::memory_needed(bytes), units::seconds(seconds));
                 let words = match enhancing.each {
                     Some(_) => tr!("enhance-each-takes", memory = memory, time = time),
                     None => tr!("enhance-takes", memory = memory, time = time),
                 };
                 widgets::hint(ui, words);
+                if state.simulates() {
+                    widgets::hint(ui, simulated(seconds_here));
+                }
             }
             Some(Err(why)) => widgets::mistake(ui, &why),
             None => {}

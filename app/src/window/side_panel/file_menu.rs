@@ -44,7 +44,11 @@ impl FileMenu<'_> {
                 actions.push(Action::OpenDialog(self.replace));
             }
             if is_image_name(self.path)
-                && row(icons::SPARKLES, &tr!("enhance-describe-open"), tr!("enhance-describe-open-tip"))
+                && row(
+                    icons::MESSAGE_SQUARE_TEXT,
+                    &tr!("enhance-describe-open"),
+                    tr!("enhance-describe-open-tip"),
+                )
             {
                 actions.push(EnhanceStep::Describe(vec![self.path.to_owned()]).into());
             }

@@ -2,8 +2,9 @@
 
 use egui::{Align2, FontId, Label, RichText, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 use sluice_engine::{
-    memory::{Accuracy, Alternative, DeviceChoice, Forecast, MemoryPreferences, Plan, PlanError, Quality},
+    memory::{Accuracy, Alternative, Forecast, MemoryPreferences, Plan, PlanError, Quality},
     request::Request,
+    session::Failure,
 };
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     window::{
         action::Action,
         icons,
+        sentences::{sentence, simulated},
         settings::Setting,
         state::{Answer, State, clip_words},
         strategy_names::name_of,
@@ -25,7 +27,6 @@ const WIDE: f64 = 1.0;
 
 /// Draws it.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let palette = Palette::of(ui);
     ui.spacing_mut().item_spacing.y = 2.0;
     let asking = state.planning.is_asking();
     match state.planning.answer() {
@@ -33,13 +34,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             widgets::hint(ui, tr!("side-panel-planning"));
         }
         None => {}
-        Some(Answer::Failure(failure)) => {
-            let words = RichText::new(said(&failure.message)).small().color(palette.text_muted);
-            let label = ui.add(Label::new(words).wrap());
-            if let Some(advice) = &failure.advice {
-                label.on_hover_text(said(advice));
-            }
-        }
+        Some(Answer::Failure(failure)) => refused(ui, failure, asking),
         Some(Answer::Forecast(forecast)) => match &forecast.plan {
             Ok(plan) => fits(ui, state, forecast, plan, actions),
             Err(error) => does_not_fit(ui, state, forecast, error, actions),
@@ -47,9 +42,27 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     }
 }
 
+/// What is wrong, and what to do; fainter while it is asked again.
+fn refused(ui: &mut Ui, failure: &Failure, asking: bool) {
+    let palette = Palette::of(ui);
+    let color = if asking { palette.text_faint } else { palette.danger };
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        widgets::icon(ui, icons::TRIANGLE_ALERT, 14.0, color);
+        ui.vertical(|ui| {
+            let words = RichText::new(sentence(&failure.message)).small().color(color);
+            ui.add(Label::new(words).wrap());
+            if let Some(advice) = &failure.advice {
+                let words = RichText::new(sentence(advice)).small().color(palette.text_muted);
+                ui.add(Label::new(words).wrap());
+            }
+        });
+    });
+}
+
 fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &mut Vec<Action>) {
     let (asking, is_upper_bound) = (state.planning.is_asking(), state.draft().request.step_cache > 0.0);
-    let is_simulated = matches!(state.settings.memory.preferences.device, DeviceChoice::Simulated(_));
+    let is_simulated = state.simulates();
     let palette = Palette::of(ui);
     let peak = plan.peak_device();
     let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
@@ -69,13 +82,7 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
     if is_simulated {
-        widgets::hint(
-            ui,
-            match forecast.seconds_here {
-                Some(seconds) => tr!("side-panel-fits-simulated-about", time = units::seconds(seconds)),
-                None => tr!("side-panel-fits-simulated"),
-            },
-        );
+        widgets::hint(ui, simulated(forecast.seconds_here));
     }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy)).on_hover_text(tr!("side-panel-accuracy-tip"));

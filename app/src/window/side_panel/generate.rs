@@ -11,7 +11,7 @@ use crate::{
         commands, icons,
         state::{ModelStatus, State},
         tokens::{Palette, size, space},
-        widgets::{self, Weight},
+        widgets,
     },
 };
 
@@ -24,17 +24,19 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
     in_force::show(ui, state, actions);
     let is_running = !state.jobs.is_empty();
     let cancelling = state.jobs.running().is_some_and(|(job, _)| job.cancelling);
-    let can_generate = state.summary().is_some() && !state.engine.ended && mistake.is_none();
+    let can_generate = state.can_generate();
+    let reason = mistake.map(sentence).or_else(|| state.planning.refusal());
     ui.horizontal(|ui| {
-        let cancel_width = if is_running { 96.0 + space::S } else { 0.0 };
-        let grid_width = size::PRIMARY + space::S;
-        let width = ui.available_width() - cancel_width - grid_width;
+        let width = ui.available_width() - 2.0 * (size::PRIMARY + space::S);
         let shortcut = language::keys(&ui.ctx().format_shortcut(&commands::GENERATE));
         ui.add_enabled_ui(can_generate, |ui| {
-            if widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width)
-                .on_hover_text(tr!("side-panel-generate-tip"))
-                .clicked()
-            {
+            let button = widgets::primary_button(ui, &tr!("side-panel-generate"), &shortcut, width)
+                .on_hover_text(tr!("side-panel-generate-tip"));
+            let button = match reason {
+                Some(reason) => button.on_disabled_hover_text(reason),
+                None => button,
+            };
+            if button.clicked() {
                 actions.push(Action::Generate);
             }
         });
@@ -46,17 +48,17 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
                 actions.push(Making::AskGrid(true).into());
             }
         });
-        if is_running {
-            ui.add_enabled_ui(!cancelling, |ui| {
-                let key = if state.jobs.paused { "" } else { "Esc" };
-                if widgets::wide_button(ui, &tr!("common-cancel"), key, 96.0, Weight::Plain)
-                    .on_hover_text(commands::CANCEL.sentence())
-                    .clicked()
-                {
-                    actions.push(Action::CancelRunning);
-                }
-            });
-        }
+        // It is there while nothing runs, too: no button takes the place of another one.
+        ui.add_enabled_ui(is_running && !cancelling, |ui| {
+            let tip = match state.jobs.paused {
+                true => commands::CANCEL.sentence(),
+                false => tr!("side-panel-cancel-tip"),
+            };
+            if widgets::tall_icon_button(ui, icons::X, &commands::CANCEL.title()).on_hover_text(tip).clicked()
+            {
+                actions.push(Action::CancelRunning);
+            }
+        });
     });
     let words = match (&state.model.status, mistake) {
         _ if state.engine.ended => Some(tr!("side-panel-engine-stopped")),

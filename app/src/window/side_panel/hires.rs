@@ -82,7 +82,7 @@ fn enlarger(ui: &mut Ui, state: &State, hires: &mut Hires, actions: &mut Vec<Act
     ui.horizontal(|ui| {
         let width = ui.available_width() - size::CONTROL - ui.spacing().item_spacing.x;
         let list = ComboBox::from_id_salt("hires-upscaler").width(width).truncate().selected_text(chosen);
-        let list = list.show_ui(ui, |ui| {
+        let list = widgets::drop_down(ui, list, |ui| {
             ui.set_max_width(size::POPUP);
             for (enlarger, name) in known {
                 ui.selectable_value(&mut hires.enlarger, enlarger, name);

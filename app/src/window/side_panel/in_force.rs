@@ -261,7 +261,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
         let (name, count) = (detailers::name_of(detailer), request.detailers.len());
         let text = format!("{name} · {}", units::percent(detailer.strength));
         add(
-            (icons::SPARKLES, Section::Detailers),
+            (icons::SCAN_SEARCH, Section::Detailers),
             text,
             tr!("detailers-without", name = name),
             Some(&detailer.model),
@@ -272,7 +272,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
     }
     if let Some(smooth) = &request.smooth {
         let (text, remove) = (smooth::in_force(smooth), tr!("interpolate-without"));
-        add((icons::MOVE_HORIZONTAL, Section::Interpolation), text, remove, None, &|draft| {
+        add((icons::BETWEEN_VERTICAL_START, Section::Interpolation), text, remove, None, &|draft| {
             draft.request.smooth = None
         });
     }

@@ -6,6 +6,7 @@ mod clip_inputs;
 mod clip_skip;
 mod completion;
 mod control;
+mod control_map;
 mod control_nets;
 mod detailers;
 mod enhance;

@@ -7,18 +7,28 @@ use crate::{
     window::{
         action::{Action, Message},
         icons,
+        leaving::{self, Stays},
         settings::PromptKind,
-        state::{State, Undo},
+        state::{Notice, State, Undo},
         tokens::{Palette, radius, space},
         widgets::{self, Weight},
     },
 };
 
+/// How long it stays. What came as a surprise has to be dismissed.
+fn stays(notice: &Notice) -> Option<Stays> {
+    match (notice.details.is_empty(), &notice.undo) {
+        (false, _) => None,
+        (true, Some(_)) => Some(Stays::Long),
+        (true, None) => Some(Stays::Shortly),
+    }
+}
+
 /// Draws it.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(notice) = &state.messages.notice else { return };
     let palette = Palette::of(ui);
-    Frame::new()
+    let shown = Frame::new()
         .fill(palette.accent_soft)
         .corner_radius(radius::M)
         .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 })
@@ -69,5 +79,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                 widgets::hint(ui, detail.as_str());
             }
         });
+    let stays = stays(notice);
+    if stays.is_some_and(|stays| leaving::is_over(ui, stays, &notice.text, shown.response.rect)) {
+        actions.push(Action::Dismiss(Message::Notice));
+    }
     ui.add_space(space::S);
 }

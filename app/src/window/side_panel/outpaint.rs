@@ -1,21 +1,23 @@
 //! Outpainting: a frame around the input image, whose edges are dragged, and the same as numbers.
 
 use egui::{
-    CursorIcon, DragValue, Id, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextureId, Ui, Vec2,
-    WidgetInfo, pos2, vec2,
+    Align, CursorIcon, DragValue, Id, Layout, Rect, RichText, Role, Sense, Stroke, StrokeKind, TextureId, Ui,
+    Vec2, WidgetInfo, pos2, vec2,
 };
 use sluice_engine::request::{Outpaint, Request, SourceImage};
 
 use crate::{
     language::tr,
     window::{
-        tokens::{Palette, radius, space},
+        tokens::{Palette, radius, size, space},
         widgets,
     },
 };
 
 /// Height of the frame's area.
 const HEIGHT: f32 = 168.0;
+/// Width of the number of an edge.
+const FIELD: f32 = 72.0;
 /// Width of the stretch along an edge that takes the pointer.
 const GRIP: f32 = 12.0;
 /// The part of the image's longest side that is added at first.
@@ -206,15 +208,16 @@ fn numbers(ui: &mut Ui, outpaint: &mut Outpaint, sizes: Sizes) {
         ui.columns(2, |columns| {
             for (ui, edge) in columns.iter_mut().zip(pair) {
                 ui.horizontal(|ui| {
-                    ui.spacing_mut().item_spacing.x = space::XS;
-                    let name = edge.name();
-                    let label = widgets::field_label(ui, &name);
+                    let label = widgets::field_label(ui, &edge.name());
                     let field = DragValue::new(edge.side(outpaint))
                         .range(0..=Outpaint::MOST)
-                        .speed(f64::from(sizes.multiple));
-                    ui.add(field.suffix(" px"))
-                        .labelled_by(label.id)
-                        .on_hover_text(tr!("side-panel-outpaint-side-tip"));
+                        .speed(f64::from(sizes.multiple))
+                        .suffix(" px");
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                        ui.add_sized(vec2(FIELD, size::CONTROL - space::XS), field)
+                            .labelled_by(label.id)
+                            .on_hover_text(tr!("side-panel-outpaint-side-tip"));
+                    });
                 });
             }
         });

@@ -45,6 +45,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, menu: &mut PresetMenu) {
                 .accessible_name(tr!("side-panel-presets"))
                 .width(size::POPUP)
                 .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+                .layout(Layout::top_down(Align::Min))
                 .show(|ui| contents(ui, state, menu, actions));
         });
     });

@@ -1,7 +1,7 @@
 //! The prompts that images were generated from: a list to search, and ↑ and ↓ in the field.
 
 use egui::{
-    Id, Key, Modifiers, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui,
+    Align, Id, Key, Layout, Margin, Modifiers, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui,
     text::{CCursor, CCursorRange},
     text_edit::TextEditState,
 };
@@ -35,6 +35,7 @@ pub fn menu(ui: &mut Ui, prompts: &[String], room: Room, actions: &mut Vec<Actio
         .accessible_name(tr!("side-panel-history"))
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .layout(Layout::top_down(Align::Min))
         .show(|ui| list(ui, prompts, actions));
 }
 
@@ -44,6 +45,7 @@ fn list(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
     let field = TextEdit::singleline(&mut search)
         .id(id)
         .hint_text(tr!("side-panel-history-search"))
+        .margin(Margin::symmetric(10, 6))
         .desired_width(f32::INFINITY);
     let field = ui.add(field);
     field.widget_info(|| {

@@ -1,7 +1,7 @@
 //! The prompt and the negative prompt.
 
 use egui::{Align, Id, Layout, Popup, Response, Ui, UiBuilder, vec2};
-use sluice_engine::session::Reading;
+use sluice_engine::session::Readings;
 
 use super::{
     completion, enhance,
@@ -24,7 +24,7 @@ use crate::{
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     let state = parts.state;
     let id = Id::unique("sluice prompt");
-    let readings = [state.planning.readings(0), state.planning.readings(1)];
+    let readings = state.planning.readings();
     let label = ui
         .horizontal(|ui| {
             ui.set_height(font::SMALL + 2.0 * space::XS);
@@ -39,7 +39,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
                 ];
                 let gap = ui.spacing().item_spacing.x;
                 enhance::opener(ui, state, parts.actions);
-                let width = ui.available_width() - gap - prompt_counter::width(ui, readings[0]);
+                let width = ui.available_width() - gap - prompt_counter::width(ui, &readings.prompt);
                 let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
                 examples(ui, state, room, parts.actions);
                 prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
@@ -52,7 +52,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         })
         .inner;
     let draft = &mut *parts.draft;
-    prompt_counter::show(ui, &label, &tr!("side-panel-prompt"), readings[0]);
+    prompt_counter::show(ui, &label, &tr!("side-panel-prompt"), &readings.prompt);
     let hint =
         if state.makes_clips() { tr!("side-panel-describe-clip") } else { tr!("side-panel-describe-image") };
     weights::keys(ui, id, &mut draft.request.prompt);
@@ -67,16 +67,16 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         (4, 10),
     );
     completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
-    prompt_counter::unread(ui, readings[0]);
+    prompt_counter::unread(ui, &readings.prompt);
     enhance::card(ui, state, parts.actions);
     negative(ui, parts, readings);
 }
 
 /// The negative prompt, where the model reads one. What is written there is shown in any case.
-fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: [&[Reading]; 2]) {
+fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: &Readings) {
     let (state, draft) = (parts.state, &mut *parts.draft);
     let (id, hint) = (Id::unique("sluice negative"), tr!("side-panel-what-to-avoid"));
-    let is_read = readings[0].is_empty() || !readings[1].is_empty();
+    let is_read = readings.prompt.is_empty() || !readings.negative.is_empty();
     let prompt: completion::Prompt = |draft| &mut draft.request.negative_prompt;
     let is_empty = prompt(draft).trim().is_empty();
     if !is_read && is_empty && !ui.memory(|memory| memory.has_focus(id)) {
@@ -85,7 +85,7 @@ fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: [&[Reading]; 2]) {
     gap(ui);
     let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
     negative_snippets(ui, &label, (id, prompt(draft)), state, parts.actions);
-    prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), readings[1]);
+    prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), &readings.negative);
     weights::keys(ui, id, prompt(draft));
     let offers = completion::keys(ui, id, draft, prompt, state);
     let field = widgets::text_area(
@@ -97,7 +97,7 @@ fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: [&[Reading]; 2]) {
         (2, 5),
     );
     completion::show(ui, id, draft, prompt, offers, &field);
-    prompt_counter::unread(ui, readings[1]);
+    prompt_counter::unread(ui, &readings.negative);
     if draft.request.guidance == 0.0 && !is_empty {
         widgets::hint(ui, tr!("side-panel-negative-unused"));
     } else if !is_read && !is_empty && !state.planning.is_asking() {

@@ -5,7 +5,7 @@ use sluice_engine::request::{Area, Region, Regions, Request, RequestError};
 
 use super::{
     parts::{Parts, gap, sentence},
-    region_frame,
+    prompt_counter, region_frame,
 };
 use crate::{
     language::tr,
@@ -47,7 +47,8 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut RegionList) {
 }
 
 fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
-    let Parts { mistake, draft, actions, .. } = parts;
+    let Parts { state, mistake, draft, actions } = parts;
+    let read = &state.planning.readings().regions;
     let Request { regions, width, height, .. } = &mut draft.request;
     if !regions.is_empty() {
         region_frame::show(ui, &mut regions.all, [*width, *height]);
@@ -59,6 +60,9 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
             let is_new = added.take_if(|added| *added == index).is_some();
             if row(ui, region, (index, overlap, is_new), actions) {
                 removed = Some(index);
+            }
+            if let Some(readings) = read.get(index) {
+                prompt_counter::unread(ui, readings);
             }
             gap(ui);
         });

@@ -39,6 +39,7 @@ pub fn menu(
         .accessible_name(name)
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .layout(Layout::top_down(Align::Min))
         .show(|ui| list(ui, (id, text), (prompt, snippets), actions));
 }
 

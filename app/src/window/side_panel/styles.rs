@@ -1,6 +1,6 @@
 //! Styles: named parts of prompts, several at once.
 
-use egui::{Align, Id, Layout, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui};
+use egui::{Align, Id, Layout, Margin, Popup, PopupCloseBehavior, ScrollArea, TextEdit, Ui, vec2};
 use sluice_engine::request::Request;
 
 use super::{
@@ -34,6 +34,7 @@ pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>, room: Room) {
         .accessible_name(tr!("side-panel-styles"))
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .layout(Layout::top_down(Align::Min))
         .show(|ui| list(ui, parts));
 }
 
@@ -46,6 +47,7 @@ fn list(ui: &mut Ui, parts: &mut Parts<'_>) {
         let field = TextEdit::singleline(&mut search)
             .id(id)
             .hint_text(tr!("side-panel-styles-search"))
+            .margin(Margin::symmetric(10, 6))
             .desired_width(f32::INFINITY);
         let field = ui.add(field);
         field.widget_info(|| {
@@ -138,7 +140,10 @@ fn below(
 ) {
     if let Some(new) = &mut opened.new {
         let words = tr!("side-panel-style-new-name", name = name);
-        let field = TextEdit::singleline(new).hint_text(&words).desired_width(f32::INFINITY);
+        let field = TextEdit::singleline(new)
+            .hint_text(&words)
+            .margin(Margin::symmetric(10, 6))
+            .desired_width(f32::INFINITY);
         let field = ui.add(field);
         let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
         field.on_hover_text(tr!("side-panel-style-new-name-tip")).accessible_name(words);
@@ -190,8 +195,10 @@ fn save(ui: &mut Ui, request: &Request, actions: &mut Vec<Action>) {
                 }
                 let words = tr!("side-panel-style-name");
                 let field =
-                    TextEdit::singleline(&mut name).id(id).hint_text(&words).desired_width(f32::INFINITY);
-                ui.add(field).on_hover_text(tr!("side-panel-style-name-tip")).accessible_name(words);
+                    TextEdit::singleline(&mut name).id(id).hint_text(&words).margin(Margin::symmetric(10, 6));
+                ui.add_sized(vec2(ui.available_width(), size::CONTROL), field)
+                    .on_hover_text(tr!("side-panel-style-name-tip"))
+                    .accessible_name(words);
             });
         });
     });

@@ -6,7 +6,10 @@ use sluice_engine::session::Failure;
 
 use super::{EntryId, Fit, State, Way};
 use crate::{
-    downloads::{Catalogue, Download, Found, Listed, Offer, Phase, Version, catalogue::catalogue},
+    downloads::{
+        Catalogue, Download, Found, Listed, Offer, Phase, Version,
+        catalogue::{ListedFile, catalogue},
+    },
     language::tr,
 };
 
@@ -93,6 +96,11 @@ impl GetModels {
     }
 }
 
+/// Whether a file has the size of one of the catalogue, of which some are computed from the numbers of weights.
+fn is_about(bytes: u64, listed: u64) -> bool {
+    bytes.abs_diff(listed) <= listed / 100
+}
+
 fn version_id(listed: &Listed, version: &Version) -> EntryId {
     EntryId::Version(listed.id.clone(), version.format.clone())
 }
@@ -131,6 +139,22 @@ impl State {
         self.downloads.is_there
             && self.settings.recent_models.is_empty()
             && !matches!(self.chosen_model(), sluice_engine::request::ModelSource::Path(_))
+    }
+
+    /// Whether all files of a version are on this computer, by their names and sizes. A whole repository is known by its name.
+    pub fn is_here(&self, listed: &Listed, version: &Version) -> bool {
+        let items = &self.library.inventory.items;
+        let has_repository = || items.iter().any(|item| item.name.eq_ignore_ascii_case(&listed.repository));
+        let has = |file: &ListedFile| {
+            let (name, bytes) = (file.wanted.name(), file.wanted.bytes);
+            items.iter().any(|item| {
+                let own = item.path.file_name().unwrap_or_default().to_string_lossy();
+                let is_whole =
+                    |bytes: u64| item.content().is_some_and(|content| is_about(content.bytes, bytes));
+                own.eq_ignore_ascii_case(&name) && bytes.is_none_or(is_whole)
+            })
+        };
+        if version.files.is_empty() { has_repository() } else { version.files.iter().all(has) }
     }
 
     /// How a version of a model of the catalogue runs.
@@ -265,5 +289,55 @@ impl<'a> Chosen<'a> {
         if !self.is_complete() && !self.has(family) {
             self.models.push((listed, family));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::models::{About, Content, Finding, Inventory, Item, Kind};
+
+    use super::*;
+
+    fn item(path: PathBuf, bytes: u64) -> Item {
+        Item {
+            name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path,
+            content: Finding::Content(Content {
+                what: String::new(),
+                kind: Kind::Model,
+                family: Some("Z-Image".to_owned()),
+                roles: Vec::new(),
+                sees_images: false,
+                maps: None,
+                modes: Vec::new(),
+                format: "GGUF".to_owned(),
+                parameters: 1,
+                bytes,
+                dtypes: std::collections::BTreeMap::new(),
+            }),
+            about: About::default(),
+            same_as: None,
+            half_of: None,
+        }
+    }
+
+    #[test]
+    fn a_version_is_here_if_its_own_files_are() {
+        let listed = catalogue().find("z-image").unwrap();
+        let [other, version] = ["bf16", "Q4_K_M"].map(|format| listed.version(format).unwrap());
+        let mut state = State::default();
+        let mut list = |change: &dyn Fn(usize, u64) -> u64| {
+            let files = version.files.iter().enumerate().map(|(place, file)| {
+                let path = std::path::Path::new("/models").join(file.wanted.name());
+                item(path, change(place, file.wanted.bytes.unwrap()))
+            });
+            let mut items: Vec<Item> = files.collect();
+            items.sort_by(|one, other| one.path.cmp(&other.path));
+            state.library.list(Some(Inventory { items, others: 0 }), 0.0);
+            [other, version].map(|version| state.is_here(listed, version))
+        };
+        assert_eq!(list(&|_, bytes| bytes), [false, true], "the encoder that both have is not enough");
+        let broken = |place, bytes| if place == 0 { bytes / 2 } else { bytes };
+        assert_eq!(list(&broken), [false, false], "a file of that name with another size");
     }
 }

@@ -9,8 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     request::{
-        AdapterUse, Control, Enhanced, Enlarger, FrameRange, Keyframe, ModelSource, Request, SourceClip,
-        SourceImage, SourceMask,
+        AdapterUse, Control, Enhanced, Enlarger, FrameRange, Hires, Keyframe, ModelSource, Request,
+        SourceClip, SourceImage, SourceMask,
     },
     session::Defaults,
 };
@@ -28,6 +28,10 @@ pub struct Draft {
     pub seed_locked: bool,
     /// Disabled adapters, which stay in the list.
     pub switched_off: BTreeSet<PathBuf>,
+    /// Hires fix, which waits until the input image is removed.
+    pub hires_before: Option<Hires>,
+    /// The size before that of outpainting.
+    pub size_before: Option<[u32; 2]>,
     /// Whether the seed was randomized for the next image and not used yet.
     #[serde(skip)]
     pub seed_is_fresh: bool,
@@ -97,11 +101,32 @@ impl Draft {
         hires.enlarger = Enlarger::Upscaler(ModelSource::Path(path));
     }
 
-    /// Sets the input image and keeps the denoising strength. Hires fix starts from the prompt and ends.
+    /// Sets the input image and keeps the denoising strength. Hires fix starts from the prompt and waits.
     pub fn use_input_image(&mut self, path: PathBuf) {
-        self.request.hires = None;
+        self.hires_before = self.request.hires.take().or_else(|| self.hires_before.take());
         let strength = self.request.source.take().unwrap_or_default().strength;
         self.request.source = Some(SourceImage { path, strength, ..SourceImage::default() });
+    }
+
+    /// Gives back what an input image has put aside, once there is none any more: the size before outpainting and, if the model
+    /// has it, hires fix. `before` are the settings before the last change.
+    pub fn settle(&mut self, before: &Self, has_hires: bool) {
+        let size = |draft: &Self| [draft.request.width, draft.request.height];
+        let sides = |draft: &Self| draft.request.source.as_ref().map(|source| source.outpaint.sides());
+        if size(self) != size(before) {
+            // A size that was chosen since is kept.
+            let follows = sides(self) != sides(before);
+            self.size_before = self.size_before.or(Some(size(before))).filter(|_| follows);
+        }
+        if self.request.source.is_some() || self.request.clip.is_some() {
+            return;
+        }
+        if let Some([width, height]) = self.size_before.take() {
+            (self.request.width, self.request.height) = (width, height);
+        }
+        if let Some(hires) = self.hires_before.take_if(|_| has_hires) {
+            self.request.hires.get_or_insert(hires);
+        }
     }
 
     /// Sets the start image of a clip and keeps the end image; or the input image, for models of images.
@@ -173,7 +198,42 @@ impl Draft {
 
 #[cfg(test)]
 mod tests {
+    use sluice_engine::request::Outpaint;
+
     use super::*;
+
+    #[test]
+    fn what_an_input_image_puts_aside_comes_back_when_it_is_removed() {
+        let hires = Hires { scale: 1.5, ..Hires::default() };
+        let mut draft = Draft::default();
+        draft.request.hires = Some(hires.clone());
+        (draft.request.width, draft.request.height) = (512, 512);
+        draft.use_input_image("fox.png".into());
+        draft.use_input_image("dog.png".into());
+        assert_eq!(draft.request.hires, None);
+        let changed = |draft: &Draft, change: &dyn Fn(&mut Request)| {
+            let mut changed = draft.clone();
+            change(&mut changed.request);
+            changed.settle(draft, true);
+            changed
+        };
+        let wider = |by| {
+            move |request: &mut Request| {
+                let source = request.source.as_mut().unwrap();
+                source.outpaint = Outpaint { right: by, ..Outpaint::default() };
+                request.width = 160 + by;
+            }
+        };
+        let outpainted = changed(&changed(&draft, &wider(16)), &wider(32));
+        assert_eq!((outpainted.request.width, &outpainted.request.hires), (192, &None));
+        let removed = changed(&outpainted, &|request| request.source = None);
+        assert_eq!((removed.request.width, removed.request.height), (512, 512));
+        assert_eq!(removed.request.hires, Some(hires));
+        assert_eq!((removed.size_before, &removed.hires_before), (None, &None));
+        let chosen = changed(&outpainted, &|request| request.width = 256);
+        let removed = changed(&chosen, &|request| request.source = None);
+        assert_eq!(removed.request.width, 256, "it was chosen");
+    }
 
     #[test]
     fn an_adapter_that_is_switched_off_stays_in_the_list_and_is_not_sent() {

@@ -14,11 +14,13 @@ pub(super) struct Edited {
     job: Job,
     /// The one that came after it.
     before: Option<JobId>,
+    /// Whether the seed was locked before.
+    was_locked: bool,
 }
 
 impl Jobs {
     /// Takes a waiting job out of the queue. One that was taken out before it is put back.
-    fn withdraw(&mut self, id: JobId) -> Vec<Command> {
+    fn withdraw(&mut self, id: JobId, was_locked: bool) -> Vec<Command> {
         let Some(queued) = self.queue.iter().find(|job| job.id == id && job.progress.is_none()) else {
             return Vec::new();
         };
@@ -26,8 +28,18 @@ impl Jobs {
         let mut commands = self.put_back();
         let before = self.next_after(id);
         commands.extend(self.cancel(id));
-        (self.withdrawn, self.edited) = (Some(id), Some(Edited { job, before }));
+        (self.withdrawn, self.edited) = (Some(id), Some(Edited { job, before, was_locked }));
         commands
+    }
+
+    /// Whether the settings of a job are in the panel. It is not in the queue, or leaves it.
+    pub fn is_edited(&self, id: JobId) -> bool {
+        self.withdrawn == Some(id) || self.edited.as_ref().is_some_and(|edited| edited.job.id == id)
+    }
+
+    /// Whether the seed was locked before a job was edited, if one is.
+    pub(super) fn was_locked(&self) -> Option<bool> {
+        self.edited.as_ref().map(|edited| edited.was_locked)
     }
 
     /// Queues the job that was taken out as it was.
@@ -66,7 +78,8 @@ impl State {
     pub fn edit_job(&mut self, id: JobId) -> Vec<Command> {
         let queued = self.jobs.queue.iter().find(|job| job.id == id && job.progress.is_none());
         let Some(draft) = queued.map(|job| Draft::from_request(job.request())) else { return Vec::new() };
-        let mut commands = self.jobs.withdraw(id);
+        let was_locked = self.jobs.was_locked().unwrap_or(self.settings.draft.seed_locked);
+        let mut commands = self.jobs.withdraw(id, was_locked);
         let (before, load) = self.replace(draft);
         commands.extend(load);
         self.messages.notice = Some(Notice {

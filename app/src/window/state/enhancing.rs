@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use sluice_engine::{
     models::Item,
     request::{Describe, Enhanced, ModelSource, Request, Writing},
-    session::{Command, Job, JobId},
+    session::{Command, Job, JobId, Readings},
 };
 
-use super::{Answer, Ask, Draft, Each, Planning, State, file_name};
+use super::{Answer, Ask, Draft, Each, Estimate, Planning, State, file_name};
 use crate::{
     enhancing::{
         Instruction, describers, descriptions, for_family, instruction_for, language_models, model_name,
@@ -69,15 +69,20 @@ impl Enhancing {
 
     /// Takes the engine's answer to a query.
     pub(super) fn take(&mut self, id: u64, answer: Answer) {
-        self.planning.take(id, answer, Vec::new());
+        self.planning.take(id, answer, Readings::default());
     }
 
-    /// Seconds and bytes that writing takes at most, or why it cannot be done; `None` while the engine is asked.
-    pub fn estimate(&self) -> Option<Result<(f64, u64), String>> {
+    /// What writing takes at most, or why it cannot be done; `None` while the engine is asked.
+    pub fn estimate(&self) -> Option<Result<Estimate, String>> {
         if self.planning.is_asking() {
             return None;
         }
-        Some(self.planning.answer()?.plan().map(|plan| (plan.seconds, plan.peak_device())))
+        let seconds_here = self.planning.forecast().and_then(|forecast| forecast.seconds_here);
+        Some(self.planning.answer()?.plan().map(|plan| Estimate {
+            seconds: plan.seconds,
+            seconds_here,
+            bytes: plan.peak_device(),
+        }))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use sluice_engine::{
     request::Request,
-    session::{Event, Failure, JobId, Picture, Reading},
+    session::{Event, Failure, JobId, Picture, Readings},
 };
 
 use super::{
-    Answer, ModelStatus, Notice, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, upscaling,
+    Answer, ModelStatus, Notice, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, folder_run,
+    upscaling,
 };
 use crate::{
     language::{said, tr},
@@ -46,11 +47,17 @@ impl State {
             Event::Planned { id, forecast, readings } => {
                 self.planned(id, Answer::Forecast(forecast), readings);
             }
-            Event::NotPlanned { id, failure } => self.planned(id, Answer::Failure(failure), Vec::new()),
+            Event::NotPlanned { id, failure } => {
+                self.planned(id, Answer::Failure(failure), Readings::default())
+            }
             Event::Telemetry { job, events } => self.watches.telemetry(job, self.jobs.aside(job), &events),
             Event::Replanned { job, reason } => self.watches.replan(job, reason),
             Event::Outcome { job, outcome } => {
-                self.watches.measured(self.jobs.aside(job), outcome);
+                let is_image =
+                    !self.jobs.queue.iter().any(|known| known.id == job && makes_no_image(known.request()));
+                if is_image {
+                    self.watches.measured(self.jobs.aside(job), outcome);
+                }
                 self.planning.ask_again();
                 self.library.fits.renew();
             }
@@ -85,6 +92,11 @@ impl State {
                 progress.preview = media;
                 progress.preview_version += 1;
             }),
+            Event::Found { boxes: 0, .. } => {
+                let text = tr!("detailers-found-nothing");
+                self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+            }
+            Event::Found { job, boxes, .. } => tracing::debug!(job = job.0, boxes, "found"),
             Event::NotSaved { failure, .. } => {
                 self.messages.fail(&tr!("state-not-saved"), failure);
             }
@@ -118,10 +130,13 @@ impl State {
         self.messages.fail(&tr!("state-engine-stopped"), failure);
     }
 
-    fn planned(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
+    fn planned(&mut self, id: u64, answer: Answer, readings: Readings) {
         let Some(answer) = self.library.fits.take(id, answer) else { return };
-        if id <= enhancing::FIRST {
+        if id <= folder_run::FIRST {
             return self.planning.take(id, answer, readings);
+        }
+        if id <= enhancing::FIRST {
+            return self.folder_run.take(id, answer);
         }
         if id <= upscaling::FIRST {
             if let Some(enhancing) = &mut self.enhancing {
@@ -129,12 +144,11 @@ impl State {
             }
             return;
         }
-        if let Some(upscaling) = &mut self.upscaling {
-            upscaling.take(id, answer);
-        }
+        self.take_estimate(id, answer);
     }
 
     fn started(&mut self, job: JobId) {
+        self.messages.works();
         self.watches.started(job);
         let is_image =
             self.jobs.queue.iter().all(|known| known.id != job || !makes_no_image(known.request()));
@@ -187,7 +201,7 @@ impl State {
             }
             None if self.model.status == ModelStatus::Loading => {
                 self.not_opened();
-                tr!("state-model-not-opened")
+                return self.messages.not_opened(failure);
             }
             None => tr!("state-went-wrong"),
         };
@@ -205,5 +219,55 @@ impl State {
         if self.images.shown == Shown::Live && self.jobs.running().is_none() {
             self.images.show_newest();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::{checkpoint::MapKind, memory::Outcome, request::MapOf, session::Job};
+
+    use super::*;
+
+    fn outcome() -> Box<Outcome> {
+        Box::new(Outcome {
+            model: "Example".to_owned(),
+            run: None,
+            device: "CPU".to_owned(),
+            predicted_device: 7,
+            measured_device: 8,
+            predicted_activations: 0,
+            measured_activations: 0,
+            predicted_step_seconds: 0.1,
+            measured_step_seconds: 0.2,
+            measured_operations_per_second: 0.0,
+            measured_link_bytes_per_second: 0.0,
+            measured_disk_bytes_per_second: 0.0,
+            stages: Vec::new(),
+            speeds: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn the_last_run_is_one_that_made_an_image() {
+        let mut state = State::default();
+        let map_of = Some(MapOf { kind: MapKind::Depth, image: "fox.png".into() });
+        for (request, is_kept) in
+            [(Request { map_of, ..Request::default() }, false), (Request::default(), true)]
+        {
+            state.jobs.add(Job::new(JobId(0), request));
+            let job = state.jobs.newest();
+            state.apply(Event::Outcome { job, outcome: outcome() }, 0.0);
+            assert_eq!(state.watches.outcome.is_some(), is_kept);
+        }
+    }
+
+    #[test]
+    fn a_detailer_that_finds_nothing_says_so() {
+        let mut state = State::default();
+        let job = JobId(1);
+        state.apply(Event::Found { job, detailer: 0, boxes: 2 }, 0.0);
+        assert_eq!(state.messages.notice, None);
+        state.apply(Event::Found { job, detailer: 0, boxes: 0 }, 0.0);
+        assert_eq!(state.messages.notice.unwrap().text, "The detailer found nothing");
     }
 }

@@ -1,6 +1,6 @@
 //! The network that interpolates frames, and how many it makes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
@@ -8,7 +8,7 @@ use sluice_engine::{
     request::{Interpolation, ModelSource},
 };
 
-use super::{FileChange, Notice, State, file_name};
+use super::{FileChange, Notice, State, Upscaling, file_name};
 use crate::language::tr;
 
 /// What is kept from question to question.
@@ -30,6 +30,12 @@ impl Default for InterpolateChoice {
 }
 
 impl InterpolateChoice {
+    /// The same with the file that is tried, if one is.
+    pub(super) fn trying(&self, asked: Option<&Upscaling>) -> Self {
+        let tried = asked.and_then(|asked| asked.tried_for(FileChange::Interpolate));
+        Self { model: tried.map(Path::to_owned).or_else(|| self.model.clone()), ..self.clone() }
+    }
+
     /// How many frames are made, and where.
     pub fn how(&self) -> Interpolation {
         Interpolation { factor: self.factor, across_cuts: self.across_cuts }
@@ -51,12 +57,28 @@ impl State {
         let found = items
             .filter(|item| item.content().is_some_and(|content| content.roles.contains(&Role::Interpolator)));
         let mut all: Vec<_> = found.map(|item| (item.path.clone(), item.name.clone())).collect();
-        if let Some(path) = &self.settings.interpolate.model
+        if let Some(path) = &self.interpolate_choice().model
             && all.iter().all(|(known, _)| known != path)
         {
             all.push((path.clone(), file_name(path)));
         }
         all
+    }
+
+    /// How clips get more frames: with the file that was just chosen, if one was.
+    pub fn interpolate_choice(&self) -> InterpolateChoice {
+        self.settings.interpolate.trying(self.upscaling.as_ref())
+    }
+
+    /// Keeps how clips get more frames, but for a file that is still being tried.
+    pub fn choose_interpolation(&mut self, choice: InterpolateChoice) {
+        if choice.model == self.interpolate_choice().model {
+            let model = self.settings.interpolate.model.take();
+            self.settings.interpolate = InterpolateChoice { model, ..choice };
+            return;
+        }
+        self.stop_trying();
+        self.settings.interpolate = choice;
     }
 
     /// A frame interpolator was opened as a model: from now on it interpolates, and the model is the one before.
@@ -71,8 +93,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use sluice_engine::{
         output::Output,
         session::Command,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use sluice_engine::{
     output::Media,
-    request::Request,
+    request::{Interpolate, Request},
     session::{Command, Job, JobId, StageKind},
 };
 
@@ -20,6 +20,8 @@ pub struct Progress {
     pub step: u32,
     /// Total steps; 0 before the first.
     pub steps: u32,
+    /// Frames of the clip in a file that are enlarged or made; 0 for images.
+    pub frames: u32,
     /// Whether the stage is between two passes of steps, where nothing is counted.
     pub is_between: bool,
     /// Duration of the last step.
@@ -33,6 +35,24 @@ pub struct Progress {
 }
 
 impl Progress {
+    fn of(request: &Request) -> Self {
+        let frames = match &request.interpolate {
+            Some(Interpolate { how, .. }) => {
+                let factor = how.factor.max(1);
+                (request.frames / factor).saturating_sub(1) * (factor - 1)
+            }
+            None if request.upscale.is_some() && request.frames > 1 => request.frames,
+            None => 0,
+        };
+        Self { frames, ..Self::default() }
+    }
+
+    /// Of a clip in a file, whose steps are the tiles of all frames: the frame that is done or in hand, and how many there are.
+    pub fn frame(&self) -> Option<(u32, u32)> {
+        let tiles = self.steps.checked_div(self.frames).filter(|tiles| *tiles > 0)?;
+        Some((self.step.div_ceil(tiles).min(self.frames), self.frames))
+    }
+
     /// A stage starts.
     pub fn start(&mut self, stage: StageKind) {
         // Frames of a generated clip come after its steps; those of a clip in a file are steps themselves.
@@ -338,7 +358,7 @@ impl Jobs {
     /// Marks a job as started; returns `false` if it is not in the queue.
     pub(super) fn start(&mut self, id: JobId) -> bool {
         let job = self.queue.iter_mut().find(|job| job.id == id);
-        job.map(|job| job.progress = Some(Progress::default())).is_some()
+        job.map(|job| job.progress = Some(Progress::of(job.request()))).is_some()
     }
 
     /// Changes the progress of a running job.

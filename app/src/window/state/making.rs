@@ -6,13 +6,13 @@ use sluice_engine::{
     memory::Plan,
     output::Output,
     request::{
-        Request, SourceImage, Variation,
+        Request, Variation,
         grid::{Grid, GridError},
     },
     session::{Command, Job, JobId},
 };
 
-use super::{Expected, NamedGroup, RecentId, Shown, State};
+use super::{Expected, NamedGroup, RecentId, Shown, State, folder_run::with_input};
 use crate::{
     groups::{Group, seconds_of_another},
     window::action::InputUse,
@@ -121,22 +121,34 @@ impl State {
         }
         let all: f64 = cells.iter().map(|cell| seconds_of_cell(plan, &cell.request, &request)).sum();
         // The first one loads the model.
-        Some(all + (plan.seconds - seconds_of_cell(plan, &request, &request)).max(0.0))
+        let loading = (plan.seconds - seconds_of_cell(plan, &request, &request)).max(0.0);
+        Some(self.pace_here()? * (all + loading))
     }
 
     /// What a cell takes of a grid over the panel's settings, if that is known.
     fn expected_of(&self, cell: &Request, base: &Request) -> Option<Expected> {
         let plan = self.planning.plan().filter(|_| cell.model == base.model)?;
-        let next = seconds_of_cell(plan, cell, base);
-        let loading = (plan.seconds - seconds_of_cell(plan, base, base)).max(0.0);
+        let pace = self.pace_here()?;
+        let next = pace * seconds_of_cell(plan, cell, base);
+        let loading = pace * (plan.seconds - seconds_of_cell(plan, base, base)).max(0.0);
         Some(Expected { first: next + loading, next })
     }
 
     /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.
     pub fn vary(&mut self, id: RecentId, strength: Option<f32>, new_seed: impl Fn() -> u64) -> Vec<Command> {
-        let Some(of) = self.images.recents.get(id).and_then(|recent| recent.request.clone()) else {
-            return Vec::new();
-        };
+        match self.images.recents.get(id).and_then(|recent| recent.request.clone()) {
+            Some(of) => self.vary_request(&of, strength, new_seed),
+            None => Vec::new(),
+        }
+    }
+
+    /// The same with the request that generates an image.
+    pub fn vary_request(
+        &mut self,
+        of: &Request,
+        strength: Option<f32>,
+        new_seed: impl Fn() -> u64,
+    ) -> Vec<Command> {
         if self.engine.ended {
             return Vec::new();
         }
@@ -162,36 +174,25 @@ impl State {
         commands
     }
 
-    /// Queues a job for each of these input images of a folder, each with the file that it becomes: image to image, an edit of
-    /// it, or a clip that starts with it. They are a group with the name of the folder.
+    /// Queues a job for each of these input images of a folder, each with the file that it becomes, with what they are used as and the
+    /// denoising strength. They are a group with the name of the folder.
     pub fn generate_from_folder(
         &mut self,
         folder: &str,
         images: Vec<(PathBuf, PathBuf)>,
-        used_as: InputUse,
+        used: (InputUse, f64),
         new_seed: impl FnOnce() -> u64,
     ) -> Vec<Command> {
         if !self.can_generate() || images.is_empty() {
             return Vec::new();
         }
         self.take_seed(new_seed);
-        let base = Request { batch: 1, ..self.to_send().into_owned() };
+        let base = self.folder_base();
         self.settings.remember_prompt(&base.prompt);
-        let before = base.source.clone().unwrap_or_default();
         let mut commands = Vec::new();
         let mut group = Group::of_folder(folder, &base, images.len());
         for (place, (input, result)) in images.into_iter().enumerate() {
-            let request = match used_as {
-                InputUse::Reference => {
-                    let others = base.references.iter().skip(1).cloned();
-                    Request { references: std::iter::once(input).chain(others).collect(), ..base.clone() }
-                }
-                InputUse::Source => {
-                    let source = Some(SourceImage { path: input, mask: None, ..before.clone() });
-                    Request { source, ..base.clone() }
-                }
-            };
-            let job = self.job_of(request);
+            let job = self.job_of(with_input(&base, input, used));
             let place = group.nth(place);
             let job = Job { output: Some(Output::File(result)), group: Some(place.clone()), ..job };
             commands.push(self.jobs.add(job));

@@ -8,7 +8,7 @@ use sluice_engine::{
     request::{MaskOf, MaskPoint},
 };
 
-use crate::masks::grown;
+use crate::masks::MaskEdits;
 
 /// An edit of a mask.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +57,8 @@ pub enum MaskEdit {
     Shrink(usize),
     /// Takes back the last edit.
     Undo,
+    /// Makes the edit again that was taken back last.
+    Redo,
     /// Inverts the mask.
     Invert,
     /// Clears the mask.
@@ -83,20 +85,39 @@ struct Object {
     is_made: bool,
 }
 
+/// An edge that is being moved step by step. Each step moves the edge of the mask before the first one: steps from one mask to
+/// the next would lose the shape of a circle.
+#[derive(Debug, Clone, PartialEq)]
+struct Edge {
+    base: Vec<bool>,
+    /// Pixels outwards in all.
+    by: i32,
+}
+
+/// What is painted.
+#[derive(Debug, Clone, PartialEq)]
+struct Painted {
+    /// Whether each pixel is inpainted, row by row.
+    masked: Vec<bool>,
+    /// The object that is shown to a segmenter.
+    object: Option<Object>,
+    /// How far its edge was moved, if nothing was painted since.
+    edge: Option<Edge>,
+}
+
 /// A mask being painted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskPainting {
     /// The image's file.
     pub image: PathBuf,
     size: [usize; 2],
-    /// Whether each pixel is inpainted, row by row.
-    masked: Vec<bool>,
-    /// The object that is shown to a segmenter.
-    object: Option<Object>,
+    now: Painted,
     /// Rises with every edit.
     version: u64,
-    /// What it was before each edit, and the object that was shown, the latest last.
-    before: Vec<(Vec<bool>, Option<Object>)>,
+    /// What it was before each edit, the latest last.
+    before: Vec<Painted>,
+    /// What it was before each edit was taken back, the latest last.
+    after: Vec<Painted>,
 }
 
 /// Edits of a mask that can be taken back.
@@ -109,7 +130,8 @@ impl MaskPainting {
             Some(mask) if mask.size == size => mask.pixels.iter().map(|pixel| pixel.g() >= 128).collect(),
             _ => vec![false; size[0] * size[1]],
         };
-        Self { image, size, masked, object: None, version: 0, before: Vec::new() }
+        let now = Painted { masked, object: None, edge: None };
+        Self { image, size, now, version: 0, before: Vec::new(), after: Vec::new() }
     }
 
     /// Width and height of the image.
@@ -119,12 +141,12 @@ impl MaskPainting {
 
     /// Whether nothing is masked.
     pub fn is_empty(&self) -> bool {
-        !self.masked.contains(&true)
+        !self.now.masked.contains(&true)
     }
 
     /// White where the image is inpainted, black elsewhere.
     pub fn to_image(&self) -> Image {
-        let pixels = self.masked.iter().flat_map(|&masked| [if masked { 255 } else { 0 }; 3]).collect();
+        let pixels = self.now.masked.iter().flat_map(|&masked| [if masked { 255 } else { 0 }; 3]).collect();
         Image::opaque(self.size[0] as u32, self.size[1] as u32, pixels)
     }
 
@@ -133,67 +155,90 @@ impl MaskPainting {
         !self.before.is_empty()
     }
 
+    /// Whether one that was taken back can be made again.
+    pub fn can_redo(&self) -> bool {
+        !self.after.is_empty()
+    }
+
     /// Applies an edit.
     pub fn edit(&mut self, edit: MaskEdit) {
-        let shows_nothing = self.object.is_none() && matches!(&edit, MaskEdit::Point { inside: false, .. });
+        let shows_nothing =
+            self.now.object.is_none() && matches!(&edit, MaskEdit::Point { inside: false, .. });
         if shows_nothing {
             return;
         }
         let goes_on = matches!(&edit, MaskEdit::Stroke { begins: false, .. } | MaskEdit::NextObject);
-        if !goes_on && edit != MaskEdit::Undo {
-            self.before.push((self.masked.clone(), self.object.clone()));
+        if !goes_on && !matches!(edit, MaskEdit::Undo | MaskEdit::Redo) {
+            self.before.push(self.now.clone());
             if self.before.len() > EDITS {
                 self.before.remove(0);
             }
+            self.after.clear();
         }
+        let mut edge = None;
         match edit {
             MaskEdit::Undo => {
                 if let Some(before) = self.before.pop() {
-                    (self.masked, self.object) = before;
+                    self.after.push(std::mem::replace(&mut self.now, before));
+                }
+                self.version += 1;
+                return;
+            }
+            MaskEdit::Redo => {
+                if let Some(after) = self.after.pop() {
+                    self.before.push(std::mem::replace(&mut self.now, after));
                 }
                 self.version += 1;
                 return;
             }
             MaskEdit::Point { place: [x, y], inside, erases } => {
-                let object = self.object.get_or_insert_with(|| Object::new(&self.masked, erases));
+                let Painted { masked, object, .. } = &mut self.now;
+                let object = object.get_or_insert_with(|| Object::new(masked, erases));
                 object.points.push(MaskPoint { x, y, inside });
                 object.is_made = false;
                 return;
             }
             MaskEdit::Box { corners, erases } => {
-                self.object = Some(Object { area: Some(corners), ..Object::new(&self.masked, erases) });
+                let object = Object::new(&self.now.masked, erases);
+                self.now.object = Some(Object { area: Some(corners), ..object });
                 return;
             }
-            MaskEdit::NextObject => {}
+            MaskEdit::NextObject => edge = self.now.edge.take(),
             MaskEdit::Stroke { from, to, brush, erases, .. } => self.stroke(from, to, brush, !erases),
             MaskEdit::Area { outline, erases } => self.fill(&outline, !erases),
-            MaskEdit::Grow(pixels) => self.masked = grown(&self.masked, self.size, pixels),
-            MaskEdit::Shrink(pixels) => {
-                let others: Vec<bool> = self.masked.iter().map(|masked| !masked).collect();
-                let others = grown(&others, self.size, pixels);
-                self.masked = others.into_iter().map(|other| !other).collect();
-            }
-            MaskEdit::Invert => self.masked.iter_mut().for_each(|masked| *masked = !*masked),
-            MaskEdit::Clear => self.masked.fill(false),
+            MaskEdit::Grow(pixels) => edge = Some(self.moved_edge(pixels as i32)),
+            MaskEdit::Shrink(pixels) => edge = Some(self.moved_edge(-(pixels as i32))),
+            MaskEdit::Invert => self.now.masked.iter_mut().for_each(|masked| *masked = !*masked),
+            MaskEdit::Clear => self.now.masked.fill(false),
         }
         // What is painted now is not of the object.
-        self.object = None;
+        (self.now.object, self.now.edge) = (None, edge);
         self.version += 1;
+    }
+
+    /// Moves the edge outwards by some more pixels.
+    fn moved_edge(&mut self, pixels: i32) -> Edge {
+        let Painted { masked, edge, .. } = &mut self.now;
+        let mut edge = edge.take().unwrap_or_else(|| Edge { base: masked.clone(), by: 0 });
+        edge.by += pixels;
+        let edits = MaskEdits { inverts: false, grow: edge.by };
+        *masked = edits.applied_to(edge.base.clone(), self.size);
+        edge
     }
 
     /// The points and the box that show the current object.
     pub fn shown(&self) -> (&[MaskPoint], Option<[u32; 4]>) {
-        self.object.as_ref().map_or((&[], None), |object| (object.points.as_slice(), object.area))
+        self.now.object.as_ref().map_or((&[], None), |object| (object.points.as_slice(), object.area))
     }
 
     /// Whether an object is being shown.
     pub fn shows_object(&self) -> bool {
-        self.object.is_some()
+        self.now.object.is_some()
     }
 
     /// What the engine has to make a mask of, if it has not yet.
     pub fn unmade(&self) -> Option<MaskOf> {
-        let object = self.object.as_ref().filter(|object| !object.is_made)?;
+        let object = self.now.object.as_ref().filter(|object| !object.is_made)?;
         Some(MaskOf { image: self.image.clone(), points: object.points.clone(), area: object.area })
     }
 
@@ -201,11 +246,13 @@ impl MaskPainting {
     pub fn take(&mut self, of: &MaskOf, mask: &Image) {
         let is_of_this = self.unmade().as_ref() == Some(of);
         let fits = [mask.width as usize, mask.height as usize] == self.size;
-        let Some(object) = self.object.as_mut().filter(|_| is_of_this && fits) else { return };
+        let Painted { masked, object, edge } = &mut self.now;
+        let Some(object) = object.as_mut().filter(|_| is_of_this && fits) else { return };
         object.is_made = true;
         let own = mask.pixels.as_chunks::<3>().0.iter().map(|pixel| pixel[1] >= 128);
         let all = object.base.iter().zip(own);
-        self.masked = all.map(|(base, own)| if own { !object.erases } else { *base }).collect();
+        *masked = all.map(|(base, own)| if own { !object.erases } else { *base }).collect();
+        *edge = None;
         self.version += 1;
     }
 
@@ -223,7 +270,7 @@ impl MaskPainting {
                 let part = (place - from).dot(along) / along.length_sq().max(f32::EPSILON);
                 let nearest = from + along * part.clamp(0.0, 1.0);
                 if (place - nearest).length() <= reach {
-                    self.masked[row * width + column] = masked;
+                    self.now.masked[row * width + column] = masked;
                 }
             }
         }
@@ -242,7 +289,7 @@ impl MaskPainting {
             places.sort_by(f32::total_cmp);
             for pair in places.as_chunks::<2>().0 {
                 let [left, right] = pair.map(|place| ((place - 0.5).ceil().max(0.0) as usize).min(width));
-                self.masked[row * width..][left..right.max(left)].fill(masked);
+                self.now.masked[row * width..][left..right.max(left)].fill(masked);
             }
         }
     }
@@ -254,7 +301,7 @@ impl MaskPainting {
 
     /// The overlay for the image.
     pub fn overlay(&self, color: Color32) -> ColorImage {
-        let pixels = self.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
+        let pixels = self.now.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
         ColorImage::new(self.size, pixels.collect())
     }
 }
@@ -271,7 +318,7 @@ mod tests {
 
     fn rows(painting: &MaskPainting) -> Vec<String> {
         let row = |row: &[bool]| row.iter().map(|&masked| if masked { '#' } else { '.' }).collect();
-        painting.masked.chunks(painting.size[0]).map(row).collect()
+        painting.now.masked.chunks(painting.size[0]).map(row).collect()
     }
 
     fn stroke(from: Pos2, to: Pos2, erases: bool) -> MaskEdit {
@@ -287,7 +334,7 @@ mod tests {
         painting.edit(stroke(pos2(-40.0, 1.5), pos2(40.0, 1.5), true));
         assert_eq!(rows(&painting)[1..3], ["........", "........"]);
         painting.edit(MaskEdit::Invert);
-        assert!(painting.masked.iter().all(|&masked| masked));
+        assert!(painting.now.masked.iter().all(|&masked| masked));
         painting.edit(MaskEdit::Clear);
         assert!(painting.is_empty() && painting.version() == 4);
     }
@@ -317,15 +364,60 @@ mod tests {
         let mut painting = MaskPainting::new("fox.png".into(), [7, 5], None);
         painting.edit(stroke(pos2(3.5, 2.5), pos2(3.5, 2.5), false));
         painting.edit(MaskEdit::Clear);
-        painting.masked[2 * 7 + 3] = true;
+        painting.now.masked[2 * 7 + 3] = true;
         painting.edit(MaskEdit::Grow(2));
         assert_eq!(rows(&painting), ["...#...", "..###..", ".#####.", "..###..", "...#..."]);
         painting.edit(MaskEdit::Shrink(1));
         assert_eq!(rows(&painting), [".......", "...#...", "..###..", "...#...", "......."]);
         painting.edit(MaskEdit::Grow(99));
-        assert!(painting.masked.iter().all(|&masked| masked));
+        assert!(painting.now.masked.iter().all(|&masked| masked));
         painting.edit(MaskEdit::Shrink(9));
-        assert!(painting.masked.iter().all(|&masked| masked), "there is nothing outside to come in");
+        assert!(painting.now.masked.iter().all(|&masked| masked), "there is nothing outside to come in");
+    }
+
+    #[test]
+    fn an_edge_that_is_moved_again_and_again_stays_round() {
+        let dot = || {
+            let mut painting = MaskPainting::new("fox.png".into(), [31, 31], None);
+            painting.edit(stroke(pos2(15.5, 15.5), pos2(15.5, 15.5), false));
+            painting
+        };
+        let (mut once, mut steps) = (dot(), dot());
+        once.edit(MaskEdit::Grow(10));
+        (0..12).for_each(|_| steps.edit(MaskEdit::Grow(1)));
+        (0..2).for_each(|_| steps.edit(MaskEdit::Shrink(1)));
+        assert_eq!(rows(&steps), rows(&once));
+        steps.edit(MaskEdit::Undo);
+        once.edit(MaskEdit::Grow(1));
+        assert_eq!(rows(&steps), rows(&once), "one step less inwards");
+
+        let clear = stroke(pos2(-40.0, 15.5), pos2(70.0, 15.5), true);
+        steps.edit(clear);
+        let painted = steps.now.masked.clone();
+        steps.edit(MaskEdit::Grow(1));
+        steps.edit(MaskEdit::Shrink(1));
+        assert_eq!(steps.now.masked, painted, "it moves the edge of what was painted since");
+    }
+
+    #[test]
+    fn what_was_taken_back_is_made_again_until_something_else_is_painted() {
+        let mut painting = MaskPainting::new("fox.png".into(), [8, 5], None);
+        painting.edit(stroke(pos2(2.0, 2.0), pos2(6.0, 2.0), false));
+        let stroked = rows(&painting);
+        painting.edit(MaskEdit::Invert);
+        let inverted = rows(&painting);
+        (0..2).for_each(|_| painting.edit(MaskEdit::Undo));
+        assert!(painting.is_empty() && !painting.can_undo() && painting.can_redo());
+        painting.edit(MaskEdit::Redo);
+        assert_eq!(rows(&painting), stroked);
+        painting.edit(MaskEdit::Redo);
+        assert_eq!(rows(&painting), inverted);
+        assert!(!painting.can_redo());
+        painting.edit(MaskEdit::Undo);
+        painting.edit(MaskEdit::Clear);
+        assert!(!painting.can_redo() && painting.can_undo());
+        painting.edit(MaskEdit::Redo);
+        assert!(painting.is_empty());
     }
 
     #[test]

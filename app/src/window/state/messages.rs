@@ -18,6 +18,8 @@ pub struct FailureCard {
     pub title: String,
     /// What happened and what to do.
     pub failure: Failure,
+    /// Whether a model could not be opened.
+    is_of_opening: bool,
 }
 
 /// A notice, with an optional undo.
@@ -76,10 +78,24 @@ pub struct Messages {
 impl Messages {
     /// Adds a failure, unless it is the one that is shown.
     pub fn fail(&mut self, title: &str, failure: Failure) {
-        let card = FailureCard { title: title.to_owned(), failure };
+        self.add(FailureCard { title: title.to_owned(), failure, is_of_opening: false });
+    }
+
+    /// Adds the failure to open a model. It goes once one is open or a job runs.
+    pub(super) fn not_opened(&mut self, failure: Failure) {
+        let title = tr!("state-model-not-opened");
+        self.add(FailureCard { title, failure, is_of_opening: true });
+    }
+
+    fn add(&mut self, card: FailureCard) {
         if self.failures.last() != Some(&card) {
             self.failures.push(card);
         }
+    }
+
+    /// Removes the failures to open a model.
+    pub(super) fn works(&mut self) {
+        self.failures.retain(|card| !card.is_of_opening);
     }
 
     /// Says something without a way back.

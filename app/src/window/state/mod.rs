@@ -10,6 +10,7 @@ mod editing;
 mod enhancing;
 mod events;
 mod few_steps;
+mod folder_run;
 mod groups;
 mod input_image;
 mod interpolating;
@@ -57,6 +58,7 @@ pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
 pub use enhancing::Enhancing;
+pub use folder_run::FolderRun;
 pub use groups::{GroupChange, Groups, NamedGroup};
 pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
 pub use interpolating::InterpolateChoice;
@@ -150,6 +152,8 @@ pub struct State {
     pub downloads: GetModels,
     /// The question what to enlarge, while it is asked.
     pub upscaling: Option<Upscaling>,
+    /// What a run over a folder takes, while that is asked.
+    pub folder_run: FolderRun,
     /// The prompt that is being made better, while that is shown.
     pub enhancing: Option<Enhancing>,
     /// The texts about images that are described one by one.
@@ -181,13 +185,18 @@ impl State {
 
     /// Whether Generate is enabled.
     pub fn can_generate(&self) -> bool {
+        self.can_ask() && !self.planning.is_refused()
+    }
+
+    /// Whether there is something to ask the engine about.
+    fn can_ask(&self) -> bool {
         self.summary().is_some() && !self.engine.ended && self.mistake().is_none()
     }
 
     /// The next query for a prediction, if any.
     pub fn ask(&mut self, now: f64) -> Ask {
         let mut planning = std::mem::take(&mut self.planning);
-        let request = self.can_generate().then(|| self.to_send());
+        let request = self.can_ask().then(|| self.to_send());
         let ask = planning.look(request.as_deref(), &self.settings.memory.preferences, now);
         self.planning = planning;
         ask
@@ -209,6 +218,8 @@ impl State {
         };
         self.jobs.expect(self.expected());
         let mut commands = vec![add];
+        // The seed of the job is that of no other.
+        self.settings.draft.seed_locked &= self.jobs.was_locked().unwrap_or(true);
         commands.extend(self.jobs.take_edited_place());
         commands
     }

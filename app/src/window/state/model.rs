@@ -100,6 +100,7 @@ impl State {
         if summary.source != *self.chosen_model() {
             return;
         }
+        self.messages.works();
         let is_all = |role| summary.components.iter().all(|component| component.role == role);
         if is_all(Role::Upscaler) {
             return self.use_upscaler(summary.source);

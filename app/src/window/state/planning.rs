@@ -3,7 +3,7 @@
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences, Plan},
     request::Request,
-    session::{Failure, PlanQuery, PlanSubject, Reading},
+    session::{Failure, PlanQuery, PlanSubject, Readings},
 };
 
 use crate::{language::said, window::sentences::sentence};
@@ -48,7 +48,7 @@ pub enum Ask {
 #[derive(Debug, Default)]
 pub struct Planning {
     answer: Option<Answer>,
-    readings: Vec<Vec<Reading>>,
+    readings: Readings,
     asked: Option<Question>,
     changing: Option<(Question, f64)>,
     waiting: Option<u64>,
@@ -98,9 +98,19 @@ impl Planning {
         self.forecast().and_then(|forecast| forecast.plan.as_ref().ok())
     }
 
-    /// The part of the prompt (0) or the negative prompt (1) that each text encoder reads, if known.
-    pub fn readings(&self, prompt: usize) -> &[Reading] {
-        self.readings.get(prompt).map_or(&[], Vec::as_slice)
+    /// What each text encoder reads of the prompts; empty while it is unknown.
+    pub fn readings(&self) -> &Readings {
+        &self.readings
+    }
+
+    /// Whether the engine has said that the request cannot be run, and nothing has changed since.
+    pub fn is_refused(&self) -> bool {
+        matches!(self.answer, Some(Answer::Failure(_))) && !self.is_asking()
+    }
+
+    /// Why it cannot be run.
+    pub fn refusal(&self) -> Option<String> {
+        self.answer.as_ref().filter(|_| self.is_refused())?.plan().err()
     }
 
     /// Whether a query is outstanding or about to be sent.
@@ -149,7 +159,7 @@ impl Planning {
     }
 
     /// Stores an answer and the readings of the prompts; ignores answers to older queries.
-    pub fn take(&mut self, id: u64, answer: Answer, readings: Vec<Vec<Reading>>) {
+    pub fn take(&mut self, id: u64, answer: Answer, readings: Readings) {
         if self.waiting == Some(id) {
             self.waiting = None;
             self.answer = Some(answer);
@@ -165,7 +175,7 @@ impl Planning {
     /// Discards the answer, because it was for another model.
     pub fn forget(&mut self) {
         self.answer = None;
-        self.readings = Vec::new();
+        self.readings = Readings::default();
         self.asked = None;
         self.waiting = None;
     }
@@ -194,7 +204,7 @@ mod tests {
         assert_eq!((query.id, &query.request), (1, &request));
         assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 0.01), Ask::Nothing);
         assert!(planning.is_asking());
-        planning.take(1, failure(), Vec::new());
+        planning.take(1, failure(), Readings::default());
         assert!(!planning.is_asking());
         assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 9.0), Ask::Nothing);
         assert_eq!(planning.answer(), Some(&failure()));
@@ -205,7 +215,7 @@ mod tests {
         let mut planning = Planning::default();
         let mut request = Request::default();
         sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
-        planning.take(1, failure(), Vec::new());
+        planning.take(1, failure(), Readings::default());
         for (steps, now) in [(13, 1.0), (14, 1.1), (15, 1.2)] {
             request.steps = steps;
             assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), now), Ask::Later(REST));
@@ -225,9 +235,9 @@ mod tests {
         request.width = 256;
         assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 1.0), Ask::Later(REST));
         assert_eq!(planning.look(Some(&request), &MemoryPreferences::default(), 2.0), Ask::Nothing);
-        planning.take(7, failure(), Vec::new());
+        planning.take(7, failure(), Readings::default());
         assert_eq!(planning.answer(), None, "nobody asked number 7");
-        planning.take(1, failure(), Vec::new());
+        planning.take(1, failure(), Readings::default());
         assert_eq!(sent(planning.look(Some(&request), &MemoryPreferences::default(), 2.1)).id, 2);
     }
 
@@ -237,7 +247,7 @@ mod tests {
         let asks = |change: &dyn Fn(&mut Request, &mut MemoryPreferences)| {
             let mut planning = Planning::default();
             sent(planning.look(Some(&first), &MemoryPreferences::default(), 0.0));
-            planning.take(1, failure(), Vec::new());
+            planning.take(1, failure(), Readings::default());
             let mut request = first.clone();
             let mut memory = MemoryPreferences::default();
             change(&mut request, &mut memory);
@@ -256,7 +266,7 @@ mod tests {
         let mut planning = Planning::default();
         let request = Request::default();
         sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
-        planning.take(1, failure(), Vec::new());
+        planning.take(1, failure(), Readings::default());
         assert_eq!(planning.look(None, &MemoryPreferences::default(), 1.0), Ask::Nothing);
         assert_eq!(sent(planning.look(Some(&request), &MemoryPreferences::default(), 2.0)).id, 2);
     }

@@ -1,6 +1,9 @@
 //! How long the queue takes.
 
-use sluice_engine::{memory::Plan, request::Request};
+use sluice_engine::{
+    memory::{DeviceChoice, Forecast},
+    request::Request,
+};
 
 use super::{
     State,
@@ -18,9 +21,23 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// What a plan says of its own request.
-    pub fn of(plan: &Plan, steps: u32) -> Self {
-        Self { first: plan.seconds, next: seconds_of_another(plan, steps, 1.0).min(plan.seconds) }
+    /// What a forecast says of its own request, in seconds of this computer.
+    pub fn of(forecast: &Forecast, device: &DeviceChoice, steps: u32) -> Option<Self> {
+        let (plan, pace) = (forecast.plan.as_ref().ok()?, pace_here(forecast, device)?);
+        let next = seconds_of_another(plan, steps, 1.0).min(plan.seconds);
+        Some(Self { first: pace * plan.seconds, next: pace * next })
+    }
+}
+
+/// How many times as long as its plan a run takes here, where the CPU computes in the place of a simulated card; `None` if that
+/// is not known.
+pub(super) fn pace_here(forecast: &Forecast, device: &DeviceChoice) -> Option<f64> {
+    match device {
+        DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => Some(1.0),
+        DeviceChoice::Simulated(_) => {
+            let (plan, here) = (forecast.plan.as_ref().ok()?, forecast.seconds_here?);
+            (plan.seconds > 0.0).then(|| here / plan.seconds)
+        }
     }
 }
 
@@ -51,8 +68,18 @@ impl Jobs {
 impl State {
     /// What the next image takes, if the forecast beside Generate is about it.
     pub(super) fn expected(&self) -> Option<Expected> {
-        let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
-        Some(Expected::of(plan, self.draft().request.steps))
+        let forecast = self.planning.forecast().filter(|_| !self.planning.is_asking())?;
+        Expected::of(forecast, &self.settings.memory.preferences.device, self.draft().request.steps)
+    }
+
+    /// Whether a card is only simulated.
+    pub fn simulates(&self) -> bool {
+        matches!(self.settings.memory.preferences.device, DeviceChoice::Simulated(_))
+    }
+
+    /// The pace of this computer by the forecast for the panel's settings.
+    pub(super) fn pace_here(&self) -> Option<f64> {
+        pace_here(self.planning.forecast()?, &self.settings.memory.preferences.device)
     }
 
     /// About how many seconds the queue takes: what is left of the running job, if one runs, and the others as was predicted when they were
@@ -89,6 +116,7 @@ impl State {
             let frames = f64::from(request.frames.max(1)) * f64::from(request.batch.max(1));
             f64::from(request.width) * f64::from(request.height) * frames
         };
-        Some(seconds_of_another(self.planning.plan()?, request.steps, pixels(request) / pixels(base)))
+        let there = seconds_of_another(self.planning.plan()?, request.steps, pixels(request) / pixels(base));
+        Some(self.pace_here()? * there)
     }
 }

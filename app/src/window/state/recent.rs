@@ -361,6 +361,22 @@ impl Recents {
         id
     }
 
+    /// The files of these that it is not known of how they were generated.
+    pub fn unknown(&self, files: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+        let is_unknown = |path: &PathBuf| {
+            let recent = self.of_file(path).and_then(|id| self.get(id));
+            recent.is_some_and(|recent| recent.request.is_none())
+        };
+        files.into_iter().filter(is_unknown).collect()
+    }
+
+    /// Sets the settings that an image was generated with.
+    pub fn learn(&mut self, path: &Path, request: Request) {
+        if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
+            recent.request.get_or_insert(request);
+        }
+    }
+
     /// Sets the reloaded pixels of an image. Those of `drawn` images stay in memory too.
     pub fn loaded(&mut self, path: &Path, pixels: Pixels, drawn: &[RecentId]) {
         if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {

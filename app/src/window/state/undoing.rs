@@ -1,11 +1,18 @@
 //! Replaces settings and deletes snippets, and takes that back.
 
-use sluice_engine::session::Command;
+use sluice_engine::session::{Command, ModelSummary};
 
 use super::{Draft, Notice, State, Undo};
 use crate::{language::tr, window::settings::PromptKind};
 
 impl State {
+    /// Takes settings that were changed.
+    pub fn edit(&mut self, mut draft: Draft) {
+        let makes_images = |summary: &ModelSummary| summary.frame_multiple.is_none() && !summary.fills_in;
+        draft.settle(self.draft(), self.summary().is_some_and(makes_images));
+        self.settings.draft = draft;
+    }
+
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);

@@ -9,13 +9,14 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sluice_engine::{
     checkpoint::Role,
+    memory::DeviceChoice,
     output::{NamedOutput, Output, StillFormat},
     request::{ModelSource, Request},
-    session::{Command, Job, JobId},
+    session::{Command, Job, JobId, Readings},
     source::GivenMedia,
 };
 
-use super::{Answer, Ask, Expected, Planning, State, file_name};
+use super::{Answer, Ask, Expected, Planning, State, file_name, queue_time::pace_here};
 use crate::{detailing, interpolating, language::tr, upscaling};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
@@ -34,6 +35,15 @@ pub struct UpscaleChoice {
 impl Default for UpscaleChoice {
     fn default() -> Self {
         Self { model: ModelSource::Upscaler, scale: 2.0 }
+    }
+}
+
+impl UpscaleChoice {
+    /// The same with the file that is tried, if one is.
+    fn trying(&self, asked: Option<&Upscaling>) -> Self {
+        let tried = asked.and_then(|asked| asked.tried_for(FileChange::Enlarge));
+        let tried = tried.map(|path| ModelSource::Path(path.to_owned()));
+        Self { model: tried.unwrap_or_else(|| self.model.clone()), scale: self.scale }
     }
 }
 
@@ -67,15 +77,36 @@ pub struct Upscaling {
     /// The seed of the details.
     pub(super) seed: u64,
     planning: Planning,
+    tried: Option<Tried>,
+}
+
+/// A file of a network that was just chosen. It is kept once the engine can use it.
+#[derive(Debug)]
+struct Tried {
+    path: PathBuf,
+    /// The query about it.
+    query: Option<u64>,
 }
 
 /// What it takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
-    /// Seconds for all files.
+    /// Seconds of everything, on a card that may be simulated.
     pub seconds: f64,
+    /// The same here, where a simulated card has no speed of its own, if that is known.
+    pub seconds_here: Option<f64>,
     /// Bytes at the peak.
     pub bytes: u64,
+}
+
+impl Estimate {
+    /// Seconds on this computer, if they are known.
+    pub(super) fn here(&self, device: &DeviceChoice) -> Option<f64> {
+        match device {
+            DeviceChoice::Simulated(_) => self.seconds_here,
+            DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_) => Some(self.seconds),
+        }
+    }
 }
 
 impl Upscaling {
@@ -88,12 +119,13 @@ impl Upscaling {
             detectors: Vec::new(),
             seed: 0,
             planning: Planning::numbered_after(FIRST),
+            tried: None,
         }
     }
 
-    /// Takes the engine's answer to a query.
-    pub(super) fn take(&mut self, id: u64, answer: Answer) {
-        self.planning.take(id, answer, Vec::new());
+    /// The file that is tried for a change.
+    pub(super) fn tried_for(&self, change: FileChange) -> Option<&Path> {
+        self.tried.as_ref().filter(|_| self.change == change).map(|tried| tried.path.as_path())
     }
 
     /// The files that can be changed, with what their headers say.
@@ -112,11 +144,12 @@ impl Upscaling {
         self.files().max_by_key(|(_, given)| given.size.map(u64::from).iter().product::<u64>())
     }
 
-    /// What one file takes, if that is known.
-    fn seconds_of(&self, given: &GivenMedia) -> Option<f64> {
-        let plan = self.planning.plan().filter(|_| !self.planning.is_asking())?;
+    /// What one file takes on this computer, if that is known.
+    fn seconds_of(&self, given: &GivenMedia, device: &DeviceChoice) -> Option<f64> {
+        let forecast = self.planning.forecast().filter(|_| !self.planning.is_asking())?;
+        let (plan, pace) = (forecast.plan.as_ref().ok()?, pace_here(forecast, device)?);
         let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
-        Some(plan.seconds * self.work(given) / largest)
+        Some(pace * plan.seconds * self.work(given) / largest)
     }
 
     /// How much there is to do with a file, compared to others: its pixels, but a detail is inpainted in the same size in all.
@@ -132,10 +165,16 @@ impl Upscaling {
         if self.planning.is_asking() {
             return None;
         }
+        let here = self.planning.forecast().and_then(|forecast| forecast.seconds_here);
         Some(self.planning.answer()?.plan().map(|plan| {
             let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
             let all: f64 = self.files().map(|(_, given)| self.work(given)).sum();
-            Estimate { seconds: plan.seconds * all / largest, bytes: plan.peak_device() }
+            let times = all / largest;
+            Estimate {
+                seconds: plan.seconds * times,
+                seconds_here: here.map(|seconds| seconds * times),
+                bytes: plan.peak_device(),
+            }
         }))
     }
 }
@@ -187,13 +226,57 @@ impl State {
             .iter()
             .filter(|item| item.content().is_some_and(|content| content.roles.contains(&Role::Upscaler)));
         all.extend(found.map(|item| (ModelSource::Path(item.path.clone()), item.name.clone())));
-        let chosen = &self.settings.upscale.model;
-        if let ModelSource::Path(path) = chosen
-            && all.iter().all(|(model, _)| model != chosen)
+        let chosen = self.upscale_choice().model;
+        if let ModelSource::Path(path) = &chosen
+            && all.iter().all(|(model, _)| *model != chosen)
         {
-            all.push((chosen.clone(), file_name(path)));
+            let name = file_name(path);
+            all.push((chosen, name));
         }
         all
+    }
+
+    /// How files are enlarged: with the file that was just chosen, if one was.
+    pub fn upscale_choice(&self) -> UpscaleChoice {
+        self.settings.upscale.trying(self.upscaling.as_ref())
+    }
+
+    /// Keeps how files are enlarged, but for a file that is still being tried.
+    pub fn choose_upscale(&mut self, choice: UpscaleChoice) {
+        if choice.model == self.upscale_choice().model {
+            self.settings.upscale.scale = choice.scale;
+            return;
+        }
+        self.stop_trying();
+        self.settings.upscale = choice;
+    }
+
+    /// Tries a file of a network for a change that is being asked about.
+    pub fn try_file(&mut self, change: FileChange, path: PathBuf) {
+        if let Some(asked) = self.upscaling.as_mut().filter(|asked| asked.change == change) {
+            asked.tried = Some(Tried { path, query: None });
+        }
+    }
+
+    /// Another network was chosen than the file that was tried.
+    pub(super) fn stop_trying(&mut self) {
+        if let Some(asked) = &mut self.upscaling {
+            asked.tried = None;
+        }
+    }
+
+    /// Takes the engine's answer to a query. A file that it can use is kept.
+    pub(super) fn take_estimate(&mut self, id: u64, answer: Answer) {
+        let Some(asked) = &mut self.upscaling else { return };
+        let can_be_used = matches!(answer, Answer::Forecast(_));
+        asked.planning.take(id, answer, Readings::default());
+        let tried = asked.tried.take_if(|tried| can_be_used && tried.query == Some(id));
+        let Some(Tried { path, .. }) = tried else { return };
+        match asked.change {
+            FileChange::Enlarge => self.settings.upscale.model = ModelSource::Path(path),
+            FileChange::Interpolate => self.settings.interpolate.model = Some(path),
+            FileChange::Detail => {}
+        }
     }
 
     /// The request that changes the largest file.
@@ -207,7 +290,11 @@ impl State {
     pub fn ask_about_upscaling(&mut self, now: f64) -> Ask {
         let request = self.changed_largest().filter(|_| !self.engine.ended);
         let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
-        upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
+        let ask = upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now);
+        if let (Ask::Now(query), Some(tried)) = (&ask, &mut upscaling.tried) {
+            tried.query = Some(query.id);
+        }
+        ask
     }
 
     /// Whether the files can be changed, as far as is known.
@@ -235,7 +322,9 @@ impl State {
             let job = Job { output: Some(beside(path, &name)), memory, ..Job::new(JobId(0), request) };
             commands.push(self.jobs.add(job));
             self.jobs.expect(
-                upscaling.seconds_of(given).map(|seconds| Expected { first: seconds, next: seconds }),
+                upscaling
+                    .seconds_of(given, &self.settings.memory.preferences.device)
+                    .map(|seconds| Expected { first: seconds, next: seconds }),
             );
         }
         self.follow_jobs();
@@ -247,11 +336,11 @@ impl State {
         match asked.change {
             FileChange::Detail => self.detailed(asked, path),
             FileChange::Enlarge => {
-                let UpscaleChoice { model, scale } = &self.settings.upscale;
-                Some(upscaling::request_of_given(path, given, model, *scale))
+                let UpscaleChoice { model, scale } = self.settings.upscale.trying(Some(asked));
+                Some(upscaling::request_of_given(path, given, &model, scale))
             }
             FileChange::Interpolate => {
-                let choice = &self.settings.interpolate;
+                let choice = self.settings.interpolate.trying(Some(asked));
                 let model = ModelSource::Path(choice.model.clone()?);
                 Some(interpolating::request_of_given(path, given, &model, choice.how()))
             }
@@ -270,7 +359,7 @@ fn beside(input: &Path, name: &str) -> Output {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::session::Failure;
+    use sluice_engine::session::{Event, Failure};
 
     use super::*;
 
@@ -313,9 +402,31 @@ mod tests {
         assert_eq!(query.request.upscale.as_ref().unwrap().path, Path::new("c.png"));
         assert_eq!(state.upscaling.as_ref().unwrap().estimate(), None);
         let failure = Failure { message: "it is too large".to_owned(), advice: Some("Cut it".to_owned()) };
-        state.apply(sluice_engine::session::Event::NotPlanned { id: query.id, failure }, 0.0);
+        state.apply(Event::NotPlanned { id: query.id, failure }, 0.0);
         let estimate = state.upscaling.as_ref().unwrap().estimate();
         assert_eq!(estimate, Some(Err("It is too large. Cut it.".to_owned())));
+    }
+
+    #[test]
+    fn a_file_that_the_engine_refuses_is_not_kept() {
+        let refusal = Failure { message: "it is a LoRA".to_owned(), advice: None };
+        let mut state = State::default();
+        measured(&mut state);
+        let file = ModelSource::Path("lora.safetensors".into());
+        state.try_file(FileChange::Interpolate, "rife.safetensors".into());
+        assert_eq!(state.upscale_choice(), UpscaleChoice::default(), "that is not asked about");
+        state.try_file(FileChange::Enlarge, "lora.safetensors".into());
+        assert_eq!(state.upscale_choice().model, file);
+        assert!(state.upscalers().iter().any(|(model, _)| *model == file));
+        state.choose_upscale(UpscaleChoice { model: file.clone(), scale: 3.0 });
+        let Ask::Now(query) = state.ask_about_upscaling(1.0) else { panic!("nothing is asked") };
+        assert_eq!(query.request.model, file);
+        state.apply(Event::NotPlanned { id: query.id, failure: refusal }, 1.0);
+        let estimate = state.upscaling.as_ref().unwrap().estimate();
+        assert_eq!(estimate, Some(Err("It is a LoRA.".to_owned())));
+        assert_eq!(state.settings.upscale, UpscaleChoice { scale: 3.0, ..UpscaleChoice::default() });
+        state.upscaling = None;
+        assert_eq!(state.upscale_choice().model, ModelSource::Upscaler);
     }
 
     #[test]

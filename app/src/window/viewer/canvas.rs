@@ -113,19 +113,23 @@ pub fn interact(
     if response.double_clicked() {
         if view.is_fit() { view.actual() } else { view.fit() }
     }
-    if let Some(pointer) = response.hover_pos().filter(|_| !drag_out::is_carrying(ui.ctx())) {
-        let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
-        let factor = pinch * (scroll / 400.0).exp();
-        if factor != 1.0 {
-            view.zoom_around(factor, pointer, image, canvas, density);
-        }
-    }
+    zoom(ui, view, &response, image, canvas);
     if response.dragged() && file.is_none() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Grabbing);
     } else if response.hovered() && !view.is_fit() {
         ui.ctx().set_cursor_icon(egui::CursorIcon::Grab);
     }
     (view.place(image, canvas, density), response)
+}
+
+/// Zooms an image around the pointer, with the wheel or two fingers.
+pub fn zoom(ui: &Ui, view: &mut View, response: &egui::Response, image: Vec2, canvas: Rect) {
+    let Some(pointer) = response.hover_pos().filter(|_| !drag_out::is_carrying(ui.ctx())) else { return };
+    let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
+    let factor = pinch * (scroll / 400.0).exp();
+    if factor != 1.0 {
+        view.zoom_around(factor, pointer, image, canvas, ui.pixels_per_point());
+    }
 }
 
 /// Draws the background of an image.

@@ -158,7 +158,7 @@ fn star(ui: &Ui, tile: Rect) {
     let label = Rect::from_min_size(corner, Vec2::splat(side));
     ui.painter().rect_filled(label, CornerRadius::same(radius::S), Color32::from_black_alpha(170));
     let font = font::icons(font::TINY);
-    ui.painter().text(label.center(), Align2::CENTER_CENTER, icons::STAR, font, Color32::WHITE);
+    ui.painter().text(label.center(), Align2::CENTER_CENTER, icons::STAR_FILLED, font, Color32::WHITE);
 }
 
 /// Marks a clip with its duration.

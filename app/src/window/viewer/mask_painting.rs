@@ -3,8 +3,9 @@
 use std::{ops::RangeInclusive, sync::Arc};
 
 use egui::{
-    Align, Color32, ColorImage, ComboBox, CursorIcon, DragValue, Key, Layout, Modifiers, Pos2, Rect, Role,
-    Sense, Shape, Slider, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Align, Color32, ColorImage, ComboBox, CursorIcon, DragValue, Event, Key, Layout, Modifiers,
+    PointerButton, Pos2, Rect, Response, Role, Sense, Shape, Slider, Stroke, Ui, Vec2, WidgetInfo, pos2,
+    vec2,
 };
 
 use super::{
@@ -75,24 +76,98 @@ pub struct Brush {
     last: Option<Pos2>,
     /// The points of the current outline.
     outline: Vec<Pos2>,
+    /// Whether the pointer is held that was pressed on the image.
+    is_held: bool,
     object: ObjectTool,
+    view: View,
+}
+
+/// What the pointer does with its first button, at a place in the window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Touch {
+    Begins(Pos2),
+    Moves(Pos2),
+    Ends(Pos2),
+}
+
+impl Touch {
+    fn of(event: &Event) -> Option<Self> {
+        match *event {
+            Event::PointerMoved(place) => Some(Self::Moves(place)),
+            Event::PointerButton { pos, button: PointerButton::Primary, pressed, .. } => {
+                Some(if pressed { Self::Begins(pos) } else { Self::Ends(pos) })
+            }
+            _ => None,
+        }
+    }
+
+    fn place(self) -> Pos2 {
+        let (Self::Begins(place) | Self::Moves(place) | Self::Ends(place)) = self;
+        place
+    }
 }
 
 impl Brush {
-    /// Goes on with a rectangle or an outline while the pointer is held, and fills it when it is let go.
-    fn draw_outline(&mut self, here: Option<Pos2>, actions: &mut Vec<Action>) {
-        match here {
-            Some(here) if self.tool == Tool::Rectangle => {
-                let first = self.outline.first().copied().unwrap_or(here);
-                self.outline = vec![first, pos2(here.x, first.y), here, pos2(first.x, here.y)];
+    /// Fits the image to the canvas again.
+    pub fn fit(&mut self) {
+        self.view.fit();
+    }
+
+    /// All that the pointer did on the image since the last frame. After a slow frame there are many places.
+    fn touches(&mut self, ui: &Ui, response: &Response, moves_view: bool) -> Vec<Touch> {
+        let is_on = |place: Pos2| {
+            response.rect.contains(place) && ui.ctx().layer_id_at(place) == Some(response.layer_id)
+        };
+        let all: Vec<Touch> = ui.input(|input| input.events.iter().filter_map(Touch::of).collect());
+        let mut own = Vec::new();
+        for touch in all {
+            if let Touch::Begins(place) = touch {
+                self.is_held = !moves_view && is_on(place);
             }
-            Some(here) if self.outline.last() != Some(&here) => self.outline.push(here),
-            Some(_) => {}
-            None if self.outline.len() > 2 => {
-                let outline = std::mem::take(&mut self.outline);
+            if self.is_held {
+                own.push(touch);
+            }
+            self.is_held &= !matches!(touch, Touch::Ends(_));
+        }
+        // What was pressed may also be the edge of a panel, and Escape lets go.
+        let has_ended = own.iter().any(|touch| matches!(touch, Touch::Ends(_)));
+        if self.is_held && !has_ended && !response.is_pointer_button_down_on() {
+            self.is_held = false;
+            own.clear();
+        }
+        if !self.is_held && own.is_empty() {
+            self.last = None;
+            self.outline.clear();
+        }
+        own
+    }
+
+    /// Goes on with a stroke from the last point to this one.
+    fn stroke(&mut self, touch: Touch, to: Pos2, brush: f32, actions: &mut Vec<Action>) {
+        let last = self.last.filter(|_| !matches!(touch, Touch::Begins(_)));
+        if last != Some(to) {
+            let (from, begins) = (last.unwrap_or(to), last.is_none());
+            let stroke = MaskEdit::Stroke { from, to, brush, erases: self.erases, begins };
+            actions.push(Action::EditMask(stroke));
+        }
+        self.last = (!matches!(touch, Touch::Ends(_))).then_some(to);
+    }
+
+    /// Goes on with a rectangle or an outline while the pointer is held, and fills it when it is let go.
+    fn draw_outline(&mut self, touch: Touch, here: Pos2, actions: &mut Vec<Action>) {
+        if let Touch::Begins(_) = touch {
+            self.outline = vec![here];
+        } else if self.tool == Tool::Rectangle {
+            let first = self.outline.first().copied().unwrap_or(here);
+            self.outline = vec![first, pos2(here.x, first.y), here, pos2(first.x, here.y)];
+        } else if self.outline.last() != Some(&here) {
+            self.outline.push(here);
+        }
+        if let Touch::Ends(_) = touch {
+            let outline = std::mem::take(&mut self.outline);
+            if outline.len() > 2 && outline.iter().any(|corner| *corner != outline[0]) {
                 actions.push(Action::EditMask(MaskEdit::Area { outline, erases: self.erases }));
             }
-            None => self.outline.clear(),
         }
     }
 
@@ -120,28 +195,28 @@ pub fn canvas(
     let area = ui.max_rect();
     let [width, height] = painting.size();
     let size = vec2(width as f32, height as f32);
-    let place = View::default().place(size, area, ui.pixels_per_point());
     let response = ui.interact(area, ui.scope_id().with("mask"), Sense::click_and_drag());
+    let moves_view = move_view(ui, brush, &response, size);
+    let place = brush.view.place(size, area, ui.pixels_per_point());
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, tr!("viewer-mask")));
     canvas::paint_sheet(ui, area, place);
     let texture = textures.input(ui.ctx(), &painting.image, image);
     canvas::paint_image(ui, area, place, texture, Color32::WHITE);
     let diameter = brush.diameter(painting);
     let pixel = |pointer: Pos2| ((pointer - place.min) / place.size() * size).to_pos2();
-    let held = response.interact_pointer_pos().filter(|_| response.is_pointer_button_down_on());
-    let here = held.map(pixel);
-    if brush.tool == Tool::Object {
-        brush.object.hear(ui, &response, (painting, brush.erases), pixel, actions);
-    } else if brush.tool != Tool::Brush {
-        brush.draw_outline(here, actions);
-    } else if let Some(to) = here
-        && brush.last != here
-    {
-        let (from, begins) = (brush.last.unwrap_or(to), brush.last.is_none());
-        let stroke = MaskEdit::Stroke { from, to, brush: diameter, erases: brush.erases, begins };
-        actions.push(Action::EditMask(stroke));
+    let touches = brush.touches(ui, &response, moves_view);
+    match brush.tool {
+        Tool::Object if moves_view => {}
+        Tool::Object => brush.object.hear(ui, &response, (painting, brush.erases), pixel, actions),
+        Tool::Brush => {
+            touches
+                .into_iter()
+                .for_each(|touch| brush.stroke(touch, pixel(touch.place()), diameter, actions));
+        }
+        Tool::Rectangle | Tool::Lasso => {
+            touches.into_iter().for_each(|touch| brush.draw_outline(touch, pixel(touch.place()), actions));
+        }
     }
-    brush.last = here;
     let over = textures.mask(ui.ctx(), painting, palette.accent.gamma_multiply(0.6));
     let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     ui.painter_at(area).image(over, place, whole, Color32::WHITE);
@@ -156,19 +231,41 @@ pub fn canvas(
         brush.object.draw(&painter, painting, |at| place.min + at.to_vec2() / size * place.size());
     }
     if response.hovered() {
-        ui.ctx().set_cursor_icon(CursorIcon::Crosshair);
+        ui.ctx().set_cursor_icon(match moves_view {
+            true if response.dragged() => CursorIcon::Grabbing,
+            true => CursorIcon::Grab,
+            false => CursorIcon::Crosshair,
+        });
     }
-    if let Some(pointer) = response.hover_pos().filter(|_| brush.tool == Tool::Brush) {
+    if let Some(pointer) = response.hover_pos().filter(|_| brush.tool == Tool::Brush && !moves_view) {
         let reach = diameter / 2.0 * place.width() / size.x.max(1.0);
         painter.circle_stroke(pointer, reach, Stroke::new(2.5, Color32::from_black_alpha(120)));
         painter.circle_stroke(pointer, reach, Stroke::new(1.0, Color32::WHITE));
     }
 }
 
-/// Ctrl+Z takes back a stroke; `[` and `]` change the brush.
+/// Zooms and pans as in the viewer: with the wheel, the middle button, or the first one while Space is held. Returns whether the
+/// pointer moves the view, and does not paint.
+fn move_view(ui: &Ui, brush: &mut Brush, response: &Response, size: Vec2) -> bool {
+    let area = response.rect;
+    canvas::zoom(ui, &mut brush.view, response, size, area);
+    let has_space = ui.input(|input| input.key_down(Key::Space)) && !ui.ctx().text_edit_focused();
+    let moves = response.dragged_by(PointerButton::Middle) || (has_space && !brush.is_held);
+    if moves && response.dragged() {
+        brush.view.pan(response.drag_delta(), size, area, ui.pixels_per_point());
+    }
+    moves
+}
+
+/// Ctrl+Z takes back a stroke, Ctrl+Shift+Z and Ctrl+Y make it again; `[` and `]` change the brush.
 fn keys(ui: &Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<Action>) {
     if ui.ctx().text_edit_focused() {
         return;
+    }
+    let again = [(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z), (Modifiers::COMMAND, Key::Y)];
+    let is_again = |(modifiers, key)| ui.input_mut(|input| input.consume_key(modifiers, key));
+    if again.into_iter().any(is_again) && painting.can_redo() {
+        actions.push(Action::EditMask(MaskEdit::Redo));
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Z)) && painting.can_undo() {
         actions.push(Action::EditMask(MaskEdit::Undo));
@@ -189,9 +286,8 @@ fn diameter(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, spare: f32)
     let range = *DIAMETERS.start()..=most;
     let name = || tr!("viewer-brush-size");
     if spare >= SHORTEST {
-        ui.spacing_mut().slider_width = spare.min(140.0);
-        let slider = Slider::new(&mut diameter, range.clone()).integer().logarithmic(true).show_value(false);
-        let slider = ui.add(slider).on_hover_text(tr!("viewer-brush-tip"));
+        let slider = Slider::new(&mut diameter, range.clone()).integer().logarithmic(true);
+        let slider = widgets::slider(ui, slider, spare.min(140.0)).on_hover_text(tr!("viewer-brush-tip"));
         slider.widget_info(|| WidgetInfo::slider(true, before.into(), name()));
     }
     let number = DragValue::new(&mut diameter).range(range).fixed_decimals(0);
@@ -215,7 +311,7 @@ pub fn toolbar(
         let is_narrow = spare < 0.0;
         ui.spacing_mut().item_spacing.x = if is_narrow { space::XS } else { space::S };
         let tools = ComboBox::from_id_salt("mask tool").width(TOOL).selected_text(brush.tool.name());
-        let tools = tools.show_ui(ui, |ui| {
+        let tools = widgets::drop_down(ui, tools, |ui| {
             for tool in Tool::ALL {
                 ui.selectable_value(&mut brush.tool, tool, tool.name());
             }
@@ -246,9 +342,8 @@ pub fn toolbar(
             }
         }
         ui.add_enabled_ui(painting.can_undo(), |ui| {
-            let tip = tr!("viewer-mask-undo-tip");
-            if widgets::icon_button(ui, icons::RESTORE, &tr!("viewer-mask-undo")).on_hover_text(tip).clicked()
-            {
+            let (name, tip) = (tr!("viewer-mask-undo"), tr!("viewer-mask-undo-tip"));
+            if widgets::explained_icon(ui, icons::RESTORE, &name, &tip).clicked() {
                 actions.push(Action::EditMask(MaskEdit::Undo));
             }
         });

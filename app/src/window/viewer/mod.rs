@@ -79,6 +79,9 @@ pub fn show(
     let palette = Palette::of(ui);
     let frame = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::M as i8, 0));
     let Viewer { view, brush, canvas, comparison, hovered } = viewer;
+    if state.input.painting.is_none() {
+        brush.fit();
+    }
     unfinished::show(ui, &state.jobs.unfinished, actions);
     if !state.images.recents.is_empty() || state.jobs.running().is_some() {
         Panel::bottom("recent")

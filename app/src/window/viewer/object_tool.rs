@@ -1,6 +1,6 @@
 //! Shows objects to a segmenter: a click on one, with Alt beside it, or a box around it.
 
-use egui::{Color32, Painter, Pos2, Rect, Response, Stroke, Ui, pos2};
+use egui::{Color32, Painter, PointerButton, Pos2, Rect, Response, Stroke, Ui, pos2};
 
 use crate::{
     language::tr,
@@ -46,7 +46,7 @@ impl ObjectTool {
             let is_inside = !ui.input(|input| input.modifiers.alt);
             actions.push(Action::EditMask(MaskEdit::Point { place, inside: is_inside, erases }));
         }
-        if response.dragged()
+        if response.dragged_by(PointerButton::Primary)
             && let Some(at) = at
         {
             let origin = ui.input(|input| input.pointer.press_origin()).map_or(at, &pixel);
@@ -101,12 +101,12 @@ pub fn bar(ui: &mut Ui, state: &State, painting: &MaskPainting, is_narrow: bool,
         ui.spinner().on_hover_text(tr!("viewer-mask-object-made"));
     }
     ui.add_enabled_ui(painting.shows_object(), |ui| {
-        let name = tr!("viewer-mask-object-next");
+        let (name, tip) = (tr!("viewer-mask-object-next"), tr!("viewer-mask-object-next-tip"));
         let next = match is_narrow {
-            true => widgets::icon_button(ui, icons::STEP_FORWARD, &name),
-            false => widgets::button(ui, None, &name, Weight::Plain),
+            true => widgets::explained_icon(ui, icons::STEP_FORWARD, &name, &tip),
+            false => widgets::button(ui, None, &name, Weight::Plain).on_hover_text(tip),
         };
-        if next.on_hover_text(tr!("viewer-mask-object-next-tip")).clicked() {
+        if next.clicked() {
             actions.push(Action::EditMask(MaskEdit::NextObject));
         }
     });

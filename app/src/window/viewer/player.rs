@@ -77,30 +77,31 @@ pub fn bar(ui: &mut Ui, playback: &Playback, muted: Option<bool>, now: f64, acti
             ),
             (icons::STEP_FORWARD, tr!("viewer-next-frame"), tr!("viewer-next-frame-tip"), Control::Step(1)),
         ] {
-            press(widgets::icon_button(ui, icon, &name), &tip, control, actions);
+            press(ui, icon, [&name, &tip], control, actions);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             speed(ui, playback, actions);
             if let Some(muted) = muted {
                 let icon = if muted { icons::VOLUME_X } else { icons::VOLUME };
-                let toggle = widgets::icon_toggle(ui, icon, &tr!("viewer-mute"), muted);
-                let tip = tr!("viewer-mute-tip");
-                if toggle.on_hover_text(tip).clicked() {
+                let words = (tr!("viewer-mute"), tr!("viewer-mute-tip"));
+                if widgets::explained_toggle(ui, icon, (&words.0, &words.1), muted).clicked() {
                     actions.push(Action::Set(Setting::Muted(!muted)));
                 }
             }
             let boomerang = playback.boomerang();
-            let toggle =
-                widgets::icon_toggle(ui, icons::MOVE_HORIZONTAL, &tr!("viewer-boomerang"), boomerang);
-            press(toggle, &tr!("viewer-boomerang-tip"), Control::Boomerang(!boomerang), actions);
-            if playback.is_trimmed() {
-                let whole = widgets::icon_button(ui, icons::X, &tr!("viewer-play-whole"));
-                press(whole, &tr!("viewer-play-whole-tip"), Control::Whole, actions);
+            let words = (tr!("viewer-boomerang"), tr!("viewer-boomerang-tip"));
+            let words = (words.0.as_str(), words.1.as_str());
+            if widgets::explained_toggle(ui, icons::MOVE_HORIZONTAL, words, boomerang).clicked() {
+                actions.push(Action::Play(Control::Boomerang(!boomerang)));
             }
-            let end = widgets::icon_button(ui, icons::ARROW_RIGHT_TO_LINE, &tr!("viewer-end-here"));
-            press(end, &tr!("viewer-end-here-tip"), Control::Last(frame), actions);
-            let start = widgets::icon_button(ui, icons::ARROW_RIGHT_FROM_LINE, &tr!("viewer-start-here"));
-            press(start, &tr!("viewer-start-here-tip"), Control::First(frame), actions);
+            if playback.is_trimmed() {
+                let words = [&*tr!("viewer-play-whole"), &*tr!("viewer-play-whole-tip")];
+                press(ui, icons::X, words, Control::Whole, actions);
+            }
+            let words = [&*tr!("viewer-end-here"), &*tr!("viewer-end-here-tip")];
+            press(ui, icons::ARROW_RIGHT_TO_LINE, words, Control::Last(frame), actions);
+            let words = [&*tr!("viewer-start-here"), &*tr!("viewer-start-here-tip")];
+            press(ui, icons::ARROW_RIGHT_FROM_LINE, words, Control::First(frame), actions);
             place_in_clip(ui, playback, frame);
             ui.add_space(space::XS);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -111,9 +112,9 @@ pub fn bar(ui: &mut Ui, playback: &Playback, muted: Option<bool>, now: f64, acti
     });
 }
 
-/// Executes a command when its button is clicked.
-fn press(button: Response, tip: &str, control: Control, actions: &mut Vec<Action>) {
-    if button.on_hover_text(tip).clicked() {
+/// A button with this name and tooltip.
+fn press(ui: &mut Ui, icon: &str, [name, tip]: [&str; 2], control: Control, actions: &mut Vec<Action>) {
+    if widgets::explained_icon(ui, icon, name, tip).clicked() {
         actions.push(Action::Play(control));
     }
 }
@@ -123,7 +124,7 @@ fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = size::CONTROL;
         let menu = ComboBox::from_id_salt("speed").selected_text(name(playback.speed())).width(66.0);
-        let shown = menu.show_ui(ui, |ui| {
+        let shown = widgets::drop_down(ui, menu, |ui| {
             for speed in SPEEDS {
                 if ui
                     .selectable_label(playback.speed() == speed, name(speed))

@@ -1,6 +1,6 @@
 //! The toolbar under the image: name, actions and zoom.
 
-use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, ScrollArea, Ui, Vec2, vec2};
+use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
@@ -11,7 +11,8 @@ use crate::{
         commands::{self, Entry, Now},
         files::ClipFormat,
         icons,
-        state::{Progress, Recent, Shown, State},
+        image_menu::{self, Does, Row},
+        state::{Progress, Recent, RecentId, Shown, State},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
@@ -115,7 +116,7 @@ fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density:
 fn compare(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(other) = state.images.comparable() else { return };
     let tip = tr!("viewer-compare-tip");
-    if widgets::icon_button(ui, icons::COLUMNS, &tr!("viewer-compare")).on_hover_text(tip).clicked() {
+    if widgets::explained_icon(ui, icons::COLUMNS, &tr!("viewer-compare"), &tip).clicked() {
         actions.push(Action::Compare(Some(other)));
     }
 }
@@ -132,10 +133,8 @@ fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut V
         actions.push(Action::SwapCompared);
     }
     let is_on = comparison.is_side_by_side;
-    if widgets::icon_toggle(ui, icons::COLUMNS, &tr!("viewer-compare-side-by-side"), is_on)
-        .on_hover_text(tr!("viewer-compare-side-by-side-tip"))
-        .clicked()
-    {
+    let words = (tr!("viewer-compare-side-by-side"), tr!("viewer-compare-side-by-side-tip"));
+    if widgets::explained_toggle(ui, icons::COLUMNS, (&words.0, &words.1), is_on).clicked() {
         comparison.is_side_by_side = !is_on;
     }
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -214,10 +213,11 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
         let is_ready = entry.is_ready(recent);
         ui.add_enabled_ui(is_ready, |ui| {
             let button = match is_worded(entry) {
-                true => widgets::button(ui, Some(entry.icon), &entry.title(), Weight::Ghost),
-                false => widgets::icon_button(ui, entry.icon, &entry.title()),
+                true => widgets::button(ui, Some(entry.icon), &entry.title(), Weight::Ghost)
+                    .on_hover_text(entry.sentence()),
+                false => widgets::explained_icon(ui, entry.icon, &entry.title(), &entry.sentence()),
             };
-            if button.on_hover_text(entry.sentence()).clicked() {
+            if button.clicked() {
                 actions.push(action);
             }
         });
@@ -231,75 +231,58 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
 fn menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
     let button = widgets::disclosure(ui, &tr!("viewer-actions"), icons::CHEVRON_DOWN, false)
         .on_hover_text(tr!("viewer-actions-tip"));
+    ui.add_space(space::S);
     Popup::menu(&button)
         .accessible_name(tr!("viewer-actions-spoken"))
-        .width(240.0)
-        .show(|ui| rows(ui, state, recent, actions));
+        .width(size::MENU)
+        .show(|ui| context_menu(ui, state, recent, actions));
 }
 
 /// The menu of a right click.
 pub(super) fn context_menu(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
-    ui.set_width(size::MENU);
-    rows(ui, state, recent, actions);
+    let row =
+        |(entry, action): (&Entry, Action)| Row::of(entry, Some(action).filter(|_| entry.is_ready(recent)));
+    let mut rows: Vec<Row<'_>> = offers(state, recent).map(row).collect();
+    if recent.length.is_some() {
+        let id = recent.id;
+        rows.push(Row {
+            key: image_menu::EXPORT_RANGE,
+            icon: icons::SCISSORS,
+            name: tr!("viewer-export-range"),
+            tip: tr!("viewer-export-range-tip"),
+            does: Does::Open(Box::new(move |ui, actions| export_choices(ui, id, actions))),
+        });
+    }
+    image_menu::show(ui, rows, actions);
 }
 
 /// The menu of a right click on the live preview.
 pub(super) fn live_menu(ui: &mut Ui, now: &Now<'_>, actions: &mut Vec<Action>) {
     ui.set_width(size::MENU);
     for entry in [commands::CANCEL, commands::PAUSE] {
-        command_row(ui, &entry, entry.action(now), actions);
+        Row::of(&entry, entry.action(now)).show(ui, actions);
     }
 }
 
-fn rows(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+fn export_choices(ui: &mut Ui, id: RecentId, actions: &mut Vec<Action>) {
+    ui.set_width(size::MENU);
     ui.spacing_mut().item_spacing.y = 2.0;
-    // A small window has no room for all of them.
-    let most = ui.ctx().content_rect().height() - 2.0 * size::CONTROL;
-    ScrollArea::vertical().min_scrolled_height(most).max_height(most).show(ui, |ui| {
-        for (entry, action) in offers(state, recent) {
-            command_row(ui, entry, Some(action).filter(|_| entry.is_ready(recent)), actions);
-        }
-        if recent.length.is_some() {
-            export_rows(ui, recent, actions);
-        }
-    });
-}
-
-fn export_rows(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
     for format in ClipFormat::ALL {
-        let name = tr!("viewer-export-as", format = format.title());
-        if widgets::row_button(ui, icons::SCISSORS, &name, "", false)
-            .on_hover_text(tr!("viewer-export-range-tip"))
-            .clicked()
-        {
-            actions.push(Action::Export(recent.id, format));
+        let row = widgets::row_button(ui, icons::SCISSORS, &format.title(), "", false);
+        if row.on_hover_text(tr!("viewer-export-range-tip")).clicked() {
+            actions.push(Action::Export(id, format));
             ui.close();
         }
     }
-}
-
-/// A command in a menu; without an action it cannot be used now.
-fn command_row(ui: &mut Ui, entry: &Entry, action: Option<Action>, actions: &mut Vec<Action>) {
-    ui.add_enabled_ui(action.is_some(), |ui| {
-        let row = widgets::row_button(ui, entry.icon, &entry.title(), "", false);
-        if row.on_hover_text(entry.sentence()).clicked() {
-            actions.extend(action);
-            ui.close();
-        }
-    });
 }
 
 /// A menu of the kinds of files that the played range can be written to.
 fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
     let button = widgets::icon_button(ui, icons::SCISSORS, &tr!("viewer-export-range"));
-    Popup::menu(&button).accessible_name(tr!("viewer-export")).width(200.0).show(|ui| {
-        for format in ClipFormat::ALL {
-            if ui.selectable_label(false, format.title()).clicked() {
-                actions.push(Action::Export(recent.id, format));
-                ui.close();
-            }
-        }
-    });
+    Popup::menu(&button)
+        .accessible_name(tr!("viewer-export"))
+        .width(size::MENU)
+        .show(|ui| export_choices(ui, recent.id, actions));
 }
 
 fn live_caption(progress: &Progress, now: f64) -> String {

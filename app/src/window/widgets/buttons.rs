@@ -220,9 +220,14 @@ pub fn opener(ui: &mut Ui, label: &str, icon: &str, room: Room) -> Response {
 
 /// A small frameless label with an arrow before or after it, which opens something.
 pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Response {
+    disclosure_within(ui, label, icon, icon_first, f32::INFINITY)
+}
+
+/// The same in at most this width, with a label that is shortened in the middle.
+pub fn disclosure_within(ui: &mut Ui, label: &str, icon: &str, icon_first: bool, most: f32) -> Response {
     let gap = space::XS;
     let side = font::SMALL + 2.0;
-    let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::SMALL), Color32::PLACEHOLDER);
+    let text = elided(ui, label, font::medium(font::SMALL), Color32::PLACEHOLDER, most - gap - side);
     let wanted = vec2(text.size().x + gap + side, font::SMALL + 2.0 * space::XS);
     let (rect, response) = ui.allocate_exact_size(wanted, Sense::click());
     name(ui, &response, label);
@@ -240,7 +245,7 @@ pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Res
     response
 }
 
-/// A collapsible section, which scrolls into view when it is opened; `tip` is its tooltip. Returns whether it was clicked.
+/// A collapsible section; `tip` is its tooltip. Its heading stays below the pointer. Returns whether it was clicked.
 pub fn fold(
     ui: &mut Ui,
     (title, tip): (&str, String),
@@ -254,10 +259,6 @@ pub fn fold(
     }
     if *open {
         contents(ui);
-        if heading.clicked() {
-            let below = ui.min_rect().with_min_y(heading.rect.top());
-            ui.scroll_to_rect(below, None);
-        }
     }
     heading.clicked()
 }

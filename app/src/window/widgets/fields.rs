@@ -1,7 +1,8 @@
 //! Input fields and texts.
 
 use egui::{
-    Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2, vec2,
+    Align, Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
+    accesskit::Action, style::ScrollAnimation, vec2,
 };
 
 use super::Labelled;
@@ -101,7 +102,8 @@ pub fn text_area(
     let focused = ui.memory(|memory| memory.has_focus(id));
     let line = if focused { palette.accent } else { palette.line };
     let row = ui.text_style_height(&egui::TextStyle::Body);
-    egui::Frame::new()
+    let is_sought = takes_scrolling(ui, id);
+    let shown = egui::Frame::new()
         .fill(palette.field)
         .stroke(Stroke::new(1.0, line))
         .corner_radius(CornerRadius::same(radius::M))
@@ -125,8 +127,24 @@ pub fn text_area(
                     if focused { field } else { field.on_hover_text(tip) }
                 })
                 .inner
-        })
-        .inner
+        });
+    if is_sought && !ui.clip_rect().contains_rect(shown.response.rect) {
+        shown.response.scroll_to_me_animation(Some(Align::Center), ScrollAnimation::none());
+    }
+    shown.inner
+}
+
+/// Whether a field is to be scrolled into view. It would only scroll its own lines.
+fn takes_scrolling(ui: &Ui, id: Id) -> bool {
+    let mut is_sought = false;
+    ui.input_mut(|input| {
+        input.consume_accesskit_action_requests(id, |request| {
+            let is_scrolling = request.action == Action::ScrollIntoView;
+            is_sought |= is_scrolling;
+            is_scrolling
+        });
+    });
+    is_sought
 }
 
 /// A label, a number and a slider.
@@ -164,27 +182,10 @@ pub fn slider_row_with<N: egui::emath::Numeric>(
         })
         .inner;
     ui.add_space(-space::XS);
-    let slider = ui.scope(|ui| {
-        let palette = Palette::of(ui);
-        ui.spacing_mut().slider_width = ui.available_width();
-        ui.spacing_mut().interact_size.y = 16.0;
-        let visuals = ui.visuals_mut();
-        visuals.selection.bg_fill = palette.accent;
-        visuals.widgets.inactive.bg_fill = palette.line;
-        visuals.widgets.inactive.fg_stroke = Stroke::new(2.0, palette.accent);
-        for held in [&mut visuals.widgets.hovered, &mut visuals.widgets.active] {
-            held.bg_fill = palette.accent;
-            held.fg_stroke = Stroke::new(2.0, palette.accent_hover);
-        }
-        ui.add(
-            egui::Slider::new(value, slider)
-                .step_by(step)
-                .clamping(egui::SliderClamping::Edits)
-                .show_value(false),
-        )
-        .labelled_by(label.id)
-    });
-    Labelled::new(label, [number, slider.inner])
+    let slider = egui::Slider::new(value, slider).step_by(step).clamping(egui::SliderClamping::Edits);
+    let width = ui.available_width();
+    let slider = super::slider(ui, slider, width).labelled_by(label.id);
+    Labelled::new(label, [number, slider])
 }
 
 /// A progress bar; `fraction` is 0…1.

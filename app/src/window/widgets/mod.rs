@@ -2,25 +2,33 @@
 
 mod bars;
 mod buttons;
+mod drop_down;
 mod edit_menu;
+mod entered;
 mod explained;
+mod explained_icon;
 mod fields;
 mod popup;
 mod rows;
+mod slider;
 mod tags;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
-    Room, Weight, aspect_button, button, chip, disclosure, file_button, fold, icon_button, icon_toggle,
-    opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button, toggle_button,
-    wide_button,
+    Room, Weight, aspect_button, button, chip, disclosure, disclosure_within, file_button, fold, icon_button,
+    icon_toggle, opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button,
+    toggle_button,
 };
+pub use drop_down::drop_down;
 pub use edit_menu::edit_menu;
+pub use entered::is_entered;
 pub use explained::Labelled;
+pub use explained_icon::{explained_icon, explained_toggle};
 pub use fields::{
     cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,
     two_lines,
 };
 pub use popup::popup_frame;
 pub use rows::{choice_row, number_row, optional_row};
+pub use slider::slider;
 pub use tags::{TagChange, tags};

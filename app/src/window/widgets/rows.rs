@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 
-use super::{Labelled, field_label};
+use super::{Labelled, drop_down, field_label};
 use crate::{
     language::tr,
     window::tokens::{Palette, size},
@@ -24,17 +24,16 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     ui.horizontal(|ui| {
         let label = field_label(ui, text);
         let choice = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ComboBox::from_id_salt(text)
+            let list = ComboBox::from_id_salt(text)
                 .selected_text(name(*value).into())
                 .width(CHOICE.min(ui.available_width()))
-                .truncate()
-                .show_ui(ui, |ui| {
-                    for candidate in all {
-                        ui.selectable_value(value, candidate, name(candidate).into());
-                    }
-                })
-                .response
-                .labelled_by(label.id)
+                .truncate();
+            let shown = drop_down(ui, list, |ui| {
+                for candidate in all {
+                    ui.selectable_value(value, candidate, name(candidate).into());
+                }
+            });
+            shown.response.labelled_by(label.id)
         });
         Labelled::new(label, [choice.inner])
     })

@@ -169,6 +169,15 @@ fn own_plans_can_be_chosen_and_one_is_recommended() {
 }
 
 #[test]
+fn the_sentence_names_a_chosen_mode_in_words() {
+    let (footprint, workload) = even(20);
+    let machine = card(64 * GIB, 64 * GIB, 64.0);
+    let preferences = MemoryPreferences { mode: OffloadMode::CondDiffusion, ..MemoryPreferences::default() };
+    let sentence = forecast(&footprint, &workload, &machine, &preferences, None).sentence;
+    assert!(sentence.contains("because the offload mode is \"Only the autoencoder\""), "{sentence}");
+}
+
+#[test]
 fn the_sentence_says_what_why_and_how_much() {
     let (footprint, workload) = even(20);
     let machine = card(8 * GIB, 64 * GIB, 12.0);

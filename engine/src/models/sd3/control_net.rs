@@ -1,8 +1,10 @@
 //! ControlNets for Stable Diffusion 3. Those of InstantX are networks with a few of its blocks, which see no pooled prompt and
 //! read maps without the shift of latents. Those of Stability for 3.5 large begin with the tokens of the network that they
-//! steer, and their blocks see no prompt.
+//! steer, their blocks see no prompt, and their files say what they follow.
 
-use super::{KERNEL, PLACES, Sd3Config, Sd3Transformer, Streams, pass::Trunk};
+use super::{
+    KERNEL, PLACES, Sd3Config, Sd3Transformer, Streams, original_names::control_net_name, pass::Trunk,
+};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
     models::{
@@ -19,10 +21,36 @@ const MODELS: &str = "Stable Diffusion 3";
 /// The kernel that converts patches of the map to tokens.
 const MAP_KERNEL: &str = "pos_embed_input.proj";
 
-/// Whether tensors are those of a ControlNet for Stable Diffusion 3, in the names of diffusers.
+/// A tensor of each block, as diffusers and as Stability call it.
+const IN_BLOCKS: [&str; 2] =
+    ["transformer_blocks.0.norm1.linear.weight", "transformer_blocks.0.adaLN_modulation.1.weight"];
+/// The tensor in which a file of Stability says what the ControlNet follows.
+const FOLLOWED: &str = "control_type";
+/// What it says of Canny edges. 0 is blur.
+const CANNY: u8 = 1;
+/// What it says of depth maps.
+const DEPTH: u8 = 2;
+
+/// Whether tensors are those of a ControlNet for Stable Diffusion 3, in the names of diffusers or of Stability.
 pub fn is_control_net(tensors: &TensorTable) -> bool {
     let has = |name: &str| tensors.contains_key(name);
-    has("pos_embed_input.proj.weight") && has("transformer_blocks.0.norm1.linear.weight")
+    has("pos_embed_input.proj.weight") && IN_BLOCKS.into_iter().any(has)
+}
+
+/// In which form a ControlNet whose file says what it follows reads its map.
+fn form_said(part: &Part) -> std::result::Result<Option<MapForm>, CheckpointError> {
+    let said = part.tensors.get(FOLLOWED).filter(|said| said.elements() == 1 && !said.is_hollow());
+    let Some(said) = said else { return Ok(None) };
+    // An integer has no encoding as a weight. Its first byte is the lowest.
+    let number = match said.encoding() {
+        Some(_) => said.values()?.first().map(|value| value.round() as u8),
+        None => said.read_raw()?.first().copied(),
+    };
+    Ok(match number {
+        Some(CANNY) => Some(MapForm::WideLatents),
+        Some(DEPTH) => Some(MapForm::InvertedLatents),
+        _ => None,
+    })
 }
 
 /// The network's shape. The weights come from a store.
@@ -31,10 +59,10 @@ struct Sd3ControlNet {
     network: Sd3Transformer,
     /// Whether it embeds latents itself, with position embeddings of its own.
     embeds: bool,
-    /// Whether it was trained without the pooled prompt and the shift of latents.
+    /// Whether it was trained without the pooled prompt.
     is_reduced: bool,
-    /// Whether it inpaints: its map has a channel for the mask.
-    reads_mask: bool,
+    /// How it reads its map.
+    reads: MapForm,
 }
 
 /// The ControlNet in a part of a checkpoint, for a network.
@@ -81,8 +109,8 @@ pub fn open(
     let mut specs = config.blueprint();
     specs.retain(|spec| embeds || spec.name != "embedders");
     let specs = tapped(first, specs, width);
-    let component =
-        Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, diffusers_name, &part.path)?;
+    let stored = if has(IN_BLOCKS[1]) { control_net_name } else { diffusers_name };
+    let component = Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, stored, &part.path)?;
     // The reference counts in fractions of blocks, and adds nothing after the last one.
     let each = own.num_layers as f64 / layers.max(1) as f64;
     let place =
@@ -90,23 +118,21 @@ pub fn open(
     let places = (0..own.num_layers).map(place).collect();
     let is_reduced =
         part.config.as_ref().and_then(|config| config.get("force_zeros_for_pooled_projection")?.as_bool());
-    let network = Sd3ControlNet {
-        network: Sd3Transformer::new(config, steered.scale),
-        embeds,
-        is_reduced: is_reduced.unwrap_or(sees_prompt),
-        reads_mask,
+    let is_reduced = is_reduced.unwrap_or(sees_prompt);
+    // Those that were trained without the pooled prompt were so without the shift of latents.
+    let reads = match (reads_mask, is_reduced) {
+        (true, _) => MapForm::LatentsAndMask,
+        (_, true) => MapForm::UnshiftedLatents,
+        _ => form_said(part)?.unwrap_or(MapForm::Latents),
     };
+    let network = Sd3Transformer::new(config, steered.scale);
+    let network = Sd3ControlNet { network, embeds, is_reduced, reads };
     Ok((ControlNet::new(network, Layout::of(&specs, places)), component))
 }
 
 impl Network for Sd3ControlNet {
     fn about(&self) -> SteeredBy {
-        let reads = match (self.reads_mask, self.is_reduced) {
-            (true, _) => MapForm::LatentsAndMask,
-            (_, true) => MapForm::UnshiftedLatents,
-            _ => MapForm::Latents,
-        };
-        SteeredBy { reads, ..SteeredBy::default() }
+        SteeredBy { reads: self.reads, ..SteeredBy::default() }
     }
 
     fn prepare(

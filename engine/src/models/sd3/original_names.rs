@@ -62,6 +62,17 @@ pub(super) fn original_name(name: &str) -> StoredName {
     stored.unwrap_or_else(|| StoredName::whole(name))
 }
 
+/// The name of a tensor in Stability's ControlNets, which have diffusers' names but for the layers of blocks.
+pub(super) fn control_net_name(name: &str) -> StoredName {
+    let StoredName { name: original, part } = original_name(name);
+    match original.strip_prefix("joint_blocks.") {
+        Some(block) => {
+            StoredName { name: format!("transformer_blocks.{}", block.replacen("x_block.", "", 1)), part }
+        }
+        None => StoredName::whole(name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::models::joint::diffusers_name;
@@ -100,6 +111,26 @@ mod tests {
         ];
         for (ours, name, part) in cases {
             assert_eq!(original_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
+        }
+        let cases = [
+            ("transformer_blocks.3.attn.to_v.bias", "transformer_blocks.3.attn.qkv.bias", Some((2..3, 3))),
+            ("transformer_blocks.0.attn.to_out.0.weight", "transformer_blocks.0.attn.proj.weight", None),
+            ("transformer_blocks.18.ff.net.0.proj.bias", "transformer_blocks.18.mlp.fc1.bias", None),
+            (
+                "transformer_blocks.1.norm1.linear.weight",
+                "transformer_blocks.1.adaLN_modulation.1.weight",
+                None,
+            ),
+            (
+                "time_text_embed.text_embedder.linear_2.bias",
+                "time_text_embed.text_embedder.linear_2.bias",
+                None,
+            ),
+            ("controlnet_blocks.7.weight", "controlnet_blocks.7.weight", None),
+            ("pos_embed_input.proj.weight", "pos_embed_input.proj.weight", None),
+        ];
+        for (ours, name, part) in cases {
+            assert_eq!(control_net_name(ours), StoredName { name: name.to_owned(), part }, "{ours}");
         }
         let scale = StoredName::part("transformer_blocks.23.norm1_context.linear.weight", 0..1, 2);
         assert_eq!(diffusers_name("transformer_blocks.23.norm1_context.scale.weight"), scale);

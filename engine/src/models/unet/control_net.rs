@@ -8,29 +8,25 @@ use super::{
     union::Union,
 };
 use crate::{
-    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, StoredName, StoredTensor, TensorTable},
+    checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
     models::{
         ControlImage, FollowedMap, MapForm, PrepareInput, Prepared, SteeredBy, Steering,
-        control_nets::steered_by,
+        control_nets::steered_by, map_embedder::MapEmbedder,
     },
-    nn::{Conv2d, Result, Tensor, bail, silu},
+    nn::{Result, Tensor, bail},
     residency::{Blocks, RunError, Weights},
 };
 
-/// Channels of an image.
-const COLOURS: usize = 3;
 /// The network that embeds the image.
 const HINT: &str = "controlnet_cond_embedding";
 /// What the authors' files have before all names.
 const PREFIX: &str = "control_model.";
+const OF_TRANSFORMER: &str = "a ControlNet for another kind of transformer";
 /// What else is offered as a ControlNet, by part of a name.
 const OTHERS: [(&str, &str); 4] = [
-    ("double_blocks.", "a ControlNet of XLabs for FLUX.1, which is built in another way"),
-    ("controlnet_x_embedder", "a ControlNet for another kind of transformer"),
-    (
-        "pos_embed_input",
-        "a ControlNet for Stable Diffusion 3 in names of its own; convert it as diffusers has it",
-    ),
+    ("double_blocks.", OF_TRANSFORMER),
+    ("controlnet_x_embedder", OF_TRANSFORMER),
+    ("pos_embed_input", OF_TRANSFORMER),
     ("lora_controlnet", "a control LoRA"),
 ];
 
@@ -39,8 +35,8 @@ const OTHERS: [(&str, &str); 4] = [
 pub struct ControlNet {
     /// The way down and the middle.
     unet: Unet,
-    /// Channels in the embedder of the image, each after a halving of its size but the first.
-    hint: Vec<usize>,
+    /// The embedder of the image.
+    hint: MapEmbedder,
     /// What it has beside that if it follows several kinds of images.
     union: Option<Union>,
 }
@@ -103,16 +99,18 @@ impl ControlNet {
             let [own, wanted] = [own, wanted].map(kind_of);
             return Err(refused(format!("it is for {own}, and the model is {wanted}")));
         }
-        let hint = hint_channels(&tensors);
+        let width = config.levels.first().map_or(0, |level| level.width);
+        let Some(hint) = MapEmbedder::of(HINT, &tensors, width) else {
+            return Err(refused("it is no ControlNet".to_owned()));
+        };
         let nodes = way_down(&config);
         let names = OriginalNames::new(&nodes);
-        let original = |name: &str| match name.strip_prefix(HINT) {
-            Some(rest) => StoredName::whole(original_hint(rest, hint.len())),
-            None => Union::stored(name).unwrap_or_else(|| names.of(name)),
+        let original = |name: &str| {
+            let own = hint.original(name).or_else(|| Union::stored(name));
+            own.unwrap_or_else(|| names.of(name))
         };
-        let width = config.levels.first().map_or(0, |level| level.width);
         let union = Union::of(&tensors, width);
-        let mut specs = vec![hint_spec(&hint, width)];
+        let mut specs = vec![hint.added_to(BlockSpec::stem(HINT))];
         specs.extend(blueprint(&config, &nodes));
         if let Some(union) = &union {
             let Some(addition) = config.addition else {
@@ -158,8 +156,9 @@ impl ControlNet {
         let (mut hint, mut followed) = (None, Vec::new());
         let mut maps: Vec<Option<FollowedMap>> = Vec::new();
         blocks.walk(0..1, |_, w| {
+            let latents = [input.latents.height, input.latents.width];
             let embed = |w: &Weights, control: &ControlImage| {
-                self.embed_fitting(w, &control.image.to_dtype(blocks.dtype())?, input)
+                self.hint.embed(w, &control.image.to_dtype(blocks.dtype())?, latents)
             };
             let Some(union) = &self.union else {
                 hint = Some(embed(w, first)?);
@@ -194,26 +193,6 @@ impl ControlNet {
         let Some(hint) = &steering.prepared.image else { bail!("the image of a ControlNet is missing") };
         Ok(pass.steering(Hint::Embedded(hint), steering.weight))
     }
-
-    /// Hidden values of an image, which have to have the size of the latents.
-    fn embed_fitting(&self, w: &Weights, image: &Tensor, input: &PrepareInput<'_>) -> Result<Tensor> {
-        let embedded = self.embed(w, image)?;
-        let (own, latents) = (embedded.dims4()?, [input.latents.height, input.latents.width]);
-        if [own.2, own.3] != latents {
-            bail!("the image of a ControlNet is embedded as {}×{} latents, not {latents:?}", own.2, own.3);
-        }
-        Ok(embedded)
-    }
-
-    /// `[1, 3, height, width]` in 0…1 to hidden values of the latents' size.
-    fn embed(&self, w: &Weights, image: &Tensor) -> Result<Tensor> {
-        let mut x = silu(&w.conv2d(&format!("{HINT}.conv_in"), image, Conv2d::SAME_3X3)?)?;
-        for layer in 0..2 * (self.hint.len() - 1) {
-            let conv = if layer % 2 == 0 { Conv2d::SAME_3X3 } else { Conv2d::HALVE_3X3 };
-            x = silu(&w.conv2d(&format!("{HINT}.blocks.{layer}"), &x, conv)?)?;
-        }
-        w.conv2d(&format!("{HINT}.conv_out"), &x, Conv2d::SAME_3X3)
-    }
 }
 
 /// The tensors without what the authors' files have before all names.
@@ -239,40 +218,4 @@ pub(super) fn kind_of(width: Option<usize>) -> String {
         Some(width) => format!("a model with prompts of width {width}"),
         None => "a model without prompts".to_owned(),
     }
-}
-
-/// The channels in the embedder of the image.
-fn hint_channels(tensors: &TensorTable) -> Vec<usize> {
-    let layers = (0..).map(|layer| {
-        let own = if layer == 0 { ".conv_in".to_owned() } else { format!(".blocks.{}", 2 * layer - 1) };
-        let original = format!("input_hint_block.{}.weight", 4 * layer);
-        tensors.get(&format!("{HINT}{own}.weight")).or_else(|| tensors.get(&original))
-    });
-    let channels = |tensor: &StoredTensor| tensor.shape().first().copied().unwrap_or_default();
-    layers.map_while(|layer| layer.map(channels)).collect()
-}
-
-/// The embedder: a convolution, two for each further number of channels, the second of which halves the size, and one to
-/// hidden values.
-fn hint_spec(channels: &[usize], width: usize) -> BlockSpec {
-    let [first, .., last] = channels[..] else { return BlockSpec::stem(HINT) };
-    let mut spec = BlockSpec::stem(HINT).conv(&format!("{HINT}.conv_in"), first, COLOURS, 3);
-    for (index, pair) in channels.windows(2).enumerate() {
-        let name = |layer: usize| format!("{HINT}.blocks.{layer}");
-        spec =
-            spec.conv(&name(2 * index), pair[0], pair[0], 3).conv(&name(2 * index + 1), pair[1], pair[0], 3);
-    }
-    spec.conv(&format!("{HINT}.conv_out"), width, last, 3)
-}
-
-/// The original name of a tensor of the embedder, from what its name has after the embedder's. Activations are counted,
-/// too.
-fn original_hint(rest: &str, channels: usize) -> String {
-    let (layer, kind) = rest.trim_start_matches('.').rsplit_once('.').unwrap_or((rest, ""));
-    let number = match layer.strip_prefix("blocks.") {
-        Some(number) => number.parse::<usize>().map_or(0, |number| 2 * (number + 1)),
-        None if layer == "conv_out" => 2 * (2 * channels.saturating_sub(1) + 1),
-        None => 0,
-    };
-    format!("input_hint_block.{number}.{kind}")
 }

@@ -15,6 +15,15 @@ use crate::{
     vae::Autoencoder,
 };
 
+/// The pixels that are encoded of a map in −1…1.
+fn as_encoded(form: MapForm, map: Tensor) -> candle_core::Result<Tensor> {
+    match form {
+        MapForm::WideLatents => map.affine(63.75, 64.25),
+        MapForm::InvertedLatents => map.neg(),
+        _ => Ok(map),
+    }
+}
+
 impl Run<'_> {
     /// Encodes the maps that are read as latents, once for the whole batch.
     pub(super) fn encode_maps(
@@ -25,7 +34,7 @@ impl Run<'_> {
     ) -> Result<(), PipelineError> {
         for (number, map) in self.resolved.encoded_maps().into_iter().enumerate() {
             let (image, missing) = self.map(map.net, map.size)?;
-            let image = tensor_of(&image, |_| true)?;
+            let image = as_encoded(map.form, tensor_of(&image, |_| true)?)?;
             let moments = self.moments(stage, autoencoder, &image)?;
             dump.add(format!("vae.encode.map.{number}.in"), &image)?;
             dump.add(format!("vae.encode.map.{number}.mean"), &moments.0)?;

@@ -66,8 +66,8 @@ impl Run<'_> {
             Ok(boxes)
         })?;
         self.progress.found(boxes.len(), media.len(), steps);
+        self.observer.borrow_mut().found(detailer, boxes.len());
         if boxes.is_empty() {
-            tracing::info!(detector = %wanted.model.display(), "nothing was found");
             self.progress.done(0, steps);
             return Ok(range.end);
         }

@@ -80,6 +80,9 @@ pub trait Observer {
     /// The text that is being written, so far or whole.
     fn text(&mut self, text: &str, is_whole: bool);
 
+    /// A detailer, counted from 0, has found so many boxes in all images together.
+    fn found(&mut self, detailer: usize, boxes: usize);
+
     /// The run continues under another plan. `reason` is shown to the user.
     fn replanned(&mut self, reason: &str);
 }

@@ -2,16 +2,24 @@
 
 use std::{io, path::PathBuf};
 
+use crate::source::error::system_words;
+
 /// Why an input clip cannot be used. [`ClipError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClipError {
     /// The file cannot be read.
-    #[error("the clip {} cannot be read: {cause}", path.display())]
+    #[error("the clip {} cannot be read: {}", path.display(), system_words(cause))]
     Read {
         /// Which file.
         path: PathBuf,
         /// The system error.
         cause: io::Error,
+    },
+    /// The file has the name of a clip, and is none.
+    #[error("{} is not a clip that can be read", path.display())]
+    NotAClip {
+        /// Which file.
+        path: PathBuf,
     },
     /// The file is damaged.
     #[error("the clip {} is damaged: {detail}", path.display())]
@@ -114,6 +122,7 @@ impl ClipError {
                 "Use the original file: this copy may be the result of an interrupted transfer."
             }
             Self::Truncated { .. } => "Use the original file, or a range of frames that are there.",
+            Self::NotAClip { .. } => "Choose an MP4 or MOV clip.",
             Self::NoVideo { .. } | Self::NoFrames { .. } => "Choose a file with video.",
             Self::BeyondEnd { .. } => "Choose frames that are in the clip.",
             Self::TooShort { .. } => "Use fewer frames, a longer range, or a longer clip.",

@@ -1,0 +1,112 @@
+//! Which file a result was made of.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::Path,
+};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::read_settings;
+use crate::request::Request;
+
+/// Bytes at the beginning of a file that are hashed: all of most images. Clips differ there, and in their length.
+const HASHED: u64 = 1 << 20;
+
+/// What tells an input file from others, wherever it is and whatever it is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputMark {
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// The SHA-256 of its first MiB, in hexadecimal digits.
+    pub sha256: String,
+}
+
+impl InputMark {
+    /// The mark of a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        let mut start = Vec::new();
+        file.take(HASHED).read_to_end(&mut start)?;
+        let sha256 = Sha256::digest(&start).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { bytes, sha256 })
+    }
+
+    /// The mark of the file that a request changes, or else of its input image or its first reference.
+    pub fn of_input(request: &Request) -> Option<Self> {
+        let mapped = request.map_of.as_ref().map(|map| &map.image);
+        let changed = request.changes_file().or(request.detail_of.as_ref()).or(mapped);
+        let given = request.source.as_ref().map(|source| &source.path).or(request.references.first());
+        Self::of(changed.or(given)?).ok()
+    }
+}
+
+/// Whether a result was made of an input. One that does not say so, such as those of earlier versions, is taken for one unless the
+/// input is newer.
+pub fn is_made_of(result: &Path, input: &Path) -> bool {
+    match read_settings(result).ok().and_then(|restored| restored.settings.made_of) {
+        Some(mark) => InputMark::of(input).is_ok_and(|own| own == mark),
+        None => {
+            let [result, input] =
+                [result, input].map(|path| fs::metadata(path).and_then(|file| file.modified()));
+            !matches!((result, input), (Ok(result), Ok(input)) if input > result)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::{
+        output::{Image, Media, Settings, write_png},
+        request::{SourceImage, Upscale},
+    };
+
+    #[test]
+    fn a_result_belongs_to_the_contents_of_its_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("fox.png"), "a fox").unwrap();
+        fs::write(at("copy.png"), "a fox").unwrap();
+        fs::write(at("den.png"), "a den").unwrap();
+        let source = Some(SourceImage { path: at("fox.png"), ..SourceImage::default() });
+        let request = Request { source, ..Request::default() };
+        let made_of = InputMark::of_input(&request);
+        assert_eq!(made_of, Some(InputMark::of(&at("fox.png")).unwrap()));
+        let settings = Settings { made_of, ..Settings::new(&request, "Starter", "z_image", 0) };
+        let image = Media::Image(Image::opaque(4, 4, vec![0; 48]));
+        write_png(&at("result.png"), &image, &settings).unwrap();
+        assert!(is_made_of(&at("result.png"), &at("fox.png")));
+        assert!(is_made_of(&at("result.png"), &at("copy.png")), "wherever it is");
+        assert!(!is_made_of(&at("result.png"), &at("den.png")));
+        assert!(!is_made_of(&at("result.png"), &at("none.png")));
+        let upscale = Some(Upscale { path: at("den.png"), scale: 2.0 });
+        let enlarges = Request { upscale, ..request };
+        assert_eq!(InputMark::of_input(&enlarges), Some(InputMark::of(&at("den.png")).unwrap()));
+        assert_eq!(InputMark::of_input(&Request::default()), None);
+    }
+
+    #[test]
+    fn without_a_mark_the_older_file_is_the_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let [input, result] = ["input.png", "result.png"].map(|name| folder.path().join(name));
+        fs::write(&input, "an input").unwrap();
+        fs::write(&result, "no settings").unwrap();
+        let now = SystemTime::now();
+        let touch =
+            |path: &Path, at: SystemTime| File::options().write(true).open(path).unwrap().set_modified(at);
+        touch(&input, now).unwrap();
+        touch(&result, now + Duration::from_secs(9)).unwrap();
+        assert!(is_made_of(&result, &input));
+        touch(&input, now + Duration::from_secs(20)).unwrap();
+        assert!(!is_made_of(&result, &input));
+    }
+}

@@ -1,0 +1,148 @@
+//! What the pointer does over an image while a mask is painted.
+
+use egui::{
+    Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2,
+};
+use egui_kittest::kittest::Queryable as _;
+use sluice::window::tokens::space;
+use sluice_engine::output::Image;
+
+use super::{input_image::painting, support::Window};
+
+const SIZE: [f32; 2] = [1280.0, 800.0];
+
+fn button(pos: Pos2, pressed: bool, button: PointerButton) -> Event {
+    Event::PointerButton { pos, button, pressed, modifiers: Modifiers::NONE }
+}
+
+/// Delivers all of this in one slow frame.
+fn at_once(window: &mut Window, events: impl IntoIterator<Item = Event>) {
+    window.harness.input_mut().events.extend(events);
+    window.frames();
+}
+
+/// Moves along these places with the first button, in one slow frame each for what is before and after the middle.
+fn slowly(window: &mut Window, places: &[Pos2]) {
+    let (first, rest) = places.split_first().unwrap();
+    let last = *rest.last().unwrap();
+    let moved = rest.iter().map(|place| Event::PointerMoved(*place));
+    let begin = [Event::PointerMoved(*first), button(*first, true, PointerButton::Primary)];
+    let all: Vec<Event> =
+        begin.into_iter().chain(moved).chain([button(last, false, PointerButton::Primary)]).collect();
+    let (before, after) = all.split_at(all.len() / 2);
+    at_once(window, before.to_vec());
+    at_once(window, after.to_vec());
+}
+
+fn masked(window: &Window) -> Image {
+    window.harness.state().state().input.painting.as_ref().unwrap().to_image()
+}
+
+fn count(image: &Image) -> usize {
+    image.pixels.iter().filter(|value| **value == 255).count() / 3
+}
+
+/// Whether a pixel of the image of 96 × 64 is masked.
+fn is_masked(image: &Image, [x, y]: [u32; 2]) -> bool {
+    image.pixels[(3 * (y * 96 + x)) as usize] == 255
+}
+
+/// Points in the window for a pixel of the image, which is fitted to the canvas.
+fn scale(window: &Window) -> f32 {
+    let canvas = window.harness.get_by_label("Mask over the image").rect();
+    ((canvas.size() - Vec2::splat(2.0 * space::XL)) / vec2(96.0, 64.0)).min_elem()
+}
+
+#[test]
+fn a_stroke_in_slow_frames_ends_where_the_pointer_is_let_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let scale = scale(&window);
+    let beside = |columns: f32| middle + vec2(columns * scale, 0.0);
+    slowly(&mut window, &[beside(-30.0), beside(-10.0), beside(30.0)]);
+    let image = masked(&window);
+    for column in [18, 38, 58, 78] {
+        assert!(is_masked(&image, [column, 32]), "column {column}");
+    }
+    assert!(!is_masked(&image, [94, 32]) && !is_masked(&image, [2, 32]));
+
+    window.click("Clear");
+    let press = |pressed| button(middle, pressed, PointerButton::Primary);
+    at_once(&mut window, [Event::PointerMoved(middle), press(true), press(false)]);
+    assert!(is_masked(&masked(&window), [48, 32]), "a click within a frame is a dot");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.frames();
+    assert_eq!(count(&masked(&window)), 0);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Y);
+    window.frames();
+    assert!(is_masked(&masked(&window), [48, 32]), "it is there again");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+    window.frames();
+    assert!(is_masked(&masked(&window), [48, 32]), "and again");
+}
+
+#[test]
+fn a_lasso_in_slow_frames_keeps_its_corners() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let scale = scale(&window);
+    window.click("Tool");
+    window.click("Lasso");
+    let corner = |x: f32, y: f32| middle + vec2(x, y) * scale;
+    let square = [corner(-20.0, -20.0), corner(20.0, -20.0), corner(20.0, 20.0), corner(-20.0, 20.0)];
+    slowly(&mut window, &square);
+    let image = masked(&window);
+    for corner in [[30, 14], [66, 14], [66, 50], [30, 50]] {
+        assert!(is_masked(&image, corner), "{corner:?}");
+    }
+    assert!((1500..1700).contains(&count(&image)), "{}", count(&image));
+}
+
+#[test]
+fn the_view_is_zoomed_and_moved_while_a_mask_is_painted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let dot = |window: &mut Window, place: Pos2| {
+        slowly(window, &[place, place]);
+        let image = masked(window);
+        window.click("Clear");
+        image
+    };
+    let before = dot(&mut window, middle + vec2(120.0, 0.0));
+    let wheel = Event::MouseWheel {
+        unit: MouseWheelUnit::Point,
+        delta: vec2(0.0, 300.0),
+        phase: TouchPhase::Move,
+        modifiers: Modifiers::NONE,
+        source: MouseWheelSource::Wheel,
+    };
+    at_once(&mut window, [Event::PointerMoved(middle), wheel]);
+    window.harness.run_steps(20);
+    let column = |image: &Image| {
+        let row = &image.pixels[3 * 96 * 32..3 * 96 * 33];
+        row.chunks(3).position(|pixel| pixel[0] == 255).expect("something is masked in the middle row")
+    };
+    let zoomed = dot(&mut window, middle + vec2(120.0, 0.0));
+    assert!(column(&zoomed) < column(&before), "the same place is nearer to the middle of the image");
+
+    let by = vec2(-90.0, 0.0);
+    let drag = |window: &mut Window, which| {
+        at_once(window, [Event::PointerMoved(middle), button(middle, true, which)]);
+        at_once(window, [Event::PointerMoved(middle + by)]);
+        at_once(window, [button(middle + by, false, which)]);
+    };
+    drag(&mut window, PointerButton::Middle);
+    assert_eq!(count(&masked(&window)), 0, "the middle button does not paint");
+    let moved = dot(&mut window, middle + vec2(120.0, 0.0));
+    assert!(column(&moved) > column(&zoomed));
+    window.harness.key_down(Key::Space);
+    window.frames();
+    drag(&mut window, PointerButton::Primary);
+    window.harness.key_up(Key::Space);
+    window.frames();
+    assert_eq!(count(&masked(&window)), 0, "nor does the first one while Space is held");
+    let again = dot(&mut window, middle + vec2(120.0, 0.0));
+    assert!(column(&again) > column(&moved));
+}

@@ -1,0 +1,77 @@
+//! Notices that only say what was done leave by themselves.
+
+use std::time::Duration;
+
+use egui::{Key, Modifiers, Theme, ViewportId};
+use egui_kittest::kittest::Queryable;
+use sluice::window::app::Lock;
+
+use super::{
+    gallery::Kept,
+    input_image::photo,
+    support::{Window, starter},
+};
+use sluice_engine::session::Event;
+
+/// Lets seconds pass; a frame takes a quarter of one.
+fn pass(window: &mut Window, seconds: usize) {
+    window.harness.run_steps(4 * seconds);
+}
+
+#[test]
+fn what_only_confirms_leaves_unless_the_pointer_is_over_it() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click("1.png");
+    window.click("Copy prompt");
+    pass(&mut window, 8);
+    let place = window.harness.get_by_label("Copied the prompt").rect().center();
+    window.harness.hover_at(place);
+    pass(&mut window, 20);
+    assert!(window.shows("Copied the prompt"));
+    window.harness.remove_cursor();
+    pass(&mut window, 8);
+    assert!(window.shows("Copied the prompt"));
+    // Nothing is drawn until then.
+    let delay = window.harness.output().viewport_output[&ViewportId::ROOT].repaint_delay;
+    assert!((Duration::from_secs(1)..Duration::from_secs(12)).contains(&delay), "{delay:?}");
+    pass(&mut window, 6);
+    assert!(!window.shows("Copied the prompt"));
+}
+
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn what_is_in_the_trash_comes_back_after_its_notice_has_left() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click("3.png");
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    window.wait_for_words("3.png moved to the trash");
+    window.harness.remove_cursor();
+    pass(&mut window, 15);
+    assert!(window.shows("Undo"), "what can be taken back stays longer");
+    pass(&mut window, 20);
+    assert!(!window.shows("Undo"));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.frames();
+    window.wait_for("the file", |app| app.gallery().shelf.count() == 5);
+}
+
+#[test]
+fn the_notice_above_the_settings_leaves_unless_it_came_as_a_surprise() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = Window::with_starter();
+    window.drop_file(photo(folder.path(), "room.png"));
+    window.wait_for_words("Input image: room.png");
+    let is_there = |window: &Window| window.harness.state().state().messages.notice.is_some();
+    pass(&mut window, 15);
+    assert!(is_there(&window));
+    pass(&mut window, 20);
+    assert!(!is_there(&window));
+
+    let mut window = Window::open([900.0, 600.0], Theme::Dark, |setup| setup.lock = Lock::Taken);
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    pass(&mut window, 60);
+    assert!(window.shows("Sluice is already open"));
+}

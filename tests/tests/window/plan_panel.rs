@@ -1,0 +1,73 @@
+//! The panel of the plan: which presets it offers, and how it opens.
+
+use egui::{Key, Modifiers, accesskit::Toggled};
+use egui_kittest::kittest::{NodeT as _, Queryable};
+
+use super::{
+    memory::{answer, planned, preferences},
+    runs::Scene,
+    support::Window,
+};
+
+#[test]
+fn presets_are_those_for_the_size_of_the_gpu() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let node = |window: &Window, gigabytes: u32| {
+        let name = format!("Preset for {gigabytes} GB");
+        let segment = window.harness.get_by_label(&name);
+        let node = segment.accesskit_node();
+        (!node.is_disabled(), node.toggled() == Some(Toggled::True))
+    };
+    assert_eq!([8, 12, 16, 24].map(|size| node(&window, size).0), [false, true, false, false]);
+    assert!(!node(&window, 12).1);
+    window.click("Preset for 12 GB");
+    assert!(node(&window, 12).1, "it is in force");
+    let before = preferences(&window);
+    let [query] = window.take_plans().try_into().expect("one question");
+    window.says(Scene::too_large().answer(query.id));
+    assert_eq!([8, 12].map(|size| node(&window, size)), [(true, false), (false, false)], "a GPU with 8 GB");
+    assert_eq!(preferences(&window), before);
+    let mut here = Window::with_starter();
+    here.click("Plan");
+    answer(&mut here, &Scene::here());
+    assert!(!here.shows("Preset for"), "they say nothing about the CPU");
+}
+
+#[test]
+fn a_heading_stays_where_it_was_clicked() {
+    let scene = Scene::streamed();
+    let mut window = Window::with_starter();
+    window.click("Plan");
+    answer(&mut window, &scene);
+    for heading in ["Details", "Advanced"] {
+        window.see(heading);
+        let top = |window: &Window| window.harness.get_by_label(heading).rect().top();
+        let before = top(&window);
+        window.harness.get_by_label(heading).click();
+        window.frames();
+        window.frames();
+        assert_eq!(top(&window), before, "{heading}");
+    }
+    assert!(window.shows(&scene.forecast.sentence) && window.shows("Reserve VRAM"));
+}
+
+#[test]
+fn plan_and_timeline_come_in_front_of_the_gallery_and_the_models() {
+    let mut window = Window::with_starter();
+    let (plan, timeline) = ("Memory plan", "The timeline shows memory use");
+    window.harness.key_press(Key::G);
+    window.frames();
+    assert!(window.harness.state().gallery().is_open);
+    window.click("Plan");
+    assert!(!window.harness.state().gallery().is_open && window.shows(plan));
+    for (button, shown) in [("Timeline", timeline), ("Plan", plan)] {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+        window.frames();
+        assert!(window.harness.state().state().library.is_open && !window.shows(plan));
+        window.click(button);
+        assert!(!window.harness.state().state().library.is_open && window.shows(shown), "{button}");
+    }
+    window.click("Plan");
+    assert!(!window.shows(plan), "the button still closes it");
+}
