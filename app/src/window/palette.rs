@@ -133,8 +133,7 @@ impl CommandPalette {
             .margin(Margin::symmetric(10, 8))
             .desired_width(f32::INFINITY);
         let response = ui.add(field);
-        response
-            .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, tr!("palette-search")));
+        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, tr!("palette-search")));
         let response = response.on_hover_text(tr!("palette-search-tip"));
         let is_entered = ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
         if is_new || is_entered {

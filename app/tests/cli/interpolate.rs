@@ -62,8 +62,8 @@ fn a_clip_gets_more_frames_beside_itself_and_keeps_its_settings() {
     let other = ["interpolate", "boat.mp4", "--model", upscaler.to_str().unwrap()];
     assert_fails(
         &run(folder.path(), &other),
-        "this model does not interpolate frames",
-        "Choose another model.",
+        &format!("{} cannot interpolate frames: it is no RIFE 4", upscaler.display()),
+        "Choose a .safetensors file of RIFE 4",
     );
     let four =
         run(folder.path(), &[&with[..], &["--factor", "4", "--output", "four.mp4", "--json"]].concat());

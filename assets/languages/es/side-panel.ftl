@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Genera una imagen más pequeña.
 side-panel-use-fewer-frames-tip = Genera un clip más corto.
 side-panel-accuracy =
     { $count ->
-        [one] Desvío máximo de { $memory } en memoria, { $time } en tiempo por paso en { $count } ejecución
-       *[other] Desvío máximo de { $memory } en memoria, { $time } en tiempo por paso en { $count } ejecuciones
+        [one] Desvío máximo: memoria { $memory }, paso { $time } en { $count } ejecución
+       *[other] Desvío máximo: memoria { $memory }, paso { $time } en { $count } ejecuciones
     }
 side-panel-accuracy-of-memory =
     { $count ->

@@ -61,8 +61,8 @@ app-folder-left-out =
     }
 app-folder-unreadable =
     { $count ->
-        [one] { $count } image ignorée : illisible.
-       *[other] { $count } images ignorées : illisibles.
+        [one] { $count } image ignorée : illisible.
+       *[other] { $count } images ignorées : illisibles.
     }
 app-folder-queued =
     { $count ->

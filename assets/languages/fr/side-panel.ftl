@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Génère une image plus petite.
 side-panel-use-fewer-frames-tip = Génère un clip plus court.
 side-panel-accuracy =
     { $count ->
-        [one] Écart d'au plus { $memory } en mémoire, { $time } en temps par étape sur { $count } exécution
-       *[other] Écart d'au plus { $memory } en mémoire, { $time } en temps par étape sur { $count } exécutions
+        [one] Écart maximal : mémoire { $memory }, étape { $time } sur { $count } exécution
+       *[other] Écart maximal : mémoire { $memory }, étape { $time } sur { $count } exécutions
     }
 side-panel-accuracy-of-memory =
     { $count ->

@@ -290,14 +290,15 @@ fn rows_of_the_open_queue_stay_where_they_are_under_the_pointer() {
     }
     window.says(Event::Started { job: JOB });
     window.click("Queue 3");
-    let place = |window: &Window| window.harness.get_by_label("Cancel job 2").rect();
-    window.harness.get_by_label("Cancel job 2").hover();
+    let place = |window: &Window| window.harness.get_by_role_and_label(Role::Button, "Cancel job 2").rect();
+    window.harness.get_by_role_and_label(Role::Button, "Cancel job 2").hover();
     window.harness.step();
     let before = place(&window);
     window.says(Event::Finished { job: JOB, pictures: vec![picture(64, 64, 1)], seconds: 1.0 });
     assert_eq!(place(&window), before, "the pointer aims at it");
     assert!(window.shows("Ended"));
-    window.click("Cancel job 2");
+    window.harness.get_by_role_and_label(Role::Button, "Cancel job 2").click();
+    window.frames();
     assert_eq!(window.take_commands().last(), Some(&Command::Cancel { job: JobId(2) }));
 }
 

@@ -284,13 +284,13 @@ fn an_upscaler_from_a_file_is_kept_once_the_engine_can_use_it() {
 
 #[test]
 fn an_upscaler_that_is_opened_as_a_model_enlarges_from_then_on() {
-    let mut summary = super::support::starter();
+    let mut summary = starter();
     let source = ModelSource::Path("/models/4x-sharp.safetensors".into());
     summary.source = source.clone();
     summary.components.truncate(1);
     summary.components[0].role = sluice_engine::checkpoint::Role::Upscaler;
     let mut state = State::default();
-    state.apply(Event::ModelLoaded(Box::new(super::support::starter())), 0.0);
+    state.apply(Event::ModelLoaded(Box::new(starter())), 0.0);
     state.choose_model(source.clone(), true);
     state.apply(Event::ModelLoaded(Box::new(summary)), 0.0);
     assert_eq!(state.settings.upscale.model, source);

@@ -172,7 +172,7 @@ pub fn slider_row_with<N: egui::emath::Numeric>(
     let (label, number) = ui
         .horizontal(|ui| {
             let label = field_label(ui, text);
-            let number = ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+            let number = ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().interact_size = vec2(44.0, 22.0);
                 ui.spacing_mut().button_padding = vec2(6.0, 2.0);
                 let field = egui::DragValue::new(value).range(typed).speed(step).max_decimals(2);
