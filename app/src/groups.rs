@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sluice_engine::{
     memory::Plan,
     output::{
-        Clip, Codec, Drawn, Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_media,
+        Clip, Drawn, Encoding, Image, Media, NamedOutput, Output, OutputError, Settings, Sheet, write_media,
     },
     request::{
         Fit, FrameRange, Request, SourceClip,
@@ -35,6 +35,9 @@ pub struct Group {
     record: Option<GridRecord>,
     /// Where the composed image goes.
     output: Output,
+    /// How it is encoded.
+    #[serde(default)]
+    encoding: Encoding,
     /// The name of the folder whose images these are. They are not composed.
     #[serde(default)]
     folder: Option<String>,
@@ -72,7 +75,13 @@ impl Group {
 
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
         let (open, ended) = (BTreeMap::new(), BTreeMap::new());
-        Self { id: new_id(), sheet, request, record, output, folder: None, open, ended, earlier: 0 }
+        let encoding = Encoding::default();
+        Self { id: new_id(), sheet, request, record, output, encoding, folder: None, open, ended, earlier: 0 }
+    }
+
+    /// The same whose composed image is encoded as those of its jobs are.
+    pub fn encoded(self, encoding: Encoding) -> Self {
+        Self { encoding, ..self }
     }
 
     /// Its name.
@@ -169,13 +178,13 @@ impl Group {
             Settings { grid: self.record.clone(), ..Settings::new(&self.request, model, family, 0) };
         let path = match &self.output {
             Output::Folder(folder) | Output::Named(NamedOutput { folder, .. }) => {
-                Sheet::save_in(folder, &media, &settings)?
+                Sheet::save_in(folder, &media, &settings, self.encoding)?
             }
             Output::File(path) => {
                 // Clips whose frames cannot be read here are composed into an image of their first ones.
                 let fits = media.is_clip() || is_image_name(path);
                 let path = if fits { path.clone() } else { path.with_extension("png") };
-                write_media(&path, &media, &settings, Codec::H264)?;
+                write_media(&path, &media, &settings, self.encoding)?;
                 path
             }
         };

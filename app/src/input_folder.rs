@@ -8,7 +8,7 @@ use std::{
 };
 
 use sluice_engine::{
-    output::is_made_of,
+    output::InputFile,
     source::{is_image_name, size_of},
 };
 
@@ -47,9 +47,9 @@ pub struct InputImages {
 }
 
 impl InputImages {
-    /// The images of a folder, and what they become: files with this extension in the folder of the results. `files` are all
-    /// that are written for one of these, such as those of several prompts; no two input images share any, and none that is there
-    /// was made of another image.
+    /// The images of a folder, and what they become: files with this extension in the folder of the results. `files` names all
+    /// that are written for one of these, such as those of several prompts. A result is called so that none of its files is one
+    /// of another input image, and none that is there already was made of another image.
     ///
     /// # Errors
     /// When the folder cannot be read, or both are the same.
@@ -74,8 +74,8 @@ impl InputImages {
         for path in found.images {
             let within = path.parent().and_then(|parent| parent.strip_prefix(folder).ok());
             let results = results.join(within.unwrap_or(Path::new("")));
-            let is_own =
-                |file: &PathBuf| !taken.contains(file) && (!file.exists() || is_made_of(file, &path));
+            let input = InputFile::new(&path);
+            let is_own = |file: &PathBuf| !taken.contains(file) && (!file.exists() || input.made(file));
             let is_free = |result: &PathBuf| files(result).iter().all(is_own);
             let result = names_for(&path, extension).map(|name| results.join(name)).find(is_free);
             if let Some(result) = result {

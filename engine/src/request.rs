@@ -31,7 +31,7 @@ mod upscale;
 mod variation;
 mod windows;
 
-use std::{collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
+use std::{collections::BTreeMap, fmt, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,7 @@ use crate::checkpoint::{CheckpointError, MapKind, starter_clip_folder, starter_f
 pub use canvas::Canvas;
 pub use clip::{FrameRange, NoFrameRange, SourceClip};
 pub use control::{Control, STRONGEST_CONTROL};
+pub(crate) use control_net::is_part_of_run;
 pub use control_net::{ControlMode, ControlNet, Preprocessor};
 pub use describe::{Describe, MOST_SEEN, SEEN};
 pub use detailer::{BoxOrder, Detailer};
@@ -403,6 +404,8 @@ pub const LONGEST_SIDE: u32 = 16_384;
 pub const LARGEST_BATCH: u32 = 256;
 /// Largest shift.
 pub const LARGEST_SHIFT: f32 = 100.0;
+/// Frames per second of clips.
+pub const FRAME_RATES: RangeInclusive<f32> = 1.0..=60.0;
 /// Largest clip skip: CLIP-L has this many layers.
 pub const LARGEST_CLIP_SKIP: u32 = 12;
 
@@ -461,7 +464,7 @@ impl Request {
         if self.frames == 0 {
             return Err(RequestError::NoFrames);
         }
-        if !(1.0..=60.0).contains(&self.frame_rate) {
+        if !FRAME_RATES.contains(&self.frame_rate) {
             return Err(RequestError::FrameRate(self.frame_rate));
         }
         if self.batch == 0 {

@@ -186,9 +186,25 @@ pub fn number(value: f32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A message without the numbers of system errors, which follow their words.
+pub fn without_numbers(message: &str) -> String {
+    let mut parts = message.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn system_errors_lose_their_numbers() {
+        let message =
+            "a.png cannot be read: No such file or directory (os error 2); b.png: Denied (os error 13)";
+        let said = "a.png cannot be read: No such file or directory; b.png: Denied";
+        assert_eq!(without_numbers(message), said);
+        assert_eq!(without_numbers("nothing of that"), "nothing of that");
+    }
 
     #[test]
     fn bytes_have_binary_units() {

@@ -153,11 +153,12 @@ fn check_forecasts_with(
         let first = draw(&mut runner, &request, &by(Estimate::Formula))?;
         let tried = planned(&mut runner, &request, &by(Estimate::Dryrun))?;
         // A run takes the same by both plans if they are the same: everything that a stage uses is there, and there is only one
-        // way to do its work. Then it is compared with both forecasts.
+        // way to do its work. Then it is compared with both forecasts, but for the first, which runs by both.
         let mut blocks = tried.components.iter().flat_map(|component| &component.blocks);
         let is_same = plan_of(&first.events)?.components == tried.components
             && blocks.all(|block| block.placement == Placement::Resident)
-            && request.windows.is_none();
+            && request.windows.is_none()
+            && !matches!(mode, OffloadMode::None);
         let bytes = tried.stages.iter().map(|stage| stage.predicted).max().unwrap_or(0);
         let other = is_same.then_some((bytes, &tried_out));
         check_peak(&mut runner, (&request, &by(Estimate::Formula)), first.outcome, &formula, other)?;

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use sluice_engine::{
     memory::Forecast,
-    output::{Codec, is_made_of},
+    output::{Codec, InputFile},
     request::Request,
     session::{Job, JobId},
     source::{GivenMedia, SourceError},
@@ -212,7 +212,8 @@ impl Changes<'_> {
         let whole = input.file_name().unwrap_or_default().to_string_lossy();
         let mut result = named(&whole);
         let mut count = 1;
-        while taken.contains(&result) || (result.exists() && !is_made_of(&result, input)) {
+        let input = InputFile::new(input);
+        while taken.contains(&result) || (result.exists() && !input.made(&result)) {
             result = match count {
                 1 => named(&format!("{whole}.")),
                 count => named(&format!("{whole}-{count}.")),

@@ -28,7 +28,8 @@ Examples:
 /// Inpaint faces, hands or persons of images again.
 ///
 /// What a detector finds is inpainted at full resolution, each by itself, and put back into the image; other pixels stay as they
-/// are. How much was found is said, and an image in which nothing is found is written as it is. The names of the results are written to the standard output, progress to the standard error.
+/// are. How much was found is said, and an image in which nothing is found is written as it is. The names of the results are
+/// written to the standard output, progress to the standard error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -68,7 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
         negative_prompt: args.negative_prompt.clone().unwrap_or_else(|| settings.negative_prompt.clone()),
         seed: args.seed.unwrap_or_else(random_seed),
         // Those of a preset are for images that are generated.
-        hires: args.request.hires(),
+        hires: args.request.hires()?,
         batch: args.request.batch().unwrap_or(1),
         ..settings
     };

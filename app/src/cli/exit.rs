@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, bounded};
-use sluice_engine::session::Failure;
+use sluice_engine::{session::Failure, units::without_numbers};
 
 const FAILED: u8 = 1;
 const CANCELLED: u8 = 130;
@@ -66,13 +66,6 @@ pub(super) fn complain(Failure { message, advice }: &Failure) {
     }
 }
 
-/// A message without the numbers of system errors, which follow their words.
-fn without_numbers(message: &str) -> String {
-    let mut parts = message.split(" (os error ");
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest))
-}
-
 /// Writes clap's message: the help, the version, or a usage error.
 pub(super) fn usage(message: &clap::Error) -> ExitCode {
     if let Err(error) = message.print() {
@@ -99,18 +92,4 @@ pub(super) fn interrupts() -> anyhow::Result<Receiver<()>> {
     })
     .context("cannot set a handler for Ctrl-C")?;
     Ok(receiver)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn system_errors_are_said_in_words_alone() {
-        let message =
-            "a.png cannot be read: No such file or directory (os error 2); b.png: Denied (os error 13)";
-        let said = "a.png cannot be read: No such file or directory; b.png: Denied";
-        assert_eq!(without_numbers(message), said);
-        assert_eq!(without_numbers("nothing of that"), "nothing of that");
-    }
 }

@@ -86,9 +86,10 @@ pub(super) struct Args {
     model: ModelSource,
     #[command(flatten)]
     folders: ModelFolderArgs,
-    /// The file to write; an existing file is replaced. For a folder of input images, the folder of the results. Images are written as PNG, JPEG or WebP, as the extension says. Clips are written as MP4, WebP, GIF
-    /// or animated PNG, as the extension says, or as a folder of PNG images. Without it, the image or clip is saved
-    /// under a new name in the folder Sluice of your pictures folder.
+    /// The file to write; an existing file is replaced. For a folder of input images, the folder of the results. Images are
+    /// written as PNG, JPEG or WebP, as the extension says. Clips are written as MP4, WebP, GIF or animated PNG, as the
+    /// extension says, or as a folder of PNG images. Without it, the image or clip is saved under a new name in the folder
+    /// Sluice of your pictures folder.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The video codec of a clip. All but h264 need the program ffmpeg.
@@ -391,7 +392,7 @@ impl Args {
             grid,
             composes_batch: self.grid.batch_grid,
             output: self.output.as_deref(),
-            codec: self.codec,
+            encoding: Encoding { codec: self.codec, quality: self.quality },
             subfolders: if self.source.subfolders { Subfolders::Included } else { Subfolders::LeftOut },
             job: &job,
         };

@@ -8,12 +8,12 @@ pub(super) struct GuidanceArgs {
     /// Reduce the overexposure that high guidance causes: from 0 (off) to 1.
     #[arg(long, value_name = "NUMBER")]
     guidance_rescale: Option<f32>,
-    /// The steps that use guidance, as fractions of the run, such as 0.2..0.8; the other steps take half the time. All of
-    /// them if left out.
+    /// The steps that use guidance, as fractions of the run, such as 0.2..0.8; the other steps take half the time. As in
+    /// the preset, or else all of them.
     #[arg(long, value_name = "FROM..TO")]
     guidance_interval: Option<Interval>,
     /// Classifier-free guidance for guidance-distilled models such as FLUX.1, so that they use the negative prompt.
-    /// Above 1, each step takes twice as long. 1 if left out.
+    /// Above 1, each step takes twice as long. As in the preset, or else 1.
     #[arg(long, value_name = "NUMBER")]
     true_cfg: Option<f32>,
     /// Reuse the previous prediction while the estimated change stays below this threshold: faster, but the image

@@ -2,6 +2,8 @@
 
 use sluice_engine::request::{Enlarger, Hires};
 
+use super::exit::refuse;
+
 /// A second pass over the enlarged image.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct HiresArgs {
@@ -9,28 +11,51 @@ pub(super) struct HiresArgs {
     /// for. Width and height are those before that.
     #[arg(long, value_name = "SCALE")]
     hires: Option<f32>,
-    /// How much the second pass changes, above 0 and at most 1; 0.5 if left out.
-    #[arg(long, value_name = "NUMBER", requires = "hires")]
+    /// How much the second pass changes, above 0 and at most 1. As in the preset, or else 0.5.
+    #[arg(long, value_name = "NUMBER")]
     hires_strength: Option<f64>,
-    /// Steps of the second pass, of which the strength leaves some out. As many as in the first pass by default.
-    #[arg(long, value_name = "COUNT", requires = "hires")]
+    /// Steps of the second pass, of which the strength leaves some out. As in the preset, or else as many as in the first
+    /// pass.
+    #[arg(long, value_name = "COUNT")]
     hires_steps: Option<u32>,
     /// What enlarges the image: the file of an upscaler, `upscaler` for the one that comes with the program, or `latent`,
-    /// which needs a strength of about 0.5 or more. `upscaler` if left out.
-    #[arg(long, value_name = "MODEL", requires = "hires")]
+    /// which needs a strength of about 0.5 or more. As in the preset, or else `upscaler`.
+    #[arg(long, value_name = "MODEL")]
     hires_upscaler: Option<Enlarger>,
 }
 
 impl HiresArgs {
     /// The second pass, if one is asked for or usual. What is not given is as usual.
-    pub fn hires(&self, usual: Option<Hires>) -> Option<Hires> {
-        let Some(scale) = self.hires else { return usual };
+    ///
+    /// # Errors
+    /// When there is none, and something is given for it.
+    pub fn hires(&self, usual: Option<Hires>) -> anyhow::Result<Option<Hires>> {
+        let scale = self.hires.or(usual.as_ref().map(|usual| usual.scale));
+        let Some(scale) = scale else {
+            return match self.detail() {
+                Some(option) => Err(refuse(
+                    format!("{option} is given, and there is no hires fix"),
+                    "Give --hires <SCALE>, too, or a preset with hires fix.".to_owned(),
+                )),
+                None => Ok(None),
+            };
+        };
         let usual = usual.unwrap_or_default();
-        Some(Hires {
+        Ok(Some(Hires {
             scale,
             strength: self.hires_strength.unwrap_or(usual.strength),
             steps: self.hires_steps.or(usual.steps),
             enlarger: self.hires_upscaler.clone().unwrap_or(usual.enlarger),
-        })
+        }))
+    }
+
+    /// An option that is given and says nothing without hires fix.
+    fn detail(&self) -> Option<&'static str> {
+        let given = [
+            self.hires_strength.map(|_| "--hires-strength"),
+            self.hires_steps.map(|_| "--hires-steps"),
+            self.hires_upscaler.as_ref().map(|_| "--hires-upscaler"),
+        ];
+        given.into_iter().flatten().next()
     }
 }

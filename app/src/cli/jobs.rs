@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::{Codec, Output, Sheet},
+    output::{Encoding, Output, Sheet},
     request::{Request, SourceImage, grid::Grid},
     session::{Job, JobId},
     units,
@@ -38,8 +38,8 @@ pub(super) struct Plan<'a> {
     pub output: Option<&'a Path>,
     /// Whether a folder of input images has others.
     pub subfolders: Subfolders,
-    /// The codec of clips.
-    pub codec: Codec,
+    /// How images and clips are encoded.
+    pub encoding: Encoding,
     /// The job of a request.
     pub job: &'a JobOf<'a>,
 }
@@ -88,7 +88,7 @@ impl Plan<'_> {
                 Output::File(path) => Output::File(beside(path, "grid")),
                 folder => folder.clone(),
             };
-            let mut group = Group::of_batch(&request, sheet);
+            let mut group = Group::of_batch(&request, sheet).encoded(self.encoding);
             group.add(id, 0);
             all.groups.push(group);
         }
@@ -104,7 +104,7 @@ impl Plan<'_> {
         })?;
         let sheet = self.output.map(|file| self.named(file, prompt));
         let composed = sheet.clone().map_or_else(folder, Output::File);
-        let mut group = Group::of_grid(grid, request, &cells, composed);
+        let mut group = Group::of_grid(grid, request, &cells, composed).encoded(self.encoding);
         let (labels, count) = (grid.labels(), cells.len());
         for (number, cell) in (1..).zip(cells) {
             let id = all.next_id();
@@ -132,7 +132,7 @@ impl Plan<'_> {
             },
             Path::to_owned,
         );
-        let extension = if request.frames == 1 { "png" } else { self.codec.extension() };
+        let extension = if request.frames == 1 { "png" } else { self.encoding.codec.extension() };
         let advice = || "Give a folder with images, and another folder as --output.".to_owned();
         let files = |result: &Path| self.files_of(result, request.batch);
         let InputImages { all: images, unreadable } =

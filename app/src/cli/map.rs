@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{
-    output::{Codec, Output, OutputError, write_plain},
+    output::{Codec, InputMark, Output, OutputError, write_plain},
     request::Preprocessor,
     session::Failure,
     units,
@@ -141,10 +141,15 @@ impl Args {
         };
         let output = Output::File(task.output.clone());
         output.prepare(task.given.clip.is_some(), self.codec).map_err(unsaved)?;
+        // Of the file that is read now; another one may have its name in a moment.
+        let made_of = InputMark::of(&task.input).map_err(|error| Failure {
+            message: format!("{} cannot be read: {error}", task.input.display()),
+            advice: Some("Check the path.".to_owned()),
+        })?;
         let maps = maps_of(&task.input, &task.given, self.preprocessor).map_err(|error| {
             let advice = Some(error.advice().to_owned());
             Failure { message: error.to_string(), advice }
         })?;
-        write_plain(&task.output, &maps, self.codec).map_err(unsaved)
+        write_plain(&task.output, &maps, Some(&made_of), self.codec).map_err(unsaved)
     }
 }

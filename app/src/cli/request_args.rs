@@ -67,7 +67,7 @@ pub(super) struct RequestArgs {
     /// How strongly to follow the prompt (CFG scale).
     #[arg(long, alias = "cfg-scale", value_name = "NUMBER", allow_negative_numbers = true)]
     guidance: Option<f32>,
-    /// Number of images to generate at once, 1 if left out; each one has the next seed.
+    /// Number of images to generate at once; each one has the next seed. As in the preset, or else 1.
     #[arg(long, alias = "batch", value_name = "COUNT")]
     batch_size: Option<u32>,
     /// The sampling method. By default that of the model.
@@ -98,7 +98,7 @@ pub(super) struct RequestArgs {
     #[arg(long = "wildcard-folder", value_name = "FOLDER")]
     wildcard_folders: Vec<PathBuf>,
     /// Which layer of CLIP to use, counted from the end: 1 is the last one, 2 the one before it. Models that do not use
-    /// CLIP this way ignore it. 1 if left out.
+    /// CLIP this way ignore it. As in the preset, or else 1.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=i64::from(LARGEST_CLIP_SKIP)))]
     clip_skip: Option<u32>,
     /// A second model that takes over the last steps, such as the refiner of Stable Diffusion XL.
@@ -157,7 +157,10 @@ impl RequestArgs {
     }
 
     /// The hires fix that was given, and not that of a preset.
-    pub fn hires(&self) -> Option<Hires> {
+    ///
+    /// # Errors
+    /// When there is none, and something was given for it.
+    pub fn hires(&self) -> anyhow::Result<Option<Hires>> {
         self.hires.hires(None)
     }
 
@@ -169,7 +172,7 @@ impl RequestArgs {
     /// A request with these settings, and the defaults of the model for the rest.
     ///
     /// # Errors
-    /// Fails if there are not as many areas as regions.
+    /// Fails if there are not as many areas as regions, and if something is given for hires fix without it.
     pub fn request(&self, defaults: &Defaults) -> anyhow::Result<Request> {
         let usual = defaults.given_to(Request::default());
         let usual = self.preset.as_ref().map_or(usual.clone(), |preset| preset.given_to(usual));
@@ -194,7 +197,7 @@ impl RequestArgs {
             clip_skip: self.clip_skip.unwrap_or(usual.clip_skip),
             guiding: self.guiding.options(usual.guiding),
             step_cache: self.guiding.step_cache.unwrap_or(usual.step_cache),
-            hires: self.hires.hires(usual.hires),
+            hires: self.hires.hires(usual.hires)?,
             smooth: self.smooth.smooth().or(usual.smooth),
             detailers: self.detailers.detailers().unwrap_or(usual.detailers),
             regions: self.regions.regions()?,
@@ -337,7 +340,8 @@ mod tests {
         assert_eq!(given(&["--batch-size", "1", "--clip-skip", "1", "--step-cache", "0"]), one);
         let guiding = GuidanceOptions { rescale: 0.0, ..kept.guiding };
         assert_eq!(given(&["--guidance-rescale", "0"]).guiding, guiding);
-        assert_eq!(given(&["--hires", "2"]).hires, Some(Hires { scale: 2.0, ..hires }));
+        assert_eq!(given(&["--hires", "2"]).hires, Some(Hires { scale: 2.0, ..hires.clone() }));
+        assert_eq!(given(&["--hires-strength", "0.3"]).hires, Some(Hires { strength: 0.3, ..hires }));
         let hands = vec![Detailer::new("hand.safetensors")];
         assert_eq!(given(&["--detailer", "hand.safetensors"]).detailers, hands);
     }

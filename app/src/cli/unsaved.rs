@@ -32,9 +32,9 @@ pub(super) fn rescue(pictures: &[Picture], job: &Job, names: &ModelNames) {
                 .held_as(job.memory.precisions()),
         };
         let save = |path: &Path| {
-            write_media(path, &picture.media, &settings, job.codec).map_err(|error| error.to_string())
+            write_media(path, &picture.media, &settings, job.encoding()).map_err(|error| error.to_string())
         };
-        let extension = if picture.media.is_clip() { "mp4" } else { "png" };
+        let extension = if picture.media.is_clip() { job.codec.extension() } else { "png" };
         let saved = if io::stdin().is_terminal() && io::stderr().is_terminal() {
             ask(&mut io::stdin().lock(), save)
         } else {

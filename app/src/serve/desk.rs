@@ -202,13 +202,7 @@ impl Desk {
     /// # Errors
     /// When a name is not known, or the picture is none.
     pub async fn prepare_map(&self, order: MapOrder) -> Result<Prepared, Refusal> {
-        let (shelf, pictures) = (self.shelf(), self.options.pictures.clone());
-        blocking(move || {
-            let mut inputs = inputs(pictures.as_deref())?;
-            let ToMap { request, .. } = order.to_map(&shelf, &mut inputs)?;
-            Ok(Prepared { model: request.model.to_string(), request, inputs: Arc::new(inputs) })
-        })
-        .await?
+        self.prepared(move |shelf, inputs| Ok(order.to_map(shelf, inputs)?.request)).await
     }
 
     /// Makes maps of a picture or a clip without a network, and keeps them.
@@ -232,10 +226,18 @@ impl Desk {
     /// # Errors
     /// When there is no such language model, or a picture is none.
     pub async fn prepare_describe(&self, order: DescribeOrder) -> Result<Prepared, Refusal> {
+        self.prepared(move |shelf, inputs| order.request(shelf, inputs)).await
+    }
+
+    /// What is made of an order by the shelf and its pictures, with them.
+    async fn prepared(
+        &self,
+        request: impl FnOnce(&Shelf, &mut Inputs) -> Result<Request, OrderError> + Send + 'static,
+    ) -> Result<Prepared, Refusal> {
         let (shelf, pictures) = (self.shelf(), self.options.pictures.clone());
         blocking(move || {
             let mut inputs = inputs(pictures.as_deref())?;
-            let request = order.request(&shelf, &mut inputs)?;
+            let request = request(&shelf, &mut inputs)?;
             Ok(Prepared { model: request.model.to_string(), request, inputs: Arc::new(inputs) })
         })
         .await?
@@ -301,7 +303,7 @@ fn kept_map(folder: &Path, maps: &Media, preprocessor: Preprocessor) -> Result<M
     let extension = if maps.is_clip() { Codec::H264.extension() } else { StillFormat::Png.extension() };
     let path = reserved(folder, &format!("map-{}", preprocessor.name()), extension)
         .map_err(|error| Refusal::broken(format!("{} cannot be written: {error}", folder.display())))?;
-    if let Err(error) = write_plain(&path, maps, Codec::H264) {
+    if let Err(error) = write_plain(&path, maps, None, Codec::H264) {
         if let Err(error) = fs::remove_file(&path) {
             tracing::warn!(path = %path.display(), %error, "an empty file stays");
         }

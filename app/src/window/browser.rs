@@ -1,6 +1,9 @@
 //! The window's own file dialog, for desktops without one.
 
-use std::path::{Path, PathBuf};
+use std::{
+    env,
+    path::{self, Path, PathBuf},
+};
 
 use egui::{
     Align, Context, Frame, Id, Key, Layout, Margin, Modal, Popup, RichText, ScrollArea, TextEdit, Ui, vec2,
@@ -93,7 +96,7 @@ fn contents(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             save(ui, file, actions);
         }
         if browser.dialog.filter().is_none() {
-            let is_there = !matches!(browser.entries, Some(Err(_)));
+            let is_there = matches!(browser.entries, Some(Ok(_)));
             let button = ui.add_enabled_ui(is_there, |ui| {
                 widgets::button(ui, Some(icons::FOLDER), &tr!("files-use-folder"), Weight::Primary)
             });
@@ -138,6 +141,15 @@ fn save(ui: &mut Ui, file: Result<PathBuf, Unfit>, actions: &mut Vec<Action>) {
     });
 }
 
+/// A path that was typed while a folder is listed. `~` is the folder of the user.
+fn typed_path(folder: &Path, typed: &str, home: Option<PathBuf>) -> PathBuf {
+    let rest = typed.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with(path::is_separator));
+    match (rest, home) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches(path::is_separator)),
+        _ => folder.join(typed),
+    }
+}
+
 /// The path of the folder, and a way up.
 fn head(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
@@ -159,7 +171,11 @@ fn head(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             let is_entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             let typed = browser.typed.trim();
             if is_entered && !typed.is_empty() {
-                actions.push(Action::Browse(Browse::Enter(browser.folder.join(typed))));
+                actions.push(Action::Browse(Browse::Enter(typed_path(
+                    &browser.folder,
+                    typed,
+                    env::home_dir(),
+                ))));
             }
         });
     });
@@ -209,4 +225,24 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             }
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_path_is_found_from_the_folder_or_from_that_of_the_user() {
+        let typed = |typed| typed_path(Path::new("/disk"), typed, Some("/home/ada".into()));
+        for (path, expected) in [
+            ("models", "/disk/models"),
+            ("/mnt/models", "/mnt/models"),
+            ("~/models", "/home/ada/models"),
+            ("~", "/home/ada"),
+            ("~old", "/disk/~old"),
+        ] {
+            assert_eq!(typed(path), Path::new(expected), "{path}");
+        }
+        assert_eq!(typed_path(Path::new("/disk"), "~/a", None), Path::new("/disk/~/a"));
+    }
 }

@@ -87,17 +87,21 @@ impl Files {
         self.results.try_recv().ok()
     }
 
-    /// Opens a dialog unless one is already open. It starts in a folder, or with the file to save.
-    pub fn open_dialog(&self, dialog: Dialog, start: Option<PathBuf>) -> io::Result<()> {
+    /// Opens a dialog unless one is already open. It starts in a folder, or with the file to save. Returns whether it opens.
+    pub fn open_dialog(&self, dialog: Dialog, start: Option<PathBuf>) -> io::Result<bool> {
         if self.has_dialog.swap(true, Ordering::Relaxed) {
-            return Ok(());
+            return Ok(false);
         }
         let reporter = Reporter { report: self.report.clone(), wake: self.wake.clone() };
         let is_native = self.has_native_dialogs;
         let is_open = self.has_dialog.clone();
         let started = thread::Builder::new().name("window dialog".to_owned()).spawn(move || {
-            // A folder that is gone is not started in.
-            let start = start.filter(|start| dialog.start(Some(start.as_path())).0.is_none_or(Path::is_dir));
+            // A folder that is gone is not started in; the name of a file to save is kept.
+            let start = start.and_then(|start| {
+                let (folder, name) = dialog.start(Some(start.as_path()));
+                let is_there = folder.is_none_or(Path::is_dir);
+                if is_there { Some(start) } else { name.map(PathBuf::from) }
+            });
             let answer = match is_native {
                 true => dialog.ask(start),
                 false => FileEvent::NoDialog { dialog, start },
@@ -109,6 +113,36 @@ impl Files {
         if started.is_err() {
             self.has_dialog.store(false, Ordering::Relaxed);
         }
-        started.map(drop)
+        started.map(|_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_dialog_is_not_opened() {
+        let files = Files::start(Arc::new(|| ())).unwrap().without_native_dialogs();
+        files.has_dialog.store(true, Ordering::Relaxed);
+        assert!(!files.open_dialog(Dialog::SaveFile, None).unwrap());
+        files.has_dialog.store(false, Ordering::Relaxed);
+        assert!(files.open_dialog(Dialog::SaveFile, None).unwrap());
+    }
+
+    #[test]
+    fn a_file_keeps_its_name_if_its_folder_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::start(Arc::new(|| ())).unwrap().without_native_dialogs();
+        for (dialog, start, expected) in [
+            (Dialog::SaveFile, folder.path().join("boat.png"), Some(folder.path().join("boat.png"))),
+            (Dialog::SaveFile, folder.path().join("gone/boat.png"), Some("boat.png".into())),
+            (Dialog::InputImage, folder.path().join("gone"), None),
+        ] {
+            assert!(files.open_dialog(dialog, Some(start)).unwrap());
+            let Ok(FileEvent::NoDialog { start, .. }) = files.results.recv() else { panic!("no answer") };
+            assert_eq!(start, expected);
+        }
+        assert_eq!(Dialog::SaveFile.start(Some(Path::new("boat.png"))), (None, Some("boat.png".to_owned())));
     }
 }

@@ -111,7 +111,7 @@ impl GridDialog {
             }
         });
         ui.horizontal(|ui| {
-            let can = (self.grid().is_some() || self.awaits_values()) && state.can_generate();
+            let can = (self.grid().is_some() || self.awaits_values()) && state.can_ask();
             let generate = ui.add_enabled_ui(can, |ui| {
                 widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("grid-generate"), Weight::Primary)
                     .on_hover_text(tr!("grid-generate-tip"))

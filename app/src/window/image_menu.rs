@@ -89,9 +89,9 @@ impl<'a> Row<'a> {
         Self { key: entry.name, icon: entry.icon, name: entry.title(), tip: entry.sentence(), does }
     }
 
-    fn place(&self) -> Option<(usize, usize)> {
-        let in_group = |keys: &&[&str]| keys.iter().position(|key| *key == self.key);
-        GROUPS.iter().enumerate().find_map(|(group, keys)| Some((group, in_group(keys)?)))
+    /// Its group and its place there.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        place_of(self.key)
     }
 
     /// Draws it.
@@ -118,6 +118,12 @@ impl<'a> Row<'a> {
     }
 }
 
+/// The group of a row with this key and its place there.
+pub fn place_of(key: &str) -> Option<(usize, usize)> {
+    let in_group = |keys: &&[&str]| keys.iter().position(|known| *known == key);
+    GROUPS.iter().enumerate().find_map(|(group, keys)| Some((group, in_group(keys)?)))
+}
+
 /// Draws the menu, as wide as its words, with a line between two groups.
 pub fn show(ui: &mut Ui, mut rows: Vec<Row<'_>>, actions: &mut Vec<Action>) {
     let font = font::medium(font::BODY);
@@ -127,7 +133,8 @@ pub fn show(ui: &mut Ui, mut rows: Vec<Row<'_>>, actions: &mut Vec<Action>) {
     let width = words.fold(0.0, f32::max) + BESIDE;
     ui.set_width(width.clamp(size::MENU, size::POPUP));
     ui.spacing_mut().item_spacing.y = 2.0;
-    rows.sort_by_key(Row::place);
+    // One without a place would come last.
+    rows.sort_by_key(|row| row.place().unwrap_or((GROUPS.len(), 0)));
     // A small window has no room for all of them.
     let most = ui.ctx().content_rect().height() - 2.0 * size::CONTROL;
     ScrollArea::vertical().min_scrolled_height(most).max_height(most).show(ui, |ui| {
@@ -154,5 +161,9 @@ mod tests {
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
         let row = Row::of(&commands::TRASH, None);
         assert_eq!(row.place(), Some((6, 0)));
+        for key in [OPEN, DESCRIBE_EACH, EXPORT, EXPORT_RANGE, COLLECT, LEAVE] {
+            assert!(place_of(key).is_some(), "{key}");
+        }
+        assert_eq!(place_of("gallery-undo"), None);
     }
 }

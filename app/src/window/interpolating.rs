@@ -70,10 +70,8 @@ pub(super) fn network_of(
             }
         });
         list.response.accessible_name(tr!("interpolate-model")).on_hover_text(tr!("interpolate-model-tip"));
-        if widgets::icon_button(ui, icons::FOLDER_OPEN, &tr!("upscale-open"))
-            .on_hover_text(tr!("interpolate-open-tip"))
-            .clicked()
-        {
+        let (open, tip) = (tr!("upscale-open"), tr!("interpolate-open-tip"));
+        if widgets::explained_icon(ui, icons::FOLDER_OPEN, &open, &tip).clicked() {
             actions.push(Action::OpenDialog(dialog));
         }
     });

@@ -22,24 +22,27 @@ impl Stays {
     }
 }
 
-/// What a notice says, since when, and in which frame it was drawn last.
+/// Which notice it is: where it is drawn, and its number there.
+pub type Stamp = (&'static str, u64);
+
+/// Which notice is seen, since when, and in which frame it was drawn last.
 #[derive(Debug, Clone, Default)]
 struct Seen {
-    words: String,
+    stamp: Stamp,
     since: f64,
     frame: u64,
 }
 
-/// Whether the notice that was drawn in this place was in sight for long enough. Its time begins with other words, and again
-/// while the pointer is over it.
-pub fn is_over(ui: &Ui, stays: Stays, words: &str, place: Rect) -> bool {
+/// Whether the notice that was drawn in this place was in sight for long enough. Its time begins when it is said, and again while
+/// the pointer is over it.
+pub fn is_over(ui: &Ui, stays: Stays, stamp: Stamp, place: Rect) -> bool {
     let (now, frame) = (ui.input(|input| input.time), ui.ctx().cumulative_frame_nr());
     let is_held = ui.rect_contains_pointer(place);
     let since = ui.ctx().data_mut(|data| {
         let seen: &mut Seen = data.get_temp_mut_or_default(Id::unique("sluice notice"));
-        let goes_on = seen.words == words && frame <= seen.frame + 1;
+        let goes_on = seen.stamp == stamp && frame <= seen.frame + 1;
         if is_held || !goes_on {
-            *seen = Seen { words: words.to_owned(), since: now, frame };
+            *seen = Seen { stamp, since: now, frame };
         }
         seen.frame = frame;
         seen.since

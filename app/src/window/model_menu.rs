@@ -32,17 +32,16 @@ pub fn show(
     is_narrow: bool,
 ) -> Option<Choice> {
     let button = if is_narrow {
-        widgets::icon_button(ui, icons::PACKAGE, &label)
+        widgets::explained_icon(ui, icons::PACKAGE, &label, &tip)
     } else {
         let name = chosen.map_or_else(|| tr!("control-nets-model-none"), model_name);
         let most = ui.available_width().min(WIDEST);
         let button = widgets::disclosure_within(ui, &name, icons::CHEVRON_DOWN, false, most);
         match chosen {
-            Some(path) => button.on_hover_text(path.display().to_string()),
-            None => button,
+            Some(path) => button.on_hover_text(format!("{}\n{tip}", path.display())),
+            None => button.on_hover_text(&tip),
         }
     };
-    let button = button.on_hover_text(&tip);
     let mut choice = None;
     Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {

@@ -33,10 +33,7 @@ pub fn show(ui: &mut Ui, now: &Now<'_>, bar: &mut TopBar, actions: &mut Vec<Acti
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             let settings = &commands::OPEN_SETTINGS;
-            if widgets::icon_button(ui, settings.icon, &settings.title())
-                .on_hover_text(settings.sentence())
-                .clicked()
-            {
+            if widgets::explained_icon(ui, settings.icon, &settings.title(), &settings.sentence()).clicked() {
                 actions.extend(settings.action(now));
             }
             theme_picker(ui, now, actions);

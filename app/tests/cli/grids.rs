@@ -43,6 +43,18 @@ fn a_grid_keeps_its_images_and_composes_them() {
 }
 
 #[test]
+fn a_composed_image_has_the_quality_of_its_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let length = |name: &str, quality: &str| {
+        let options = ["--x", "steps: 1-2", "--quality", quality, "--output", name];
+        assert_fine(&draw(folder.path(), &options));
+        fs::metadata(folder.path().join(name)).unwrap().len()
+    };
+    let [coarse, fine] = [length("coarse.jpg", "5"), length("fine.jpg", "95")];
+    assert!(coarse < fine, "{coarse} and {fine} bytes");
+}
+
+#[test]
 fn a_grid_that_makes_no_sense_is_refused_before_anything_is_generated() {
     let folder = tempfile::tempdir().unwrap();
     let output = draw(folder.path(), &["--x", "prompt: cat, dog"]);

@@ -63,6 +63,28 @@ fn images_of_one_name_become_two_maps_and_what_is_there_stays() {
 }
 
 #[test]
+fn an_image_of_the_same_name_in_another_folder_is_not_done() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, width) in [("in", 20), ("other/in", 12)] {
+        fs::create_dir_all(folder.path().join(name)).unwrap();
+        image::RgbImage::new(width, 12).save(folder.path().join(name).join("a.png")).unwrap();
+    }
+    let map = |input: &str| {
+        let output = run(folder.path(), &["map", input, "--preprocessor", "gray", "--output", "out"]);
+        assert_fine(&output);
+        output
+    };
+    assert_eq!(stdout(&map("in")), "out/a-gray.png\n");
+    assert_eq!(stdout(&map("other/in")), "out/a.png-gray.png\n");
+    for (input, result) in [("in", "out/a-gray.png"), ("other/in", "out/a.png-gray.png")] {
+        let again = map(input);
+        assert_eq!(stdout(&again), "");
+        let said = format!("{input}/a.png left out: {result} is there; name another place with --output");
+        assert!(stderr(&again).contains(&said), "{}", stderr(&again));
+    }
+}
+
+#[test]
 fn a_network_makes_a_map_and_its_forecast() {
     let folder = tempfile::tempdir().unwrap();
     image::RgbImage::new(40, 30).save(folder.path().join("a.png")).unwrap();

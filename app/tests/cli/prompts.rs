@@ -41,7 +41,7 @@ fn braces_that_cannot_be_meant_are_said() {
     let folder = tempfile::tempdir().unwrap();
     let with = |prompt: &str| run(folder.path(), &[&SMALL[..7], &["--prompt", prompt]].concat());
     let open = "a brace in the prompt is not closed: {red|blue house";
-    assert_fails(&with("a {red|blue house"), open, "Close it behind the options");
+    assert_fails(&with("a {red|blue house"), open, "Close it after the options");
     let few = "3 different options cannot be taken of 2 in {3$$red|blue}";
     assert_fails(&with("a {3$$red|blue} house"), few, "Write a smaller number before $$");
 }

@@ -85,7 +85,7 @@ advice-use-the-original-file-many-programs = Die Originaldatei verwenden: Viele 
 advice-update-sluice = Sluice aktualisieren.
 
 advice-change-the-setting-and-generate-again = Die Einstellung ändern und noch einmal erzeugen.
-advice-give-it-with-to-sluice-map = Mit { $option } angeben, bei `sluice map` mit --model, oder im Fenster unter dem Präprozessor wählen.
+advice-give-it-with-to-sluice-map = Mit { $option } angeben, bei `sluice map` mit --model, oder im Fenster unter der Vorverarbeitung wählen.
 advice-choose-another-model = Ein anderes Modell wählen.
 advice-choose-a-clip-with-several-frames = Einen Clip mit mehreren Frames wählen.
 advice-choose-another-image = Ein anderes Bild wählen.

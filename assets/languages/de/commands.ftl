@@ -51,6 +51,6 @@ commands-settings-tip = Ausgabe, Sprache, Aussehen, Ordner und Berichte.
 commands-dark-theme-tip = Helle Schrift auf dunklen Flächen.
 commands-light-theme-tip = Dunkle Schrift auf hellen Flächen.
 commands-theme-of-the-system-tip = Dunkel oder hell, wie das System.
-commands-cancel-the-running-image-tip = Hält das Bild an; es lässt sich fortsetzen.
+commands-cancel-the-running-image-tip = Bricht ab, was läuft; es lässt sich fortsetzen.
 commands-copy-image-tip = Kopiert die Pixel in die Zwischenablage.
 commands-copy-file-tip = Kopiert die Datei selbst, um sie in einen Ordner, einen Chat oder einen Browser einzufügen. Taste: Strg+Umschalt+C

@@ -59,4 +59,5 @@ detailers-queued =
         [one] Details von 1 Bild werden neu gemalt
        *[other] Details von { $count } Bildern werden neu gemalt
     }
-detailers-found-nothing = Der Detailer hat nichts gefunden
+detailers-found-nothing = Der Detektor { $name } hat nichts gefunden
+detailers-found-nothing-detail = Also gibt es nichts neu zu zeichnen. Mit einer kleineren Sicherheit findet er mehr.

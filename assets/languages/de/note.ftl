@@ -24,7 +24,7 @@ note-controlnets-took-part-that-is-not = ControlNets waren beteiligt; das wird n
 note-fooocuss-sharpness-and-adm-guidance-are = Schärfe und ADM Guidance von Fooocus gibt es hier nicht.
 
 note-took-part-that-is-not-restored = Auch beteiligt: { $what }. Das wird nicht übernommen.
-note-regional-guidance = Führung für Bereiche
+note-regional-guidance = Guidance für Regionen
 
 note-the-schedule-is-not-available-the-2 = Den Schedule „{ $name }“ gibt es nicht; der Standard des Modells wird verwendet.
 

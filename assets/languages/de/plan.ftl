@@ -21,7 +21,7 @@ plan-last-step = vorhergesagt { $predicted }, gemessen { $measured } je Schritt
 plan-last-run = Letzter Lauf
 plan-presets = Speichereinstellungen für eine GPU mit
 plan-preset-for = Preset für { $name }
-plan-preset-other-gpu = Für GPUs einer anderen Größe. Diese hat { $memory }.
+plan-preset-larger-gpu = Für größere GPUs. Diese hat { $memory }.
 
 ## Die GPU, für die geplant wird
 

@@ -39,4 +39,4 @@ status-bar-preprocessing = Karten erstellen
 status-bar-detecting = Details suchen
 status-bar-writing = Schreiben
 status-bar-tile = Kachel { $tile } von { $tiles }
-status-bar-frame = Frame { $frame } von { $frames }
+status-bar-frame = Bild { $frame } von { $frames }

@@ -51,6 +51,6 @@ commands-settings-tip = Output, language, look, folders and reports.
 commands-dark-theme-tip = Light text on dark panels.
 commands-light-theme-tip = Dark text on light panels.
 commands-theme-of-the-system-tip = Dark or light, as the system is.
-commands-cancel-the-running-image-tip = Stops the image; it can be resumed.
+commands-cancel-the-running-image-tip = Cancels what runs; it can be resumed.
 commands-copy-image-tip = Copies the pixels to the clipboard.
 commands-copy-file-tip = Copies the file itself, to paste it into a folder, a chat or a browser. Key: Ctrl+Shift+C

@@ -59,4 +59,5 @@ detailers-queued =
         [one] 1 image is being detailed
        *[other] { $count } images are being detailed
     }
-detailers-found-nothing = The detailer found nothing
+detailers-found-nothing = The detector { $name } found nothing
+detailers-found-nothing-detail = So there is nothing to redraw. With a lower confidence it finds more.

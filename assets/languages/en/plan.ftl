@@ -19,9 +19,9 @@ plan-pace-disk = { $step } per step · { $run } per run · limited by the disk
 plan-last-memory = predicted { $predicted }, measured { $measured }
 plan-last-step = predicted { $predicted }, measured { $measured } per step
 plan-last-run = Last run
-plan-presets = Memory settings for a GPU with
+plan-presets = Memory settings by GPU size
 plan-preset-for = Preset for { $name }
-plan-preset-other-gpu = For GPUs of another size. This one has { $memory }.
+plan-preset-larger-gpu = For larger GPUs. This one has { $memory }.
 
 ## The GPU that is planned for
 
@@ -144,7 +144,7 @@ plan-row-least-memory = Least memory
 plan-row-everything = No offload
 plan-row-model-offload = Model offload
 plan-row-cond-only = Text encoder offload
-plan-row-cond-diffusion = Offload all but the VAE
+plan-row-cond-diffusion = Offload of all but the VAE
 plan-row-layer-streaming = Layer streaming
 plan-row-auto = Recommended by Sluice
 plan-row-stored = Original weights

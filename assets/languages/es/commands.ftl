@@ -51,6 +51,6 @@ commands-settings-tip = Salida, idioma, aspecto, carpetas e informes.
 commands-dark-theme-tip = Texto claro sobre fondo oscuro.
 commands-light-theme-tip = Texto oscuro sobre fondo claro.
 commands-theme-of-the-system-tip = Oscuro o claro, como el sistema.
-commands-cancel-the-running-image-tip = Detiene la imagen; se puede reanudar.
+commands-cancel-the-running-image-tip = Cancela lo que se ejecuta; se puede reanudar.
 commands-copy-image-tip = Copia los píxeles al portapapeles.
 commands-copy-file-tip = Copia el archivo en sí, para pegarlo en una carpeta, un chat o un navegador. Tecla: Ctrl+Mayús+C

@@ -59,4 +59,5 @@ detailers-queued =
         [one] Se repintan los detalles de 1 imagen
        *[other] Se repintan los detalles de { $count } imágenes
     }
-detailers-found-nothing = El detailer no ha encontrado nada
+detailers-found-nothing = El detector { $name } no ha encontrado nada
+detailers-found-nothing-detail = Así que no hay nada que repintar. Con una confianza menor detecta más.

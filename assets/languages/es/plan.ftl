@@ -21,7 +21,7 @@ plan-last-step = previsto { $predicted }, medido { $measured } por paso
 plan-last-run = Última ejecución
 plan-presets = Ajustes de memoria para una GPU de
 plan-preset-for = Preajuste para { $name }
-plan-preset-other-gpu = Para GPU de otro tamaño. Esta tiene { $memory }.
+plan-preset-larger-gpu = Para GPU más grandes. Esta tiene { $memory }.
 
 ## La GPU para la que se planifica
 
@@ -143,8 +143,8 @@ plan-row-balanced = Equilibrado
 plan-row-least-memory = Mínima memoria
 plan-row-everything = Sin descarga
 plan-row-model-offload = Descarga por modelos
-plan-row-cond-only = Descargar el codificador
-plan-row-cond-diffusion = Solo queda el VAE
+plan-row-cond-only = Descarga del codificador
+plan-row-cond-diffusion = Descarga, salvo el VAE
 plan-row-layer-streaming = Streaming de capas
 plan-row-auto = Recomendado por Sluice
 plan-row-stored = Pesos originales

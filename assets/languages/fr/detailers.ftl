@@ -59,4 +59,5 @@ detailers-queued =
         [one] Les détails de { $count } image sont redessinés
        *[other] Les détails de { $count } images sont redessinés
     }
-detailers-found-nothing = Le detailer n’a rien trouvé
+detailers-found-nothing = Le détecteur { $name } n’a rien trouvé
+detailers-found-nothing-detail = Il n’y a donc rien à redessiner. Avec une confiance plus basse, il détecte davantage.

@@ -21,7 +21,7 @@ plan-last-step = prévu { $predicted }, mesuré { $measured } par étape
 plan-last-run = Dernière exécution
 plan-presets = Réglages de mémoire pour un GPU de
 plan-preset-for = Préréglage pour { $name }
-plan-preset-other-gpu = Pour des GPU d'une autre taille. Celui-ci a { $memory }.
+plan-preset-larger-gpu = Pour des GPU plus grands. Celui-ci a { $memory }.
 
 ## Le GPU pour lequel on planifie
 
@@ -143,8 +143,8 @@ plan-row-balanced = Équilibre
 plan-row-least-memory = Mémoire minimale
 plan-row-everything = Sans déchargement
 plan-row-model-offload = Déchargement par modèle
-plan-row-cond-only = Décharger l'encodeur
-plan-row-cond-diffusion = Garder seulement le VAE
+plan-row-cond-only = Déchargement de l'encodeur
+plan-row-cond-diffusion = Déchargement, sauf le VAE
 plan-row-layer-streaming = Streaming des couches
 plan-row-auto = Recommandé par Sluice
 plan-row-stored = Poids d'origine

@@ -85,7 +85,7 @@ advice-use-the-original-file-many-programs = 元のファイルを使ってく�
 advice-update-sluice = Sluice を更新してください。
 
 advice-change-the-setting-and-generate-again = 設定を変えて、もう一度生成してください。
-advice-give-it-with-to-sluice-map = { $option } で（`sluice map` では --model で）指定するか、ウィンドウのプリプロセッサーの下で選んでください。
+advice-give-it-with-to-sluice-map = { $option } で（`sluice map` では --model で）指定するか、ウィンドウのプリプロセッサの下で選んでください。
 advice-choose-another-model = 別のモデルを選んでください。
 advice-choose-a-clip-with-several-frames = 複数のフレームがあるクリップを選んでください。
 advice-choose-another-image = 別の画像を選んでください。

@@ -51,6 +51,6 @@ commands-settings-tip = 出力、言語、外観、フォルダー、レポー�
 commands-dark-theme-tip = 暗い背景に明るい文字。
 commands-light-theme-tip = 明るい背景に暗い文字。
 commands-theme-of-the-system-tip = システムに合わせて切り替えます。
-commands-cancel-the-running-image-tip = 画像の生成を止めます。あとで再開できます。
+commands-cancel-the-running-image-tip = 実行中のものをキャンセルします。後で再開できます。
 commands-copy-image-tip = ピクセルをクリップボードにコピーします。
 commands-copy-file-tip = ファイルそのものをコピーします。フォルダー、チャット、ブラウザーに貼り付けられます。キー: Ctrl+Shift+C

@@ -55,4 +55,5 @@ detailers-ask-clip = { $name } はクリップです
 detailers-ask-start = 描き直す
 detailers-ask-cancel-tip = 画像をそのままにします。
 detailers-queued = { $count } 枚の画像の細部を描き直しています
-detailers-found-nothing = ディテーラーは何も見つけませんでした
+detailers-found-nothing = 検出モデル { $name } は何も見つけませんでした
+detailers-found-nothing-detail = 描き直すものはありません。信頼度を下げると、より多く検出します。

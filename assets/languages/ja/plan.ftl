@@ -21,7 +21,7 @@ plan-last-step = 1 ステップの予測 { $predicted }、実測 { $measured }
 plan-last-run = 前回の実行
 plan-presets = GPU の容量に合わせたメモリ設定
 plan-preset-for = { $name } 用のプリセット
-plan-preset-other-gpu = 別の容量の GPU 用です。この GPU は { $memory } です。
+plan-preset-larger-gpu = より容量の大きい GPU 用です。この GPU は { $memory } です。
 
 ## The GPU that is planned for
 

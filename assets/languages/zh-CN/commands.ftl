@@ -51,6 +51,6 @@ commands-settings-tip = 输出、语言、外观、文件夹和报告。
 commands-dark-theme-tip = 深色面板上的浅色文字。
 commands-light-theme-tip = 浅色面板上的深色文字。
 commands-theme-of-the-system-tip = 跟随系统的深色或浅色。
-commands-cancel-the-running-image-tip = 停止该图像；之后可以继续。
+commands-cancel-the-running-image-tip = 取消正在运行的任务；之后可以继续。
 commands-copy-image-tip = 将像素复制到剪贴板。
 commands-copy-file-tip = 复制文件本身，以便粘贴到文件夹、聊天或浏览器中。快捷键：Ctrl+Shift+C

@@ -55,4 +55,5 @@ detailers-ask-clip = { $name } 是片段
 detailers-ask-start = 修复
 detailers-ask-cancel-tip = 保持图像不变。
 detailers-queued = 正在修复 { $count } 张图像的细节
-detailers-found-nothing = 细节修复没有找到任何内容
+detailers-found-nothing = 检测模型 { $name } 没有找到任何内容
+detailers-found-nothing-detail = 因此没有内容需要重绘。降低置信度可检测到更多。

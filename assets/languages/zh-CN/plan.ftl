@@ -21,7 +21,7 @@ plan-last-step = 每步预测 { $predicted }，实测 { $measured }
 plan-last-run = 上次运行
 plan-presets = 适合此显存大小的内存设置
 plan-preset-for = { $name } 的预设
-plan-preset-other-gpu = 适用于其他显存大小的 GPU。这块 GPU 有 { $memory }。
+plan-preset-larger-gpu = 适用于显存更大的 GPU。这块 GPU 有 { $memory }。
 
 ## The GPU that is planned for
 

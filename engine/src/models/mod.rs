@@ -60,7 +60,7 @@ pub use family::{Family, open};
 pub use interpolators::{Interpolators, open_interpolator};
 pub use inventory::{
     About, Content, Finding, Inventory, Item, Kind, Place, Remembered, Surroundings, content, content_hash,
-    inventory, own_preview, scan, stamp, well_known_places,
+    inventory, name_of, own_preview, scan, stamp, well_known_places,
 };
 pub use joint::diffusers_name;
 pub use known::{

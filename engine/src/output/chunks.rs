@@ -11,13 +11,17 @@ pub(super) const SLUICE: &str = "Sluice";
 /// Keyword of the text in A1111's format.
 pub(super) const PARAMETERS: &str = "parameters";
 
+/// Name of the text with the mark of the file that this one was made of, if there are no settings to say so.
+pub(super) const MADE_OF: &str = "sluice-made-of";
+
 /// Limit for the settings in bytes, so that a file cannot claim any amount of memory.
 pub(super) const TEXT_LIMIT: u32 = 1 << 20;
 /// Limit for the texts of other programs, whose graphs are large. Larger ones are left out.
 const OTHERS_LIMIT: u32 = 16 << 20;
 
-/// Keywords of the texts of other programs, in small letters, with the names that they have here.
-const OTHERS: [(&str, &str); 11] = [
+/// Keywords of other texts, most of other programs, in small letters, with the names that they have here.
+const OTHERS: [(&str, &str); 12] = [
+    (MADE_OF, MADE_OF),
     ("comment", "comment"),
     ("description", "description"),
     ("source", "source"),
@@ -39,7 +43,7 @@ const KEYWORD_LIMIT: usize = 79;
 pub(super) struct Texts {
     pub sluice: Option<String>,
     pub parameters: Option<String>,
-    /// Those of other programs, by name.
+    /// The others, by name.
     pub others: Vec<(String, String)>,
 }
 

@@ -6,11 +6,14 @@ use std::{
 };
 
 use super::{
-    Clip, Codec, Encoding, Image, Media, OutputError, Settings, a1111, ffmpeg,
+    Clip, Codec, Encoding, Image, Media, OutputError, Settings, a1111,
+    chunks::MADE_OF,
+    ffmpeg,
     file::{Existing, write_error, write_whole},
     format::Format,
     gif_file::{self, GifError},
     h264::{self, H264Error},
+    made_of::{About, InputMark},
     mp4::{
         self,
         tags::{COMMENT, Key, TOOL},
@@ -25,13 +28,24 @@ const THOUSANDTHS: f32 = 1000.0;
 
 /// Writes an image or a clip with its settings, in the format that the extension of `path` names. An existing file is
 /// replaced; until everything is on the disk the file has another name. The same frames and settings give the same bytes.
-pub fn write_media(path: &Path, media: &Media, settings: &Settings, codec: Codec) -> Result<(), OutputError> {
-    write(path, media, settings, codec.into(), Existing::Replace)
+pub fn write_media(
+    path: &Path,
+    media: &Media,
+    settings: &Settings,
+    encoding: impl Into<Encoding>,
+) -> Result<(), OutputError> {
+    write(path, media, settings, encoding.into(), Existing::Replace)
 }
 
-/// The same for what was not generated, without settings.
-pub fn write_plain(path: &Path, media: &Media, codec: Codec) -> Result<(), OutputError> {
-    write_with(path, media, None, codec.into(), Existing::Replace)
+/// The same for what was not generated, without settings. PNG files and clips of videos keep the mark of the file that they were
+/// made of.
+pub fn write_plain(
+    path: &Path,
+    media: &Media,
+    made_of: Option<&InputMark>,
+    codec: Codec,
+) -> Result<(), OutputError> {
+    write_with(path, media, About { made_of, ..About::default() }, codec.into(), Existing::Replace)
 }
 
 pub(super) fn write(
@@ -41,32 +55,33 @@ pub(super) fn write(
     encoding: Encoding,
     existing: Existing,
 ) -> Result<(), OutputError> {
-    write_with(path, media, Some(settings), encoding, existing)
+    write_with(path, media, settings.into(), encoding, existing)
 }
 
 fn write_with(
     path: &Path,
     media: &Media,
-    settings: Option<&Settings>,
+    about: About<'_>,
     Encoding { codec, quality }: Encoding,
     existing: Existing,
 ) -> Result<(), OutputError> {
+    let settings = about.settings;
     let format = Format::of(path, media.is_clip(), codec)?;
     let first = media.checked()?;
     let Media::Clip(clip) = media else {
         let bytes = match format {
             Format::Jpeg => as_jpeg(path, first, quality, settings),
             Format::WebP => still::as_webp(path, first, quality, settings),
-            _ => return png_file::write(path, media, settings, existing),
+            _ => return png_file::write(path, media, about, existing),
         }?;
         return write_whole(path, &bytes, existing);
     };
     let bytes = match format {
-        Format::Png | Format::Jpeg => return png_file::write(path, media, settings, existing),
+        Format::Png | Format::Jpeg => return png_file::write(path, media, about, existing),
         Format::Frames => return sequence::write(path, clip, settings, existing),
-        Format::Ffmpeg(codec) => return ffmpeg::write(path, clip, first, settings, codec, existing),
+        Format::Ffmpeg(codec) => return ffmpeg::write(path, clip, first, about, codec, existing),
         // An encoder that panics must not cost the frames.
-        Format::Mp4 => caught(path, || as_mp4(path, clip, first, settings)),
+        Format::Mp4 => caught(path, || as_mp4(path, clip, first, about)),
         Format::WebP => caught(path, || as_webp(path, clip, first, settings)),
         Format::Gif => caught(path, || as_gif(path, clip, first, settings)),
     }?;
@@ -89,19 +104,18 @@ pub(super) fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], Out
     Ok([json, a1111::write(settings).replace('\0', " ")])
 }
 
-fn as_mp4(
-    path: &Path,
-    clip: &Clip,
-    first: &Image,
-    settings: Option<&Settings>,
-) -> Result<Vec<u8>, OutputError> {
+fn as_mp4(path: &Path, clip: &Clip, first: &Image, about: About<'_>) -> Result<Vec<u8>, OutputError> {
     let rate = (clip.rate * THOUSANDTHS).round() as u32;
     let stream = h264::encode(&clip.frames, rate).map_err(|error| match error {
         H264Error::TooLarge => too_large(path, first),
         H264Error::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
     })?;
     let (sound, size) = (clip.sound.as_ref(), [first.width, first.height]);
-    let Some(settings) = settings else { return Ok(mp4::mux(&stream, sound, size, rate, &[])) };
+    let Some(settings) = about.settings else {
+        let mark = about.mark().map_err(|error| write_error(path, error))?;
+        let tags: Vec<_> = mark.iter().map(|mark| (Key::Named(MADE_OF), mark.as_str())).collect();
+        return Ok(mp4::mux(&stream, sound, size, rate, &tags));
+    };
     let [json, parameters] = texts(path, settings)?;
     let tool = format!("Sluice {}", settings.sluice_version);
     let tags = [

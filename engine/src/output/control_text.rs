@@ -21,8 +21,8 @@ const IP_ADAPTER: &str = "IP-Adapter";
 const REFINER: &str = "Refiner";
 const SWITCH: &str = "Refiner switch at";
 
-/// What the extension says of a ControlNet, and what it says where nothing is special. Sizes of maps and where they are computed
-/// are not settings here.
+/// What the extension says of a ControlNet, and what it says where nothing is special; what has no such values never is. Sizes of
+/// maps and where they are computed are not settings here.
 const NEUTRAL: [(&str, &[&str]); 10] = [
     ("control mode", &["balanced", "controlmode.balanced"]),
     ("hr option", &["both", "hiresfixoption.both"]),
@@ -35,8 +35,6 @@ const NEUTRAL: [(&str, &[&str]); 10] = [
     ("preprocessor params", &[]),
     ("images", &[]),
 ];
-/// Those of them that say nothing whatever their value is.
-const FACTS: [&str; 3] = ["processor res", "preprocessor params", "images"];
 /// The thresholds of edges, which are the same here.
 const THRESHOLDS: [(&str, f32); 2] = [("threshold a", 100.0), ("threshold b", 200.0)];
 
@@ -116,28 +114,24 @@ pub(super) fn restore(
     left
 }
 
-/// The fields of a ControlNet, by their names in small letters. An older version has a range in brackets.
+/// The fields of a ControlNet, by their names in small letters. Values may have commas, as names of models and ranges have.
 fn unit(text: &str) -> Vec<(String, String)> {
-    let mut fields = Vec::new();
-    let (mut depth, mut from) = (0_usize, 0);
-    let mut add = |field: &str| {
-        if let Some((name, value)) = field.split_once(':') {
-            fields.push((name.trim().to_lowercase(), value.trim().to_owned()));
-        }
-    };
-    for (place, letter) in text.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                add(&text[from..place]);
-                from = place + 1;
-            }
-            _ => {}
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for piece in text.split(',') {
+        if let Some((name, value)) = piece.split_once(':').filter(|(name, _)| is_name(name)) {
+            fields.push((name.trim().to_lowercase(), value.to_owned()));
+        } else if let Some((_, value)) = fields.last_mut() {
+            value.push(',');
+            value.push_str(piece);
         }
     }
-    add(&text[from..]);
-    fields
+    fields.into_iter().map(|(name, value)| (name, value.trim().to_owned())).collect()
+}
+
+/// Whether a field may be called so.
+fn is_name(text: &str) -> bool {
+    let is_plain = |letter: char| letter.is_alphanumeric() || " /-_".contains(letter);
+    !text.trim().is_empty() && text.chars().all(is_plain)
 }
 
 /// Takes over one ControlNet or IP-Adapter. Returns the names of what is not taken over of it.
@@ -183,7 +177,7 @@ fn restore_unit(
         }
         let neutral = NEUTRAL.iter().find(|(known, _)| known == field);
         match neutral {
-            Some((known, values)) => !FACTS.contains(known) && !values.contains(&&*value.to_lowercase()),
+            Some((_, values)) => !values.is_empty() && !values.contains(&&*value.to_lowercase()),
             None => !is_known(field),
         }
     };
@@ -341,6 +335,29 @@ mod tests {
         assert_eq!(read.image_prompts, [ImagePrompt { adapter: "ip".into(), images: Vec::new(), ..prompt }]);
         assert_eq!(read.refiner, Some(Refiner { path: "fine_1.0.safetensors".into(), ..refiner }));
         assert_eq!((notes, left), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn names_of_models_may_have_commas_and_brackets() {
+        for name in ["canny (v2", "my, net", "a), b (c, d", "weights, 2"] {
+            let net = ControlNet { model: name.into(), weight: 0.5, end: 0.75, ..ControlNet::default() };
+            let prompt = ImagePrompt { adapter: name.into(), weight: 0.5, ..ImagePrompt::default() };
+            let request = Request {
+                control_nets: vec![net.clone(), net.clone()],
+                image_prompts: vec![prompt.clone()],
+                ..Request::default()
+            };
+            let written = pairs(&request);
+            let written: Vec<(&str, &str)> =
+                written.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let (read, notes, left) = read(&written);
+            assert_eq!(
+                (read.control_nets, read.image_prompts),
+                (vec![net.clone(), net], vec![prompt]),
+                "{name}"
+            );
+            assert_eq!((notes, left), (Vec::new(), Vec::new()), "{name}");
+        }
     }
 
     #[test]

@@ -61,9 +61,9 @@ const OTHER_NETWORKS: [&str; 2] = ["mediapipe", "-world"];
 const PROMPT_OF_IMAGE: &str = "[PROMPT]";
 /// What the extension lets stand between the prompts of boxes, and for boxes that are left out.
 const PARTS: [&str; 2] = ["[SEP]", "[SKIP]"];
-/// Names that say nothing which the others do not.
+/// Beginnings of names that need not be taken over: what they say follows from the others.
 const FACTS: [&str; 3] = ["ADetailer version", "ADetailer tab enable", "ADetailer use "];
-/// Values of settings that are not possible here, with which they do nothing.
+/// Values with which a setting does nothing, so that one which is not known here need not be taken over.
 const NEUTRAL: [&str; 6] = ["", "None", "False", "0", "0.0", "1.0"];
 
 /// What was found in an image and inpainted again.
@@ -79,7 +79,7 @@ pub(super) fn pairs(request: &Request) -> Vec<(&'static str, String)> {
         pairs.extend([
             (CONFIDENCE[number], confidence.to_string()),
             (MOST[number], most.to_string()),
-            // The extension counts both sides.
+            // The extension counts pixels of both sides together.
             (GROW[number], (2 * grow).to_string()),
             (BLUR[number], blur.to_string()),
             (STRENGTH[number], strength.to_string()),
@@ -122,7 +122,7 @@ pub(super) fn restore(
             text => text.unwrap_or_default().replace(PROMPT_OF_IMAGE, of_image),
         });
         let most = value(MOST).or(value(LARGEST)).and_then(|most| most.parse::<u32>().ok());
-        // The extension counts both sides, and below 0 it shrinks what is found.
+        // The extension counts pixels of both sides together, and below 0 it shrinks what is found.
         let both = 0..=2 * Detailer::WIDEST_GROWTH;
         let grow = within(notes, (GROW[number], value(GROW)), both, 2 * usual.grow) / 2;
         let has_steps = value(OWN_STEPS) == Some("True");

@@ -12,8 +12,10 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::{
-    Clip, Codec, Image, OutputError, Settings, a1111,
+    Clip, Codec, Image, OutputError, a1111,
+    chunks::MADE_OF,
     file::{Existing, folder_of, persist, temporary_file, write_error},
+    made_of::About,
 };
 
 /// What ffmpeg says when the disk is full.
@@ -42,7 +44,7 @@ pub(super) fn write(
     path: &Path,
     clip: &Clip,
     first: &Image,
-    settings: Option<&Settings>,
+    about: About<'_>,
     codec: Codec,
     existing: Existing,
 ) -> Result<(), OutputError> {
@@ -50,7 +52,7 @@ pub(super) fn write(
     let failed = |cause| write_error(path, cause);
     let file = temporary_file(folder_of(path)).map_err(failed)?;
     let mut tags = NamedTempFile::new().map_err(failed)?;
-    tags.write_all(metadata(settings).map_err(failed)?.as_bytes()).map_err(failed)?;
+    tags.write_all(metadata(about).map_err(failed)?.as_bytes()).map_err(failed)?;
     let mut command = Command::new(program);
     command
         .args(arguments(path, clip.rate, [first.width, first.height], codec, tags.path()))
@@ -128,12 +130,16 @@ fn arguments(path: &Path, rate: f32, size: [u32; 2], codec: Codec, tags: &Path) 
     all
 }
 
-/// The settings in the form that ffmpeg reads.
-fn metadata(settings: Option<&Settings>) -> io::Result<String> {
+/// The settings, or the mark of what it was made of, in the form that ffmpeg reads.
+fn metadata(about: About<'_>) -> io::Result<String> {
     let mut text = ";FFMETADATA1\n".to_owned();
-    let Some(settings) = settings else { return Ok(text) };
-    let (json, parameters) = (settings.to_json()?, a1111::write(settings));
-    for (name, value) in [("parameters", &parameters), ("comment", &parameters), ("sluice", &json)] {
+    let mut tags: Vec<_> = about.mark()?.map(|mark| (MADE_OF, mark)).into_iter().collect();
+    if let Some(settings) = about.settings {
+        let parameters = a1111::write(settings);
+        tags.extend([("parameters", parameters.clone()), ("comment", parameters)]);
+        tags.push(("sluice", settings.to_json()?));
+    }
+    for (name, value) in tags {
         text.push_str(name);
         text.push('=');
         for character in value.chars().filter(|character| *character != '\0') {

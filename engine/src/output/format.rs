@@ -62,7 +62,7 @@ impl Codec {
 }
 
 /// How images and clips are encoded, in the formats where that is chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Encoding {
     /// The codec of clips.
     pub codec: Codec,
@@ -73,6 +73,12 @@ pub struct Encoding {
 impl Encoding {
     /// The quality of images, unless another one is chosen.
     pub const USUAL_QUALITY: u8 = 95;
+}
+
+impl Default for Encoding {
+    fn default() -> Self {
+        Codec::default().into()
+    }
 }
 
 impl From<Codec> for Encoding {

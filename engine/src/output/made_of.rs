@@ -1,6 +1,7 @@
 //! Which file a result was made of.
 
 use std::{
+    cell::OnceCell,
     fs::{self, File},
     io::{self, Read},
     path::Path,
@@ -9,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::read_settings;
+use super::{Settings, read::read_mark, read_settings};
 use crate::request::Request;
 
 /// Bytes at the beginning of a file that are hashed: all of most images. Clips differ there, and in their length.
@@ -38,24 +39,71 @@ impl InputMark {
         Ok(Self { bytes, sha256 })
     }
 
-    /// The mark of the file that a request changes, or else of its input image or its first reference.
+    /// The mark of the file that a request changes, or else of its input image or its first reference. One that cannot be read has
+    /// none.
     pub fn of_input(request: &Request) -> Option<Self> {
         let mapped = request.map_of.as_ref().map(|map| &map.image);
         let changed = request.changes_file().or(request.detail_of.as_ref()).or(mapped);
         let given = request.source.as_ref().map(|source| &source.path).or(request.references.first());
-        Self::of(changed.or(given)?).ok()
+        let path = changed.or(given)?;
+        let unread = |error: &io::Error| {
+            tracing::warn!(path = %path.display(), %error, "the result does not say what it was made of");
+        };
+        Self::of(path).inspect_err(unread).ok()
     }
 }
 
-/// Whether a result was made of an input. One that does not say so, such as those of earlier versions, is taken for one unless the
-/// input is newer.
-pub fn is_made_of(result: &Path, input: &Path) -> bool {
-    match read_settings(result).ok().and_then(|restored| restored.settings.made_of) {
-        Some(mark) => InputMark::of(input).is_ok_and(|own| own == mark),
-        None => {
-            let [result, input] =
-                [result, input].map(|path| fs::metadata(path).and_then(|file| file.modified()));
-            !matches!((result, input), (Ok(result), Ok(input)) if input > result)
+/// What a file says about its contents.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct About<'a> {
+    pub settings: Option<&'a Settings>,
+    /// The file that it was made of, if there are no settings to say so.
+    pub made_of: Option<&'a InputMark>,
+}
+
+impl About<'_> {
+    /// The mark as it is written.
+    pub fn mark(self) -> io::Result<Option<String>> {
+        Ok(self.made_of.map(serde_json::to_string).transpose()?)
+    }
+}
+
+impl<'a> From<&'a Settings> for About<'a> {
+    fn from(settings: &'a Settings) -> Self {
+        Some(settings).into()
+    }
+}
+
+impl<'a> From<Option<&'a Settings>> for About<'a> {
+    fn from(settings: Option<&'a Settings>) -> Self {
+        Self { settings, made_of: None }
+    }
+}
+
+/// A file of which others may have been made. Its mark is taken once, when it is first compared.
+#[derive(Debug)]
+pub struct InputFile<'a> {
+    path: &'a Path,
+    mark: OnceCell<Option<InputMark>>,
+}
+
+impl<'a> InputFile<'a> {
+    /// The file with this path.
+    pub fn new(path: &'a Path) -> Self {
+        Self { path, mark: OnceCell::new() }
+    }
+
+    /// Whether a result was made of it. One that does not say so, such as those of earlier versions, is taken for one unless the
+    /// input is newer.
+    pub fn made(&self, result: &Path) -> bool {
+        let said = read_settings(result).ok().and_then(|restored| restored.settings.made_of);
+        match said.or_else(|| read_mark(result)) {
+            Some(mark) => self.mark.get_or_init(|| InputMark::of(self.path).ok()).as_ref() == Some(&mark),
+            None => {
+                let [result, input] =
+                    [result, self.path].map(|path| fs::metadata(path).and_then(|file| file.modified()));
+                !matches!((result, input), (Ok(result), Ok(input)) if input > result)
+            }
         }
     }
 }
@@ -66,9 +114,13 @@ mod tests {
 
     use super::*;
     use crate::{
-        output::{Image, Media, Settings, write_png},
+        output::{Clip, Codec, Image, Media, write_plain, write_png},
         request::{SourceImage, Upscale},
     };
+
+    fn is_made_of(result: &Path, input: &Path) -> bool {
+        InputFile::new(input).made(result)
+    }
 
     #[test]
     fn a_result_belongs_to_the_contents_of_its_input() {
@@ -88,6 +140,17 @@ mod tests {
         assert!(is_made_of(&at("result.png"), &at("copy.png")), "wherever it is");
         assert!(!is_made_of(&at("result.png"), &at("den.png")));
         assert!(!is_made_of(&at("result.png"), &at("none.png")));
+        for name in ["plain.png", "plain.mp4"] {
+            let mark = InputMark::of(&at("fox.png")).unwrap();
+            let media = match name {
+                "plain.png" => image.clone(),
+                _ => Media::Clip(Clip::silent(vec![Image::opaque(32, 32, vec![0; 3 << 10]); 2], 8.0)),
+            };
+            write_plain(&at(name), &media, Some(&mark), Codec::H264).unwrap();
+            assert!(read_settings(&at(name)).is_err(), "{name}");
+            assert!(is_made_of(&at(name), &at("copy.png")), "{name}");
+            assert!(!is_made_of(&at(name), &at("den.png")), "{name}");
+        }
         let upscale = Some(Upscale { path: at("den.png"), scale: 2.0 });
         let enlarges = Request { upscale, ..request };
         assert_eq!(InputMark::of_input(&enlarges), Some(InputMark::of(&at("den.png")).unwrap()));

@@ -42,7 +42,7 @@ pub use destination::{NamedOutput, Output, fallback_folder};
 pub use error::OutputError;
 pub use format::{Codec, Encoding};
 pub(crate) use h264::Sps;
-pub use made_of::{InputMark, is_made_of};
+pub use made_of::{InputFile, InputMark};
 pub use media::{Clip, Media};
 pub use names::{NAME_FIELDS, NameError, NameFacts, file_name_of};
 pub use png_file::write_png;

@@ -10,8 +10,9 @@ use tempfile::NamedTempFile;
 
 use super::{
     Image, Media, OutputError, Settings, a1111,
-    chunks::{PARAMETERS, SLUICE},
+    chunks::{MADE_OF, PARAMETERS, SLUICE},
     file::{Existing, folder_of, persist, temporary_file, write_error},
+    made_of::About,
 };
 
 /// In a second.
@@ -20,14 +21,14 @@ const MILLISECONDS: u16 = 1000;
 /// Writes an image, or a clip as an animated PNG, with its settings: as JSON for Sluice and in A1111's format for other
 /// programs. An existing file is replaced atomically. The same image and settings give the same bytes.
 pub fn write_png(path: &Path, media: &Media, settings: &Settings) -> Result<(), OutputError> {
-    write(path, media, Some(settings), Existing::Replace)
+    write(path, media, settings.into(), Existing::Replace)
 }
 
 /// Writes an image, or a clip as an animated PNG.
 pub(super) fn write(
     path: &Path,
     media: &Media,
-    settings: Option<&Settings>,
+    about: About<'_>,
     existing: Existing,
 ) -> Result<(), OutputError> {
     let first = media.checked()?;
@@ -35,13 +36,13 @@ pub(super) fn write(
         Media::Image(_) => None,
         Media::Clip(clip) => Some(clip.rate),
     };
-    let file = written(path, media.frames(), first, rate, None, settings)?;
+    let file = written(path, media.frames(), first, rate, None, about)?;
     persist(file, path, existing)
 }
 
 /// Writes an image with or without settings under a name that must be free.
 pub(super) fn export(path: &Path, image: &Image, settings: Option<&Settings>) -> Result<(), OutputError> {
-    let file = written(path, std::slice::from_ref(image), image, None, None, settings)?;
+    let file = written(path, std::slice::from_ref(image), image, None, None, settings.into())?;
     persist(file, path, Existing::Keep)
 }
 
@@ -51,7 +52,8 @@ pub(super) fn write_frame(
     frame: &Image,
     settings: Option<&Settings>,
 ) -> Result<(), OutputError> {
-    let file = written(path, std::slice::from_ref(frame), frame, None, Some(Compression::Fast), settings)?;
+    let fast = Some(Compression::Fast);
+    let file = written(path, std::slice::from_ref(frame), frame, None, fast, settings.into())?;
     persist(file, path, Existing::Replace)
 }
 
@@ -61,10 +63,10 @@ fn written(
     first: &Image,
     rate: Option<f32>,
     compression: Option<Compression>,
-    settings: Option<&Settings>,
+    about: About<'_>,
 ) -> Result<NamedTempFile, OutputError> {
     let mut file = temporary_file(folder_of(path)).map_err(|cause| write_error(path, cause))?;
-    encode(&mut file, frames, first, rate, compression, settings).map_err(|error| match error {
+    encode(&mut file, frames, first, rate, compression, about).map_err(|error| match error {
         EncodingError::IoError(cause) => write_error(path, cause),
         other => write_error(path, io::Error::other(other)),
     })?;
@@ -77,7 +79,7 @@ fn encode(
     first: &Image,
     rate: Option<f32>,
     compression: Option<Compression>,
-    settings: Option<&Settings>,
+    about: About<'_>,
 ) -> Result<(), EncodingError> {
     let has_opacity = !first.opacity.is_empty();
     let mut file = BufWriter::new(file);
@@ -92,7 +94,10 @@ fn encode(
     encoder.set_color(if has_opacity { ColorType::Rgba } else { ColorType::Rgb });
     encoder.set_depth(BitDepth::Eight);
     encoder.set_source_srgb(SrgbRenderingIntent::Perceptual);
-    if let Some(settings) = settings {
+    if let Some(mark) = about.mark()? {
+        encoder.add_text_chunk(MADE_OF.to_owned(), mark)?;
+    }
+    if let Some(settings) = about.settings {
         encoder.add_itxt_chunk(SLUICE.to_owned(), settings.to_json().map_err(io::Error::from)?)?;
         // NUL ends a text in PNG.
         let parameters = a1111::write(settings).replace('\0', " ");

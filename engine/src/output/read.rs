@@ -8,8 +8,10 @@ use std::{
 
 use super::{
     OutputError, RestoredSettings, Settings, a1111,
-    chunks::{self, ChunkError},
-    elsewhere, gif_file, jpeg, mp4,
+    chunks::{self, ChunkError, MADE_OF},
+    elsewhere, gif_file, jpeg,
+    made_of::InputMark,
+    mp4,
     settings::{JsonError, Origin, SETTINGS_VERSION},
     stealth, webp,
 };
@@ -41,6 +43,13 @@ pub fn read_settings(path: &Path) -> Result<RestoredSettings, OutputError> {
         other => other,
     };
     restored.map(|restored| sized(path, restored))
+}
+
+/// The mark in a file without settings of what it was made of.
+pub(super) fn read_mark(path: &Path) -> Option<InputMark> {
+    let texts = read_texts(path).ok()?;
+    let (_, text) = texts.iter().find(|(name, _)| name == MADE_OF)?;
+    serde_json::from_str(text).ok()
 }
 
 /// Settings that say no size have that of the file.

@@ -1,15 +1,12 @@
 //! A summary of a model.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     checkpoint::{Block, CheckpointError, MapKind, Role, read_toml},
-    models::{Model, ModelPart},
+    models::{Model, ModelPart, name_of},
     request::{ControlMode, Mode, ModelSource, References, Request, Sampler, Schedule},
 };
 
@@ -167,24 +164,13 @@ struct Notes {
 
 const NOTES: &str = "starter.toml";
 
-/// Names that diffusers and transformers give to the weights of every model.
-const SAYING_NOTHING: [&str; 3] = ["diffusion_pytorch_model", "model", "pytorch_model"];
-
-/// The name of a folder or of a file, or that of its folder where its own says nothing.
-fn own_name(path: &Path) -> Option<String> {
-    // A dot in the name of a folder begins no extension.
-    let own = if path.is_dir() { path.file_name()? } else { path.file_stem()? };
-    let says_nothing = !path.is_dir() && own.to_str().is_some_and(|own| SAYING_NOTHING.contains(&own));
-    let folder = path.parent().and_then(Path::file_name).filter(|_| says_nothing);
-    Some(folder.unwrap_or(own).to_string_lossy().into_owned())
-}
-
 /// Describes an opened model.
 pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, CheckpointError> {
     let notes: Notes = read_toml(&model.root.join(NOTES))?.unwrap_or_default();
+    let own_name = Some(name_of(&model.path)).filter(|name| !name.is_empty());
     Ok(ModelSummary {
         source: source.clone(),
-        name: notes.name.or_else(|| own_name(&model.path)).unwrap_or_else(|| model.family.name().to_owned()),
+        name: notes.name.or(own_name).unwrap_or_else(|| model.family.name().to_owned()),
         family: model.family.id().to_owned(),
         family_name: model.family.name().to_owned(),
         layout: model.layout.name().to_owned(),

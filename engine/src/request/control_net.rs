@@ -306,7 +306,7 @@ impl ControlNet {
 }
 
 /// Whether a range is one of fractions of all steps, from 0 to 1.
-pub(super) fn is_part_of_run(fractions: Range<f64>) -> bool {
+pub(crate) fn is_part_of_run(fractions: Range<f64>) -> bool {
     (0.0..1.0).contains(&fractions.start) && fractions.end > fractions.start && fractions.end <= 1.0
 }
 

@@ -190,6 +190,8 @@ impl InferenceThread {
             Ok(started) => *self.read_ahead.borrow_mut() = started,
             Err(error) => tracing::warn!(%error, "the next job's model is not read ahead"),
         };
+        // The input as it is now: it may be another one when the run ends.
+        let made_of = unmetered(|| InputMark::of_input(&resolved.request));
         let mut observer = Reporter {
             job: job.id,
             previews: job.previews,
@@ -211,7 +213,8 @@ impl InferenceThread {
             self.outcomes.add(&outcome);
         }
         self.emitter.emit(Event::Outcome { job: job.id, outcome: Box::new(outcome) });
-        Ok(self.save(job, &resolved.request, &current.summary, rendered.media, options.journal.into_inner()))
+        let journal = options.journal.into_inner();
+        Ok(self.save(job, &resolved.request, made_of, &current.summary, rendered.media, journal))
     }
 
     /// The job with the storage of weights that its memory preferences allow and its run is to use.
@@ -294,13 +297,13 @@ impl InferenceThread {
         &self,
         job: &Job,
         request: &Request,
+        made_of: Option<InputMark>,
         summary: &ModelSummary,
         media: Vec<Media>,
         mut journal: Journal,
     ) -> Vec<Picture> {
         let today = Date::today();
         let in_bf16 = self.current.as_ref().and_then(|current| current.loaded.multiplies_in_bf16());
-        let made_of = InputMark::of_input(request);
         let mut described = Vec::new();
         let save = |(index, media): (usize, Media)| {
             let settings = match Settings::of_changed(request, &summary.name, &summary.family) {

@@ -3,18 +3,13 @@
 use std::{io, path::PathBuf};
 
 use super::ClipError;
-
-/// A system error without its number.
-pub(super) fn system_words(error: &io::Error) -> String {
-    let words = error.to_string();
-    words.split(" (os error ").next().unwrap_or_default().to_owned()
-}
+use crate::units::without_numbers;
 
 /// Why an input image, a mask or an input clip cannot be used. [`SourceError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read.
-    #[error("the image {} cannot be read: {}", path.display(), system_words(cause))]
+    #[error("the image {} cannot be read: {}", path.display(), without_numbers(&cause.to_string()))]
     Read {
         /// Which file.
         path: PathBuf,

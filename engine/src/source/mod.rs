@@ -23,9 +23,9 @@ use image::{DynamicImage, ImageDecoder, ImageError, ImageReader, metadata::Orien
 use crate::{
     output::Image,
     request::{Fit, SourceImage},
+    units::without_numbers,
 };
 use cutout::Cutout;
-use error::system_words;
 use mask::Mask;
 use resample::{Kernel, Side};
 
@@ -291,11 +291,13 @@ fn not_a_picture(path: &Path, error: &ImageError) -> SourceError {
     if is_clip_name(path) && is_clip() {
         return SourceError::ClipForImage { path: path.to_owned() };
     }
+    tracing::debug!(path = %path.display(), %error, "an image cannot be read");
     let detail = match error {
         ImageError::Unsupported(_) => "its format is not known",
         ImageError::Limits(_) => "it is too large",
         ImageError::IoError(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-            return SourceError::NotAPicture { path: path.to_owned(), detail: system_words(error) };
+            let detail = without_numbers(&error.to_string());
+            return SourceError::NotAPicture { path: path.to_owned(), detail };
         }
         ImageError::IoError(_) => "it ends too early",
         ImageError::Decoding(_) | ImageError::Encoding(_) | ImageError::Parameter(_) => {

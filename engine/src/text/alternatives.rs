@@ -31,7 +31,7 @@ pub fn leaves_open(prompt: &str) -> bool {
         || unclosed(prompt).is_some()
 }
 
-/// What begins with a brace that is not closed, if that has options.
+/// What begins with the first brace that is not closed and has options.
 fn unclosed(prompt: &str) -> Option<&str> {
     let (mut open, mut is_escaped) = (Vec::new(), false);
     for (at, letter) in prompt.char_indices() {
@@ -45,8 +45,7 @@ fn unclosed(prompt: &str) -> Option<&str> {
             _ => (),
         }
     }
-    let text = &prompt[*open.first()?..];
-    (options(&text[1..]).len() > 1).then_some(text)
+    open.into_iter().map(|at| &prompt[at..]).find(|text| options(&text[1..]).len() > 1)
 }
 
 /// A prompt with every choice made, by the seed.
@@ -273,6 +272,7 @@ mod tests {
             ("a {red|blue house", "{red|blue house"),
             ("{a|b} and {c|{d|e}", "{c|{d|e}"),
             ("an unclosed { brace | here", "{ brace | here"),
+            ("{x {a|b", "{a|b"),
         ] {
             assert!(leaves_open(prompt), "{prompt}");
             assert_eq!(said(prompt), format!("a brace in the prompt is not closed: {text}"));

@@ -100,7 +100,7 @@ impl WildcardError {
             }
             Self::Endless { .. } => "Remove the name of the file from its own lines.".to_owned(),
             Self::Unclosed { .. } => {
-                "Close it behind the options, or put a backslash before a brace that is text.".to_owned()
+                "Close it after the options. Put a backslash before a brace that is text.".to_owned()
             }
             Self::TooFewOptions { .. } => "Write a smaller number before $$, or add options.".to_owned(),
         }

@@ -8,6 +8,7 @@ use egui_kittest::kittest::Queryable;
 use sluice::window::{
     action::Action,
     app::Lock,
+    files::{Dialog, FolderKind},
     link::ChannelLink,
     state::{ModelStatus, State},
 };
@@ -79,7 +80,7 @@ fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
     assert!(!window.shows(CARD), "a job runs");
     window.says(Event::Failed { job: Some(JobId(1)), failure: failure() });
     window.says(Event::ModelLoaded(Box::new(starter())));
-    assert!(window.shows("Dismiss"), "other failures stay");
+    assert!(window.shows("Generation failed"), "other failures stay");
 }
 
 #[test]
@@ -421,6 +422,35 @@ fn a_typed_path_leads_to_a_folder() {
     window.wait_for_words("flux");
     window.click("Use this folder");
     assert!(state(&window).settings.library.folders.contains(&inside));
+}
+
+#[test]
+fn a_typed_path_of_a_file_chooses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("boat.png");
+    let image = landscape(32, 32, 1, 1.0);
+    image::save_buffer(&path, &image.pixels, 32, 32, image::ColorType::Rgb8).unwrap();
+    let mut window = Window::with_starter();
+    let context = window.harness.ctx.clone();
+    let open = |window: &mut Window, dialog, typed: &str| {
+        window.harness.state_mut().act(&context, Action::OpenDialog(dialog));
+        window.wait_for_words("Folder path");
+        window.replace("Folder path", typed);
+        window.harness.key_press(Key::Enter);
+        window.frames();
+    };
+    open(&mut window, Dialog::InputImage, path.to_str().unwrap());
+    window.wait_for("the image", |app| app.state().draft().request.source.is_some());
+    window.frames();
+    assert!(!window.shows("Choose an input image"));
+
+    let model = folder.path().join("models/flux");
+    std::fs::create_dir_all(&model).unwrap();
+    open(&mut window, Dialog::ModelFolder, model.to_str().unwrap());
+    window.wait_for_words("Nothing to choose here.");
+    window.click("Use this folder");
+    let kept = state(&window).settings.dialog_folders.get(&FolderKind::Models).cloned();
+    assert_eq!(kept, Some(folder.path().join("models")), "its neighbours are models, too");
 }
 
 #[test]

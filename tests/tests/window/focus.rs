@@ -73,9 +73,10 @@ fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
         assert!(is_seen, "{place:?} has the focus out of sight");
         // Where both are now: the place may have been scrolled.
         let rect = |id| window.harness.ctx.read_response(id).map(|control| control.rect);
-        if let (Some(before), Some(now)) = (last.and_then(rect), rect(id)) {
-            upwards += usize::from(now.bottom() <= before.top());
-        }
+        let now = rect(id).unwrap();
+        // One that is gone by now may have been anywhere.
+        let goes_up = |id| rect(id).is_none_or(|before| now.bottom() <= before.top());
+        upwards += usize::from(last.is_some_and(goes_up));
         last = Some(id);
         order.push(place);
     }

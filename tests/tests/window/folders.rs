@@ -5,18 +5,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use egui::Theme;
+use egui::{Key, Theme};
 use egui_kittest::kittest::Queryable;
 use sluice::window::action::{InputUse, Making};
 use sluice_engine::{
     output::{InputMark, Media, Output, Settings, write_png},
-    session::{Job, Session, SessionOptions},
+    session::{Event, Job, Session, SessionOptions},
 };
 
 use super::{
     behaviour::nothing_is_unnamed,
     grids::{jobs, with_folder},
-    support::{Window, landscape},
+    support::{Window, failure, landscape},
 };
 
 /// A folder with an image of each shade.
@@ -124,4 +124,22 @@ fn what_a_folder_takes_is_said_before_it_is_queued() {
     window.wait_for_words("Takes about");
     assert!(window.shows("Denoising strength"));
     assert!(window.shows("broken.png is not an image that can be read"));
+}
+
+#[test]
+fn a_folder_is_used_although_the_engine_refuses_what_it_replaces() {
+    let (mut window, folder) = with_folder();
+    let photos = photos(&folder.path().join("photos"), &[("a.png", 10), ("b.png", 200)]);
+    let id = window.take_plans().last().unwrap().id;
+    window.says(Event::NotPlanned { id, failure: failure() });
+    assert!(!window.harness.state().state().can_generate());
+    ask(&mut window, &photos);
+    window.wait_for_words("2 images to generate from");
+    window.frames();
+    let asked = window.take_plans().pop().unwrap().request.source.unwrap();
+    assert_eq!(asked.path, photos.join("a.png"));
+    // Its main button, with the key.
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    assert_eq!(jobs(&window).len(), 2);
 }

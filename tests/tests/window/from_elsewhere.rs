@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::Key;
+use egui::{Key, Theme, accesskit::Role};
+use egui_kittest::kittest::Queryable;
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{AdapterUse, ControlNet, Detailer, Enlarger, Hires, ModelSource, Preprocessor, Request},
@@ -11,6 +12,7 @@ use sluice_engine::{
 use sluice_tests::{checkpoint::save, detect::write_plain, failures::write_header, upscalers::weights};
 
 use super::{
+    gallery::Kept,
     library::{models, opened},
     support::{Window, landscape, starter},
 };
@@ -194,6 +196,25 @@ fn what_is_not_for_the_model_that_is_kept_is_left_out() {
         "“control_v11p_sd15_canny” is not for this model and is left out.",
         "“gone” is not for this model and is left out.",
         "The upscaler “4x-UltraSharp” is not in your model folders; the one of Sluice is used instead.",
+    ] {
+        assert!(window.shows(words), "{words}");
+    }
+}
+
+#[test]
+fn variations_from_the_gallery_say_what_could_not_be_restored() {
+    let kept = Kept::new();
+    from_a1111(kept.folder.path(), STEERED);
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.get_by_role_and_label(Role::Button, "boat.png").click_secondary();
+    window.frames();
+    window.click("Variations ×4");
+    window.wait_for("the jobs", |app| app.state().jobs.queue.len() == 4);
+    window.frames();
+    for words in [
+        "Settings of boat.png",
+        "It was made with flux1-dev-tiny. The current model is kept.",
+        "“gone” is not for this model and is left out.",
     ] {
         assert!(window.shows(words), "{words}");
     }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{app::SluiceApp, collection::Places, gallery::Gallery, state::Shown};
+use sluice::window::{action::Action, app::SluiceApp, collection::Places, gallery::Gallery, state::Shown};
 use sluice_engine::{
     output::{Codec, Media, Settings, read_settings, write_media, write_png},
     request::Request,
@@ -286,6 +286,41 @@ fn what_is_in_the_trash_comes_back() {
     assert!(path.exists());
     assert_eq!(read_settings(&path).unwrap().settings.seed, 3);
     assert_eq!(selected(&window), ["3.png"]);
+}
+
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn what_is_in_the_trash_comes_back_after_something_else_was_said() {
+    let kept = Kept::some();
+    let mut window = kept.open();
+    window.click("3.png");
+    press(&mut window, Modifiers::NONE, Key::Delete);
+    window.wait_for("the trash", |app| notice(app) == "3.png moved to the trash");
+    window.frames();
+    window.click("Copy prompt");
+    assert_eq!(notice(window.harness.state()), "Copied the prompt");
+    press(&mut window, Modifiers::COMMAND, Key::Z);
+    window.wait_for("the file", |app| app.gallery().shelf.count() == 5);
+}
+
+#[test]
+fn cancelled_jobs_are_resumed_from_the_gallery_once() {
+    let kept = Kept::some();
+    let mut window = kept.open();
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Generate);
+    window.frames();
+    window.take_job();
+    window.says(Event::Cancelled { job: JobId(1) });
+    assert!(window.shows("Cancelled"));
+    window.click("Resume");
+    window.take_job();
+    press(&mut window, Modifiers::COMMAND, Key::Z);
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    assert!(!gallery(&window).is_open && !window.shows("Cancelled"));
+    let state = window.harness.state().state();
+    assert_eq!((state.jobs.queue.len(), state.messages.notice.as_ref()), (1, None));
+    assert_eq!(window.take_commands(), []);
 }
 
 #[test]

@@ -146,3 +146,23 @@ fn the_view_is_zoomed_and_moved_while_a_mask_is_painted() {
     let again = dot(&mut window, middle + vec2(120.0, 0.0));
     assert!(column(&again) > column(&moved));
 }
+
+#[test]
+fn a_stroke_that_goes_on_is_taken_back_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let beside = middle + vec2(20.0 * scale(&window), 0.0);
+    let press = |place, pressed| button(place, pressed, PointerButton::Primary);
+    let undo = |window: &mut Window| {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+        window.frames();
+    };
+    at_once(&mut window, [Event::PointerMoved(middle), press(middle, true)]);
+    undo(&mut window);
+    assert!(is_masked(&masked(&window), [48, 32]), "the brush is held");
+    at_once(&mut window, [Event::PointerMoved(beside)]);
+    at_once(&mut window, [press(beside, false)]);
+    assert!(is_masked(&masked(&window), [64, 32]));
+    undo(&mut window);
+    assert_eq!(count(&masked(&window)), 0);
+}

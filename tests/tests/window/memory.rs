@@ -297,11 +297,24 @@ fn rows_that_cannot_be_chosen_say_why_and_do_nothing() {
 
 #[test]
 fn a_preset_is_one_press_and_is_seen_to_be_in_force() {
+    let all = card_presets();
+    let sizes = all.iter().map(|preset| preset.vram).chain([80 << 30]);
+    for (place, size) in sizes.enumerate() {
+        let mut scene = Scene::streamed();
+        scene.forecast.machine.device_total = size;
+        let mut window = planned(&scene);
+        for preset in all.iter().take(place + 1) {
+            window.click(&format!("Preset for {}", preset.name));
+            // One for a smaller GPU uses no more than that has.
+            let is_smaller = preset.vram < all[place.min(all.len() - 1)].vram;
+            let vram_budget = is_smaller.then_some(preset.vram);
+            assert_eq!(preferences(&window), MemoryPreferences { vram_budget, ..preset.memory.clone() });
+            assert!(window.shows(&preset.summary), "{} of a GPU with {size} bytes", preset.name);
+        }
+    }
     let mut window = planned(&Scene::streamed());
-    let preset = &card_presets()[1];
+    let preset = &all[1];
     window.click(&format!("Preset for {}", preset.name));
-    assert_eq!(preferences(&window), preset.memory);
-    assert!(window.shows(&preset.summary));
     window.click("GPU");
     window.click_what_says("RTX 4080");
     let chosen = preferences(&window);

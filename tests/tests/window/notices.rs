@@ -4,14 +4,28 @@ use std::time::Duration;
 
 use egui::{Key, Modifiers, Theme, ViewportId};
 use egui_kittest::kittest::Queryable;
-use sluice::window::app::Lock;
+use sluice::window::{
+    action::Action,
+    app::{Lock, SluiceApp},
+};
 
 use super::{
     gallery::Kept,
     input_image::photo,
     support::{Window, starter},
 };
-use sluice_engine::session::Event;
+use sluice_engine::session::{Event, JobId};
+
+fn act(window: &mut Window, action: Action) {
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, action);
+    window.frames();
+}
+
+/// What is said above the settings.
+fn said(app: &SluiceApp) -> Option<&str> {
+    app.state().messages.notice.as_ref().map(|notice| notice.text.as_str())
+}
 
 /// Lets seconds pass; a frame takes a quarter of one.
 fn pass(window: &mut Window, seconds: usize) {
@@ -39,6 +53,37 @@ fn what_only_confirms_leaves_unless_the_pointer_is_over_it() {
     assert!(!window.shows("Copied the prompt"));
 }
 
+#[test]
+fn what_is_said_again_stays_as_long_again() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click("1.png");
+    for _ in 0..2 {
+        window.click("Copy prompt");
+        window.harness.remove_cursor();
+        pass(&mut window, 8);
+    }
+    assert!(window.shows("Copied the prompt"));
+    pass(&mut window, 6);
+    assert!(!window.shows("Copied the prompt"));
+}
+
+#[test]
+fn cancelled_jobs_can_be_resumed_a_minute_later() {
+    let mut window = Window::with_starter();
+    for _ in 0..3 {
+        window.click("Generate");
+    }
+    window.take_commands();
+    for job in (1..=3).rev() {
+        window.says(Event::Cancelled { job: JobId(job) });
+    }
+    window.harness.remove_cursor();
+    pass(&mut window, 60);
+    window.click("Resume");
+    assert_eq!(window.take_commands().len(), 3);
+}
+
 #[cfg(not(target_os = "macos"))]
 #[test]
 fn what_is_in_the_trash_comes_back_after_its_notice_has_left() {
@@ -64,11 +109,12 @@ fn the_notice_above_the_settings_leaves_unless_it_came_as_a_surprise() {
     let mut window = Window::with_starter();
     window.drop_file(photo(folder.path(), "room.png"));
     window.wait_for_words("Input image: room.png");
-    let is_there = |window: &Window| window.harness.state().state().messages.notice.is_some();
+    pass(&mut window, 60);
+    assert!(window.shows("Input image: room.png"), "it is the only way back");
+    act(&mut window, Action::CopyText("a fox".to_owned()));
+    assert!(said(window.harness.state()).is_some());
     pass(&mut window, 15);
-    assert!(is_there(&window));
-    pass(&mut window, 20);
-    assert!(!is_there(&window));
+    assert_eq!(said(window.harness.state()), None);
 
     let mut window = Window::open([900.0, 600.0], Theme::Dark, |setup| setup.lock = Lock::Taken);
     window.says(Event::ModelLoaded(Box::new(starter())));

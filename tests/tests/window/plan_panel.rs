@@ -2,15 +2,16 @@
 
 use egui::{Key, Modifiers, accesskit::Toggled};
 use egui_kittest::kittest::{NodeT as _, Queryable};
+use sluice_engine::session::Event;
 
 use super::{
     memory::{answer, planned, preferences},
     runs::Scene,
-    support::Window,
+    support::{Window, failure},
 };
 
 #[test]
-fn presets_are_those_for_the_size_of_the_gpu() {
+fn presets_are_those_for_the_gpu_and_for_smaller_ones() {
     let scene = Scene::streamed();
     let mut window = planned(&scene);
     let node = |window: &Window, gigabytes: u32| {
@@ -19,11 +20,17 @@ fn presets_are_those_for_the_size_of_the_gpu() {
         let node = segment.accesskit_node();
         (!node.is_disabled(), node.toggled() == Some(Toggled::True))
     };
-    assert_eq!([8, 12, 16, 24].map(|size| node(&window, size).0), [false, true, false, false]);
+    assert_eq!([8, 12, 16, 24].map(|size| node(&window, size).0), [true, true, false, false]);
     assert!(!node(&window, 12).1);
+    window.click("Preset for 8 GB");
+    assert!(node(&window, 8).1 && !node(&window, 12).1, "it leaves memory for other programs");
     window.click("Preset for 12 GB");
-    assert!(node(&window, 12).1, "it is in force");
+    assert!(node(&window, 12).1 && !node(&window, 8).1, "it is in force");
     let before = preferences(&window);
+    // Each press is a question.
+    let [query] = window.take_plans().try_into().expect("one question");
+    window.says(Event::NotPlanned { id: query.id, failure: failure() });
+    assert!(node(&window, 12).1, "they stay without a forecast");
     let [query] = window.take_plans().try_into().expect("one question");
     window.says(Scene::too_large().answer(query.id));
     assert_eq!([8, 12].map(|size| node(&window, size)), [(true, false), (false, false)], "a GPU with 8 GB");

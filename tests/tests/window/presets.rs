@@ -3,10 +3,16 @@
 use std::{fs, path::Path};
 
 use egui_kittest::kittest::Queryable;
-use sluice::{presets, window::state::State};
+use sluice::{
+    presets,
+    window::{
+        action::{Action, Keeping},
+        state::{Draft, State},
+    },
+};
 use sluice_engine::{
-    request::{Request, Sampler},
-    session::{Command, Event},
+    request::{Hires, ModelSource, Request, Sampler, SourceImage},
+    session::{Command, Defaults, Event, ModelSummary},
 };
 use tempfile::TempDir;
 
@@ -75,6 +81,51 @@ fn settings_are_kept_under_a_name_used_renamed_and_deleted() {
     window.click(&format!("Delete {name}"));
     window.wait_for("nothing", |app| app.state().presets.is_empty());
     assert_eq!(names(), Vec::<String>::new());
+}
+
+#[test]
+fn what_an_input_image_put_aside_is_not_that_of_a_preset_other_defaults_or_another_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let night = Request { width: 256, height: 256, ..Request::default() };
+    presets::save(&folder.path().join("presets"), "Night", &presets::Preset::of(&night, false)).unwrap();
+    let other = ModelSource::Path("/models/other.safetensors".into());
+    let steps: [(Action, u32); 3] = [
+        (Keeping::Apply("Night".to_owned()).into(), 256),
+        (Keeping::Reset.into(), 128),
+        (Action::ChooseModel(other.clone()), 96),
+    ];
+    for (step, expected) in steps {
+        let mut window = opened(folder.path(), |request| {
+            request.source = Some(SourceImage { path: "/photos/fox.png".into(), ..SourceImage::default() });
+            (request.width, request.height) = (160, 160);
+        });
+        window.wait_for("the preset", |app| !app.state().presets.is_empty());
+        let context = window.harness.ctx.clone();
+        let edit = |window: &mut Window, change: &dyn Fn(&mut Draft)| {
+            let mut draft = state(window).draft().clone();
+            change(&mut draft);
+            window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+            window.frames();
+        };
+        edit(&mut window, &|draft| {
+            draft.request.source.as_mut().unwrap().outpaint.right = 32;
+            draft.request.width = 192;
+            draft.hires_before = Some(Hires::default());
+        });
+        assert_eq!(state(&window).draft().size_before, Some([160, 160]));
+        let keeps_hires = matches!(step, Action::ChooseModel(_));
+        window.harness.state_mut().act(&context, step);
+        window.frames();
+        if keeps_hires {
+            let defaults = Defaults { width: 96, height: 96, ..starter().defaults };
+            let summary = ModelSummary { source: other.clone(), defaults, ..starter() };
+            window.says(Event::ModelLoaded(Box::new(summary)));
+        }
+        edit(&mut window, &|draft| draft.request.source = None);
+        let draft = state(&window).draft();
+        assert_eq!([draft.request.width, draft.request.height], [expected; 2]);
+        assert_eq!(draft.request.hires.is_some(), keeps_hires, "{expected}");
+    }
 }
 
 #[test]

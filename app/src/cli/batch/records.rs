@@ -128,7 +128,7 @@ mod tests {
     use sluice_engine::output::{Image, Media};
 
     use super::*;
-    use crate::orders::RegionOrder;
+    use crate::{cli::batch::tasks::Folders, orders::RegionOrder};
 
     fn picture(path: &Path) -> Picture {
         Picture { media: Media::Image(Image::opaque(1, 1, vec![0; 3])), seed: 7, path: Some(path.to_owned()) }
@@ -136,7 +136,7 @@ mod tests {
 
     fn task(prompt: &str) -> Task {
         let order = Order { prompt: prompt.to_owned(), seed: Some(7), ..Order::default() };
-        let hash = JobHash::of(&order, Path::new("/nowhere")).unwrap();
+        let hash = JobHash::of(&order, Path::new("/nowhere"), &mut Folders::default()).unwrap();
         Task { order, hash, line: 3 }
     }
 

@@ -1,11 +1,13 @@
 //! The lines of a batch: orders, and grids of orders.
 
 use std::{
+    collections::{HashMap, HashSet, hash_map::Entry},
     fmt, fs, io,
     path::{Path, PathBuf},
 };
 
 use serde_json::{Map, Value};
+use sluice_engine::output::InputMark;
 
 use crate::{input_folder::images_named_in, orders::Order};
 
@@ -17,11 +19,12 @@ const MOST_OF_A_LINE: usize = 1_000_000;
 pub struct JobHash(u128);
 
 impl JobHash {
-    /// Of an order, and of the pictures and clips that it names; of a folder of frames, their names and sizes.
+    /// Of an order, and of the pictures and clips that it names; of a folder of frames, their names and marks. `folders` are those
+    /// that other orders name.
     ///
     /// # Errors
     /// When a picture cannot be read.
-    pub fn of(order: &Order, base: &Path) -> Result<Self, TaskError> {
+    pub fn of(order: &Order, base: &Path, folders: &mut Folders) -> Result<Self, TaskError> {
         // Fields have a fixed order, so the text is the same for the same order.
         let text = serde_json::to_string(order).unwrap_or_default();
         let mut hash = Fnv::default();
@@ -32,11 +35,7 @@ impl JobHash {
             if path.is_file() {
                 hash.add(&fs::read(&path).map_err(failed)?);
             } else if path.is_dir() {
-                // Reading all frames for each job would take long.
-                for frame in images_named_in(&path).map_err(failed)? {
-                    hash.add(frame.file_name().unwrap_or_default().as_encoded_bytes());
-                    hash.add(&fs::metadata(&frame).map_err(failed)?.len().to_le_bytes());
-                }
+                hash.add(folders.of(&path).map_err(failed)?);
             }
         }
         Ok(Self(hash.0))
@@ -52,6 +51,32 @@ impl fmt::Display for JobHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
+}
+
+/// What folders of frames add to hashes. Reading all frames for each job would take long.
+#[derive(Debug, Default)]
+pub struct Folders(HashMap<PathBuf, Vec<u8>>);
+
+impl Folders {
+    /// The names and marks of the frames in a folder.
+    fn of(&mut self, folder: &Path) -> io::Result<&[u8]> {
+        let known = match self.0.entry(folder.to_owned()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(marks_in(folder)?),
+        };
+        Ok(known.as_slice())
+    }
+}
+
+fn marks_in(folder: &Path) -> io::Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for frame in images_named_in(folder)? {
+        let InputMark { bytes, sha256 } = InputMark::of(&frame)?;
+        all.extend(frame.file_name().unwrap_or_default().as_encoded_bytes());
+        // No name has a slash.
+        all.extend(format!("/{bytes}/{sha256}/").into_bytes());
+    }
+    Ok(all)
 }
 
 /// FNV-1a with 128 bits: no two of billions of orders have the same one by chance.
@@ -144,13 +169,13 @@ pub fn read(path: &Path, base: &Path) -> Result<Vec<Task>, TaskError> {
 
 fn parse(text: &str, base: &Path) -> Result<Vec<Task>, TaskError> {
     let mut tasks = Vec::new();
-    let mut known = std::collections::HashSet::new();
+    let (mut known, mut folders) = (HashSet::new(), Folders::default());
     for (line, text) in (1..).zip(text.lines()) {
         if text.trim().is_empty() || text.trim_start().starts_with('#') {
             continue;
         }
         for order in orders_of(text, line)? {
-            let hash = JobHash::of(&order, base)?;
+            let hash = JobHash::of(&order, base, &mut folders)?;
             let order = Order { seed: Some(order.seed.unwrap_or_else(|| hash.seed())), ..order };
             if known.insert(hash) {
                 tasks.push(Task { order, hash, line });
@@ -309,7 +334,9 @@ mod tests {
         fs::write(frames.join("1.png"), "two").unwrap();
         let two = hash();
         fs::write(frames.join("1.png"), "longer").unwrap();
-        assert!(one != two && two != hash());
+        let longer = hash();
+        fs::write(frames.join("1.png"), "LONGER").unwrap();
+        assert!(one != two && two != longer && longer != hash(), "of the same length, too");
     }
 
     #[test]

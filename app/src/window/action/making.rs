@@ -34,8 +34,8 @@ pub struct FolderInputs {
     pub results: PathBuf,
     /// What each image is used as.
     pub used_as: InputUse,
-    /// The denoising strength, where there is one.
-    pub strength: f64,
+    /// The denoising strength that was chosen, where there is one.
+    pub strength: Option<f64>,
     /// The images.
     pub found: InputFolder,
 }

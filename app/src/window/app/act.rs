@@ -112,7 +112,9 @@ impl SluiceApp {
             Action::ChooseModel(model) => self.choose_model(model),
             Action::ForgetModel(path) => settings.forget_model(&path),
             Action::Library(action) => self.act_in_library(action),
-            Action::OpenDialog(dialog) => self.open_dialog(dialog),
+            Action::OpenDialog(dialog) => {
+                self.open_dialog(dialog);
+            }
             Action::Browse(step) => self.browse(step),
             Action::Gallery(action) => self.act_in_gallery(ctx, *action),
             Action::ListAdapters => {
@@ -401,7 +403,7 @@ impl SluiceApp {
         }
     }
 
-    fn undo(&mut self) {
+    pub(super) fn undo(&mut self) {
         match self.state.messages.notice.take().and_then(|notice| notice.undo) {
             Some(Undo::Preset(deleted)) => self.put_preset_back(deleted),
             Some(Undo::Style(style)) => self.change_styles(StyleTask::Save(*style)),
@@ -419,7 +421,7 @@ impl SluiceApp {
     }
 
     pub(super) fn saved(&mut self, path: &Path) {
-        self.state.messages.say(tr!("app-saved", name = file_name(path)), Vec::new());
+        self.say_here(tr!("app-saved", name = file_name(path)));
     }
 
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
@@ -520,6 +522,12 @@ impl SluiceApp {
             recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
             FileEvent::Chosen(dialog, path) => self.take_chosen(dialog, path),
             FileEvent::Answered(dialog, path) => self.take_answer(dialog, path),
+            FileEvent::IsFile(dialog, path) => {
+                let waits = |browser: &mut Browser| browser.dialog == dialog && browser.folder == path;
+                if self.browser.take_if(waits).is_some() {
+                    self.take_answer(dialog, path);
+                }
+            }
             FileEvent::DialogClosed => {}
             FileEvent::NoDialog { dialog, start } => {
                 let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));

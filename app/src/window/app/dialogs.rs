@@ -9,17 +9,19 @@ use crate::{
 };
 
 impl SluiceApp {
-    pub(super) fn open_dialog(&mut self, dialog: Dialog) {
+    /// Opens a dialog, unless one is open. Returns whether it did.
+    pub(super) fn open_dialog(&mut self, dialog: Dialog) -> bool {
         let kept = self.state.settings.dialog_folders.get(&dialog.folder_kind()).cloned();
         let start = match dialog {
             Dialog::SaveAs(id) => in_folder(self.suggested_file(id), kept),
             Dialog::SaveFile => in_folder(self.suggested_copy(), kept),
             _ => kept.or_else(|| self.usual_folder(dialog)),
         };
-        if let Err(error) = self.files.open_dialog(dialog, start) {
+        self.files.open_dialog(dialog, start).unwrap_or_else(|error| {
             let advice = Some(tr!("app-dialog-failed-advice"));
             self.fail(&tr!("app-dialog-failed"), error.to_string(), advice);
-        }
+            false
+        })
     }
 
     /// The folder in which a dialog starts the first time.
@@ -37,7 +39,9 @@ impl SluiceApp {
 
     /// Uses the answer of a dialog. The next one of its kind starts in the same folder.
     pub(super) fn take_answer(&mut self, dialog: Dialog, path: PathBuf) {
-        let folder = if dialog.filter().is_some() { path.parent() } else { Some(path.as_path()) };
+        // Models that are folders lie side by side, as files do.
+        let is_one_of_many = dialog.filter().is_some() || dialog == Dialog::ModelFolder;
+        let folder = if is_one_of_many { path.parent() } else { Some(path.as_path()) };
         let folders = &mut self.state.settings.dialog_folders;
         folders.extend(folder.map(|folder| (dialog.folder_kind(), folder.to_owned())));
         self.take_chosen(dialog, path);

@@ -33,11 +33,7 @@ impl SluiceApp {
                         }
                         _ => None,
                     };
-                    let is_cancelled = matches!(event, EngineEvent::Cancelled { .. });
                     self.state.apply(event, now);
-                    if is_cancelled {
-                        self.say_cancelled();
-                    }
                     if let Some(files) = made {
                         self.made(files);
                     }

@@ -17,13 +17,13 @@ use crate::language::{said, tr};
 use crate::window::{
     action::{Action, GalleryAction},
     collection::{
-        Change, CollectionStep, Details, ExportOptions, Notice as Said, Query, Report, Stamp, TakeBack,
-        Task as Work, Trashed, Within, Worker,
+        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work,
+        Trashed, Within, Worker,
     },
     files::{Dialog, FileEvent, SavedImage, Task, Wake, is_video, named_image},
     gallery::{ExportDialog, SettingsUse},
     image_settings::{ImageSettings, NamedModel},
-    state::{Draft, Notice, Shown, State, Undo, file_name},
+    state::{Draft, Shown, State, Undo, file_name},
 };
 
 /// Most reports handled per frame; the rest waits for the next one.
@@ -76,16 +76,17 @@ impl SluiceApp {
                     self.work(Work::Trash(vec![path]));
                 }
             }
+            // What the gallery offers comes first, then what it shows of the window.
+            GalleryAction::TakeBack
+                if self.state.messages.of_cancelled().is_some()
+                    && shelf.notice.as_ref().is_none_or(|notice| notice.undo.is_none()) =>
+            {
+                self.undo();
+            }
             GalleryAction::TakeBack => match shelf.take_undo() {
                 Some(TakeBack::Trash(files)) => self.take_back(files),
                 Some(TakeBack::Collection(deleted)) => {
                     self.work(Work::Gather(CollectionStep::Add(deleted.name, deleted.files)));
-                }
-                Some(TakeBack::Jobs(jobs)) => {
-                    let is_theirs = |notice: &mut Notice| matches!(notice.undo, Some(Undo::Cancelled(_)));
-                    self.state.messages.notice.take_if(is_theirs);
-                    let commands = self.state.undo(Undo::Cancelled(jobs));
-                    self.send(commands);
                 }
                 None => {}
             },
@@ -114,8 +115,11 @@ impl SluiceApp {
             }
             GalleryAction::CopyImage(path) => self.request(Task::CopyImage(path)),
             GalleryAction::SaveAs(path) => {
-                self.gallery.saves = Some(path);
-                self.act(ctx, Action::OpenDialog(Dialog::SaveFile));
+                let before = self.gallery.saves.replace(path);
+                if !self.open_dialog(Dialog::SaveFile) {
+                    // Another dialog is open, which may be that for this one.
+                    self.gallery.saves = before;
+                }
             }
             GalleryAction::CopyFiles => {
                 let files: Vec<PathBuf> = shelf.selected().iter().map(|item| item.path.clone()).collect();
@@ -294,29 +298,18 @@ impl SluiceApp {
         }
     }
 
-    /// Says in the gallery that jobs were cancelled, in the place of what it said about them, and offers to resume them.
-    pub(super) fn say_cancelled(&mut self) {
-        if let Some(Notice { text, undo: Some(Undo::Cancelled(jobs)), .. }) = &self.state.messages.notice
-            && self.gallery.is_open
-        {
-            let (text, undo) = (text.clone(), Some(TakeBack::Jobs(jobs.clone())));
-            self.gallery.shelf.notice = Some(Said { text, undo, ..Said::default() });
-        }
-    }
-
     /// Says beside the image what the gallery would say if it was open.
     fn say_outside(&mut self) {
         let Some(done) = self.gallery.shelf.notice.take() else { return };
         let undo = match done.undo {
             Some(TakeBack::Trash(files)) => Some(Undo::Trash(files)),
-            Some(TakeBack::Jobs(jobs)) => Some(Undo::Cancelled(jobs)),
             Some(TakeBack::Collection(_)) | None => None,
         };
         if done.is_failure && undo.is_none() {
             return self.fail(&done.text, done.detail, None);
         }
         let details = Some(done.detail).filter(|detail| !detail.is_empty()).into_iter().collect();
-        self.state.messages.notice = Some(Notice { text: done.text, details, undo });
+        self.state.messages.tell(done.text, details, undo);
     }
 
     /// Shows a file in the viewer, or compares it with the one that is shown.
@@ -364,11 +357,7 @@ impl SluiceApp {
                 self.close_gallery();
                 match used {
                     SettingsUse::Restore => self.restore_settings(&path, settings),
-                    SettingsUse::Vary(strength) => {
-                        let request = self.placed(settings).0.request;
-                        let commands = self.state.vary_request(&request, strength, self.new_seed);
-                        self.send(commands);
-                    }
+                    SettingsUse::Vary(strength) => self.vary_settings(&path, settings, strength),
                 }
             }
             Err(reason) => {
@@ -376,6 +365,19 @@ impl SluiceApp {
                 self.gallery.shelf.say(text);
             }
         }
+    }
+
+    /// Queues variations of a file, and says what could not be restored of its settings.
+    fn vary_settings(&mut self, path: &Path, settings: ImageSettings, strength: Option<f32>) {
+        let (draft, notes) = self.placed(settings);
+        if let Some(error) = self.state.mistake_in(&draft.request) {
+            return self.fail(&tr!("app-cannot-generate"), error.to_string(), None);
+        }
+        let commands = self.state.vary_request(&draft.request, strength, self.new_seed);
+        if !commands.is_empty() && !notes.is_empty() {
+            self.state.messages.say(tr!("app-settings-of", name = file_name(path)), notes);
+        }
+        self.send(commands);
     }
 
     /// Replaces the settings by those of a file.

@@ -14,7 +14,7 @@ use crate::{
     window::{
         action::Keeping,
         files::{PresetTask, StyleTask, Task},
-        state::{DeletedPreset, Draft, Notice, State, Undo},
+        state::{DeletedPreset, State, Undo},
     },
 };
 
@@ -79,7 +79,7 @@ impl SluiceApp {
     pub(super) fn say_preset_deleted(&mut self, deleted: Box<DeletedPreset>) {
         let text = tr!("app-preset-deleted", name = &deleted.name);
         let undo = Some(Undo::Preset(deleted));
-        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo });
+        self.state.messages.tell(text, Vec::new(), undo);
     }
 
     pub(super) fn put_preset_back(&mut self, deleted: Box<DeletedPreset>) {
@@ -94,7 +94,7 @@ impl SluiceApp {
         };
         let before = self.state.draft();
         let request = preset.given_to(before.request.clone());
-        let draft = Draft { request, switched_off: Default::default(), ..before.clone() };
+        let draft = before.replaced_by(request);
         let load = self.state.restore(draft, tr!("app-preset", name = name), Vec::new());
         self.send(load);
     }
@@ -130,7 +130,7 @@ impl SluiceApp {
             negative_prompt,
             ..before.request.clone()
         };
-        let mut draft = Draft { request, switched_off: Default::default(), ..before };
+        let mut draft = before.replaced_by(request);
         draft.adopt(&summary.defaults);
         if let Some(own) = self.state.settings.library.defaults_of(&summary.source) {
             draft.request = own.given_to(std::mem::take(&mut draft.request));
@@ -190,7 +190,7 @@ impl SluiceApp {
         self.change_styles(StyleTask::Delete(style.name.clone()));
         let text = tr!("state-style-deleted", name = style.name.as_str());
         let undo = Some(Undo::Style(Box::new(style)));
-        self.state.messages.notice = Some(Notice { text, details: Vec::new(), undo });
+        self.state.messages.tell(text, Vec::new(), undo);
     }
 
     /// Changes the saved styles, and reads all again.

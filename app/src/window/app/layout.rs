@@ -41,6 +41,7 @@ impl SluiceApp {
                 output: state.surroundings.output_folder.as_ref(),
                 others: &state.settings.gallery_folders,
                 failure: state.messages.failures.last(),
+                cancelled: state.messages.of_cancelled(),
                 makes_clips: state.makes_clips(),
                 has_collections: state
                     .settings

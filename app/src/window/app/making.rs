@@ -12,15 +12,13 @@ use crate::{
     window::{
         action::{FolderFound, FolderInputs, Making},
         files::Task,
-        question::{FolderQuestion, Question},
-        state::{Ask, ClipLength, Notice, Shown, file_name},
+        question::{FolderQuestion, Question, REASONS},
+        state::{Ask, ClipLength, Shown, file_name},
     },
 };
 
 /// The folder of groups in the folder for data.
 const GROUPS: &str = "grids";
-/// The most reasons why images cannot be read that are said.
-const REASONS: usize = 3;
 
 impl SluiceApp {
     pub(super) fn make(&mut self, making: Making) {
@@ -132,7 +130,7 @@ impl SluiceApp {
             details.extend(unreadable.iter().take(REASONS).map(|why| said(why)));
         }
         let text = tr!("app-folder-queued", count = count, name = &name);
-        self.state.messages.notice = Some(Notice { text, details, undo: None });
+        self.state.messages.say(text, details);
     }
 
     /// Shows a composed image, unless another one was chosen meanwhile.

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use sluice_engine::session::{Failure, Job};
+use sluice_engine::session::Failure;
 
 use super::{
     export,
@@ -30,8 +30,6 @@ pub enum TakeBack {
     Trash(Vec<Trashed>),
     /// A collection comes back.
     Collection(Deleted),
-    /// Cancelled jobs are queued again.
-    Jobs(Vec<Job>),
 }
 
 /// What was just done.
@@ -82,6 +80,8 @@ pub struct Shelf {
     pub details: Option<(PathBuf, Box<Details>)>,
     /// What was just done.
     pub notice: Option<Notice>,
+    /// The number of notices so far.
+    told: u64,
     /// What is still taken back although the notice that offered it has left.
     left: Option<TakeBack>,
 }
@@ -231,19 +231,19 @@ impl Shelf {
             Report::Details(path, details) => self.details = Some((path, details)),
             Report::Trashed(files, failure) => self.trashed(files, failure),
             Report::Back(paths, failure) => {
-                self.notice = failure.map(|failure| Notice::failed(tr!("gallery-not-restored"), failure));
-                if self.notice.is_none() {
-                    self.say(match paths.as_slice() {
+                match failure {
+                    Some(failure) => self.tell(Notice::failed(tr!("gallery-not-restored"), failure)),
+                    None => self.say(match paths.as_slice() {
                         [one] => tr!("gallery-restored-one", name = file_name(one)),
                         all => tr!("gallery-restored", count = all.len()),
-                    });
+                    }),
                 }
                 self.selection.set(paths);
                 self.settle();
                 return true;
             }
             Report::Exported(progress) => self.exported(progress),
-            Report::Failed(title, failure) => self.notice = Some(Notice::failed(title, failure)),
+            Report::Failed(title, failure) => self.tell(Notice::failed(title, failure)),
             Report::Thumbnail(..) => {}
         }
         false
@@ -300,10 +300,10 @@ impl Shelf {
         self.entries.retain(|entry| !gone.contains(&entry.item.path));
         let undo = |files: Vec<Trashed>| (TAKES_BACK && !files.is_empty()).then_some(TakeBack::Trash(files));
         self.selection.set(next.flatten().into_iter().collect());
-        self.notice = match failure {
+        self.tell(match failure {
             Some(failure) => {
                 let notice = Notice::failed(tr!("gallery-not-trashed"), failure);
-                Some(Notice { undo: undo(files), ..notice })
+                Notice { undo: undo(files), ..notice }
             }
             None => {
                 let text = match files.as_slice() {
@@ -311,9 +311,9 @@ impl Shelf {
                     all => tr!("gallery-trashed", count = all.len()),
                 };
                 let detail = if TAKES_BACK { String::new() } else { tr!("gallery-trashed-tip") };
-                Some(Notice { text, detail, undo: undo(files), ..Notice::default() })
+                Notice { text, detail, undo: undo(files), ..Notice::default() }
             }
-        };
+        });
         self.count_again();
     }
 
@@ -325,7 +325,7 @@ impl Shelf {
         let text = tr!("gallery-collection-deleted", name = deleted.name.as_str());
         let detail = tr!("gallery-collection-deleted-detail", count = deleted.files.len());
         let undo = Some(TakeBack::Collection(deleted));
-        self.notice = Some(Notice { text, detail, undo, ..Notice::default() });
+        self.tell(Notice { text, detail, undo, ..Notice::default() });
     }
 
     fn exported(&mut self, progress: export::Progress) {
@@ -342,24 +342,37 @@ impl Shelf {
             None => Notice { text: tr!("gallery-exported", count = written), ..Notice::default() },
         };
         notice.folder = (written > 0).then_some(folder);
-        self.notice = Some(notice);
+        self.tell(notice);
     }
 
     /// Says something without a way back.
     pub fn say(&mut self, text: String) {
-        self.notice = Some(Notice { text, ..Notice::default() });
+        self.tell(Notice { text, ..Notice::default() });
     }
 
-    /// The notice leaves by itself. What was done to files can still be taken back; jobs are resumed from the queue.
+    /// Says what was done, in the place of what was said before, which can still be taken back.
+    fn tell(&mut self, notice: Notice) {
+        self.let_notice_go();
+        self.told += 1;
+        self.notice = Some(notice);
+    }
+
+    /// The number of the notice: the same words that are said again are another one.
+    pub fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// The notice leaves by itself. What was done can still be taken back.
     pub fn let_notice_go(&mut self) {
         let undo = self.notice.take().and_then(|notice| notice.undo);
-        let undo = undo.filter(|undo| !matches!(undo, TakeBack::Jobs(_)));
         self.left = undo.or_else(|| self.left.take());
     }
 
-    /// No longer says what was done, and no longer offers to take it back.
+    /// No longer says what was done, and no longer offers to take it back; or, if that was not offered, what was done before.
     pub fn dismiss_notice(&mut self) {
-        (self.notice, self.left) = (None, None);
+        if self.notice.take().is_none_or(|notice| notice.undo.is_none()) {
+            self.left = None;
+        }
     }
 
     /// What was done last and can be taken back, which is no longer offered.

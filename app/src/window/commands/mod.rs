@@ -160,7 +160,7 @@ pub const COMMANDS: [Entry; 62] = [
         }),
     ),
     entry("commands-grid", icons::LAYOUT_GRID, |now| {
-        now.state.can_generate().then(|| Making::AskGrid(true).into())
+        now.state.can_ask().then(|| Making::AskGrid(true).into())
     }),
     with_shortcut(
         PALETTE,

@@ -281,7 +281,10 @@ impl Dialog {
     /// The folder in which it starts, and the name of the file to save.
     pub fn start(self, start: Option<&Path>) -> (Option<&Path>, Option<String>) {
         match start {
-            Some(file) if self.saves() => (file.parent(), Some(file_name(file))),
+            Some(file) if self.saves() => {
+                let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+                (folder, Some(file_name(file)))
+            }
             folder => (folder, None),
         }
     }

@@ -157,6 +157,8 @@ pub enum FileEvent {
     Chosen(Dialog, PathBuf),
     /// A file or folder was chosen in a dialog.
     Answered(Dialog, PathBuf),
+    /// What was typed as a folder in the window's own dialog is a file.
+    IsFile(Dialog, PathBuf),
     /// A dialog was closed.
     DialogClosed,
     /// The system has no dialog.

@@ -188,7 +188,15 @@ impl Reporter {
                 })
             }
             Task::List(folder, dialog) => {
-                let entries = dialog::entries(&folder, dialog).map_err(|error| error.to_string());
+                if dialog.filter().is_some() && !dialog.saves() && folder.is_file() {
+                    return self.say(FileEvent::IsFile(dialog, folder));
+                }
+                let why = |error: io::Error| match error.kind() {
+                    io::ErrorKind::NotFound => tr!("files-folder-gone"),
+                    io::ErrorKind::PermissionDenied => tr!("files-folder-forbidden"),
+                    _ => error.to_string(),
+                };
+                let entries = dialog::entries(&folder, dialog).map_err(why);
                 self.say(FileEvent::Folder { folder, entries })
             }
             Task::Open(folder) => match open::that_detached(&folder) {

@@ -46,6 +46,8 @@ fn contents(
     items: Vec<std::sync::Arc<Item>>,
     actions: &mut Vec<Action>,
 ) {
+    // The fields, which take the key as well, come later.
+    let is_entered = widgets::is_entered(ui);
     let count = items.len();
     let clips = items.iter().filter(|item| item.clip.is_some()).count();
     let words = tr!("gallery-export-files", count = count);
@@ -85,7 +87,7 @@ fn contents(
             widgets::button(ui, Some(icons::DOWNLOAD), &tr!("gallery-export"), Weight::Primary)
                 .on_hover_text(tr!("gallery-export-tip"))
         });
-        if export.inner.clicked() {
+        if export.inner.clicked() || is_entered && can {
             actions.push(
                 GalleryAction::Export(Box::new(Export { items: items.clone(), options: options.clone() }))
                     .into(),

@@ -186,3 +186,45 @@ pub(super) fn show(
     });
     image_menu::show(ui, rows, actions);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::collection::{Facts, Stamp};
+
+    #[test]
+    fn each_row_of_images_and_clips_has_a_place_in_the_menu() {
+        let output = PathBuf::from("/photos");
+        let around = Around {
+            output: Some(&output),
+            others: &[],
+            failure: None,
+            cancelled: None,
+            has_collections: true,
+            makes_clips: false,
+        };
+        let item = |name: &str, clip| Item {
+            path: output.join(name),
+            stamp: Stamp { modified: 0, bytes: 8 },
+            size: [8, 8],
+            clip,
+            facts: Some(Facts::default()),
+            broken: None,
+        };
+        let (image, clip) = (item("fox.png", None), item("sea.mp4", Some((9, 8.0))));
+        let mut rows = Vec::new();
+        for item in [&image, &clip] {
+            rows.extend(offers(item));
+            rows.extend(offers_for_one(item, around));
+            rows.push(star(&Gallery::default(), item, true));
+        }
+        let items = [image, clip].map(Arc::new);
+        for items in [&items[..], &items[..1], &items[1..]] {
+            rows.extend(offers_for_images(items));
+            rows.extend(offers_for_all(items));
+        }
+        for row in rows {
+            assert!(row.place().is_some(), "{}", row.key);
+        }
+    }
+}

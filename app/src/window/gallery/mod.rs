@@ -19,12 +19,13 @@ pub use export_dialog::ExportDialog;
 pub use textures::Thumbnails;
 
 use collections::Naming;
+use notice::WayBack;
 
 use super::{
     action::{Action, GalleryAction, Message},
     collection::{Notice, Shelf, Worker},
     leaving,
-    state::FailureCard,
+    state::{self, FailureCard},
     tokens::{Palette, size, space},
 };
 
@@ -96,6 +97,8 @@ pub struct Around<'a> {
     pub others: &'a [PathBuf],
     /// What failed last in the window.
     pub failure: Option<&'a FailureCard>,
+    /// That jobs were cancelled, which can be resumed.
+    pub cancelled: Option<&'a state::Notice>,
     /// Whether the list of collections is open.
     pub has_collections: bool,
     /// Whether the model makes clips, and no images.
@@ -132,13 +135,18 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
         let FailureCard { title, failure, .. } = card;
         let notice = Notice::failed(title.clone(), failure.clone());
         bar("gallery failure")
-            .show(ui, |ui| notice::show(ui, &notice, Action::Dismiss(Message::Failure), actions));
+            .show(ui, |ui| notice::show(ui, &notice, None, Action::Dismiss(Message::Failure), actions));
+    }
+    if let Some(state::Notice { text, details, .. }) = around.cancelled {
+        let notice = Notice { text: text.clone(), detail: details.join(" "), ..Notice::default() };
+        let (way_back, dismiss) = (Some(WayBack::to_jobs()), Action::Dismiss(Message::Notice));
+        bar("gallery cancelled").show(ui, |ui| notice::show(ui, &notice, way_back, dismiss, actions));
     }
     if let Some(notice) = &gallery.shelf.notice {
-        let shown = bar("gallery notice")
-            .show(ui, |ui| notice::show(ui, notice, GalleryAction::DismissNotice.into(), actions));
-        let stays = notice::stays(notice);
-        if stays.is_some_and(|stays| leaving::is_over(ui, stays, &notice.text, shown.response.rect)) {
+        let (way_back, dismiss) = (WayBack::of(notice), GalleryAction::DismissNotice.into());
+        let shown = bar("gallery notice").show(ui, |ui| notice::show(ui, notice, way_back, dismiss, actions));
+        let (stays, stamp) = (notice::stays(notice), ("gallery", gallery.shelf.told()));
+        if stays.is_some_and(|stays| leaving::is_over(ui, stays, stamp, shown.response.rect)) {
             actions.push(GalleryAction::LetNoticeGo.into());
         }
     }

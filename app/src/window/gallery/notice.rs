@@ -6,7 +6,7 @@ use crate::{
     language::tr,
     window::{
         action::{Action, GalleryAction},
-        collection::{Notice, TakeBack},
+        collection::Notice,
         icons,
         leaving::Stays,
         tokens::{Palette, font, size, space},
@@ -24,8 +24,34 @@ pub(super) fn stays(notice: &Notice) -> Option<Stays> {
     }
 }
 
+/// A way back that a notice offers.
+pub(super) struct WayBack {
+    name: String,
+    tip: String,
+    action: Action,
+}
+
+impl WayBack {
+    /// To before what was done to files or collections.
+    pub(super) fn of(notice: &Notice) -> Option<Self> {
+        let (name, tip) = (tr!("gallery-undo"), tr!("gallery-undo-tip"));
+        notice.undo.as_ref().map(|_| Self { name, tip, action: GalleryAction::TakeBack.into() })
+    }
+
+    /// To jobs that were cancelled.
+    pub(super) fn to_jobs() -> Self {
+        Self { name: tr!("side-panel-resume"), tip: tr!("side-panel-resume-tip"), action: Action::Undo }
+    }
+}
+
 /// Draws it in one line.
-pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut Vec<Action>) {
+pub(super) fn show(
+    ui: &mut Ui,
+    notice: &Notice,
+    way_back: Option<WayBack>,
+    dismiss: Action,
+    actions: &mut Vec<Action>,
+) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         ui.set_min_height(size::CONTROL);
@@ -34,15 +60,12 @@ pub(super) fn show(ui: &mut Ui, notice: &Notice, dismiss: Action, actions: &mut 
             if widgets::icon_button(ui, icons::X, &tr!("gallery-dismiss")).clicked() {
                 actions.push(dismiss);
             }
-            if notice.undo.is_some() {
-                let (name, tip) = match &notice.undo {
-                    Some(TakeBack::Jobs(_)) => (tr!("side-panel-resume"), tr!("side-panel-resume-tip")),
-                    _ => (tr!("gallery-undo"), tr!("gallery-undo-tip")),
-                };
-                let undo = widgets::button(ui, Some(icons::RESTORE), &name, Weight::Plain);
-                if undo.on_hover_text(tip).clicked() {
-                    actions.push(GalleryAction::TakeBack.into());
-                }
+            if let Some(WayBack { name, tip, action }) = way_back
+                && widgets::button(ui, Some(icons::RESTORE), &name, Weight::Plain)
+                    .on_hover_text(tip)
+                    .clicked()
+            {
+                actions.push(action);
             }
             if let Some(folder) = &notice.folder {
                 let open =

@@ -7,7 +7,7 @@ use egui::{
 use super::{GetPlace, Kind, heading, paragraph};
 use crate::{
     downloads::{Listed, Phase, Version, catalogue::catalogue},
-    language::tr,
+    language::{self, tr},
     units,
     window::{
         action::{Action, GetAction},
@@ -114,6 +114,10 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     let ui = &mut child;
     ui.spacing_mut().item_spacing.x = space::S;
     if let Some(version) = version {
+        let language = language::current().tag;
+        if place.start_language != language {
+            (place.start_width, place.start_language) = (0.0, language);
+        }
         // Formats are one below the other, however wide the buttons are.
         let slot = vec2(place.start_width, size::CONTROL);
         ui.allocate_ui_with_layout(slot, Layout::right_to_left(Align::Center), |ui| {

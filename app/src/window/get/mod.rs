@@ -63,8 +63,9 @@ pub struct GetPlace {
     connection: Connection,
     /// Width of the button that searches, as it was drawn last.
     find_width: f32,
-    /// Width of the widest button of a model that was drawn.
+    /// Width of the widest button of a model that was drawn, and the language of its words.
     start_width: f32,
+    start_language: &'static str,
 }
 
 impl GetPlace {

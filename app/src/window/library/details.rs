@@ -11,7 +11,6 @@ use sluice_engine::{
 
 use super::{
     LibraryPlace, Typed,
-    lines::title,
     previews::{LARGE, Previews},
 };
 use crate::{
@@ -24,7 +23,7 @@ use crate::{
         get::start_button,
         icons,
         sentences::{capitalised, sentence},
-        state::{EntryId, KnownEntry, Likeness, State, file_name},
+        state::{EntryId, KnownEntry, Likeness, State, file_name, title_of},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -89,7 +88,7 @@ fn item_details(
     actions: &mut Vec<Action>,
 ) {
     preview(ui, item, previews);
-    heading(ui, title(item));
+    heading(ui, title_of(item));
     path_line(ui, &item.path, actions);
     let content = match &item.content {
         Finding::Content(content) => content,
@@ -125,7 +124,7 @@ fn item_details(
 fn preview(ui: &mut Ui, item: &Item, previews: &mut Previews) {
     let Some(path) = item.about.preview.as_deref() else { return };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), IMAGE), egui::Sense::hover());
-    let name = tr!("library-preview", name = title(item));
+    let name = tr!("library-preview", name = title_of(item));
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
     ui.painter().rect_filled(rect, f32::from(radius::M), Palette::of(ui).field);
     let Some(texture) = previews.get(path, LARGE) else { return };

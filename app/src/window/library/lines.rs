@@ -9,7 +9,7 @@ use crate::{
     language::tr,
     window::{
         settings::LibrarySettings,
-        state::{EntryId, KnownEntry, Library, State},
+        state::{EntryId, KnownEntry, Library, State, title_of},
     },
 };
 
@@ -196,11 +196,6 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// What to call a file.
-pub fn title(item: &Item) -> &str {
-    item.about.title.as_deref().unwrap_or(&item.name)
-}
-
 fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     let library = &state.library;
     let built_in = [
@@ -222,7 +217,7 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
         .filter_map(|item| Some((item, item.content()?)))
         .filter(|(_, content)| content.kind == Kind::Model)
         .collect();
-    items.sort_by_cached_key(|(item, content)| (content.family.clone(), title(item).to_lowercase()));
+    items.sort_by_cached_key(|(item, content)| (content.family.clone(), title_of(item).to_lowercase()));
     let mut groups: Vec<Group> = Vec::new();
     for (item, content) in items {
         let family = Heading::Family(content.family.clone());
@@ -279,7 +274,7 @@ fn loras(state: &State, sought: &Sought<'_>) -> Vec<Group> {
         .filter_map(|item| Some((item, item.content()?)))
         .filter(|(item, content)| content.kind == Kind::Adapter && sought.keeps_item(item))
         .collect();
-    items.sort_by_cached_key(|(item, _)| title(item).to_lowercase());
+    items.sort_by_cached_key(|(item, _)| title_of(item).to_lowercase());
     let (mut fitting, mut unknown, mut others): (Vec<_>, Vec<_>, Vec<(Option<String>, EntryId)>) =
         Default::default();
     for (item, content) in items {
@@ -314,7 +309,7 @@ fn others(library: &Library, sought: &Sought<'_>) -> Vec<Group> {
             item.content().is_some_and(|content| content.kind == kind) && sought.keeps_item(item)
         });
         let mut items: Vec<&Item> = items.collect();
-        items.sort_by_cached_key(|item| title(item).to_lowercase());
+        items.sort_by_cached_key(|item| title_of(item).to_lowercase());
         items.into_iter().map(|item| EntryId::path(&item.path)).collect::<Vec<_>>()
     };
     let parts = [of(Kind::Part), of(Kind::ControlNet), of(Kind::IpAdapter)].concat();

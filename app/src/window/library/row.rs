@@ -11,17 +11,14 @@ use sluice_engine::{
     request::ModelSource,
 };
 
-use super::{
-    lines::title,
-    previews::{Previews, SMALL},
-};
+use super::previews::{Previews, SMALL};
 use crate::{
     language::{said, tr},
     units,
     window::{
         fit, icons,
         sentences::capitalised,
-        state::{EntryId, Fit, KnownEntry, Likeness, State},
+        state::{EntryId, Fit, KnownEntry, Likeness, State, title_of},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
     },
@@ -101,7 +98,7 @@ impl<'a> Row<'a> {
     }
 
     fn item(base: Self, state: &'a State, item: &'a Item) -> Self {
-        let title = title(item).to_owned();
+        let title = title_of(item).to_owned();
         let preview = item.about.preview.as_deref();
         let content = match &item.content {
             Finding::Content(content) => content,
@@ -118,15 +115,12 @@ impl<'a> Row<'a> {
             }
         };
         let mut parts = vec![said(&content.what)];
-        let is_shared =
-            state.library.inventory.items.iter().filter(|other| self::title(other) == title).nth(1);
-        let folder = is_shared.and_then(|_| item.path.parent()?.file_name());
         let words = &item.about.trigger_words;
         if content.kind == Kind::Adapter && !words.is_empty() {
             parts = vec![words.iter().take(WORDS).cloned().collect::<Vec<_>>().join(", "), parts.remove(0)];
         }
-        if let Some(folder) = folder {
-            parts.insert(0, folder.to_string_lossy().into_owned());
+        if let Some(difference) = state.library.listed.difference(&item.path) {
+            parts.insert(0, difference.to_owned());
         }
         parts.push(units::memory(content.bytes));
         parts.push(content.stored_as());

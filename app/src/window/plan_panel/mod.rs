@@ -28,6 +28,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct PlanPanel {
     details: bool,
+    /// The machine of the last forecast.
+    machine: Option<Machine>,
     advanced: advanced::Open,
     lists: alternatives::OpenLists,
 }
@@ -43,8 +45,14 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
             ui.spacing_mut().item_spacing.y = 6.0;
             lanes::choice(ui, state, actions);
             card::show(ui, state, &mut preferences);
-            if let Some(forecast) = state.planning.forecast() {
-                presets::show(ui, &forecast.machine, &mut preferences);
+            if let Some(Forecast { machine, .. }) = state.planning.forecast()
+                && panel.machine.as_ref() != Some(machine)
+            {
+                panel.machine = Some(machine.clone());
+            }
+            // They stay while another forecast is made, or if there is none.
+            if let Some(machine) = &panel.machine {
+                presets::show(ui, machine, &mut preferences);
             }
             ui.add_space(space::S);
             match state.planning.answer() {

@@ -9,15 +9,20 @@ use crate::window::{
     widgets,
 };
 
-/// Draws the presets if the plan is for a GPU, and costs and benefits of the active one. Only that for the size of the GPU can
-/// be chosen.
+/// Draws the presets if the plan is for a GPU, and costs and benefits of the active one. Those for smaller GPUs can be chosen, too:
+/// they leave memory for other programs.
 pub fn show(ui: &mut Ui, machine: &Machine, preferences: &mut MemoryPreferences) {
     let presets = card_presets();
     if presets.is_empty() || machine.unified {
         return;
     }
-    let suited = presets.iter().rev().find(|preset| least_total(preset) <= machine.device_total);
-    let chosen = suited.filter(|preset| applied(preset, preferences) == *preferences);
+    let fits = |preset: &&CardPreset| least_total(preset) <= machine.device_total;
+    let suited = presets.iter().rfind(fits);
+    let applied = |preset: &CardPreset| {
+        let is_suited = suited.is_some_and(|suited| suited.id == preset.id);
+        applied(preset, is_suited, preferences)
+    };
+    let chosen = presets.iter().filter(fits).find(|preset| applied(preset) == *preferences);
     ui.add_space(2.0);
     widgets::field_label(ui, &tr!("plan-presets"));
     let mut wanted = None;
@@ -26,11 +31,10 @@ pub fn show(ui: &mut Ui, machine: &Machine, preferences: &mut MemoryPreferences)
         let count = presets.len() as f32;
         let width = (ui.available_width() - space::XS * (count - 1.0)) / count;
         for preset in presets {
-            let is_suited = suited.is_some_and(|suited| suited.id == preset.id);
-            let other = tr!("plan-preset-other-gpu", memory = units::memory(machine.device_total));
-            let on = is_suited && chosen.is_some();
-            let segment = ui.add_enabled_ui(is_suited, |ui| segment(ui, &preset.name, width, on)).inner;
-            if segment.on_hover_text(&preset.summary).on_disabled_hover_text(other).clicked() {
+            let larger = tr!("plan-preset-larger-gpu", memory = units::memory(machine.device_total));
+            let on = chosen.is_some_and(|chosen| chosen.id == preset.id);
+            let segment = ui.add_enabled_ui(fits(&preset), |ui| segment(ui, &preset.name, width, on)).inner;
+            if segment.on_hover_text(&preset.summary).on_disabled_hover_text(larger).clicked() {
                 wanted = Some(preset);
             }
         }
@@ -39,7 +43,7 @@ pub fn show(ui: &mut Ui, machine: &Machine, preferences: &mut MemoryPreferences)
         widgets::hint(ui, preset.summary.as_str());
     }
     if let Some(preset) = wanted {
-        *preferences = applied(preset, preferences);
+        *preferences = applied(preset);
     }
 }
 
@@ -48,9 +52,11 @@ fn least_total(preset: &CardPreset) -> u64 {
     preset.vram - preset.vram / 16
 }
 
-/// The preferences with a preset applied. Keeps the device: a preset does not choose one.
-fn applied(preset: &CardPreset, preferences: &MemoryPreferences) -> MemoryPreferences {
-    MemoryPreferences { device: preferences.device.clone(), ..preset.memory.clone() }
+/// The preferences with a preset applied. Keeps the device: a preset does not choose one. On a larger GPU than it is for, it limits
+/// the VRAM to that of one that it is for.
+fn applied(preset: &CardPreset, is_suited: bool, preferences: &MemoryPreferences) -> MemoryPreferences {
+    let vram_budget = if is_suited { preset.memory.vram_budget } else { Some(preset.vram) };
+    MemoryPreferences { device: preferences.device.clone(), vram_budget, ..preset.memory.clone() }
 }
 
 fn segment(ui: &mut Ui, name: &str, width: f32, on: bool) -> egui::Response {

@@ -19,7 +19,9 @@ use crate::{
 };
 
 /// The most reasons why images cannot be read that are said.
-const REASONS: usize = 3;
+pub const REASONS: usize = 3;
+/// Height of the forecast in one line.
+const FORECAST: f32 = 20.0;
 
 /// The question.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,25 +45,41 @@ impl FolderQuestion {
         self.again || self.images().images.is_empty()
     }
 
+    /// Whether all results go to another folder, because some are there.
+    fn moves(&self) -> bool {
+        self.is_again() && self.images().done > 0
+    }
+
+    /// How many images would be used, and the folder of what they become.
+    fn extent(&self) -> (usize, &Path) {
+        let (FolderFound { results, again, .. }, images) = (&self.found, self.images());
+        match self.moves() {
+            true => (images.all.len(), again.as_path()),
+            false => (images.images.len(), results.as_path()),
+        }
+    }
+
     /// The images that would be used, and what they become.
     fn chosen(&self) -> FolderInputs {
         let FolderFound { folder, used_as, results, again, .. } = &self.found;
-        let (results, found) = match self.is_again() && self.images().done > 0 {
-            true => (again, self.images().again([results, again])),
-            false => (results, self.images().clone()),
+        let found = match self.moves() {
+            true => self.images().again([results, again]),
+            false => self.images().clone(),
         };
-        let (folder, results) = (folder.clone(), results.clone());
-        FolderInputs { folder, results, used_as: *used_as, strength: self.strength.unwrap_or(1.0), found }
+        let (folder, results) = (folder.clone(), self.extent().1.to_owned());
+        FolderInputs { folder, results, used_as: *used_as, strength: self.strength, found }
     }
 
     /// What the engine is asked about: the first image, what it is used as, and the denoising strength.
-    pub fn asked(&self) -> Option<(&Path, InputUse, f64)> {
+    pub fn asked(&self) -> Option<(&Path, InputUse, Option<f64>)> {
         let (first, _) = self.images().all.first()?;
-        Some((first.as_path(), self.found.used_as, self.strength.unwrap_or(1.0)))
+        Some((first.as_path(), self.found.used_as, self.strength))
     }
 
     /// Draws it.
     pub(super) fn contents(&mut self, ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+        // The field of the number, which takes the key as well, comes later.
+        let is_entered = widgets::is_entered(ui);
         let ink = Palette::of(ui).text;
         let title = tr!("app-folder-ask", name = file_name(&self.found.folder));
         ui.label(RichText::new(title).font(font::semibold(font::HEADING)).color(ink));
@@ -71,29 +89,34 @@ impl FolderQuestion {
                 .on_hover_text(tr!("app-folder-subfolders-tip"));
         }
         self.which(ui);
-        let chosen = self.chosen();
-        for why in chosen.found.unreadable.iter().take(REASONS) {
+        let unreadable = &self.images().unreadable;
+        for why in unreadable.iter().take(REASONS) {
             widgets::mistake(ui, why);
         }
-        if chosen.found.unreadable.len() > REASONS {
-            let count = chosen.found.unreadable.len() - REASONS;
+        if unreadable.len() > REASONS {
+            let count = unreadable.len() - REASONS;
             widgets::mistake(ui, &tr!("app-folder-more-unreadable", count = count));
         }
-        widgets::hint(ui, tr!("app-folder-results", folder = chosen.results.display()));
+        let (count, results) = self.extent();
+        widgets::hint(ui, tr!("app-folder-results", folder = results.display()));
         if let Some(strength) = &mut self.strength {
             let name = tr!("side-panel-denoising-strength");
             widgets::slider_row(ui, &name, strength, 0.05..=1.0, 0.01..=1.0, 0.01)
                 .on_hover_text(tr!("side-panel-denoising-strength-tip"));
         }
-        let count = chosen.found.images.len();
-        let can_start = forecast(ui, state, count) && count > 0;
+        // The buttons stay in their place whatever the engine answers.
+        let forecast = ui.scope(|ui| {
+            ui.set_min_height(FORECAST);
+            forecast(ui, state, count)
+        });
+        let can_start = forecast.inner && count > 0;
         ui.horizontal(|ui| {
             let generate = ui.add_enabled_ui(can_start, |ui| {
                 widgets::button(ui, Some(icons::SPARKLES), &tr!("app-folder-generate"), Weight::Primary)
                     .on_hover_text(tr!("app-folder-generate-tip"))
             });
-            if generate.inner.clicked() {
-                actions.push(Making::Inputs(Box::new(chosen)).into());
+            if generate.inner.clicked() || is_entered && can_start {
+                actions.push(Making::Inputs(Box::new(self.chosen())).into());
             }
             if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
                 .on_hover_text(tr!("grid-cancel-tip"))
@@ -128,7 +151,7 @@ impl FolderQuestion {
 
 /// Says what it takes. Returns whether nothing speaks against it.
 fn forecast(ui: &mut Ui, state: &State, images: usize) -> bool {
-    if !state.can_generate() {
+    if !state.can_ask() {
         widgets::hint(ui, tr!("app-check-settings"));
         return false;
     }

@@ -16,6 +16,9 @@ pub(super) fn contents(ui: &mut Ui, actions: &mut Vec<Action>) {
     let title = RichText::new(tr!("viewer-mask-ask")).font(font::semibold(font::HEADING));
     ui.label(title.color(Palette::of(ui).text));
     widgets::hint(ui, tr!("viewer-mask-ask-hint"));
+    if widgets::is_entered(ui) {
+        actions.push(Action::ApplyMask);
+    }
     ui.horizontal_wrapped(|ui| {
         for (name, tip, weight, action) in [
             (tr!("viewer-mask-apply"), tr!("viewer-mask-apply-tip"), Weight::Primary, Action::ApplyMask),

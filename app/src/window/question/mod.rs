@@ -11,7 +11,7 @@ use super::{
     state::State,
     tokens::{size, space},
 };
-pub use folder::FolderQuestion;
+pub use folder::{FolderQuestion, REASONS};
 pub use preview::PreviewQuestion;
 
 /// What is asked.

@@ -119,10 +119,7 @@ pub(super) fn image_or_folder(ui: &mut Ui, label: &str, tip: &str, actions: &mut
 
 /// A button for a folder of images, for each of which a job is queued.
 pub(super) fn folder(ui: &mut Ui, name: &str, dialog: Dialog, actions: &mut Vec<Action>) {
-    if widgets::icon_button(ui, icons::FOLDER, name)
-        .on_hover_text(tr!("side-panel-input-folder-tip"))
-        .clicked()
-    {
+    if widgets::explained_icon(ui, icons::FOLDER, name, &tr!("side-panel-input-folder-tip")).clicked() {
         actions.push(Action::OpenDialog(dialog));
     }
 }

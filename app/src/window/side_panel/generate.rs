@@ -40,7 +40,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
                 actions.push(Action::Generate);
             }
         });
-        ui.add_enabled_ui(can_generate, |ui| {
+        ui.add_enabled_ui(state.can_ask(), |ui| {
             if widgets::tall_icon_button(ui, icons::LAYOUT_GRID, &tr!("side-panel-grid"))
                 .on_hover_text(tr!("side-panel-grid-tip"))
                 .clicked()

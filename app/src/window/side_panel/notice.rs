@@ -15,13 +15,10 @@ use crate::{
     },
 };
 
-/// How long it stays. What came as a surprise has to be dismissed.
+/// How long it stays. What came as a surprise has to be dismissed, and what can be undone: it is the only way back.
 fn stays(notice: &Notice) -> Option<Stays> {
-    match (notice.details.is_empty(), &notice.undo) {
-        (false, _) => None,
-        (true, Some(_)) => Some(Stays::Long),
-        (true, None) => Some(Stays::Shortly),
-    }
+    let only_confirms = notice.details.is_empty() && notice.undo.is_none();
+    only_confirms.then_some(Stays::Shortly)
 }
 
 /// Draws it.
@@ -79,8 +76,8 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                 widgets::hint(ui, detail.as_str());
             }
         });
-    let stays = stays(notice);
-    if stays.is_some_and(|stays| leaving::is_over(ui, stays, &notice.text, shown.response.rect)) {
+    let (stays, stamp) = (stays(notice), ("settings", state.messages.told()));
+    if stays.is_some_and(|stays| leaving::is_over(ui, stays, stamp, shown.response.rect)) {
         actions.push(Action::Dismiss(Message::Notice));
     }
     ui.add_space(space::S);

@@ -135,8 +135,7 @@ fn row(
             is_removed =
                 widgets::icon_button(ui, icons::X, &tr!("regions-remove", number = number)).clicked();
             let mask = tr!("regions-mask-of", number = number);
-            if widgets::icon_button(ui, icons::IMAGE, &mask).on_hover_text(tr!("regions-mask-tip")).clicked()
-            {
+            if widgets::explained_icon(ui, icons::IMAGE, &mask, &tr!("regions-mask-tip")).clicked() {
                 actions.push(Action::OpenDialog(Dialog::RegionMask(index)));
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -159,10 +158,8 @@ fn row(
         Area::Mask(path) => {
             let name = file_name(path);
             let is_box = ui.horizontal(|ui| {
-                let remove = tr!("regions-box-again");
-                let clicked = widgets::icon_button(ui, icons::X, &remove)
-                    .on_hover_text(tr!("regions-box-again-tip"))
-                    .clicked();
+                let (remove, tip) = (tr!("regions-box-again"), tr!("regions-box-again-tip"));
+                let clicked = widgets::explained_icon(ui, icons::X, &remove, &tip).clicked();
                 ui.add(egui::Label::new(name).truncate()).on_hover_text(path.display().to_string());
                 clicked
             });

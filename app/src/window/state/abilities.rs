@@ -12,6 +12,14 @@ impl State {
         self.summary().map_or(16, |summary| summary.size_multiple)
     }
 
+    /// The error in settings that are not those of the panel, as far as it can be found without their model.
+    pub fn mistake_in(&self, request: &Request) -> Option<RequestError> {
+        let summary = self.summary().filter(|summary| summary.source == request.model);
+        let (multiple, longest) =
+            summary.map_or((1, LONGEST_SIDE), |summary| (summary.size_multiple, summary.longest_side));
+        request.validate(multiple, longest).err()
+    }
+
     /// The error in the settings, if any.
     pub fn mistake(&self) -> Option<RequestError> {
         let request = &self.draft().request;
@@ -72,6 +80,7 @@ impl State {
         };
         let request = &mut self.settings.draft.request;
         [request.width, request.height] = size;
+        self.settings.draft.size_before = None;
         self.settings.draft.snap_size(multiple);
     }
 
@@ -91,5 +100,20 @@ impl State {
             Some(summary) => summary.frame_multiple.is_some(),
             None => self.model_of_each_kind()[1] == *self.chosen_model(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sluice_engine::request::ControlNet;
+
+    use super::*;
+
+    #[test]
+    fn settings_of_a_file_that_cannot_run_are_mistakes() {
+        let state = State::default();
+        assert_eq!(state.mistake_in(&Request::default()), None);
+        let request = Request { control_nets: vec![ControlNet::default()], ..Request::default() };
+        assert_eq!(state.mistake_in(&request), Some(RequestError::ControlNetWithoutImage));
     }
 }

@@ -12,7 +12,7 @@ use sluice_engine::{
     request::{Detailer, ModelSource, Regions, Request},
 };
 
-use super::{FileChange, Notice, State, Upscaling, file_name};
+use super::{FileChange, State, Upscaling, file_name};
 use crate::language::tr;
 
 impl State {
@@ -32,7 +32,7 @@ impl State {
         if detailers.len() < Detailer::MOST && detailers.iter().all(|known| known.model != path) {
             detailers.push(Detailer::new(path));
         }
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.messages.say(text, Vec::new());
     }
 
     /// Asks how to inpaint the details of images again, with this seed unless that of the panel is locked. The first detector of

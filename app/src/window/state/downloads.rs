@@ -143,18 +143,18 @@ impl State {
 
     /// Whether all files of a version are on this computer, by their names and sizes. A whole repository is known by its name.
     pub fn is_here(&self, listed: &Listed, version: &Version) -> bool {
-        let items = &self.library.inventory.items;
-        let has_repository = || items.iter().any(|item| item.name.eq_ignore_ascii_case(&listed.repository));
+        let here = &self.library.listed;
         let has = |file: &ListedFile| {
-            let (name, bytes) = (file.wanted.name(), file.wanted.bytes);
-            items.iter().any(|item| {
-                let own = item.path.file_name().unwrap_or_default().to_string_lossy();
-                let is_whole =
-                    |bytes: u64| item.content().is_some_and(|content| is_about(content.bytes, bytes));
-                own.eq_ignore_ascii_case(&name) && bytes.is_none_or(is_whole)
-            })
+            let is_whole = |own: Option<u64>| match file.wanted.bytes {
+                Some(bytes) => own.is_some_and(|own| is_about(own, bytes)),
+                None => true,
+            };
+            here.has_file(&file.wanted.name(), is_whole)
         };
-        if version.files.is_empty() { has_repository() } else { version.files.iter().all(has) }
+        match version.files.is_empty() {
+            true => here.has_repository(&listed.repository),
+            false => version.files.iter().all(has),
+        }
     }
 
     /// How a version of a model of the catalogue runs.

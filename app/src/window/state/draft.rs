@@ -47,6 +47,13 @@ impl Draft {
         Self { request, seed_locked: true, ..Self::default() }
     }
 
+    /// The same with another request. Nothing comes back that an input image put aside, which was of the one before.
+    pub fn replaced_by(&self, request: Request) -> Self {
+        let empty =
+            Self { seed_locked: self.seed_locked, seed_is_fresh: self.seed_is_fresh, ..Self::default() };
+        Self { request, ..empty }
+    }
+
     /// The request to send: without disabled adapters, and without where the prompt comes from if it was changed since.
     pub fn to_send(&self) -> Cow<'_, Request> {
         let is_other = |enhanced: &Enhanced| enhanced.result != self.request.prompt;
@@ -184,9 +191,10 @@ impl Draft {
         }
     }
 
-    /// Applies the defaults of a model.
+    /// Applies the defaults of a model, of which the size is one.
     pub fn adopt(&mut self, defaults: &Defaults) {
         self.request = defaults.given_to(std::mem::take(&mut self.request));
+        self.size_before = None;
     }
 
     /// Rounds both sides to the nearest sizes that a model can generate.

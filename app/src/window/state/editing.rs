@@ -5,7 +5,7 @@ use sluice_engine::{
     session::{Command, Job, JobId},
 };
 
-use super::{Draft, Notice, State, Undo, jobs::Jobs};
+use super::{Draft, State, Undo, jobs::Jobs};
 use crate::language::tr;
 
 /// A job that has left the queue for that.
@@ -82,11 +82,8 @@ impl State {
         let mut commands = self.jobs.withdraw(id, was_locked);
         let (before, load) = self.replace(draft);
         commands.extend(load);
-        self.messages.notice = Some(Notice {
-            text: tr!("state-job-edited"),
-            details: vec![tr!("state-job-goes-back")],
-            undo: Some(Undo::Edited(Box::new(before))),
-        });
+        let details = vec![tr!("state-job-goes-back")];
+        self.messages.tell(tr!("state-job-edited"), details, Some(Undo::Edited(Box::new(before))));
         commands
     }
 

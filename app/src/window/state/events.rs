@@ -6,7 +6,7 @@ use sluice_engine::{
 };
 
 use super::{
-    Answer, ModelStatus, Notice, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, folder_run,
+    Answer, ModelStatus, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run,
     upscaling,
 };
 use crate::{
@@ -92,10 +92,7 @@ impl State {
                 progress.preview = media;
                 progress.preview_version += 1;
             }),
-            Event::Found { boxes: 0, .. } => {
-                let text = tr!("detailers-found-nothing");
-                self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
-            }
+            Event::Found { job, detailer, boxes: 0 } => self.found_nothing(job, detailer),
             Event::Found { job, boxes, .. } => tracing::debug!(job = job.0, boxes, "found"),
             Event::NotSaved { failure, .. } => {
                 self.messages.fail(&tr!("state-not-saved"), failure);
@@ -187,7 +184,20 @@ impl State {
         let advice = failure.advice.map(|advice| said(&advice));
         let message = std::iter::once(sentence(&failure.message));
         let details = self.jobs.goes_on(lane).into_iter().chain(message).chain(advice).collect();
-        self.messages.notice = Some(Notice { text, details, undo: None });
+        self.messages.say(text, details);
+    }
+
+    /// Says that a detailer of a job found nothing; below a way back that is offered, which stays.
+    fn found_nothing(&mut self, job: JobId, detailer: usize) {
+        let job = self.jobs.queue.iter().find(|known| known.id == job);
+        let detector = job.and_then(|job| job.request().detailers.get(detailer));
+        let name = detector.map_or_else(|| (detailer + 1).to_string(), |detector| file_name(&detector.model));
+        let text = tr!("detailers-found-nothing", name = name);
+        match self.messages.notice.as_mut().filter(|notice| notice.undo.is_some()) {
+            Some(notice) if notice.details.contains(&text) => {}
+            Some(notice) => notice.details.push(text),
+            None => self.messages.say(text, vec![tr!("detailers-found-nothing-detail")]),
+        }
     }
 
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {
@@ -224,7 +234,12 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::{checkpoint::MapKind, memory::Outcome, request::MapOf, session::Job};
+    use sluice_engine::{
+        checkpoint::MapKind,
+        memory::Outcome,
+        request::{Detailer, MapOf},
+        session::Job,
+    };
 
     use super::*;
 
@@ -264,10 +279,22 @@ mod tests {
     #[test]
     fn a_detailer_that_finds_nothing_says_so() {
         let mut state = State::default();
-        let job = JobId(1);
+        let detailers = vec![Detailer::new("/models/face.safetensors".into())];
+        state.jobs.add(Job::new(JobId(0), Request { detailers, ..Request::default() }));
+        let job = state.jobs.newest();
         state.apply(Event::Found { job, detailer: 0, boxes: 2 }, 0.0);
         assert_eq!(state.messages.notice, None);
         state.apply(Event::Found { job, detailer: 0, boxes: 0 }, 0.0);
-        assert_eq!(state.messages.notice.unwrap().text, "The detailer found nothing");
+        let said = "The detector face.safetensors found nothing";
+        assert_eq!(state.messages.notice.as_ref().unwrap().text, said);
+
+        let draft = state.draft().clone();
+        state.restore(draft, "Preset Night".to_owned(), Vec::new());
+        for _ in 0..2 {
+            state.apply(Event::Found { job, detailer: 0, boxes: 0 }, 0.0);
+        }
+        let notice = state.messages.notice.unwrap();
+        assert_eq!((notice.text.as_str(), notice.details), ("Preset Night", vec![said.to_owned()]));
+        assert!(notice.undo.is_some());
     }
 }

@@ -33,7 +33,11 @@ impl FolderRun {
 }
 
 /// The request for an image of a folder over these settings: image to image, an edit of it, or a clip that starts with it.
-pub(super) fn with_input(base: &Request, input: PathBuf, (used_as, strength): (InputUse, f64)) -> Request {
+pub(super) fn with_input(
+    base: &Request,
+    input: PathBuf,
+    (used_as, strength): (InputUse, Option<f64>),
+) -> Request {
     match used_as {
         InputUse::Reference => {
             let others = base.references.iter().skip(1).cloned();
@@ -41,6 +45,7 @@ pub(super) fn with_input(base: &Request, input: PathBuf, (used_as, strength): (I
         }
         InputUse::Source => {
             let before = base.source.clone().unwrap_or_default();
+            let strength = strength.unwrap_or(before.strength);
             let source = Some(SourceImage { path: input, mask: None, strength, ..before });
             Request { source, ..base.clone() }
         }
@@ -61,8 +66,8 @@ impl State {
     }
 
     /// The next query about a run over a folder with this first image, if any.
-    pub fn ask_about_folder(&mut self, asked: Option<(&Path, InputUse, f64)>, now: f64) -> Ask {
-        let request = asked.filter(|_| self.can_generate()).map(|(input, used_as, strength)| {
+    pub fn ask_about_folder(&mut self, asked: Option<(&Path, InputUse, Option<f64>)>, now: f64) -> Ask {
+        let request = asked.filter(|_| self.can_ask()).map(|(input, used_as, strength)| {
             with_input(&self.folder_base(), input.to_owned(), (used_as, strength))
         });
         self.folder_run.planning.look(request.as_ref(), &self.settings.memory.preferences, now)
@@ -92,13 +97,17 @@ mod tests {
     #[test]
     fn images_are_used_with_the_strength_that_was_chosen() {
         let base = Request { references: vec!["a.png".into(), "b.png".into()], ..Request::default() };
-        let source = with_input(&base, "c.png".into(), (InputUse::Source, 0.3)).source.unwrap();
+        let source = with_input(&base, "c.png".into(), (InputUse::Source, Some(0.3))).source.unwrap();
         assert_eq!((source.path.as_path(), source.strength, source.mask), (Path::new("c.png"), 0.3, None));
-        let edited = with_input(&base, "c.png".into(), (InputUse::Reference, 0.3));
+        let edited = with_input(&base, "c.png".into(), (InputUse::Reference, None));
         assert_eq!(
             (edited.references, edited.source),
             (["c.png", "b.png"].map(PathBuf::from).to_vec(), None)
         );
+        let before = Some(SourceImage { strength: 0.7, ..SourceImage::default() });
+        let of_clip = Request { source: before, frames: 9, ..base };
+        let started = with_input(&of_clip, "c.png".into(), (InputUse::Source, None)).source.unwrap();
+        assert_eq!(started.strength, 0.7, "that of the settings");
     }
 
     #[test]
@@ -109,7 +118,7 @@ mod tests {
         state.settings.draft.request.frames = 9;
         assert_eq!(state.folder_strength(InputUse::Source), None);
         assert_eq!(
-            state.ask_about_folder(Some((Path::new("a.png"), InputUse::Source, 0.5)), 0.0),
+            state.ask_about_folder(Some((Path::new("a.png"), InputUse::Source, Some(0.5))), 0.0),
             Ask::Nothing
         );
         assert_eq!(state.folder_estimate(3), None);

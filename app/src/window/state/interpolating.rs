@@ -8,7 +8,7 @@ use sluice_engine::{
     request::{Interpolation, ModelSource},
 };
 
-use super::{FileChange, Notice, State, Upscaling, file_name};
+use super::{FileChange, State, Upscaling, file_name};
 use crate::language::tr;
 
 /// What is kept from question to question.
@@ -87,7 +87,7 @@ impl State {
         let text = tr!("interpolate-chosen", name = file_name(&path));
         self.settings.interpolate.model = Some(path);
         self.not_opened();
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.messages.say(text, Vec::new());
     }
 }
 

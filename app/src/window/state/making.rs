@@ -77,7 +77,7 @@ impl State {
         grid: &Grid,
         new_seed: impl FnOnce() -> u64,
     ) -> Result<Vec<Command>, GridError> {
-        let Some(folder) = self.surroundings.output_folder.clone().filter(|_| self.can_generate()) else {
+        let Some(folder) = self.surroundings.output_folder.clone().filter(|_| self.can_ask()) else {
             return Ok(Vec::new());
         };
         self.take_seed(new_seed);
@@ -180,10 +180,10 @@ impl State {
         &mut self,
         folder: &str,
         images: Vec<(PathBuf, PathBuf)>,
-        used: (InputUse, f64),
+        used: (InputUse, Option<f64>),
         new_seed: impl FnOnce() -> u64,
     ) -> Vec<Command> {
-        if !self.can_generate() || images.is_empty() {
+        if !self.can_ask() || images.is_empty() {
             return Vec::new();
         }
         self.take_seed(new_seed);

@@ -9,7 +9,7 @@ use sluice_engine::{
     session::{Command, Job, JobId},
 };
 
-use super::{Notice, State, file_name};
+use super::{State, file_name};
 use crate::language::tr;
 
 impl State {
@@ -48,7 +48,7 @@ impl State {
             MapKind::SoftEdge => tr!("control-nets-soft-edge-chosen", name = name),
         };
         self.settings.draft.request.estimators.insert(kind, path);
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.messages.say(text, Vec::new());
     }
 }
 

@@ -1,6 +1,6 @@
 //! A mask painted over the input image.
 
-use std::path::PathBuf;
+use std::{cmp::Ordering, path::PathBuf, sync::Arc};
 
 use egui::{Color32, ColorImage, Pos2, Rect, pos2};
 use sluice_engine::{
@@ -8,7 +8,7 @@ use sluice_engine::{
     request::{MaskOf, MaskPoint},
 };
 
-use crate::masks::MaskEdits;
+use crate::masks::Distances;
 
 /// An edit of a mask.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,7 @@ struct Object {
     /// Whether it is taken out of the mask.
     erases: bool,
     /// The mask without it.
-    base: Vec<bool>,
+    base: Arc<[bool]>,
     /// Whether its mask was made.
     is_made: bool,
 }
@@ -89,9 +89,12 @@ struct Object {
 /// the next would lose the shape of a circle.
 #[derive(Debug, Clone, PartialEq)]
 struct Edge {
-    base: Vec<bool>,
+    base: Arc<[bool]>,
     /// Pixels outwards in all.
     by: i32,
+    /// How far each pixel is from what was masked and from what was not, once it is known.
+    outside: Option<Distances>,
+    inside: Option<Distances>,
 }
 
 /// What is painted.
@@ -219,10 +222,9 @@ impl MaskPainting {
     /// Moves the edge outwards by some more pixels.
     fn moved_edge(&mut self, pixels: i32) -> Edge {
         let Painted { masked, edge, .. } = &mut self.now;
-        let mut edge = edge.take().unwrap_or_else(|| Edge { base: masked.clone(), by: 0 });
+        let mut edge = edge.take().unwrap_or_else(|| Edge::of(masked));
         edge.by += pixels;
-        let edits = MaskEdits { inverts: false, grow: edge.by };
-        *masked = edits.applied_to(edge.base.clone(), self.size);
+        *masked = edge.moved(self.size);
         edge
     }
 
@@ -308,7 +310,29 @@ impl MaskPainting {
 
 impl Object {
     fn new(mask: &[bool], erases: bool) -> Self {
-        Self { points: Vec::new(), area: None, erases, base: mask.to_vec(), is_made: false }
+        Self { points: Vec::new(), area: None, erases, base: mask.into(), is_made: false }
+    }
+}
+
+impl Edge {
+    fn of(mask: &[bool]) -> Self {
+        Self { base: mask.into(), by: 0, outside: None, inside: None }
+    }
+
+    /// What is masked with the edge where it is now, in an image of this size.
+    fn moved(&mut self, size: [usize; 2]) -> Vec<bool> {
+        let (base, reach) = (&self.base, self.by.unsigned_abs());
+        match self.by.cmp(&0) {
+            Ordering::Equal => base.to_vec(),
+            Ordering::Greater => {
+                let distances = self.outside.get_or_insert_with(|| Distances::of(base, size, true));
+                distances.within(reach).collect()
+            }
+            Ordering::Less => {
+                let distances = self.inside.get_or_insert_with(|| Distances::of(base, size, false));
+                distances.within(reach).map(|near| !near).collect()
+            }
+        }
     }
 }
 

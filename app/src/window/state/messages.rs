@@ -71,6 +71,8 @@ pub struct Messages {
     pub failures: Vec<FailureCard>,
     /// The notice.
     pub notice: Option<Notice>,
+    /// The number of notices so far.
+    told: u64,
     /// Jobs that were cancelled while they ran, the latest last. They can be resumed after the notice is gone, too.
     resumable: Vec<Job>,
 }
@@ -100,7 +102,23 @@ impl Messages {
 
     /// Says something without a way back.
     pub fn say(&mut self, text: String, details: Vec<String>) {
-        self.notice = Some(Notice { text, details, undo: None });
+        self.tell(text, details, None);
+    }
+
+    /// Says something, with a way back if there is one.
+    pub fn tell(&mut self, text: String, details: Vec<String>, undo: Option<Undo>) {
+        self.told += 1;
+        self.notice = Some(Notice { text, details, undo });
+    }
+
+    /// The number of the notice: the same words that are said again are another one.
+    pub fn told(&self) -> u64 {
+        self.told
+    }
+
+    /// The notice that jobs were cancelled, which offers to resume them.
+    pub fn of_cancelled(&self) -> Option<&Notice> {
+        self.notice.as_ref().filter(|notice| matches!(notice.undo, Some(Undo::Cancelled(_))))
     }
 
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
@@ -121,7 +139,7 @@ impl Messages {
             1 => (tr!("state-cancelled"), at.into_iter().collect()),
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
         };
-        self.notice = Some(Notice { text, details, undo: Some(Undo::Cancelled(jobs)) });
+        self.tell(text, details, Some(Undo::Cancelled(jobs)));
     }
 
     /// Offers jobs that were cancelled in a session before. Their numbers and their grids are those of that session.

@@ -64,7 +64,9 @@ pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_na
 pub use interpolating::InterpolateChoice;
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use lanes::{Lane, LanePhase, Lanes};
-pub use library::{EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way};
+pub use library::{
+    EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way, title_of,
+};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use model::{Model, ModelStatus};
@@ -188,8 +190,9 @@ impl State {
         self.can_ask() && !self.planning.is_refused()
     }
 
-    /// Whether there is something to ask the engine about.
-    fn can_ask(&self) -> bool {
+    /// Whether there is something to ask the engine about. What it said about the panel's settings is no matter to what replaces
+    /// some of them.
+    pub fn can_ask(&self) -> bool {
         self.summary().is_some() && !self.engine.ended && self.mistake().is_none()
     }
 

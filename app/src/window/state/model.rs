@@ -6,7 +6,7 @@ use sluice_engine::{
     session::{Command, ModelSummary},
 };
 
-use super::{Draft, Notice, State, file_name, snap_frames};
+use super::{Draft, State, file_name, snap_frames};
 use crate::{language::tr, window::settings::LastModels};
 
 /// Whether the selected model is ready.
@@ -174,7 +174,7 @@ impl State {
         self.settings.upscale.model = source;
         self.not_opened();
         let text = tr!("upscale-chosen", name = name);
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.messages.say(text, Vec::new());
     }
 
     /// Goes back to the model before the one that could not be opened.

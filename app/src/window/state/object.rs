@@ -10,7 +10,7 @@ use sluice_engine::{
     session::{Command, Job, JobId, Picture},
 };
 
-use super::{MaskEdit, Notice, State, file_name};
+use super::{MaskEdit, State, file_name};
 use crate::language::tr;
 
 impl State {
@@ -72,7 +72,7 @@ impl State {
         let ModelSource::Path(path) = source else { return };
         let text = tr!("viewer-segmenter-chosen", name = file_name(&path));
         self.choose_segmenter(path);
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo: None });
+        self.messages.say(text, Vec::new());
     }
 }
 

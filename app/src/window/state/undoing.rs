@@ -2,7 +2,7 @@
 
 use sluice_engine::session::{Command, ModelSummary};
 
-use super::{Draft, Notice, State, Undo};
+use super::{Draft, State, Undo};
 use crate::{language::tr, window::settings::PromptKind};
 
 impl State {
@@ -16,7 +16,7 @@ impl State {
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
     pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
-        self.messages.notice = Some(Notice { text, details, undo: Some(Undo::Settings(Box::new(before))) });
+        self.messages.tell(text, details, Some(Undo::Settings(Box::new(before))));
         load
     }
 
@@ -28,7 +28,7 @@ impl State {
             PromptKind::Negative => tr!("state-negative-snippet-deleted", words = &words),
         };
         let undo = Some(Undo::Snippet(prompt, words));
-        self.messages.notice = Some(Notice { text, details: Vec::new(), undo });
+        self.messages.tell(text, Vec::new(), undo);
     }
 
     /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.

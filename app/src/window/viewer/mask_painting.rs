@@ -262,6 +262,19 @@ fn keys(ui: &Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<A
     if ui.ctx().text_edit_focused() {
         return;
     }
+    // What a stroke that goes on has painted would be of no edit, and stay.
+    if !brush.is_held {
+        undo_keys(ui, painting, actions);
+    }
+    for (key, factor) in [(Key::OpenBracket, 0.8), (Key::CloseBracket, 1.25)] {
+        if ui.input(|input| input.key_pressed(key)) {
+            let changed = (brush.diameter(painting) * factor).round();
+            brush.diameter = Some(changed.clamp(*DIAMETERS.start(), *DIAMETERS.end()));
+        }
+    }
+}
+
+fn undo_keys(ui: &Ui, painting: &MaskPainting, actions: &mut Vec<Action>) {
     let again = [(Modifiers::COMMAND | Modifiers::SHIFT, Key::Z), (Modifiers::COMMAND, Key::Y)];
     let is_again = |(modifiers, key)| ui.input_mut(|input| input.consume_key(modifiers, key));
     if again.into_iter().any(is_again) && painting.can_redo() {
@@ -269,12 +282,6 @@ fn keys(ui: &Ui, painting: &MaskPainting, brush: &mut Brush, actions: &mut Vec<A
     }
     if ui.input_mut(|input| input.consume_key(Modifiers::COMMAND, Key::Z)) && painting.can_undo() {
         actions.push(Action::EditMask(MaskEdit::Undo));
-    }
-    for (key, factor) in [(Key::OpenBracket, 0.8), (Key::CloseBracket, 1.25)] {
-        if ui.input(|input| input.key_pressed(key)) {
-            let changed = (brush.diameter(painting) * factor).round();
-            brush.diameter = Some(changed.clamp(*DIAMETERS.start(), *DIAMETERS.end()));
-        }
     }
 }
 

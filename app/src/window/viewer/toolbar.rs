@@ -315,3 +315,15 @@ fn recent_caption(recent: &Recent, size: Vec2) -> String {
     }
     parts.join(" · ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_offer_has_a_place_in_the_menu() {
+        for entry in &OFFERS {
+            assert!(image_menu::place_of(entry.name).is_some(), "{}", entry.name);
+        }
+    }
+}

@@ -77,10 +77,8 @@ pub fn icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
 
 /// A square toggle button.
 pub fn icon_toggle(ui: &mut Ui, icon: &str, label: &str, on: bool) -> Response {
-    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
+    let response = icon_square(ui, icon, if on { Weight::Selected } else { Weight::Ghost });
     response.widget_info(|| WidgetInfo::selected(Role::CheckBox, ui.is_enabled(), on, label));
-    let weight = if on { Weight::Selected } else { Weight::Ghost };
-    paint_icon(ui, rect, &response, icon, weight);
     response.on_hover_text(label)
 }
 
@@ -93,10 +91,16 @@ pub fn tall_icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
 }
 
 fn icon_button_of(ui: &mut Ui, icon: &str, label: &str, weight: Weight) -> Response {
-    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
+    let response = icon_square(ui, icon, weight);
     name(ui, &response, label);
-    paint_icon(ui, rect, &response, icon, weight);
     response.on_hover_text(label)
+}
+
+/// A square button with an icon, without a name.
+pub(super) fn icon_square(ui: &mut Ui, icon: &str, weight: Weight) -> Response {
+    let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::CONTROL), Sense::click());
+    paint_icon(ui, rect, &response, icon, weight);
+    response
 }
 
 fn paint_icon(ui: &Ui, rect: Rect, response: &Response, icon: &str, weight: Weight) {

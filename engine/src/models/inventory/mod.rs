@@ -39,6 +39,7 @@ use crate::{
 };
 
 pub use duplicates::content_hash;
+pub use names::name_of;
 pub use places::{Place, Surroundings, well_known_places};
 pub use remembered::Remembered;
 pub use scan::{inventory, scan, stamp};

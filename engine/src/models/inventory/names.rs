@@ -25,7 +25,7 @@ const PARTS: [&str; 9] = [
 ];
 
 /// What to call a weight file or a folder: a file whose name says nothing is called as its folder.
-pub(super) fn name_of(path: &Path) -> String {
+pub fn name_of(path: &Path) -> String {
     if let Some(repository) = repository(path) {
         return repository;
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Draft,
     comfy_ui::{FURTHER, Nodes, Pass, chain, conditions, kind, source, text_of, typed, value},
-    fraction,
+    exact,
     maps::control_mode,
     number,
     parts::{self, Part, misread, taking_part},
@@ -19,6 +19,8 @@ use crate::request::{ControlMode, Detailer, WIDEST_BLUR};
 const MAKE_MAPS: [&str; 4] = ["Preprocessor", "Canny", "Invert", "Depth"];
 /// Parts of the names of nodes that denoise parts of an image.
 const PASSES: [&str; 3] = ["UltimateSDUpscale", "Detailer", "SEGSUpscaler"];
+/// The inputs through which images come.
+const IMAGES: [&str; 3] = ["image", "images", "pixels"];
 
 /// Takes over what acts on the first pass, and what follows it. `upscaler` is that of hires fix.
 pub(super) fn read(nodes: &Nodes, pass: &Pass<'_>, upscaler: Option<&str>, draft: &mut Draft) {
@@ -52,10 +54,16 @@ pub(super) fn read(nodes: &Nodes, pass: &Pass<'_>, upscaler: Option<&str>, draft
             draft.enlarged_by(name);
         }
     }
-    let mut others = false;
-    for (kind, node) in typed(nodes) {
-        let is_pass = PASSES.iter().any(|part| kind.contains(part)) && !kind.contains("Provider");
-        others |= is_pass && !(kind.starts_with("FaceDetailer") && detailer(nodes, node, draft).is_some());
+    let is_pass = |kind: &str| PASSES.iter().any(|part| kind.contains(part)) && !kind.contains("Provider");
+    let is_detailer = |node: &Value| is_pass(kind(node)) && kind(node).starts_with("FaceDetailer");
+    let passes = typed(nodes).filter(|(kind, _)| is_pass(kind)).map(|(_, node)| node);
+    let (mut detailers, rest): (Vec<&Value>, Vec<&Value>) = passes.partition(|node| is_detailer(node));
+    // One that works on the image of another comes after it.
+    detailers
+        .sort_by_key(|node| chain(nodes, node, &IMAGES).skip(1).filter(|before| is_detailer(before)).count());
+    let mut others = !rest.is_empty();
+    for node in detailers {
+        others |= detailer(nodes, node, draft).is_none();
     }
     if others && !draft.notes.iter().any(|note| note == FURTHER) {
         draft.notes.push(FURTHER.to_owned());
@@ -105,8 +113,8 @@ fn control_nets(nodes: &Nodes, pass: &Pass<'_>, draft: &mut Draft) {
         draft.control_net(&Part {
             name,
             weight: value(nodes, node, "strength").and_then(signed),
-            start: value(nodes, node, "start_percent").and_then(fraction),
-            end: value(nodes, node, "end_percent").and_then(fraction),
+            start: value(nodes, node, "start_percent").and_then(exact),
+            end: value(nodes, node, "end_percent").and_then(exact),
             preprocessor,
             mode: loaders().find_map(mode),
             ..Part::default()
@@ -127,7 +135,7 @@ pub(super) fn note_on_control_nets(nodes: &Nodes, draft: &mut Draft) {
 /// The node that makes the map which a ControlNet follows, by the name of the node or that of its choice.
 fn preprocessor_of<'a>(nodes: &'a Nodes, node: &'a Value) -> Option<&'a str> {
     let image = source(nodes, node, "image")?;
-    let mut images = chain(nodes, image, &["image", "images", "pixels"]);
+    let mut images = chain(nodes, image, &IMAGES);
     let made = images.find(|node| MAKE_MAPS.iter().any(|part| kind(node).contains(part)))?;
     value(nodes, made, "preprocessor").and_then(Value::as_str).or_else(|| Some(kind(made)))
 }
@@ -139,8 +147,8 @@ fn ip_adapter(nodes: &Nodes, node: &Value, draft: &mut Draft) {
         Some(name) => draft.image_prompt(&Part {
             name,
             weight: value(nodes, node, "weight").and_then(signed),
-            start: value(nodes, node, "start_at").and_then(fraction),
-            end: value(nodes, node, "end_at").and_then(fraction),
+            start: value(nodes, node, "start_at").and_then(exact),
+            end: value(nodes, node, "end_at").and_then(exact),
             ..Part::default()
         }),
         // A loader that knows its file by a purpose.
@@ -151,13 +159,13 @@ fn ip_adapter(nodes: &Nodes, node: &Value, draft: &mut Draft) {
 /// Adds what inpaints the boxes of a detector again.
 fn detailer(nodes: &Nodes, node: &Value, draft: &mut Draft) -> Option<()> {
     let name = value(nodes, source(nodes, node, "bbox_detector")?, "model_name")?.as_str()?;
-    let strength = value(nodes, node, "denoise").and_then(fraction)?;
+    value(nodes, node, "denoise").and_then(exact)?;
     if draft.request.detailers.len() == Detailer::MOST {
         return None;
     }
     let usual = Detailer::new(parts::file(name));
     let mut within = |name: &str, range: RangeInclusive<f64>, usual: f64| {
-        let given = value(nodes, node, name).and_then(fraction).unwrap_or(usual);
+        let given = value(nodes, node, name).and_then(exact).unwrap_or(usual);
         if range.contains(&given) {
             return given;
         }
@@ -169,7 +177,7 @@ fn detailer(nodes: &Nodes, node: &Value, draft: &mut Draft) -> Option<()> {
     let most = f64::from(Detailer::WIDEST_GROWTH);
     let grow = within("bbox_dilation", 0.0..=2.0 * most, f64::from(2 * usual.grow)) / 2.0;
     let blur = within("feather", 0.0..=f64::from(WIDEST_BLUR), f64::from(usual.blur));
-    let strength = if (0.01..=1.0).contains(&strength) { strength } else { usual.strength };
+    let strength = within("denoise", 0.01..=1.0, usual.strength);
     let own = |input: &str| -> String {
         let first = source(nodes, node, input);
         let through: Vec<&Value> =

@@ -159,7 +159,11 @@ fn second_pass<'a>(
         draft.notes.push(FURTHER.to_owned());
     }
     // The two experts of a model belong together.
-    let is_other = |model: &String| *model != draft.model_name && !model.to_lowercase().contains("noise");
+    let is_expert = |model: &str| {
+        let plain = model.to_lowercase().replace(['-', '_', ' '], "");
+        ["highnoise", "lownoise"].iter().any(|name| plain.contains(name))
+    };
+    let is_other = |model: &String| *model != draft.model_name && !is_expert(model);
     if let Some(pass) = others.iter().find(|pass| goes_on(pass))
         && draft.request.frames == 1
         && let Some(model) = pass.model().filter(is_other)

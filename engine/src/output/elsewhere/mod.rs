@@ -260,12 +260,17 @@ fn signed(value: &Value) -> Option<f32> {
 
 /// A fraction of the steps, or another finite number of at least 0, as exact as it is written.
 fn fraction(value: &Value) -> Option<f64> {
+    exact(value).filter(|number| *number >= 0.0)
+}
+
+/// A finite number, as exact as it is written.
+fn exact(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,
-        Value::String(text) => text.trim().parse().ok()?,
+        Value::String(text) => text.trim().parse::<f64>().ok()?,
         _ => return None,
     };
-    (number.is_finite() && number >= 0.0).then_some(number)
+    number.is_finite().then_some(number)
 }
 
 /// Whether JSON says something: that a setting is on, or what it is.

@@ -8,6 +8,7 @@ use crate::{
     checkpoint::upscaler_file,
     request::{
         ControlMode, ControlNet, Enlarger, Fit, ImagePrompt, ModelSource, Preprocessor, Refiner, Request,
+        is_part_of_run,
     },
 };
 
@@ -54,7 +55,7 @@ impl Part<'_> {
 
     fn range(&self, notes: &mut Vec<String>) -> [f64; 2] {
         let [start, end] = [self.start.unwrap_or(0.0), self.end.unwrap_or(1.0)];
-        if (0.0..1.0).contains(&start) && end > start && end <= 1.0 {
+        if is_part_of_run(start..end) {
             return [start, end];
         }
         notes.push(misread(&format!("{}: start, end", self.name), format!("{start}, {end}")));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use image::{Rgb, RgbImage, imageops};
 use serde::{Deserialize, Serialize};
 
-use super::{Codec, Date, Image, Media, OutputError, Settings, clip_file, file::Existing};
+use super::{Date, Encoding, Image, Media, OutputError, Settings, clip_file, file::Existing};
 use crate::request::grid::GridLabels;
 pub use letters::FontFile;
 use letters::{Fonts, Paragraph};
@@ -121,18 +121,23 @@ impl Sheet {
         Some(Image::opaque(width, height, resized.into_raw()))
     }
 
-    /// Writes what is composed into a folder, under a new name that begins with the day and `grid`: an image as PNG, a clip as
-    /// MP4.
+    /// Writes what is composed into a folder, under a new name that begins with the day and `grid`: an image as PNG, a clip with
+    /// the codec.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn save_in(folder: &Path, composed: &Media, settings: &Settings) -> Result<PathBuf, OutputError> {
+    pub fn save_in(
+        folder: &Path,
+        composed: &Media,
+        settings: &Settings,
+        encoding: Encoding,
+    ) -> Result<PathBuf, OutputError> {
         let date = Date::today();
-        let extension = if composed.is_clip() { "mp4" } else { "png" };
+        let extension = if composed.is_clip() { encoding.codec.extension() } else { "png" };
         let mut number = 1_u32;
         loop {
             let path = folder.join(format!("{date}-grid-{number:04}.{extension}"));
-            match clip_file::write(&path, composed, settings, Codec::H264.into(), Existing::Keep) {
+            match clip_file::write(&path, composed, settings, encoding, Existing::Keep) {
                 Err(OutputError::Exists { .. }) => number += 1,
                 result => return result.map(|()| path),
             }

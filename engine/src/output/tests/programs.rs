@@ -442,6 +442,14 @@ fn the_first_pass_of_a_graph_counts_and_a_second_one_is_hires_fix() {
     assert_eq!(read(graph.clone()), (None, vec![lora]));
     let refiner = read_png(&[("prompt", &graph.to_string())]).unwrap().settings.request.refiner;
     assert_eq!(refiner, Some(Refiner { path: "refiner".into(), switch: 0.75 }));
+    // Two experts are one model.
+    for (name, path) in [("noise_xl.safetensors", Some("noise_xl")), ("wan_low-noise_14B.safetensors", None)]
+    {
+        let mut graph = graph.clone();
+        graph["22"]["inputs"]["ckpt_name"] = json!(name);
+        let refiner = read_png(&[("prompt", &graph.to_string())]).unwrap().settings.request.refiner;
+        assert_eq!(refiner.map(|refiner| refiner.path), path.map(std::path::PathBuf::from), "{name}");
+    }
 }
 
 #[test]

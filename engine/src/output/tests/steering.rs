@@ -152,6 +152,44 @@ fn detailers_of_a_graph_are_taken_over() {
     assert_eq!((restored.settings.request.detailers, restored.notes), (vec![face], vec![LORA.to_owned()]));
 }
 
+#[test]
+fn detailers_of_a_graph_come_in_the_order_of_their_images() {
+    let mut graph = graph();
+    for (provider, name) in [("60", "hand"), ("61", "face")] {
+        graph[provider] = json!({"class_type": "UltralyticsDetectorProvider",
+            "inputs": {"model_name": format!("bbox/{name}_yolov8n.pt")}});
+    }
+    // As text, 100 is before 99.
+    for (own, detector, image) in [("100", "60", "99"), ("99", "61", "9")] {
+        graph[own] = json!({"class_type": "FaceDetailer", "inputs": {"bbox_detector": [detector, 0],
+            "denoise": 0.5, "image": [image, 0]}});
+    }
+    let restored = comfy_ui(&graph);
+    let detailers = restored.settings.request.detailers.iter();
+    let models: Vec<_> = detailers.map(|detailer| detailer.model.to_str().unwrap()).collect();
+    assert_eq!(models, ["face_yolov8n", "hand_yolov8n"]);
+    assert_eq!(restored.notes, [LORA]);
+}
+
+#[test]
+fn what_detailers_of_a_graph_cannot_have_here_is_said() {
+    let mut graph = graph();
+    graph["60"] = json!({"class_type": "UltralyticsDetectorProvider", "inputs": {"model_name": "bbox/face_yolov8m.pt"}});
+    graph["61"] = json!({"class_type": "FaceDetailer", "inputs": {"bbox_detector": ["60", 0], "denoise": 0,
+        "bbox_dilation": -10, "image": ["9", 0]}});
+    let restored = comfy_ui(&graph);
+    let usual = Detailer { most: Detailer::MOST_BOXES, ..Detailer::new("face_yolov8m") };
+    assert_eq!(restored.settings.request.detailers, [usual]);
+    assert_eq!(
+        restored.notes,
+        [
+            "bbox_dilation “-10” is not valid here; the default is used.",
+            "denoise “0” is not valid here; the default is used.",
+            LORA,
+        ]
+    );
+}
+
 fn invoke_ai(change: Value) -> RestoredSettings {
     let mut json = json!({
         "generation_mode": "sdxl_txt2img", "positive_prompt": "a boat", "negative_prompt": "fog", "width": 832,

@@ -7,7 +7,7 @@ use super::{
     added::{model_name, stem},
 };
 use crate::request::{
-    ControlNet, Detailer, Enlarger, Fit, ImagePrompt, Preprocessor, Region, Request, Variation, Windows,
+    Control, ControlNet, Detailer, Enlarger, Fit, ImagePrompt, Preprocessor, Request, Variation, Windows,
 };
 
 const HIRES_FIX: &str = "hires fix";
@@ -31,6 +31,32 @@ impl Varied<'_> {
         part.ok_or_else(|| self.unused(what))
     }
 
+    /// The names of the parts of a request to which the setting belongs.
+    fn names(self, request: &Request) -> Vec<String> {
+        match self.setting {
+            GridSetting::ControlWeight
+            | GridSetting::ControlStart
+            | GridSetting::ControlEnd
+            | GridSetting::Preprocessor => {
+                request.control_nets.iter().map(|net| model_name(&net.model)).collect()
+            }
+            GridSetting::ImagePromptWeight | GridSetting::ImagePromptStart | GridSetting::ImagePromptEnd => {
+                request.image_prompts.iter().map(|prompt| model_name(&prompt.adapter)).collect()
+            }
+            GridSetting::ReferenceStrength => request.references.iter().map(|path| stem(path)).collect(),
+            GridSetting::DetailerStrength
+            | GridSetting::DetailerConfidence
+            | GridSetting::DetailerSteps
+            | GridSetting::DetailerPadding => {
+                request.detailers.iter().map(|detailer| model_name(&detailer.model)).collect()
+            }
+            GridSetting::RegionWeight => {
+                request.regions.all.iter().map(|region| region.prompt.clone()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// The places of the parts that are meant: all of them, or those with the name, which may be the number of one.
     fn places(self, names: &[String], what: &'static str) -> Result<Vec<usize>, GridError> {
         if names.is_empty() {
@@ -51,23 +77,31 @@ impl Varied<'_> {
         }
     }
 
+    /// Whether both change a part of a request. Parts that are not there are refused when they are changed.
+    pub fn shares_a_part(self, other: Varied<'_>, request: &Request) -> bool {
+        let names = self.names(request);
+        let of = |varied: Varied<'_>| varied.places(&names, "").unwrap_or_default();
+        let others = of(other);
+        self.setting == other.setting && of(self).iter().any(|place| others.contains(place))
+    }
+
     /// Changes the parts that are meant.
     fn each<T>(
         self,
         all: &mut [T],
-        name: impl Fn(&T) -> String,
+        names: &[String],
         what: &'static str,
         change: impl Fn(&mut T),
     ) -> Result<(), GridError> {
-        let names: Vec<String> = all.iter().map(name).collect();
-        for place in self.places(&names, what)? {
+        for place in self.places(names, what)? {
             change(&mut all[place]);
         }
         Ok(())
     }
 
     fn nets(self, request: &mut Request, change: impl Fn(&mut ControlNet)) -> Result<(), GridError> {
-        self.each(&mut request.control_nets, |net| model_name(&net.model), "a ControlNet", change)
+        let names = self.names(request);
+        self.each(&mut request.control_nets, &names, "a ControlNet", change)
     }
 
     fn image_prompts(
@@ -75,17 +109,19 @@ impl Varied<'_> {
         request: &mut Request,
         change: impl Fn(&mut ImagePrompt),
     ) -> Result<(), GridError> {
-        let name = |prompt: &ImagePrompt| model_name(&prompt.adapter);
-        self.each(&mut request.image_prompts, name, "an IP-Adapter", change)
+        let names = self.names(request);
+        self.each(&mut request.image_prompts, &names, "an IP-Adapter", change)
     }
 
     fn detailers(self, request: &mut Request, change: impl Fn(&mut Detailer)) -> Result<(), GridError> {
-        self.each(&mut request.detailers, |detailer| model_name(&detailer.model), "a detailer", change)
+        let names = self.names(request);
+        self.each(&mut request.detailers, &names, "a detailer", change)
     }
 
-    /// Whether the control of a clip is meant, as there is no ControlNet.
-    fn is_of_clip(self, request: &Request) -> bool {
-        request.control_nets.is_empty() && self.of.is_none() && request.control.is_some()
+    /// What controls a clip, if that is meant, as there is no ControlNet.
+    fn clip_control(self, request: &mut Request) -> Option<&mut Control> {
+        let is_meant = request.control_nets.is_empty() && self.of.is_none();
+        request.control.as_mut().filter(|_| is_meant)
     }
 
     /// Sets a number.
@@ -149,8 +185,8 @@ impl Varied<'_> {
             GridSetting::ImagePromptStart => self.image_prompts(request, |prompt| prompt.start = number)?,
             GridSetting::ImagePromptEnd => self.image_prompts(request, |prompt| prompt.end = number)?,
             GridSetting::ReferenceStrength => {
+                let names = self.names(request);
                 let redux = self.part(request.redux.as_mut(), "Redux")?;
-                let names: Vec<String> = request.references.iter().map(|path| stem(path)).collect();
                 for place in self.places(&names, A_REFERENCE)? {
                     *redux.strength_mut(place) = number as f32;
                 }
@@ -172,8 +208,8 @@ impl Varied<'_> {
                 self.detailers(request, |detailer| detailer.padding = number as u32)?;
             }
             GridSetting::RegionWeight => {
-                let name = |region: &Region| region.prompt.clone();
-                self.each(&mut request.regions.all, name, A_REGION, |region| {
+                let names = self.names(request);
+                self.each(&mut request.regions.all, &names, A_REGION, |region| {
                     region.weight = number as f32;
                 })?;
             }
@@ -216,8 +252,7 @@ impl Varied<'_> {
     /// Sets where ControlNets start or end, or what controls a clip.
     fn control_range(self, request: &mut Request, number: f64) -> Result<(), GridError> {
         let is_start = self.setting == GridSetting::ControlStart;
-        if self.is_of_clip(request) {
-            let control = self.part(request.control.as_mut(), "a ControlNet")?;
+        if let Some(control) = self.clip_control(request) {
             *(if is_start { &mut control.start } else { &mut control.end }) = number;
             return Ok(());
         }
@@ -226,8 +261,8 @@ impl Varied<'_> {
 
     /// Sets what is made of the images of ControlNets, or of the clip that controls another one.
     pub fn preprocessor(self, request: &mut Request, preprocessor: Preprocessor) -> Result<(), GridError> {
-        if self.is_of_clip(request) {
-            self.part(request.control.as_mut(), "a ControlNet")?.preprocessor = preprocessor;
+        if let Some(control) = self.clip_control(request) {
+            control.preprocessor = preprocessor;
             return Ok(());
         }
         self.nets(request, |net| net.preprocessor = preprocessor)

@@ -38,16 +38,18 @@ impl FromStr for Axis {
         if let Some(setting) = GridSetting::named(name) {
             return Self::new(setting, values);
         }
-        let name = name.trim();
-        let of_one = name.match_indices(char::is_whitespace).find_map(|(place, _)| {
-            let (setting, of) = name.split_at(place);
+        // A prompt, which is the name of a region, may have colons.
+        let (named, values) = text.rsplit_once(':').unwrap_or((name, values));
+        let named = named.trim();
+        let of_one = named.match_indices(char::is_whitespace).find_map(|(place, _)| {
+            let (setting, of) = named.split_at(place);
             let setting = GridSetting::named(setting).filter(|setting| setting.has_names())?;
             Some((setting, of))
         });
         match of_one {
             Some((setting, of)) => Self::of_one(setting, of, values),
             None => Err(GridError::Unknown {
-                name: name.to_owned(),
+                name: name.trim().to_owned(),
                 all: GridSetting::ALL.map(GridSetting::name).to_vec(),
             }),
         }
@@ -71,12 +73,12 @@ impl Axis {
         Ok(Self { setting, of: None, written: text.trim().to_owned(), values })
     }
 
-    /// The same, where the name of one of several may be written before a colon: `ink: 0.5, 1`.
+    /// The same, where the name of one of several may be written before the last colon: `ink: 0.5, 1`.
     ///
     /// # Errors
     /// As [`Axis::new`].
     pub fn typed(setting: GridSetting, text: &str) -> Result<Self, GridError> {
-        match text.split_once(':').filter(|_| setting.has_names()) {
+        match text.rsplit_once(':').filter(|_| setting.has_names()) {
             Some((name, values)) => Self::of_one(setting, name, values),
             None => Self::new(setting, text),
         }
@@ -121,6 +123,15 @@ impl Axis {
         }
     }
 
+    /// The same for the parts of a request, which have numbers as well as names.
+    pub(super) fn shares_a_part(&self, other: &Self, request: &Request) -> bool {
+        self.varied().shares_a_part(other.varied(), request)
+    }
+
+    fn varied(&self) -> Varied<'_> {
+        Varied { setting: self.setting, of: self.of.as_deref() }
+    }
+
     /// As it is read by [`Axis::from_str`].
     pub(super) fn written(&self) -> String {
         match &self.of {
@@ -162,7 +173,7 @@ impl Axis {
         mut request: Request,
         around: &Surroundings<'_>,
     ) -> Result<Request, GridError> {
-        let varied = Varied { setting: self.setting, of: self.of.as_deref() };
+        let varied = self.varied();
         match (&self.values[value], self.setting) {
             (Value::Number(weight), GridSetting::Lora) => {
                 added::weigh(&mut request, self.of.as_deref(), around.weighed, *weight as f32)?;

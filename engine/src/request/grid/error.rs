@@ -56,7 +56,10 @@ pub enum GridError {
         used: Vec<String>,
     },
     /// None of several parts has this name.
-    #[error("{setting} varies for {name:?}, but there is only {}; use such a name, or its number", used.join(", "))]
+    #[error(
+        "{setting} varies for {name:?}, but its names are {}; use one of them, or its number",
+        used.join(", ")
+    )]
     NoPart {
         /// The setting.
         setting: &'static str,

@@ -132,8 +132,15 @@ impl Grid {
     /// often. Each is one image with the same seed, unless seeds vary.
     ///
     /// # Errors
-    /// When a value cannot be applied: a prompt does not contain the words to replace, or there is no such LoRA.
+    /// When a value cannot be applied: a prompt does not contain the words to replace, or there is no such LoRA; or when two
+    /// axes vary one part of the request.
     pub fn cells(&self, request: &Request) -> Result<Vec<Cell>, GridError> {
+        for (place, axis) in self.axes.iter().enumerate() {
+            let Some(axis) = axis else { continue };
+            if self.axes[..place].iter().flatten().any(|other| other.shares_a_part(axis, request)) {
+                return Err(GridError::Twice(axis.title()));
+            }
+        }
         let base = Request { batch: 1, ..request.clone() };
         let mut cells = vec![Cell { at: [0; 3], request: base }];
         // Later loops are inner ones. Of equally costly axes, the columns change most often.

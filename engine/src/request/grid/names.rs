@@ -36,13 +36,17 @@ impl GridSetting {
         self.words().example
     }
 
-    /// The setting with this name, or with another usual one.
+    /// The setting with this name, or else with this title or another usual name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        let name = name.trim().to_lowercase().replace([' ', '_'], "-");
-        Self::ALL.into_iter().find(|setting| {
-            let Words { name: own, others, .. } = setting.words();
-            own == name || others.contains(&name.as_str())
-        })
+        let plain = |words: &str| words.trim().to_lowercase().replace([' ', '_'], "-");
+        let name = plain(name);
+        let is_other = |setting: &Self| {
+            let Words { title, others, .. } = setting.words();
+            plain(title) == name || others.contains(&name.as_str())
+        };
+        // `lora` is the weight, though LoRA is the title of the file.
+        let named = Self::ALL.into_iter().find(|setting| setting.name() == name);
+        named.or_else(|| Self::ALL.into_iter().find(is_other))
     }
 
     fn words(self) -> Words {

@@ -4,9 +4,9 @@ use std::{ops::RangeInclusive, path::PathBuf};
 
 use super::{GridError, GridSetting, values};
 use crate::request::{
-    ComputeDtype, ControlNet, Enlarger, FACTORS, Fit, ImagePrompt, LARGEST_CLIP_SKIP, LARGEST_SHIFT,
-    LONGEST_SIDE, ModelSource, Outpaint, Preprocessor, REFERENCE_SIDES, Redux, Regions, SCALES,
-    STRONGEST_CONTROL, Sampler, Schedule, SourceMask, WIDEST_BLUR,
+    ComputeDtype, ControlNet, Enlarger, FACTORS, FRAME_RATES, Fit, ImagePrompt, LARGEST_CLIP_SKIP,
+    LARGEST_SHIFT, LONGEST_SIDE, ModelSource, Outpaint, Preprocessor, REFERENCE_SIDES, Redux, Regions,
+    SCALES, STRONGEST_CONTROL, Sampler, Schedule, SourceMask, WIDEST_BLUR,
 };
 
 /// A value of a setting.
@@ -116,7 +116,7 @@ fn allowed(setting: GridSetting) -> (RangeInclusive<f64>, bool) {
         GridSetting::Lora => (-100.0..=100.0, false),
         GridSetting::Frames | GridSetting::WindowFrames => whole(1, u16::MAX.into()),
         GridSetting::WindowOverlap => whole(0, u16::MAX.into()),
-        GridSetting::FrameRate => (1.0..=60.0, false),
+        GridSetting::FrameRate => real(FRAME_RATES),
         GridSetting::Interpolation => whole(*FACTORS.start(), *FACTORS.end()),
         GridSetting::StepCache => (0.0..=100.0, false),
         GridSetting::HiresScale => real(SCALES),

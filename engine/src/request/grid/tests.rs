@@ -149,6 +149,9 @@ fn every_setting_varies() {
 fn names_belong_to_one_setting() {
     for setting in GridSetting::ALL {
         assert_eq!(GridSetting::named(setting.name()), Some(setting));
+        // `lora` is a name of its own.
+        let titled = if setting == GridSetting::LoraFile { GridSetting::Lora } else { setting };
+        assert_eq!(GridSetting::named(setting.title()), Some(titled));
         let again = GridSetting::ALL.iter().filter(|other| other.title() == setting.title());
         assert_eq!(again.count(), 1, "{setting:?}");
     }
@@ -159,6 +162,7 @@ fn names_belong_to_one_setting() {
         ("Refiner switch at", GridSetting::RefinerSwitch),
         ("[ControlNet] Guidance End", GridSetting::ControlEnd),
         ("init_image", GridSetting::InputImage),
+        ("scale-of-hires-fix", GridSetting::HiresScale),
     ] {
         assert_eq!(GridSetting::named(name), Some(setting));
     }
@@ -252,16 +256,36 @@ fn one_of_several_parts_varies_by_its_name_or_number() {
         assert_eq!(
             error.to_string(),
             format!(
-                "ControlNet weight varies for {name:?}, but there is only depth, control v1.1; \
-                 use such a name, or its number"
+                "ControlNet weight varies for {name:?}, but its names are depth, control v1.1; \
+                 use one of them, or its number"
             )
         );
     }
     let twice = |one: &str, other: &str| Grid::new([Some(axis(one)), Some(axis(other)), None]);
-    assert!(twice("control-weight 1: 1", "control-weight 2: 1").is_ok());
+    let apart = twice("control-weight 1: 1", "control-weight control v1.1: 1").unwrap();
+    assert!(apart.cells(&request).is_ok());
+    let same = twice("control-weight depth: 0.5, 1", "control-weight 1: 0.2, 0.4").unwrap();
+    assert_eq!(same.cells(&request), Err(GridError::Twice("ControlNet weight")));
+    let other = twice("control-weight depth: 0.5", "control-start 1: 0.2").unwrap();
+    assert!(other.cells(&request).is_ok(), "of another setting");
     let both = twice("control-weight: 1", "control-weight 2: 1");
     assert_eq!(both, Err(GridError::Twice("ControlNet weight")));
     assert!(twice("strength: 1", "hires-strength: 1").is_err(), "without an input image they are the same");
+}
+
+#[test]
+fn the_name_of_a_part_may_have_colons() {
+    let region = Region { prompt: "(a fox:1.2)".to_owned(), ..Region::default() };
+    let regions = Regions { all: vec![Region::default(), region], ..Regions::default() };
+    let request = Request { regions, ..Request::default() };
+    let written = "region-weight (a fox:1.2): 2, 3";
+    let all = grid([written, "", ""]);
+    assert_eq!(all.record().axes[0], written);
+    let cells = all.cells(&request).unwrap();
+    let weights = |cell: &Cell| cell.request.regions.all.iter().map(|one| one.weight).collect::<Vec<_>>();
+    assert_eq!([weights(&cells[0]), weights(&cells[1])], [[1.0, 2.0], [1.0, 3.0]]);
+    let typed = Axis::typed(GridSetting::RegionWeight, "(a fox:1.2): 2, 3");
+    assert_eq!(typed, written.parse());
 }
 
 #[test]

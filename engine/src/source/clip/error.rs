@@ -2,13 +2,13 @@
 
 use std::{io, path::PathBuf};
 
-use crate::source::error::system_words;
+use crate::units::without_numbers;
 
 /// Why an input clip cannot be used. [`ClipError::advice`] says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClipError {
     /// The file cannot be read.
-    #[error("the clip {} cannot be read: {}", path.display(), system_words(cause))]
+    #[error("the clip {} cannot be read: {}", path.display(), without_numbers(&cause.to_string()))]
     Read {
         /// Which file.
         path: PathBuf,

@@ -1,6 +1,7 @@
 //! The models on disk and well-known ones, and how they fit. No drawing and no I/O.
 
 mod fit;
+mod listed;
 mod named;
 mod placed;
 
@@ -17,6 +18,8 @@ use sluice_engine::{
 
 use super::State;
 pub use fit::{Fit, Fits, Way};
+use listed::Listed;
+pub use listed::title_of;
 
 /// What a row of the list is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -123,6 +126,8 @@ pub struct Library {
     pub folders: Vec<SearchedFolder>,
     /// What is in them.
     pub inventory: Inventory,
+    /// The names of that.
+    pub listed: Listed,
     /// Well-known models.
     pub known: Vec<KnownEntry>,
     /// The identifiers of those that are on disk.
@@ -144,6 +149,7 @@ impl Library {
     pub fn list(&mut self, inventory: Option<Inventory>, now: f64) {
         self.search = Search::Ended(now);
         let Some(inventory) = inventory else { return };
+        self.listed = Listed::of(&inventory);
         self.inventory = inventory;
         self.find_known();
         self.described.clear();
