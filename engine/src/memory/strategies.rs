@@ -83,7 +83,7 @@ const OWN: [(&str, &str, OffloadMode); 6] = [
     ("everything", "No offload", OffloadMode::None),
     ("model_offload", "Model offload", OffloadMode::Aggressive),
     ("cond_only", "Text encoder offload", OffloadMode::CondOnly),
-    ("cond_diffusion", "Offload all but the VAE", OffloadMode::CondDiffusion),
+    ("cond_diffusion", "Offload of all but the VAE", OffloadMode::CondDiffusion),
     ("layer_streaming", "Layer streaming", OffloadMode::LayerStreaming),
     ("auto", "Recommended by Sluice", OffloadMode::Auto),
 ];

@@ -85,7 +85,7 @@ fn images_that_are_done_are_left_out_or_made_again_in_a_new_folder() {
     ask(&mut window, &input);
     window.wait_for_words("All 2 images again, into a new folder");
     fs::remove_file(results.join("b.png")).unwrap();
-    window.harness.key_press(egui::Key::Escape);
+    window.harness.key_press(Key::Escape);
     window.frames();
     ask(&mut window, &input);
     window.wait_for_words("Only the 1 image that is not done");

@@ -291,7 +291,7 @@ fn a_right_click_on_what_is_in_force_shows_copies_and_removes_it() {
             prompt: "film still".to_owned(),
             ..Default::default()
         }];
-        request.hires = Some(sluice_engine::request::Hires::default());
+        request.hires = Some(Hires::default());
     });
     let menu = |window: &mut Window, chip: &str, choice: &str| {
         window.harness.get_by_label_contains(chip).click_secondary();

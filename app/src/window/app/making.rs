@@ -97,8 +97,12 @@ impl SluiceApp {
             return self.fail(&tr!("app-nothing-to-generate"), message, None);
         }
         let strength = self.state.folder_strength(found.used_as);
-        self.question =
-            Some(Question::Folder(FolderQuestion { found, includes: true, again: false, strength }));
+        self.question = Some(Question::Folder(Box::new(FolderQuestion {
+            found,
+            includes: true,
+            again: false,
+            strength,
+        })));
     }
 
     /// Queries what a run over a folder takes, while that is being asked.

@@ -20,7 +20,7 @@ pub enum Question {
     /// Which model gets an image as its preview.
     Preview(PreviewQuestion),
     /// Which images of a folder are used.
-    Folder(FolderQuestion),
+    Folder(Box<FolderQuestion>),
     /// What becomes of the painted mask.
     Mask,
 }

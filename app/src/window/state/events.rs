@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_detailer_that_finds_nothing_says_so() {
         let mut state = State::default();
-        let detailers = vec![Detailer::new("/models/face.safetensors".into())];
+        let detailers = vec![Detailer::new("/models/face.safetensors")];
         state.jobs.add(Job::new(JobId(0), Request { detailers, ..Request::default() }));
         let job = state.jobs.newest();
         state.apply(Event::Found { job, detailer: 0, boxes: 2 }, 0.0);

@@ -84,7 +84,8 @@ impl State {
         let request = self.to_send().into_owned();
         let cells = grid.cells(&request)?;
         self.settings.remember_prompt(&request.prompt);
-        let mut group = Group::of_grid(grid, &request, &cells, Output::Folder(folder));
+        let encoding = self.job_of(request.clone()).encoding();
+        let mut group = Group::of_grid(grid, &request, &cells, Output::Folder(folder)).encoded(encoding);
         let mut commands = Vec::with_capacity(cells.len());
         for cell in cells {
             let place = group.place(cell.at);
@@ -103,7 +104,7 @@ impl State {
     /// Queues a job whose images are composed, too.
     pub(super) fn compose_batch(&mut self, job: Job) -> Command {
         let Some(folder) = self.surroundings.output_folder.clone() else { return self.jobs.add(job) };
-        let mut group = Group::of_batch(&job.request, Output::Folder(folder));
+        let mut group = Group::of_batch(&job.request, Output::Folder(folder)).encoded(job.encoding());
         let place = group.place([0; 3]);
         let command = self.jobs.add(Job { group: Some(place.clone()), ..job });
         group.add(self.jobs.newest(), place.place);
