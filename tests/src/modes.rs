@@ -148,7 +148,7 @@ fn check_forecasts_with(
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
         let request =
-            change(Request { width: 384, height: 256, steps: 2, batch, dtype: Some(dtype), ..own.clone() });
+            change(Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() });
         let by = |estimate| MemoryPreferences { tile: Some(tile), estimate, ..card(mode) };
         let first = draw(&mut runner, &request, &by(Estimate::Formula))?;
         let tried = planned(&mut runner, &request, &by(Estimate::Dryrun))?;
@@ -184,7 +184,7 @@ fn check_peak(
     for number in 1..=RUNS_OF_LATE_LOADS {
         let (own, bytes) = ((outcome.predicted_device, near), outcome.measured_device);
         let mut are_near = true;
-        for ((predicted, near), least) in [own, other.unwrap_or(own)].into_iter().zip(&mut least) {
+        for ((predicted, near), least) in [Some(own), other].into_iter().flatten().zip(&mut least) {
             let ratio = predicted as f64 / bytes as f64;
             let what = format!(
                 "{:?} {} {:?} {:?}: {ratio:.3} of {bytes} bytes",

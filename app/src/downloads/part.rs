@@ -4,6 +4,8 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    thread,
+    time::Duration,
 };
 
 use ring::digest::{Context, SHA256};
@@ -13,6 +15,10 @@ use super::{DownloadError, Stop};
 
 /// Bytes that are read or written at once.
 pub(super) const CHUNK: usize = 256 << 10;
+
+/// How often a lock is asked for, and how long is waited in between.
+const LOCKS: u32 = 5;
+const BETWEEN_LOCKS: Duration = Duration::from_millis(20);
 
 /// What a part is a part of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +67,7 @@ impl Part {
         fs::create_dir_all(folder).map_err(|source| failed(folder, "created", source))?;
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|source| failed(&path, "written", source))?;
-        match file.try_lock() {
+        match lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(DownloadError::InUse { path: target.to_owned() }),
             // Some network folders have no locks.
@@ -206,4 +212,15 @@ pub(super) fn sha256_of(path: &Path, stop: &Stop, told: impl Fn(u64)) -> Result<
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Locks a file. A process that is being started has the locks of all files of this one for a moment.
+fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..LOCKS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_LOCKS),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }

@@ -35,6 +35,8 @@ pub struct Browser {
     pub name: Option<String>,
     /// The path of the folder, as it is typed.
     typed: String,
+    /// Whether it was not drawn yet.
+    is_new: bool,
 }
 
 /// What is wrong with the name of a file to save.
@@ -49,7 +51,7 @@ impl Browser {
     /// A dialog that waits for what is in a folder, with the name of a file to save.
     pub fn new(dialog: Dialog, folder: PathBuf, name: Option<String>) -> Self {
         let typed = folder.display().to_string();
-        Self { dialog, folder, entries: None, name, typed }
+        Self { dialog, folder, entries: None, name, typed, is_new: true }
     }
 
     /// The file to save.
@@ -69,7 +71,7 @@ impl Browser {
 /// Draws it over the window.
 pub fn show(ctx: &Context, browser: &mut Browser, actions: &mut Vec<Action>) {
     // The menu that it was opened from stays behind it otherwise.
-    if browser.entries.is_none() {
+    if std::mem::take(&mut browser.is_new) {
         Popup::close_all(ctx);
     }
     let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {

@@ -23,6 +23,8 @@ pub struct FocusRing {
     pressed: bool,
     /// A control out of sight that the next frame scrolls to.
     hidden: Option<Id>,
+    /// The control that was last scrolled to, as long as it has the focus.
+    revealed: Option<Id>,
 }
 
 impl FocusRing {
@@ -50,11 +52,14 @@ impl FocusRing {
         } else if is_new && (moves || self.pressed) {
             self.by_keys = true;
         }
+        if is_new {
+            self.revealed = None;
+        }
         (self.focused, self.pressed) = (focused, moves);
         let control = focused.filter(|_| self.by_keys).and_then(|id| ui.ctx().read_response(id));
         let Some(control) = control else { return };
-        if is_new && is_cut(&control) {
-            self.hidden = focused;
+        if self.revealed != focused && is_cut(&control) {
+            (self.hidden, self.revealed) = (focused, focused);
             ui.ctx().request_repaint();
         }
         ring(ui, &control);

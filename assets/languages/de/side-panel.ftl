@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Ein kleineres Bild erzeugen.
 side-panel-use-fewer-frames-tip = Einen kürzeren Clip erzeugen.
 side-panel-accuracy =
     { $count ->
-        [one] In { $count } Lauf höchstens { $memory } Speicher, { $time } Schrittzeit daneben
-       *[other] In { $count } Läufen höchstens { $memory } Speicher, { $time } Schrittzeit daneben
+        [one] In { $count } Lauf höchstens { $memory } Speicher, { $time } Zeit daneben
+       *[other] In { $count } Läufen höchstens { $memory } Speicher, { $time } Zeit daneben
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -388,8 +388,8 @@ side-panel-mask-padding = Abstand um die Maske (px)
 side-panel-mask-padding-tip = Wie viele Pixel um den maskierten Bereich das Modell sieht.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Schrittzeit wich stark ab
-       *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Schrittzeiten schwankten stark
+        [one] In { $count } Lauf höchstens { $memory } Speicher daneben; die Zeit wich stark ab
+       *[other] In { $count } Läufen höchstens { $memory } Speicher daneben; die Zeiten schwankten stark
     }
 side-panel-negative-unread = Das Modell liest ihn mit diesen Einstellungen nicht.
 

@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Generate a smaller image.
 side-panel-use-fewer-frames-tip = Generate a shorter clip.
 side-panel-accuracy =
     { $count ->
-        [one] Off by at most { $memory } memory, { $time } step time in { $count } run
-       *[other] Off by at most { $memory } memory, { $time } step time in { $count } runs
+        [one] Off by at most { $memory } memory, { $time } time in { $count } run
+       *[other] Off by at most { $memory } memory, { $time } time in { $count } runs
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -388,8 +388,8 @@ side-panel-mask-padding = Padding around the mask (px)
 side-panel-mask-padding-tip = How many pixels around the masked area the model sees.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Off by at most { $memory } memory in { $count } run; its step time varied widely
-       *[other] Off by at most { $memory } memory in { $count } runs; their step times varied widely
+        [one] Off by at most { $memory } memory in { $count } run; its time varied widely
+       *[other] Off by at most { $memory } memory in { $count } runs; their times varied widely
     }
 side-panel-negative-unread = The model does not read it with these settings.
 

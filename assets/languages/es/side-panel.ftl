@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Genera una imagen más pequeña.
 side-panel-use-fewer-frames-tip = Genera un clip más corto.
 side-panel-accuracy =
     { $count ->
-        [one] Desvío máximo: memoria { $memory }, paso { $time } en { $count } ejecución
-       *[other] Desvío máximo: memoria { $memory }, paso { $time } en { $count } ejecuciones
+        [one] Desvío máximo de { $memory } en memoria, { $time } en tiempo en { $count } ejecución
+       *[other] Desvío máximo de { $memory } en memoria, { $time } en tiempo en { $count } ejecuciones
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -388,8 +388,8 @@ side-panel-mask-padding = Margen alrededor de la máscara (px)
 side-panel-mask-padding-tip = Cuántos píxeles alrededor de la zona enmascarada ve el modelo.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo por paso varió mucho
-       *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos por paso variaron mucho
+        [one] Error máximo del { $memory } en memoria en { $count } ejecución; el tiempo varió mucho
+       *[other] Error máximo del { $memory } en memoria en { $count } ejecuciones; los tiempos variaron mucho
     }
 side-panel-negative-unread = El modelo no lo lee con estos ajustes.
 

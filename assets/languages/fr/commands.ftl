@@ -51,6 +51,6 @@ commands-settings-tip = Sortie, langue, apparence, dossiers et rapports.
 commands-dark-theme-tip = Texte clair sur fond sombre.
 commands-light-theme-tip = Texte sombre sur fond clair.
 commands-theme-of-the-system-tip = Sombre ou clair, comme le système.
-commands-cancel-the-running-image-tip = Annule ce qui est en cours ; on peut le reprendre.
+commands-cancel-the-running-image-tip = Annule ce qui est en cours ; on peut le reprendre.
 commands-copy-image-tip = Copie les pixels dans le presse-papiers.
 commands-copy-file-tip = Copie le fichier lui-même, pour le coller dans un dossier, une discussion ou un navigateur. Touche : Ctrl+Maj+C

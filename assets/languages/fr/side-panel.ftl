@@ -356,8 +356,8 @@ side-panel-use-size-smaller-tip = Génère une image plus petite.
 side-panel-use-fewer-frames-tip = Génère un clip plus court.
 side-panel-accuracy =
     { $count ->
-        [one] Écart maximal : mémoire { $memory }, étape { $time } sur { $count } exécution
-       *[other] Écart maximal : mémoire { $memory }, étape { $time } sur { $count } exécutions
+        [one] Écart d'au plus { $memory } en mémoire, { $time } en temps sur { $count } exécution
+       *[other] Écart d'au plus { $memory } en mémoire, { $time } en temps sur { $count } exécutions
     }
 side-panel-accuracy-of-memory =
     { $count ->
@@ -388,8 +388,8 @@ side-panel-mask-padding = Marge autour du masque (px)
 side-panel-mask-padding-tip = Combien de pixels autour de la zone masquée le modèle voit.
 side-panel-accuracy-time-varies =
     { $count ->
-        [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée par étape variait beaucoup
-       *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées par étape variaient beaucoup
+        [one] Écart d'au plus { $memory } de mémoire en { $count } exécution ; la durée variait beaucoup
+       *[other] Écart d'au plus { $memory } de mémoire en { $count } exécutions ; les durées variaient beaucoup
     }
 side-panel-negative-unread = Le modèle ne le lit pas avec ces réglages.
 

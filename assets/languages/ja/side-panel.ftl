@@ -353,7 +353,7 @@ side-panel-use-8-bit = 8 ビットの重み
 side-panel-use-4-bit = 4 ビットの重み
 side-panel-use-size-smaller-tip = 小さい画像を生成します。
 side-panel-use-fewer-frames-tip = 短いクリップを生成します。
-side-panel-accuracy = { $count } 回の実行での最大誤差：メモリ { $memory }、ステップ時間 { $time }
+side-panel-accuracy = { $count } 回の実行での誤差は最大でメモリ { $memory }、時間 { $time }
 side-panel-accuracy-of-memory = { $count } 回の実行での誤差は最大でメモリ { $memory }
 side-panel-preset-undo-tip = プリセットを一覧に戻します。
 side-panel-prompt-tip = 生成する内容を書きます。Ctrl+↑ と Ctrl+↓ で語の重みを変えます。
@@ -377,7 +377,7 @@ side-panel-mask-only = マスク部分のみ
 side-panel-mask-only-tip = マスクした部分だけを指定のサイズで生成し、元のサイズの入力画像に戻します。
 side-panel-mask-padding = マスク周囲の余白（px）
 side-panel-mask-padding-tip = マスクした部分の周囲でモデルに見える幅です。
-side-panel-accuracy-time-varies = { $count } 回の実行での誤差は最大でメモリ { $memory }。ステップあたりの時間は大きく変動
+side-panel-accuracy-time-varies = { $count } 回の実行での誤差は最大でメモリ { $memory }。時間は大きく変動
 side-panel-negative-unread = この設定では、モデルはこれを読みません。
 
 ## アウトペイント

@@ -353,7 +353,7 @@ side-panel-use-8-bit = 8 位权重
 side-panel-use-4-bit = 4 位权重
 side-panel-use-size-smaller-tip = 生成更小的图像。
 side-panel-use-fewer-frames-tip = 生成更短的视频。
-side-panel-accuracy = { $count } 次运行的最大偏差：内存 { $memory }，步时 { $time }
+side-panel-accuracy = { $count } 次运行中，内存偏差最多 { $memory }，时间偏差最多 { $time }
 side-panel-accuracy-of-memory = { $count } 次运行中，内存偏差最多 { $memory }
 side-panel-preset-undo-tip = 将预设放回列表。
 side-panel-prompt-tip = 描述要生成的内容；Ctrl+↑ 和 Ctrl+↓ 调整词的权重。
@@ -377,7 +377,7 @@ side-panel-mask-only = 仅蒙版区域
 side-panel-mask-only-tip = 仅以完整尺寸生成蒙版区域，再放回输入图像，输入图像的尺寸保持不变。
 side-panel-mask-padding = 蒙版周围边距（像素）
 side-panel-mask-padding-tip = 模型能看到的蒙版区域周围的像素数。
-side-panel-accuracy-time-varies = { $count } 次运行中，内存偏差最多 { $memory }；每步时间波动很大
+side-panel-accuracy-time-varies = { $count } 次运行中，内存偏差最多 { $memory }；时间波动很大
 side-panel-negative-unread = 在这些设置下，模型不会读取它。
 
 ## 外绘

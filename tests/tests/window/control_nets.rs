@@ -212,6 +212,7 @@ fn a_long_name_makes_the_panel_no_wider_and_no_preprocessor_is_out_of_sight() {
     assert_eq!(window.harness.get_by_label("Generate").rect().width(), before.width());
     window.click("Preprocessor");
     // The last entry, without scrolling to it.
+    window.harness.render().unwrap().save("/tmp/combo.png").unwrap();
     window.harness.get_by_label("Soft edges").click();
     window.frames();
     let net = &window.harness.state().state().draft().request.control_nets[0];

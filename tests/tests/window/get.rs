@@ -242,10 +242,12 @@ fn a_search_whose_connection_ends_is_no_failed_download() {
 fn sluices_own_folder_is_called_so() {
     let (server, _) = hub(None);
     let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("models")).unwrap();
     let mut window = window(&server, folder.path());
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     window.click("Folders");
+    window.wait_for_words("Sluice's own folder");
     assert!(window.shows("Sluice's own folder · ") && !window.shows("Named at the start"));
 }
 

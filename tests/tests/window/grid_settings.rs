@@ -62,7 +62,7 @@ fn one_of_several_control_nets_is_named_before_its_values() {
     assert!(window.shows("2 images · 2 × 1"));
     vary(&mut window, "Rows", "ControlNet weight", "poses: 1");
     assert!(window.shows(
-        "ControlNet weight varies for \"poses\", but there is only depth, lines; use such a name, or its number."
+        "ControlNet weight varies for \"poses\", but its names are depth, lines; use one of them, or its number."
     ));
 }
 

@@ -130,7 +130,7 @@ fn the_forecast_says_what_the_image_takes_and_how_good_forecasts_were() {
     let window = planned(&scene);
     assert!(window.shows("Forecast, fits, "));
     assert!(window.shows(&scene.forecast.sentence));
-    assert!(window.shows("Off by at most 1.2% memory, 3.4% time per step in 6 runs"));
+    assert!(window.shows("Off by at most 1.2% memory, 3.4% time in 6 runs"));
 }
 
 #[test]

@@ -39,8 +39,9 @@ impl SluiceApp {
 
     /// Uses the answer of a dialog. The next one of its kind starts in the same folder.
     pub(super) fn take_answer(&mut self, dialog: Dialog, path: PathBuf) {
-        // Models that are folders lie side by side, as files do.
-        let is_one_of_many = dialog.filter().is_some() || dialog == Dialog::ModelFolder;
+        // Models that are folders, and folders of images, lie side by side, as files do.
+        let is_one_of_many = dialog.filter().is_some()
+            || matches!(dialog, Dialog::ModelFolder | Dialog::InputFolder | Dialog::ReferenceFolder);
         let folder = if is_one_of_many { path.parent() } else { Some(path.as_path()) };
         let folders = &mut self.state.settings.dialog_folders;
         folders.extend(folder.map(|folder| (dialog.folder_kind(), folder.to_owned())));

@@ -142,7 +142,10 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
         let (way_back, dismiss) = (Some(WayBack::to_jobs()), Action::Dismiss(Message::Notice));
         bar("gallery cancelled").show(ui, |ui| notice::show(ui, &notice, way_back, dismiss, actions));
     }
-    if let Some(notice) = &gallery.shelf.notice {
+    // That jobs were cancelled takes the place of words about these jobs.
+    let own = gallery.shelf.notice.as_ref();
+    let own = own.filter(|own| around.cancelled.is_none() || own.is_failure || own.undo.is_some());
+    if let Some(notice) = own {
         let (way_back, dismiss) = (WayBack::of(notice), GalleryAction::DismissNotice.into());
         let shown = bar("gallery notice").show(ui, |ui| notice::show(ui, notice, way_back, dismiss, actions));
         let (stays, stamp) = (notice::stays(notice), ("gallery", gallery.shelf.told()));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Align, Layout, Popup, ScrollArea, Ui};
+use egui::{Align, Layout, Popup, ScrollArea, TextWrapMode, Ui};
 use sluice_engine::{adapters::AdapterReport, request::AdapterUse};
 
 use super::{file_menu::FileMenu, parts::Parts};
@@ -65,7 +65,13 @@ fn row(
     let name = stem(path);
     let mut on = draft.uses(path);
     ui.horizontal(|ui| {
-        let switch = ui.checkbox(&mut on, &name).on_hover_text(path.display().to_string());
+        let width = ui.available_width() - size::CONTROL - ui.spacing().item_spacing.x;
+        let switch = ui.scope(|ui| {
+            ui.set_max_width(width);
+            ui.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
+            ui.checkbox(&mut on, &name)
+        });
+        let switch = switch.inner.on_hover_text(path.display().to_string());
         if switch.changed() {
             let path = path.to_owned();
             actions.push(if on { Action::AddAdapter(path) } else { Action::SwitchAdapterOff(path) });
