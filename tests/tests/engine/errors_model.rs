@@ -31,12 +31,17 @@ fn damaged_weight_files() {
     all.file("no header", TRANSFORMER, |path| fs::write(path, [0; 64]).unwrap(), &[name, "header"]).unwrap();
     let boast = |path: &Path| {
         let mut bytes = fs::read(path).unwrap();
-        bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+        bytes[..8].copy_from_slice(&(64_u64 << 20).to_le_bytes());
         fs::write(path, bytes).unwrap();
     };
-    all.file("boasting header", TRANSFORMER, boast, &[name, "is not a safetensors file"]).unwrap();
-    all.file("text", TRANSFORMER, |path| fs::write(path, "hello ".repeat(99)).unwrap(), &[name, "header"])
-        .unwrap();
+    all.file("boasting header", TRANSFORMER, boast, &[name, "header", "67108864"]).unwrap();
+    all.file(
+        "text",
+        TRANSFORMER,
+        |path| fs::write(path, "hello ".repeat(99)).unwrap(),
+        &[name, "is not a safetensors file"],
+    )
+    .unwrap();
     all.file(
         "broken header",
         TRANSFORMER,

@@ -141,7 +141,7 @@ fn the_sheet_of_keys_opens_at_its_top() {
     press(&mut window, Key::F1);
     // Below the title: the sheet is as high as its list, once that is known.
     let labels = |window: &Window| {
-        let top = |label| window.harness.get_by_label(label).rect().top();
+        let top = |label| window.harness.query_all_by_label(label).next().unwrap().rect().top();
         top("Command palette") - top("Shortcuts")
     };
     let before = labels(&window);
