@@ -147,23 +147,25 @@ fn check_forecasts_with(
         (OffloadMode::Aggressive, 3, ComputeDtype::F32),
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
-        let request =
-            change(Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() });
+        // Each run may have its own prompt.
+        let request = || {
+            change(Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() })
+        };
         let by = |estimate| MemoryPreferences { tile: Some(tile), estimate, ..card(mode) };
-        let first = draw(&mut runner, &request, &by(Estimate::Formula))?;
-        let tried = planned(&mut runner, &request, &by(Estimate::Dryrun))?;
+        let first = draw(&mut runner, &request(), &by(Estimate::Formula))?;
+        let tried = planned(&mut runner, &request(), &by(Estimate::Dryrun))?;
         // A run takes the same by both plans if they are the same: everything that a stage uses is there, and there is only one
         // way to do its work. Then it is compared with both forecasts, but for the first, which runs by both.
         let mut blocks = tried.components.iter().flat_map(|component| &component.blocks);
         let is_same = plan_of(&first.events)?.components == tried.components
             && blocks.all(|block| block.placement == Placement::Resident)
-            && request.windows.is_none()
+            && request().windows.is_none()
             && !matches!(mode, OffloadMode::None);
         let bytes = tried.stages.iter().map(|stage| stage.predicted).max().unwrap_or(0);
         let other = is_same.then_some((bytes, &tried_out));
         check_peak(&mut runner, (&request, &by(Estimate::Formula)), first.outcome, &formula, other)?;
         if !is_same {
-            let first = draw(&mut runner, &request, &by(Estimate::Dryrun))?;
+            let first = draw(&mut runner, &request(), &by(Estimate::Dryrun))?;
             check_peak(&mut runner, (&request, &by(Estimate::Dryrun)), first.outcome, &tried_out, None)?;
         }
     }
@@ -174,7 +176,7 @@ fn check_forecasts_with(
 /// of `other` runs by the same plan, of which that many bytes were predicted.
 fn check_peak(
     runner: &mut Runner,
-    (request, memory): (&Request, &MemoryPreferences),
+    (request, memory): (&dyn Fn() -> Request, &MemoryPreferences),
     first: Outcome,
     near: &Range<f64>,
     other: Option<(u64, &Range<f64>)>,
@@ -187,8 +189,8 @@ fn check_peak(
         for ((predicted, near), least) in [Some(own), other].into_iter().flatten().zip(&mut least) {
             let ratio = predicted as f64 / bytes as f64;
             let what = format!(
-                "{:?} {} {:?} {:?}: {ratio:.3} of {bytes} bytes",
-                memory.mode, request.batch, request.dtype, memory.estimate
+                "{:?} {:?}: {ratio:.3} of {bytes} bytes, {:?}",
+                memory.mode, memory.estimate, outcome.run
             );
             println!("{what}");
             ensure!(ratio >= near.start, "{what}, {outcome:?}");
@@ -199,10 +201,10 @@ fn check_peak(
             return Ok(());
         }
         if number < RUNS_OF_LATE_LOADS {
-            outcome = draw(runner, request, memory)?.outcome;
+            outcome = draw(runner, &request(), memory)?.outcome;
         }
     }
-    bail!("{:?} {} {:?}: {least:?} at best, {outcome:?}", memory.mode, request.batch, request.dtype)
+    bail!("{:?} {:?}: {least:?} at best, {outcome:?}", memory.mode, memory.estimate)
 }
 
 /// The plan of a run, which is stopped as soon as it has one.
