@@ -324,7 +324,7 @@ error-wildcards-missing = il n’y a pas de fichier de jokers nommé { $name }.t
 error-wildcards-unreadable = impossible de lire le fichier de jokers { $path } : { $error }
 error-wildcards-empty = le fichier de jokers { $path } ne contient aucune ligne à choisir
 error-wildcards-endless = le fichier de jokers { $name }.txt renvoie à lui-même
-error-wildcards-unclosed = une accolade du prompt n’est pas fermée : { $text }
+error-wildcards-unclosed = une accolade du prompt n’est pas fermée : { $text }
 error-wildcards-too-few-options = { $wanted } options différentes ne peuvent pas être prises parmi { $options } dans { $text }
 
 error-wire-truncated = la connexion s’est terminée au milieu d’un message
