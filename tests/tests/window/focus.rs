@@ -57,8 +57,8 @@ fn has_ring(window: &Window) -> bool {
     shapes.any(|clipped| matches!(&clipped.shape, Shape::Rect(rect) if rect.stroke == ring))
 }
 
-/// Presses Tab until the focus is back at the first control, which shows each of them. Returns how often each was reached, and
-/// how often the focus went up.
+/// Presses Tab until the focus is back at the first control; without Shift, each control is in sight then. Returns how often each
+/// was reached, and how often the focus went up.
 fn walked(window: &mut Window, modifiers: Modifiers) -> (Vec<Place>, usize) {
     let mut order: Vec<Place> = Vec::new();
     let (mut upwards, mut last) = (0, None);
