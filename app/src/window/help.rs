@@ -61,8 +61,7 @@ fn sheet(ui: &mut Ui, actions: &mut Vec<Action>) {
     if is_new(ui.ctx()) {
         list = list.vertical_scroll_offset(0.0);
     }
-    // Its bar shows that there is more.
-    ui.spacing_mut().scroll.dormant_handle_opacity = 0.6;
+    ui.spacing_mut().scroll.dormant_handle_opacity = widgets::BAR;
     list.show(ui, |ui| {
         // Beside the scroll bar.
         Frame::new().inner_margin(Margin { right: space::M as i8, ..Margin::ZERO }).show(ui, |ui| {

@@ -11,8 +11,7 @@ use super::{
     ffmpeg,
     file::{Existing, write_error, write_whole},
     format::Format,
-    gif_file::{self, GifError},
-    h264::{self, H264Error},
+    gif_file, h264,
     made_of::{About, InputMark},
     mp4::{
         self,
@@ -20,7 +19,8 @@ use super::{
     },
     png_file, sequence,
     still::{self, as_jpeg},
-    webp::{self, WebPError},
+    unencodable::Unencodable,
+    webp,
 };
 
 /// Frames per second have three decimals in files.
@@ -82,8 +82,8 @@ fn write_with(
         Format::Ffmpeg(codec) => return ffmpeg::write(path, clip, first, about, codec, existing),
         // An encoder that panics must not cost the frames.
         Format::Mp4 => caught(path, || as_mp4(path, clip, first, about)),
-        Format::WebP => caught(path, || as_webp(path, clip, first, settings)),
-        Format::Gif => caught(path, || as_gif(path, clip, first, settings)),
+        Format::WebP => animated(path, clip, first, settings, webp::encode),
+        Format::Gif => animated(path, clip, first, settings, gif_file::encode),
     }?;
     write_whole(path, &bytes, existing)
 }
@@ -106,10 +106,7 @@ pub(super) fn texts(path: &Path, settings: &Settings) -> Result<[String; 2], Out
 
 fn as_mp4(path: &Path, clip: &Clip, first: &Image, about: About<'_>) -> Result<Vec<u8>, OutputError> {
     let rate = (clip.rate * THOUSANDTHS).round() as u32;
-    let stream = h264::encode(&clip.frames, rate).map_err(|error| match error {
-        H264Error::TooLarge => too_large(path, first),
-        H264Error::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
-    })?;
+    let stream = h264::encode(&clip.frames, rate).map_err(|error| error.at(path, first))?;
     let (sound, size) = (clip.sound.as_ref(), [first.width, first.height]);
     let Some(settings) = about.settings else {
         let mark = about.mark().map_err(|error| write_error(path, error))?;
@@ -129,32 +126,14 @@ fn as_mp4(path: &Path, clip: &Clip, first: &Image, about: About<'_>) -> Result<V
     Ok(mp4::mux(&stream, sound, size, rate, &tags))
 }
 
-fn as_webp(
+/// An animation in a format that keeps the settings as texts.
+fn animated(
     path: &Path,
     clip: &Clip,
     first: &Image,
     settings: Option<&Settings>,
+    encode: impl FnOnce(&Clip, Option<&[String; 2]>) -> Result<Vec<u8>, Unencodable>,
 ) -> Result<Vec<u8>, OutputError> {
     let texts = settings.map(|settings| texts(path, settings)).transpose()?;
-    webp::encode(clip, texts.as_ref()).map_err(|error| match error {
-        WebPError::TooLarge => too_large(path, first),
-        WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
-    })
-}
-
-fn as_gif(
-    path: &Path,
-    clip: &Clip,
-    first: &Image,
-    settings: Option<&Settings>,
-) -> Result<Vec<u8>, OutputError> {
-    let texts = settings.map(|settings| texts(path, settings)).transpose()?;
-    gif_file::encode(clip, texts.as_ref()).map_err(|error| match error {
-        GifError::TooLarge => too_large(path, first),
-        GifError::Encoder(error) => OutputError::Encoder { path: path.to_owned(), detail: error.to_string() },
-    })
-}
-
-pub(super) fn too_large(path: &Path, first: &Image) -> OutputError {
-    OutputError::ClipTooLarge { path: path.to_owned(), width: first.width, height: first.height }
+    caught(path, || encode(clip, texts.as_ref()).map_err(|error| error.at(path, first)))
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use gif::{AnyExtension, Encoder, EncodingError, Extension, Frame, Repeat};
 use rayon::prelude::*;
 
-use super::Clip;
+use super::{Clip, unencodable::Unencodable};
 
 /// Of NeuQuant, from 1 for the best palette to 30 for the fastest one.
 const SPEED: i32 = 10;
@@ -19,22 +19,21 @@ const SLUICE: &str = "Sluice:";
 const LONGEST: usize = 8 << 20;
 const COMMENT: u8 = Extension::Comment as u8;
 
-/// Why frames cannot be encoded.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum GifError {
-    #[error("the frames are too large for GIF")]
-    TooLarge,
-    #[error("{0}")]
-    Encoder(#[from] EncodingError),
+/// The bytes of a file, with the settings as JSON and in A1111's format if there are any.
+pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, Unencodable> {
+    let side = |side: u32| u16::try_from(side).map_err(|_| Unencodable::TooLarge);
+    let size = match clip.frames.first() {
+        Some(first) => [side(first.width)?, side(first.height)?],
+        None => [0; 2],
+    };
+    encode_sized(clip, size, texts).map_err(|error| Unencodable::Encoder(error.to_string()))
 }
 
-/// The bytes of a file, with the settings as JSON and in A1111's format if there are any.
-pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, GifError> {
-    let side = |side: u32| u16::try_from(side).map_err(|_| GifError::TooLarge);
-    let (width, height) = match clip.frames.first() {
-        Some(first) => (side(first.width)?, side(first.height)?),
-        None => (0, 0),
-    };
+fn encode_sized(
+    clip: &Clip,
+    [width, height]: [u16; 2],
+    texts: Option<&[String; 2]>,
+) -> Result<Vec<u8>, EncodingError> {
     let mut out = Vec::new();
     let mut encoder = Encoder::new(&mut out, width, height, &[])?;
     encoder.set_repeat(Repeat::Infinite)?;

@@ -32,6 +32,7 @@ mod stealth;
 mod still;
 #[cfg(test)]
 mod tests;
+mod unencodable;
 mod webp;
 
 use serde::{Deserialize, Serialize};

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Image, Media, OutputError, Settings,
-    clip_file::{caught, texts, too_large},
+    clip_file::{caught, texts},
     exif,
     file::{Existing, write_whole},
     png_file,
-    webp::{self, WebPError},
+    unencodable::Unencodable,
+    webp,
 };
 
 /// Most bytes of Exif data in a JPEG file, whose segments have 16-bit lengths.
@@ -91,7 +92,7 @@ pub(super) fn as_jpeg(
     let quality = quality.clamp(1, 100);
     let Image { width, height, pixels, .. } = image;
     if (*width).max(*height) > u16::MAX.into() {
-        return Err(too_large(path, image));
+        return Err(Unencodable::TooLarge.at(path, image));
     }
     let exif = match settings {
         Some(settings) => {
@@ -134,9 +135,6 @@ pub(super) fn as_webp(
     let frame = std::slice::from_ref(image);
     let quality = quality.clamp(1, 100);
     caught(path, || {
-        webp::encode_with(frame, 1.0, quality.into(), exif.as_deref()).map_err(|error| match error {
-            WebPError::TooLarge => too_large(path, image),
-            WebPError::Encoder(detail) => OutputError::Encoder { path: path.to_owned(), detail },
-        })
+        webp::encode_with(frame, 1.0, quality.into(), exif.as_deref()).map_err(|error| error.at(path, image))
     })
 }

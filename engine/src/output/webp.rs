@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use webp_animation::{Encoder, EncoderOptions, EncodingConfig};
 
-use super::{Clip, Image, exif};
+use super::{Clip, Image, exif, unencodable::Unencodable};
 
 /// Visually close to the frames, at about a fifth of a GIF's bytes.
 const QUALITY: f32 = 85.0;
@@ -16,17 +16,8 @@ const HAS_ANIMATION: u8 = 2;
 /// Most bytes of Exif data that are read.
 const LARGEST_EXIF: u32 = 16 << 20;
 
-/// Why frames cannot be encoded.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum WebPError {
-    #[error("the frames are too large for WebP")]
-    TooLarge,
-    #[error("{0}")]
-    Encoder(String),
-}
-
 /// The bytes of an animation, with its settings as JSON and in A1111's format if it has any.
-pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, WebPError> {
+pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, Unencodable> {
     let exif = texts.map(|[json, parameters]| exif::write(&format!("Sluice:{json}"), parameters));
     encode_with(&clip.frames, clip.rate, QUALITY, exif.as_deref())
 }
@@ -37,14 +28,14 @@ pub(super) fn encode_with(
     rate: f32,
     quality: f32,
     exif: Option<&[u8]>,
-) -> Result<Vec<u8>, WebPError> {
-    let failed = |error: webp_animation::Error| WebPError::Encoder(format!("{error:?}"));
+) -> Result<Vec<u8>, Unencodable> {
+    let failed = |error: webp_animation::Error| Unencodable::Encoder(format!("{error:?}"));
     let Some(first) = frames.first() else {
-        return Err(WebPError::Encoder("there are no frames".to_owned()));
+        return Err(Unencodable::Encoder("there are no frames".to_owned()));
     };
     let size = (first.width, first.height);
     if size.0.max(size.1) > LONGEST_SIDE {
-        return Err(WebPError::TooLarge);
+        return Err(Unencodable::TooLarge);
     }
     let options = EncoderOptions {
         encoding_config: Some(EncodingConfig::new_lossy(quality)),
@@ -59,7 +50,7 @@ pub(super) fn encode_with(
     let file = encoder.finalize(milliseconds(frames.len())).map_err(failed)?;
     let Some(exif) = exif else { return Ok(file.to_vec()) };
     with_exif(&file, size, exif)
-        .ok_or_else(|| WebPError::Encoder("the encoder wrote no valid file".to_owned()))
+        .ok_or_else(|| Unencodable::Encoder("the encoder wrote no valid file".to_owned()))
 }
 
 /// Adds Exif data to a file. One without an extended header gets one.

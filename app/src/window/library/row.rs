@@ -197,7 +197,11 @@ pub fn show(ui: &mut Ui, rect: Rect, row: &Row<'_>, selected: bool, previews: &m
 
     let controls = rect.with_min_x(rect.center().x).with_max_x(rect.right() - space::S);
     let mut inner = ui.new_child(
-        UiBuilder::new().max_rect(controls).layout(Layout::right_to_left(Align::Center)).id_salt(row.id),
+        UiBuilder::new()
+            .max_rect(controls)
+            .layout(Layout::right_to_left(Align::Center))
+            // How many rows above are drawn must not change which control has the focus.
+            .scope_id(Id::unique(("library controls", row.id))),
     );
     inner.spacing_mut().item_spacing.x = space::XS;
     let starred = star(&mut inner, row, response.hovered() || selected);

@@ -1,6 +1,9 @@
 //! Drop-down lists that work without a mouse, too.
 
-use egui::{ComboBox, InnerResponse, Key, Ui};
+use egui::{ComboBox, InnerResponse, Key, Ui, style::StyleModifier};
+
+/// The opacity of the scroll bar of a list that is not pointed at: it shows that there is more.
+pub const BAR: f32 = 0.6;
 
 /// Draws a list and its entries. Enter and Space take an entry and close the list, as a click does; Escape only closes it. Then
 /// the box has the focus again.
@@ -15,6 +18,8 @@ pub fn drop_down<R>(
     });
     let focused = ui.memory(|memory| memory.focused());
     let mut closes = false;
+    let list =
+        list.popup_style(StyleModifier::new(|style| style.spacing.scroll.dormant_handle_opacity = BAR));
     let shown = list.show_ui(ui, |ui| {
         let inner = entries(ui);
         let entry = focused.and_then(|id| ui.ctx().read_response(id));

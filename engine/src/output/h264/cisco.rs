@@ -7,7 +7,7 @@ use openh264::{
     formats::YUVSlices,
 };
 
-use super::{GROUP, GroupEncoder, H264Error, Planes, Setup, rust};
+use super::{GROUP, GroupEncoder, Planes, Setup, Unencodable, rust};
 
 /// The same quality for every frame.
 const QUANTIZER: u8 = 20;
@@ -18,7 +18,7 @@ const BITS_PER_SECOND: u32 = 100_000_000;
 pub(super) struct Encoder(pub Setup);
 
 impl GroupEncoder for Encoder {
-    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, H264Error> {
+    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, Unencodable> {
         let Setup { width, height, rate, .. } = self.0;
         if width.min(height) < SHORTEST_SIDE {
             return rust::Encoder(self.0).encode(frames);
@@ -31,7 +31,7 @@ impl GroupEncoder for Encoder {
             .qp(QpRange::new(QUANTIZER, QUANTIZER))
             .skip_frames(false)
             .intra_frame_period(IntraFramePeriod::from_num_frames(GROUP as u32));
-        let failed = |error: openh264::Error| H264Error::Encoder(error.to_string());
+        let failed = |error: openh264::Error| Unencodable::Encoder(error.to_string());
         let mut encoder = openh264::encoder::Encoder::with_api_config(OpenH264API::from_source(), config)
             .map_err(failed)?;
         let size = (width as usize, height as usize);

@@ -9,7 +9,7 @@ mod sps;
 use rayon::prelude::*;
 use yuv::{BufferStoreMut, YuvConversionMode, YuvPlanarImageMut, YuvRange, YuvStandardMatrix, rgb_to_yuv420};
 
-use super::Image;
+use super::{Image, unencodable::Unencodable};
 pub(crate) use sps::Sps;
 
 /// Frames from one keyframe to the next: seeking decodes at most this many.
@@ -41,18 +41,7 @@ struct Planes {
 trait GroupEncoder: Sync {
     /// Encodes frames that refer to each other only, as a byte stream with start codes: a keyframe with its parameter
     /// sets, then the others in order. The same frames give the same bytes.
-    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, H264Error>;
-}
-
-/// Why frames cannot be encoded.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum H264Error {
-    /// No level allows this size.
-    #[error("the frames are too large for H.264")]
-    TooLarge,
-    /// The encoder failed.
-    #[error("{0}")]
-    Encoder(String),
+    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, Unencodable>;
 }
 
 /// An encoded clip.
@@ -80,10 +69,10 @@ pub(super) struct Sample {
 }
 
 /// Encodes frames of one size. `rate` is the number of frames in 1000 seconds.
-pub(super) fn encode(frames: &[Image], rate: u32) -> Result<Stream, H264Error> {
-    let first = frames.first().ok_or_else(|| H264Error::Encoder("there are no frames".to_owned()))?;
+pub(super) fn encode(frames: &[Image], rate: u32) -> Result<Stream, Unencodable> {
+    let first = frames.first().ok_or_else(|| Unencodable::Encoder("there are no frames".to_owned()))?;
     let [width, height] = [first.width, first.height].map(|side| side.next_multiple_of(2));
-    let level = level(width, height, rate).ok_or(H264Error::TooLarge)?;
+    let level = level(width, height, rate).ok_or(Unencodable::TooLarge)?;
     let encoder = encoder(Setup { width, height, rate, level });
     let groups: Vec<Vec<u8>> = frames
         .par_chunks(GROUP)
@@ -99,10 +88,10 @@ pub(super) fn encode(frames: &[Image], rate: u32) -> Result<Stream, H264Error> {
     }
     if stream.samples.len() != frames.len() {
         let (made, asked) = (stream.samples.len(), frames.len());
-        return Err(H264Error::Encoder(format!("the encoder made {made} frames of {asked}")));
+        return Err(Unencodable::Encoder(format!("the encoder made {made} frames of {asked}")));
     }
     stream.sps = sps::with_usability(&stream.sps, rate)
-        .ok_or_else(|| H264Error::Encoder("the encoder wrote no valid parameter set".to_owned()))?;
+        .ok_or_else(|| Unencodable::Encoder("the encoder wrote no valid parameter set".to_owned()))?;
     Ok(stream)
 }
 
@@ -197,7 +186,7 @@ fn level(width: u32, height: u32, rate: u32) -> Option<u8> {
 }
 
 /// Converts a frame, whose last column or row is repeated if its size is odd.
-fn planes(frame: &Image, width: u32, height: u32) -> Result<Planes, H264Error> {
+fn planes(frame: &Image, width: u32, height: u32) -> Result<Planes, Unencodable> {
     let even;
     let pixels = if (frame.width, frame.height) == (width, height) {
         &frame.pixels
@@ -219,7 +208,7 @@ fn planes(frame: &Image, width: u32, height: u32) -> Result<Planes, H264Error> {
     };
     let (range, matrix) = (YuvRange::Limited, YuvStandardMatrix::Bt709);
     rgb_to_yuv420(&mut image, pixels, 3 * width, range, matrix, YuvConversionMode::Balanced)
-        .map_err(|error| H264Error::Encoder(error.to_string()))?;
+        .map_err(|error| Unencodable::Encoder(error.to_string()))?;
     Ok(planes)
 }
 

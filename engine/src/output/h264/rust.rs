@@ -2,7 +2,7 @@
 
 use rusty_h264::{EncodeError, EncoderConfig, Preset, Profile, YuvFrame};
 
-use super::{GROUP, GroupEncoder, H264Error, Planes, Setup};
+use super::{GROUP, GroupEncoder, Planes, Setup, Unencodable};
 
 /// Quality: visually without loss for generated clips, at about 2 Mbit/s for 832×480.
 const QUANTIZER: u8 = 20;
@@ -12,7 +12,7 @@ pub(super) const REFERENCES: u32 = 3;
 pub(super) struct Encoder(pub Setup);
 
 impl GroupEncoder for Encoder {
-    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, H264Error> {
+    fn encode(&self, frames: &[Planes]) -> Result<Vec<u8>, Unencodable> {
         let Setup { width, height, rate, level } = self.0;
         let mut config = EncoderConfig::new(width as usize, height as usize);
         config.profile = Profile::High;
@@ -26,7 +26,7 @@ impl GroupEncoder for Encoder {
         config.preset = Preset::Balanced;
         config.cabac = true;
         config.transform_8x8 = true;
-        let failed = |error: EncodeError| H264Error::Encoder(error.to_string());
+        let failed = |error: EncodeError| Unencodable::Encoder(error.to_string());
         let mut encoder = rusty_h264::Encoder::new(config).map_err(failed)?;
         let mut bytes = Vec::new();
         for Planes { luma, blue, red } in frames {
