@@ -450,4 +450,11 @@ mod tests {
         assert_eq!(in_turn(3, 2).collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
         assert_eq!(in_turn(2, 0).collect::<Vec<_>>(), [None; 2]);
     }
+
+    #[test]
+    fn early_blocks_that_nothing_taps_come_without_a_layer_that_does() {
+        let early = Early { blocks: 4, taps: vec![String::new(); 2], places: Vec::new() };
+        assert_eq!(early.parts().collect::<Vec<_>>(), [0..4, 4..5, 6..7]);
+        assert_eq!(early.passes(), 6);
+    }
 }
