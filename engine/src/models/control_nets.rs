@@ -155,7 +155,7 @@ pub trait Network: Debug + Send + Sync {
 pub struct Layout {
     /// Number of the first ones.
     pub once: usize,
-    /// Number of the second ones.
+    /// Number of the second ones. If some come [early](Self::early), all of these do.
     pub lead: usize,
     /// The layers that tap.
     pub taps: Vec<String>,
