@@ -1150,6 +1150,16 @@ CASES = {
                         control_net("lines", [48, 32], 0.8, num_layers=2, control_layers_places=[0, 1], control_in_dim=16),
                     ],
                 ),
+                # As version 2.1 of the union.
+                "steered/refined": Steered(
+                    HORSE, "blurry", 2, 3.0, 32, 48,
+                    control_nets=[
+                        control_net(
+                            "refined", [48, 32], 0.8, num_layers=2, control_layers_places=[0, 1], control_in_dim=33,
+                            control_refiner_layers_places=[0, 1], add_control_noise_refiner="control_noise_refiner",
+                        ),
+                    ],
+                ),
             },
         ),
         "salted": Checkpoint(
@@ -1177,6 +1187,16 @@ CASES = {
                 "tall": Run(LONG, "blurry, " * 20, 1, 4.0, 112, 80, max_tokens=128),
                 "drawn_over": Edit(MIXED, "", 3, 0.0, 48, 32, batch=2, source=edit(1.0, [32, 48])),
                 "filled_in": Edit(HORSE, "blurry", 4, 2.0, 32, 64, source=edit(0.6, [64, 32], [64, 32])),
+                # As version 2.0, whose second layer steers no block that refines.
+                "steered/layered": Steered(
+                    "dance monkey", "", 2, 2.0, 48, 32,
+                    control_nets=[
+                        control_net(
+                            "layered", [32, 48], 0.7, num_layers=2, control_layers_places=[0, 1], control_in_dim=33,
+                            control_refiner_layers_places=[0], add_control_noise_refiner="control_layers",
+                        ),
+                    ],
+                ),
             },
         ),
         "faint": Checkpoint(

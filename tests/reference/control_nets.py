@@ -91,6 +91,21 @@ def without_noise(autoencoder):
     autoencoder.encode = encoded
 
 
+def hand_on(net, transformer):
+    """Lets Z-Image's transformer go on with the tokens that a ControlNet of version 2 has steered while it refined them, as in
+    the authors' code. diffusers lets only the ControlNet see them."""
+    seen = {}
+    net.control_layers[0].register_forward_pre_hook(lambda _, given: seen.update(tokens=given[1]))
+    transformer.register_forward_pre_hook(lambda *_: seen.update(is_own=True))
+    transformer.register_forward_hook(lambda *_: seen.update(is_own=False))
+
+    def refined(_, given, own):
+        """The ControlNet shares the layer, and its calls stay as they are."""
+        return seen["tokens"][:, : own.shape[1]] if seen.get("is_own") else own
+
+    transformer.noise_refiner[-1].register_forward_hook(refined)
+
+
 def steered_transformer(pipeline, kind, nets, folder):
     """The same for a transformer."""
     models = [make_like(pipeline.transformer, net) for net in nets]
@@ -100,6 +115,8 @@ def steered_transformer(pipeline, kind, nets, folder):
     alone = len(nets) == 1
     pipeline = kind(**components, controlnet=models[0] if alone else models)
     pipeline.set_progress_bar_config(disable=True)
+    if getattr(models[0], "add_control_noise_refiner", None):
+        hand_on(models[0], pipeline.transformer)
     if nets[0].get("control_type") == EDGES:
         pipeline.image_processor = EdgeProcessor(pipeline.vae_scale_factor)
     each = {

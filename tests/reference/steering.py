@@ -178,12 +178,31 @@ def of_qwen_image(pipeline, found):
     found["inpaint.qwen"] = {name: value for name, value in first.items() if "out" in name}
 
 
+def of_z_image(pipeline, found):
+    """The same of Z-Image, whose unions of version 2 follow a picture beside it."""
+    folder = f"{FIXTURES}/z_image/default/filled_in"
+    request = request_of("z_image/default/filled_in")
+    opened = pictures.options(request["source"], folder)
+    shape = {
+        "control_layers_places": [0, 1], "control_refiner_layers_places": [0, 1], "control_in_dim": 33,
+        "add_control_noise_refiner": "control_noise_refiner",
+    }  # fmt: skip
+    net = filled(diffusers.ZImageControlNetModel.from_config({**pipeline.transformer.config, **shape}), "control_net.masked")
+    inpainting = diffusers.ZImageControlNetInpaintPipeline(**pipeline.components, controlnet=net)
+    control_nets.hand_on(net, pipeline.transformer)
+    first = recorded(
+        inpainting, request, image=opened["image"], mask_image=opened["mask_image"], control_image=opened["image"],
+        controlnet_conditioning_scale=0.8, latents=latents(request),
+    )  # fmt: skip
+    found["inpaint.z_image"] = {name: value for name, value in first.items() if "out" in name}
+
+
 def tensors(save_case):
     """Name -> values. `save_case` writes a checkpoint of a family and returns it."""
     found = {}
     for family, case, run in (
         ("sdxl", "base", of_sdxl), ("stable_diffusion", "one", of_stable_diffusion), ("sd3", "medium", of_sd3),
-        ("qwen_image", "default", of_qwen_image),
+        ("qwen_image", "default", of_qwen_image), ("z_image", "default", of_z_image),
     ):  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             tiny = save_case(family, case, folder)

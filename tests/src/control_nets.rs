@@ -26,6 +26,12 @@ pub struct NetShape {
     /// Whether it has position embeddings; those of Stable Diffusion 3 that have none see no prompt either.
     #[serde(default = "yes")]
     use_pos_embed: bool,
+    /// Channels of the map of one for Z-Image, if they are more than those of latents.
+    #[serde(default)]
+    control_in_dim: Option<usize>,
+    /// Which blocks of one for Z-Image see the image before it is refined: "control_layers" or "control_noise_refiner".
+    #[serde(default)]
+    add_control_noise_refiner: Option<String>,
 }
 
 fn yes() -> bool {
@@ -42,24 +48,39 @@ const OF_PROMPTS: [&str; 7] =
     ["pos_embed.", "context_embedder", "_context", "attn.add_", "attn.norm_", "to_add_out", "attn2"];
 
 /// The names and shapes of a ControlNet for Z-Image, which shares the embedders of the network that it steers.
-fn of_z_image(layers: usize, steered: &Tensors, width: usize) -> BTreeMap<String, Vec<usize>> {
+fn of_z_image(shape: &NetShape, steered: &Tensors, width: usize) -> BTreeMap<String, Vec<usize>> {
     let mut shapes = BTreeMap::new();
+    let refiner = shape.add_control_noise_refiner.as_deref();
+    let mut refiners = 0;
     for (own, tensor) in steered {
         let number = own.split('.').nth(1).and_then(|number| number.parse::<usize>().ok());
         let is_used = match own.split_once('.') {
-            Some(("layers", _)) => number.is_some_and(|number| number < layers),
-            Some((stack, _)) => ["noise_refiner", "all_x_embedder"].contains(&stack),
+            Some(("layers", _)) => number.is_some_and(|number| number < shape.num_layers),
+            Some(("noise_refiner", _)) => refiner != Some("control_layers"),
+            Some((stack, _)) => stack == "all_x_embedder",
             None => false,
         };
         if is_used {
+            if own.starts_with("noise_refiner.") {
+                refiners = refiners.max(number.map_or(0, |number| number + 1));
+            }
             shapes.insert(format!("control_{own}"), tensor.dims().to_vec());
         }
     }
-    let projections =
-        (0..layers).map(|layer| format!("{layer}.after_proj")).chain(["0.before_proj".to_owned()]);
-    for name in projections {
-        shapes.insert(format!("control_layers.{name}.weight"), vec![width, width]);
-        shapes.insert(format!("control_layers.{name}.bias"), vec![width]);
+    let mut tapped = vec![("control_layers", shape.num_layers)];
+    if refiner == Some("control_noise_refiner") {
+        tapped.push(("control_noise_refiner", refiners));
+    }
+    for (stack, blocks) in tapped {
+        let taps = (0..blocks).map(|block| format!("{block}.after_proj"));
+        for name in taps.chain(["0.before_proj".to_owned()]) {
+            shapes.insert(format!("{stack}.{name}.weight"), vec![width, width]);
+            shapes.insert(format!("{stack}.{name}.bias"), vec![width]);
+        }
+    }
+    if let Some(channels) = shape.control_in_dim {
+        // Patches of two by two.
+        shapes.insert("control_all_x_embedder.2-1.weight".to_owned(), vec![width, 4 * channels]);
     }
     shapes
 }
@@ -68,7 +89,7 @@ fn of_z_image(layers: usize, steered: &Tensors, width: usize) -> BTreeMap<String
 pub fn tensors(name: &str, shape: &NetShape, steered: &Tensors) -> Result<Tensors> {
     let dims = |name: &str| steered.get(name).map(|tensor| tensor.dims().to_vec());
     if let Some(embedder) = dims("all_x_embedder.2-1.weight") {
-        return made(name, of_z_image(shape.num_layers, steered, embedder[0]));
+        return made(name, of_z_image(shape, steered, embedder[0]));
     }
     let mut shapes = BTreeMap::new();
     for (own, tensor) in steered {

@@ -7,6 +7,7 @@ use std::{
 
 use anyhow::{Context, Result};
 use candle_core::{DType, Device, Tensor};
+use serde_json::Value;
 
 use crate::{
     checkpoint::{load, save},
@@ -135,16 +136,20 @@ impl Adapter {
     }
 }
 
-/// Writes a ControlNet of so many blocks for a transformer in a model's folder, which also reads a mask; its file.
-pub fn write_masked(model: &Path, layers: usize) -> Result<PathBuf> {
+/// Writes a ControlNet of this shape for a transformer in a model's folder, which also reads a mask; its file.
+pub fn write_masked(model: &Path, shape: Value) -> Result<PathBuf> {
     let steered = load(&model.join("transformer/diffusion_pytorch_model.safetensors"))?;
-    let shape: NetShape = serde_json::from_value(serde_json::json!({ "num_layers": layers }))?;
+    let shape: NetShape = serde_json::from_value(shape)?;
     let mut shapes: Shapes = control_nets::tensors("masked", &shape, &steered)?
         .into_iter()
         .map(|(name, tensor)| (name, tensor.dims().to_vec()))
         .collect();
-    // A channel, or a patch of four values.
-    let embedders = [("pos_embed_input.proj.weight", 1), ("controlnet_x_embedder.weight", 4)];
+    // A channel, or a patch of four values; for Z-Image with the latents of the input image.
+    let embedders = [
+        ("pos_embed_input.proj.weight", 1),
+        ("controlnet_x_embedder.weight", 4),
+        ("control_all_x_embedder.2-1.weight", 4 + 4 * 16),
+    ];
     let embedder = embedders.iter().find(|(name, _)| shapes.contains_key(*name));
     let (name, more) = embedder.context("there is no embedder of maps")?;
     shapes.entry((*name).to_owned()).and_modify(|shape| shape[1] += more);

@@ -1,8 +1,11 @@
 //! ControlNets for transformers (Zhang et al. 2023, arXiv:2302.05543): networks like the one that they steer, with fewer
 //! blocks, which also read a map. What is tapped after each of their blocks is added after blocks of that network.
 
+mod pass;
+
 use std::{fmt::Debug, ops::Range, sync::Arc};
 
+use self::pass::Pass;
 use super::{
     ControlImage, DenoiserInput, PrepareInput, Prepared, SteeredBy, Steering, flux,
     modulated::within_range,
@@ -12,7 +15,7 @@ use super::{
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, TensorTable},
-    nn::{DType, Device, Result, Tensor, add, bail},
+    nn::{Device, Result, Tensor, add},
     request::ControlMode,
     residency::{Blocks, RunError, Weights},
 };
@@ -101,6 +104,11 @@ pub trait Stack {
     /// Begins with tokens.
     fn begin(&mut self, tokens: Tensor) -> Result<()>;
 
+    /// Passes a block while the network has only embedded its latents, by its number, if any are passed then.
+    fn early(&mut self, _: &Weights, _number: usize, _: &dyn Steered) -> Result<()> {
+        Ok(())
+    }
+
     /// Passes a block before those that are tapped, if it does more than embed.
     fn lead(&mut self, _: &Weights, _place: usize) -> Result<()> {
         Ok(())
@@ -147,12 +155,40 @@ pub trait Network: Debug + Send + Sync {
 pub struct Layout {
     /// Number of the first ones.
     pub once: usize,
-    /// Number of the second ones.
+    /// Number of the second ones. If some come [early](Self::early), all of these do.
     pub lead: usize,
     /// The layers that tap.
     pub taps: Vec<String>,
     /// For each block of the network that it steers, the number of the tap that is added after it.
     pub places: Vec<Option<usize>>,
+    /// What it passes before, if it does.
+    pub early: Option<Early>,
+}
+
+/// What a ControlNet passes and taps between the first block of the network that it steers, which embeds latents, and those
+/// that follow: its first blocks of a step. They may come again after those of the network.
+#[derive(Debug, Clone)]
+pub struct Early {
+    /// Number of the blocks, without the layers that tap them.
+    pub blocks: usize,
+    /// The layers that tap the first of them.
+    pub taps: Vec<String>,
+    /// For each block of the network before those that are steered otherwise, without the first one, the number of the tap
+    /// that is added after it.
+    pub places: Vec<Option<usize>>,
+}
+
+impl Early {
+    /// The blocks, as parts of a walk: those that are tapped with the layers that tap them, and the others alone.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let tapped = self.taps.len();
+        std::iter::once(0..2 * tapped).chain((tapped..self.blocks).map(|number| 2 * number..2 * number + 1))
+    }
+
+    /// How many blocks are passed, with the layers that tap them.
+    fn passes(&self) -> usize {
+        self.taps.len() + self.blocks
+    }
 }
 
 impl Layout {
@@ -161,7 +197,7 @@ impl Layout {
         let is_tap = |spec: &&BlockSpec| TAPS.iter().any(|(taps, _)| spec.name.starts_with(taps));
         let taps: Vec<String> = specs.iter().filter(is_tap).map(|spec| spec.name.clone()).collect();
         let lead = usize::from(specs.iter().any(|spec| spec.name == EMBEDDERS));
-        Self { once: specs.len().saturating_sub(2 * taps.len() + lead), lead, taps, places }
+        Self { once: specs.len().saturating_sub(2 * taps.len() + lead), lead, taps, places, early: None }
     }
 }
 
@@ -350,7 +386,7 @@ impl ControlNets {
     }
 
     /// Walks through `own` blocks of the network, and after the first `lead` of them through those of the ControlNets that
-    /// act.
+    /// act. What these pass early comes after the first one.
     pub fn walk(
         &self,
         blocks: Blocks<'_>,
@@ -371,84 +407,33 @@ impl ControlNets {
             let none = Residuals::default();
             return blocks.walk(own, |index, w| steered.block(w, index - before, &none));
         }
-        let rest = own.start + lead..own.end;
-        let nets = passes.iter().map(Pass::blocks);
-        let parts: Vec<Range<usize>> =
-            std::iter::once(own.start..rest.start).chain(nets).chain([rest.clone()]).collect();
-        let mut residuals = Residuals::default();
+        let (embedded, rest) = (own.start + 1, own.start + lead..own.end);
+        let mut parts: Vec<Range<usize>> = passes.iter().flat_map(Pass::early_parts).collect();
+        if parts.is_empty() {
+            parts.push(own.start..rest.start);
+        } else {
+            parts.insert(0, own.start..embedded);
+            parts.push(embedded..rest.start);
+        }
+        parts.extend(passes.iter().map(Pass::blocks));
+        parts.push(rest.clone());
+        let (mut early, mut residuals) = (Residuals::default(), Residuals::default());
         blocks.walk_parts(&parts, |index, w| {
-            if let Some(pass) = passes.iter_mut().find(|pass| pass.blocks().contains(&index)) {
+            if let Some(pass) = passes.iter_mut().find(|pass| pass.has(index)) {
                 return pass.block(w, index, &*steered);
             }
+            if index == embedded {
+                passes.iter_mut().filter_map(Pass::take_early).try_for_each(|taps| early.join(taps))?;
+            }
+            if index < rest.start {
+                return steered.block(w, index - before, &early);
+            }
             if index == rest.start {
+                early = Residuals::default();
                 passes.drain(..).try_for_each(|pass| residuals.join(pass.into_taps()))?;
             }
             steered.block(w, index - before, &residuals)
         })
-    }
-}
-
-/// The pass of a prediction through a ControlNet.
-struct Pass<'a> {
-    net: &'a ControlNet,
-    /// Index of the first block that is needed in each step.
-    first: usize,
-    steering: &'a Steering,
-    latents: &'a Tensor,
-    dtype: DType,
-    stack: Box<dyn Stack + 'a>,
-    branches: Vec<Vec<Tensor>>,
-}
-
-impl<'a> Pass<'a> {
-    fn new(
-        net: &'a ControlNet,
-        first: usize,
-        blocks: Blocks<'_>,
-        input: &DenoiserInput<'a>,
-        steering: &'a Steering,
-    ) -> Result<Self> {
-        let (_, _, height, width) = input.latents.dims4()?;
-        let prepared = &steering.prepared;
-        Ok(Self {
-            net,
-            first: first + net.layout.once,
-            steering,
-            latents: input.latents,
-            dtype: blocks.dtype(),
-            stack: net.network.stack(prepared, input.sigma, [height, width], &blocks.device())?,
-            branches: vec![Vec::new(); prepared.branches.len()],
-        })
-    }
-
-    fn blocks(&self) -> Range<usize> {
-        self.first..self.first + self.net.steps()
-    }
-
-    fn block(&mut self, w: &Weights, index: usize, steered: &dyn Steered) -> Result<()> {
-        let (place, net) = (index - self.first, self.net);
-        if place == 0 {
-            let Some(map) = &self.steering.prepared.image else {
-                bail!("the map of a ControlNet is missing")
-            };
-            let tokens = net.network.begin(w, &self.latents.to_dtype(self.dtype)?, map, steered)?;
-            self.stack.begin(tokens)?;
-        }
-        let Some(place) = place.checked_sub(net.layout.lead) else { return self.stack.lead(w, place) };
-        let number = place / 2;
-        if place.is_multiple_of(2) {
-            return self.stack.block(w, number, steered);
-        }
-        let (stack, weight) = (&self.stack, f64::from(self.steering.weight));
-        w.branches(&mut self.branches, |w, branch, tapped| {
-            let own = w.linear(&net.layout.taps[number], &stack.tapped(branch)?)?;
-            tapped.push(if weight == 1.0 { own } else { (own * weight)? });
-            Ok(())
-        })
-    }
-
-    fn into_taps(self) -> Taps<'a> {
-        Taps { places: &self.net.layout.places, branches: self.branches }
     }
 }
 
@@ -464,5 +449,12 @@ mod tests {
         assert_eq!(places(3, 0, 0), [None; 3]);
         assert_eq!(in_turn(3, 2).collect::<Vec<_>>(), [Some(0), Some(1), Some(0)]);
         assert_eq!(in_turn(2, 0).collect::<Vec<_>>(), [None; 2]);
+    }
+
+    #[test]
+    fn early_blocks_that_nothing_taps_come_without_a_layer_that_does() {
+        let early = Early { blocks: 4, taps: vec![String::new(); 2], places: Vec::new() };
+        assert_eq!(early.parts().collect::<Vec<_>>(), [0..4, 4..5, 6..7]);
+        assert_eq!(early.passes(), 6);
     }
 }

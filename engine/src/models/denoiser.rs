@@ -130,12 +130,24 @@ pub enum MapForm {
     InvertedLatents,
     /// Latents with one more channel, 1 where they are given and 0 where a masked part is missing.
     LatentsAndMask,
+    /// Latents, then such a channel for the input image, and the latents of that without its masked part: gray. Zeros if no part
+    /// is masked, and instead of the first ones if nothing but the input image is followed.
+    LatentsAndInput,
 }
 
 impl MapForm {
     /// Whether an autoencoder encodes the map.
     pub fn is_encoded(self) -> bool {
         !matches!(self, Self::Pixels | Self::PixelsWithBlack | Self::GrayPixels)
+    }
+
+    /// The channels of a map that is encoded, of those of latents.
+    pub fn channels(self, latents: usize) -> usize {
+        match self {
+            Self::LatentsAndMask => latents + 1,
+            Self::LatentsAndInput => 2 * latents + 1,
+            _ => latents,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
     aids::{Detector, MapEstimator, Segmenter},
     interpolation::Ifnet,
     memory::StageKind,
-    request::{Canvas, Interpolation, Mode, Request},
+    request::{Canvas, Interpolation, Mode, Request, SourceImage},
     sampling::{self, Guide},
     text::{ClipVision, ImagePrompter, TextEncoder, VisionTower, Writer},
     upscale::Upscaler,
@@ -235,18 +235,32 @@ pub struct EncodedMap {
     pub size: [u32; 2],
     /// How it is read.
     pub form: MapForm,
+    /// Whether an image is followed; without one, only the input image is seen.
+    pub is_followed: bool,
+    /// Whether the input image without its masked part is encoded beside it.
+    pub sees_input: bool,
+}
+
+impl EncodedMap {
+    /// How many images are encoded for it.
+    pub fn images(&self) -> usize {
+        usize::from(self.is_followed) + usize::from(self.sees_input)
+    }
 }
 
 impl Denoise {
     /// The maps that ControlNets read as latents in this stage.
     pub fn encoded_maps(&self, request: &Request) -> impl Iterator<Item = EncodedMap> + use<> {
         let size = [self.canvas.width, self.canvas.height];
+        let is_masked = request.source.as_ref().is_some_and(SourceImage::is_inpainted);
         let nets = self.denoiser.network.denoiser.control_nets().unwrap_or_default();
-        let nets = nets.into_iter().take(request.control_nets.len());
-        nets.enumerate().filter(|(_, about)| about.reads.is_encoded()).map(move |(net, about)| EncodedMap {
-            net,
-            size,
-            form: about.reads,
+        let takes_input: Vec<bool> =
+            request.control_nets.iter().map(|net| net.preprocessor.takes_input()).collect();
+        let nets = nets.into_iter().zip(takes_input).enumerate();
+        nets.filter(|(_, (about, _))| about.reads.is_encoded()).map(move |(net, (about, takes_input))| {
+            let (form, has_beside) = (about.reads, about.reads == MapForm::LatentsAndInput);
+            let (is_followed, sees_input) = (!(has_beside && takes_input), has_beside && is_masked);
+            EncodedMap { net, size, form, is_followed, sees_input }
         })
     }
 }

@@ -326,7 +326,9 @@ impl Estimator<'_> {
         // Encoders have no tiles of some frames.
         let still = LatentShape { frames: 1, ..shape };
         let mut alone = self.reference_shapes(network.as_ref());
-        alone.extend(self.resolved.encoded_maps().iter().map(|map| map_shape(map, network.as_ref())));
+        for map in self.resolved.encoded_maps() {
+            alone.extend(std::iter::repeat_n(map_shape(&map, network.as_ref()), map.images()));
+        }
         let widest = |one: LatentShape, other: &LatentShape| LatentShape {
             height: one.height.max(other.height),
             width: one.width.max(other.width),
@@ -548,8 +550,8 @@ impl Estimator<'_> {
     fn maps(&self, autoencoder: &dyn Autoencoder) -> Vec<(EncodedMap, Tensor)> {
         let latents = |map: EncodedMap| {
             let shape = map_shape(&map, autoencoder);
-            let mask = usize::from(map.form == MapForm::LatentsAndMask);
-            (map, self.trace.tensor(&shape.with_channels(shape.channels + mask).dims(1), DType::F32))
+            let channels = map.form.channels(shape.channels);
+            (map, self.trace.tensor(&shape.with_channels(channels).dims(1), DType::F32))
         };
         self.resolved.encoded_maps().into_iter().map(latents).collect()
     }

@@ -29,15 +29,21 @@ const SD3: [(&str, &str, &str); 4] = [
     ("sd3", "large", "steered/edges"),
 ];
 
-const Z_IMAGE: (&str, &str, &str) = ("z_image", "default", "steered/guided");
+/// The first version of the union, and versions 2.1 and 2.0, which see the image before it is refined.
+const Z_IMAGE: [(&str, &str, &str); 3] = [
+    ("z_image", "default", "steered/guided"),
+    ("z_image", "default", "steered/refined"),
+    ("z_image", "salted", "steered/layered"),
+];
 
 /// The runs of all families.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    FLUX.into_iter().chain(QWEN_IMAGE).chain(SD3).chain([Z_IMAGE])
+    FLUX.into_iter().chain(QWEN_IMAGE).chain(SD3).chain(Z_IMAGE)
 }
 
 /// One run for each kind of ControlNet.
-const KINDS: [(&str, &str, &str); 6] = [FLUX[0], QWEN_IMAGE[0], SD3[0], SD3[2], Z_IMAGE, FLUX[2]];
+const KINDS: [(&str, &str, &str); 8] =
+    [FLUX[0], QWEN_IMAGE[0], SD3[0], SD3[2], Z_IMAGE[0], Z_IMAGE[1], Z_IMAGE[2], FLUX[2]];
 /// Gives tensors in the names of diffusers those of authors.
 type Renaming = fn(&Tensors) -> candle_core::Result<Tensors>;
 const FILE: &str = "diffusion_pytorch_model.safetensors";
@@ -87,9 +93,9 @@ fn every_mode_draws_the_same_bytes_within_its_budget() {
 #[test]
 fn forecasts_of_the_peak_come_true() {
     // As for runs of their families without ControlNets.
-    for ((family, case, run), formula) in
-        KINDS.into_iter().zip([0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.97..1.08])
-    {
+    let formulas =
+        [0.97..1.08, 0.95..1.1, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.98..1.05, 0.97..1.08];
+    for ((family, case, run), formula) in KINDS.into_iter().zip(formulas) {
         println!("{family} {case}");
         check_forecasts(&Fixture::new(family, case), run, formula, 0.9..1.15).unwrap();
     }
@@ -248,6 +254,15 @@ fn what_cannot_steer_a_model_is_said() {
     save(&tensors, &file).unwrap();
     let said = refused(&request, &file);
     assert!(said.contains("it reads 68 values of each patch of its map"), "{said}");
+    let (folder, mask) = (tempfile::tempdir().unwrap(), "control_all_x_embedder.2-1.weight");
+    let request = written(Z_IMAGE[1], folder.path());
+    let mut tensors = load(&request.control_nets[0].model.join(FILE)).unwrap();
+    let narrow = tensors[mask].narrow(1, 0, 68).unwrap().contiguous().unwrap();
+    tensors.insert(mask.to_owned(), narrow);
+    let file = folder.path().join("mask.safetensors");
+    save(&tensors, &file).unwrap();
+    let said = refused(&request, &file);
+    assert!(said.contains("only those that read 64 can be used, or 132 with a mask"), "{said}");
 }
 
 /// The files of XLabs and of Stability have names of their own.
@@ -274,6 +289,28 @@ fn every_layout_draws_the_same_bytes() {
         let drawn = runner.draw(request).unwrap();
         assert!(drawn[0].media == expected[0].media, "{steered:?}");
     }
+}
+
+/// Of version 2.0, the authors' file has blocks that were never trained and are not used, which diffusers leaves out.
+#[test]
+fn untrained_blocks_of_a_union_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written(Z_IMAGE[2], folder.path());
+    let mut runner = Runner::start().unwrap();
+    let expected = runner.draw(request.clone()).unwrap();
+    let own = load(&request.control_nets[0].model.join(FILE)).unwrap();
+    let mut tensors = own.clone();
+    for (name, tensor) in own.iter().filter(|(name, _)| name.starts_with("control_layers.0.")) {
+        let untrained = name.replace("control_layers", "control_noise_refiner");
+        let is_projection = ["before_proj", "after_proj"].iter().any(|layer| name.contains(layer));
+        let tensor = if is_projection { tensor.zeros_like().unwrap() } else { tensor.clone() };
+        tensors.insert(untrained, tensor);
+    }
+    let file = folder.path().join("Z-Image-Turbo-Fun-Controlnet-Union-2.0.safetensors");
+    save(&tensors, &file).unwrap();
+    let request = changed(&request, |net| ControlNet { model: file.clone(), ..net.clone() });
+    let drawn = runner.draw(request).unwrap();
+    assert!(drawn[0].media == expected[0].media, "what was never trained is used");
 }
 
 /// Stability's ControlNets were trained on other values of Canny edges, and on depth maps that are black where it is near.
@@ -313,7 +350,9 @@ fn files_say_what_they_are_for() {
         (QWEN_IMAGE[0], "ControlNet for Qwen-Image", 0),
         (SD3[0], "ControlNet for Stable Diffusion 3", 0),
         (SD3[2], "ControlNet for Stable Diffusion 3", 0),
-        (Z_IMAGE, "ControlNet for Z-Image", 0),
+        (Z_IMAGE[0], "ControlNet for Z-Image", 0),
+        (Z_IMAGE[1], "ControlNet for Z-Image", 0),
+        (Z_IMAGE[2], "ControlNet for Z-Image", 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let request = written(steered, folder.path());

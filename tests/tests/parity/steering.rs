@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use sluice_engine::{
     models::OpenedModels,
     output::{Image, Media, Settings, write_png},
@@ -129,13 +130,13 @@ fn control_nets_that_read_a_mask_predict_what_diffusers_predicts() {
     let (mut runner, reference) = (Runner::start().unwrap(), golden("steered_unets"));
     for (family, case, name, layers, first) in [
         ("sd3", "medium", "inpaint.sd3", 2, "transformer.0.out.0"),
-        ("qwen_image", "default", "inpaint.qwen", 1, "transformer.0.out.0.0"),
+        ("qwen_image", "default", "inpaint.qwen", 1, FIRST),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let fixture = Fixture::new(family, case);
         let (model, run) =
             (fixture.write_diffusers(folder.path()).unwrap(), fixture.run("filled_in").unwrap());
-        let file = write_masked(&model, layers).unwrap();
+        let file = write_masked(&model, json!({ "num_layers": layers })).unwrap();
         let net = ControlNet { weight: 0.8, ..inpainting(&file).remove(0) };
         let request = Request { control_nets: vec![net.clone()], ..run.request(&model) };
         let (_, dump) = runner.dump(request.clone(), Some(&run.latents().unwrap())).unwrap();
@@ -148,6 +149,42 @@ fn control_nets_that_read_a_mask_predict_what_diffusers_predicts() {
         let said = runner.draw(Request { control_nets: vec![own], ..request }).unwrap_err().to_string();
         assert!(said.contains("is for inpainting and reads a mask"), "{said}");
     }
+}
+
+/// The first output, where each image has one of its own.
+const FIRST: &str = "transformer.0.out.0.0";
+
+/// Unions of version 2 for Z-Image follow a map, and see the masked input image beside it.
+#[test]
+fn the_masked_input_image_is_seen_beside_a_map_as_in_diffusers() {
+    let (mut runner, reference) = (Runner::start().unwrap(), golden("steered_unets"));
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("z_image", "default");
+    let (model, run) = (fixture.write_diffusers(folder.path()).unwrap(), fixture.run("filled_in").unwrap());
+    let shape = json!({ "num_layers": 2, "add_control_noise_refiner": "control_noise_refiner" });
+    let file = write_masked(&model, shape).unwrap();
+    let own = run.request(&model);
+    let image = own.source.clone().unwrap().path;
+    let followed = ControlNet { model: file.clone(), image, weight: 0.8, ..ControlNet::default() };
+    let request = Request { control_nets: vec![followed.clone()], ..own };
+    let (_, dump) = runner.dump(request.clone(), Some(&run.latents().unwrap())).unwrap();
+    let distance = compare(&format!("inpaint.z_image.{FIRST}"), &reference, &dump[FIRST], MODULE).unwrap();
+    println!("inpaint.z_image: {distance:.1e}");
+    // It is seen without a map, too, and not at all without a mask.
+    let alone = ControlNet { weight: 0.8, ..inpainting(&file).remove(0) };
+    for net in [&followed, &alone] {
+        check_every_mode_of(&fixture, "filled_in", |own| Request { control_nets: vec![net.clone()], ..own })
+            .unwrap();
+    }
+    let (_, unmapped) = runner.dump(Request { control_nets: vec![alone], ..request.clone() }, None).unwrap();
+    let (_, unmasked) = runner.dump(Request { source: None, ..request }, None).unwrap();
+    let encoded = |dump: &Tensors| -> Vec<&'static str> {
+        let inputs = ["vae.encode.map.0.in", "vae.encode.input.0.in"];
+        inputs.into_iter().filter(|name| dump.contains_key(*name)).collect()
+    };
+    assert_eq!(encoded(&dump), ["vae.encode.map.0.in", "vae.encode.input.0.in"]);
+    assert_eq!(encoded(&unmapped), ["vae.encode.input.0.in"]);
+    assert_eq!(encoded(&unmasked), ["vae.encode.map.0.in"]);
 }
 
 #[test]

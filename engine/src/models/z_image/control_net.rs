@@ -1,5 +1,10 @@
 //! ControlNets for Z-Image: a few layers beside its own, which see the image, the caption and a map. What is tapped is added to
 //! all tokens.
+//!
+//! Those of version 2 of the union also see the image before its tokens are refined, and steer that: version 2.0 with the layers
+//! themselves, whose result they then begin with, version 2.1 with blocks of their own. They also read a mask and the input image
+//! without its masked part. As in the code of the authors (VideoX-Fun), what is added to tokens that are refined reaches the
+//! network; in diffusers it is lost, because only the ControlNet sees them.
 
 use super::{
     ZImageConfig, ZImageTransformer, original_name,
@@ -9,7 +14,7 @@ use crate::{
     checkpoint::{BlockSpec, CheckpointError, Component, Part, Role, TensorTable},
     models::{
         Conditioning, ControlImage, MapForm, Modulation, PrepareInput, Prepared, SteeredBy,
-        control_nets::{ControlNet, Layout, Network, Stack, Steered, check, refused},
+        control_nets::{ControlNet, Early, Layout, Network, Stack, Steered, check, refused},
         patches::{Channels, patchify},
     },
     nn::{Device, Result, Rope, Tensor, bail},
@@ -26,10 +31,39 @@ pub fn is_control_net(tensors: &TensorTable) -> bool {
     tensors.contains_key("control_layers.0.after_proj.weight")
 }
 
+/// What refines the tokens of a map before the layers see them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refiner {
+    /// Blocks that see the map alone: the first version.
+    Blocks,
+    /// Blocks that are like the layers, and see the image, too: version 2.1.
+    TappedBlocks,
+    /// The layers, which see the image, but not yet the caption: version 2.0.
+    Layers,
+}
+
+impl Refiner {
+    /// The one in a part of a checkpoint.
+    fn of(part: &Part) -> std::result::Result<Self, CheckpointError> {
+        let projection = part.tensors.get(&format!("{REFINER}.0.before_proj.weight"));
+        let Some(projection) = projection else {
+            let has_blocks = part.tensors.contains_key(&format!("{REFINER}.0.attention_norm1.weight"));
+            return Ok(if has_blocks { Self::Blocks } else { Self::Layers });
+        };
+        // The files of version 2.0 have blocks that were never trained and are not used. Their projections are zeros, which is
+        // how diffusers tells them, too.
+        let is_trained =
+            projection.is_hollow() || projection.row(0)?.values()?.iter().any(|&value| value != 0.0);
+        Ok(if is_trained { Self::TappedBlocks } else { Self::Layers })
+    }
+}
+
 /// The network's shape. The weights come from a store.
 #[derive(Debug)]
 struct ZImageControlNet {
     network: ZImageTransformer,
+    /// How it reads its map.
+    reads: MapForm,
 }
 
 fn map_embedder(config: &ZImageConfig) -> String {
@@ -42,6 +76,21 @@ fn modulated_blocks(config: &ZImageConfig) -> impl Iterator<Item = String> {
     refiners.chain((0..config.n_layers).map(|index| format!("{LAYERS}.{index}")))
 }
 
+/// The layer that taps a block.
+fn tap_of(stack: &str, index: usize) -> String {
+    format!("{stack}.{index}.after_proj")
+}
+
+/// Blocks, each followed by the layer that taps it. The first one joins the map and the image.
+fn tapped(config: &ZImageConfig, stack: &'static str, count: usize) -> impl Iterator<Item = BlockSpec> {
+    let dim = config.dim;
+    (0..count).flat_map(move |index| {
+        let (block, tap) = (config.block(format!("{stack}.{index}")), tap_of(stack, index));
+        let block = if index == 0 { block.linear("before_proj", dim, dim) } else { block };
+        [block, BlockSpec::stem(&tap).linear(&tap, dim, dim)]
+    })
+}
+
 /// The ControlNet in a part of a checkpoint, for a network.
 ///
 /// # Errors
@@ -52,47 +101,77 @@ pub fn open(
 ) -> std::result::Result<(ControlNet, Component), CheckpointError> {
     check(part, MODELS)?;
     let own = &steered.config;
-    let has = |name: &str| part.tensors.contains_key(name);
     let count = |stack: &str| {
-        (0..).take_while(|index| has(&format!("{stack}.{index}.attention_norm1.weight"))).count()
+        let has =
+            |index: &usize| part.tensors.contains_key(&format!("{stack}.{index}.attention_norm1.weight"));
+        (0..).take_while(has).count()
     };
-    let config = ZImageConfig { n_layers: count(LAYERS), n_refiner_layers: count(REFINER), ..own.clone() };
+    let refiner = Refiner::of(part)?;
+    let refiners = if refiner == Refiner::Layers { 0 } else { count(REFINER) };
+    let config = ZImageConfig { n_layers: count(LAYERS), n_refiner_layers: refiners, ..own.clone() };
     let (dim, embedder) = (config.dim, map_embedder(&config));
-    let read =
-        part.tensors.get(&format!("{embedder}.weight")).and_then(|table| table.shape().get(1).copied());
-    let sees_image = has(&format!("{REFINER}.0.before_proj.weight"));
-    if config.n_refiner_layers == 0 || sees_image || read.is_some_and(|read| read != config.patch_width()) {
-        let reason =
-            "it is of version 2 of the unions, which also reads a mask; use one of the first version";
-        return Err(refused(part, reason.to_owned()));
-    }
+    let (reads, inputs) = form_of(part, &config)?;
     let modulation = modulated_blocks(&config).fold(BlockSpec::stem("modulation"), |spec, block| {
         spec.linear(&format!("{block}.adaLN_modulation.0"), 4 * dim, config.modulation_width())
     });
-    let mut specs = vec![BlockSpec::stem("map").linear(&embedder, dim, config.patch_width()), modulation];
-    specs.extend((0..config.n_refiner_layers).map(|index| config.block(format!("{REFINER}.{index}"))));
-    let taps: Vec<String> =
-        (0..config.n_layers).map(|index| format!("{LAYERS}.{index}.after_proj")).collect();
-    for (index, tap) in taps.iter().enumerate() {
-        let layer = config.block(format!("{LAYERS}.{index}"));
-        specs.push(if index == 0 { layer.linear("before_proj", dim, dim) } else { layer });
-        specs.push(BlockSpec::stem(tap).linear(tap, dim, dim));
+    let mut specs = vec![BlockSpec::stem("map").linear(&embedder, dim, inputs), modulation];
+    match refiner {
+        Refiner::Blocks => {
+            specs.extend((0..refiners).map(|index| config.block(format!("{REFINER}.{index}"))));
+        }
+        Refiner::TappedBlocks => specs.extend(tapped(&config, REFINER, refiners)),
+        Refiner::Layers => {}
     }
+    specs.extend(tapped(&config, LAYERS, config.n_layers));
     let component =
         Component::bind(Role::Denoiser, "ControlNet", &specs, &part.tensors, original_name, &part.path)?;
-    let (layers, all) = (config.n_layers, own.n_layers);
+    let network = ZImageControlNet { network: ZImageTransformer::new(config.clone(), steered.scale), reads };
+    Ok((ControlNet::new(network, layout(refiner, &config, own)), component))
+}
+
+/// How a ControlNet of this shape reads its map, and the number of values in a patch of that.
+fn form_of(part: &Part, config: &ZImageConfig) -> std::result::Result<(MapForm, usize), CheckpointError> {
+    let latents = config.patch_width();
+    let with_input = 2 * latents + config.patch() * config.patch();
+    let embedder = part.tensors.get(&format!("{}.weight", map_embedder(config)));
+    match embedder.and_then(|embedder| embedder.shape().get(1).copied()) {
+        Some(read) if read == with_input => Ok((MapForm::LatentsAndInput, with_input)),
+        Some(read) if read != latents => {
+            let reason = format!(
+                "it reads {read} values of each patch of its map, and only those that read {latents} can be used, or \
+                 {with_input} with a mask"
+            );
+            Err(refused(part, reason))
+        }
+        _ => Ok((MapForm::Latents, latents)),
+    }
+}
+
+/// How the blocks of a ControlNet of this shape are arranged for a network of another.
+fn layout(refiner: Refiner, config: &ZImageConfig, own: &ZImageConfig) -> Layout {
+    let (layers, refiners, all) = (config.n_layers, config.n_refiner_layers, own.n_layers);
     let mut places = vec![None; all];
     for tap in 0..layers {
         places[tap * all / layers] = Some(tap);
     }
-    let layout = Layout { once: 2, lead: config.n_refiner_layers, taps, places };
-    let network = ZImageControlNet { network: ZImageTransformer::new(config, steered.scale) };
-    Ok((ControlNet::new(network, layout), component))
+    // One tap after each block that refines the tokens of the image.
+    let early = |stack: &str, blocks: usize| {
+        let taps: Vec<String> = (0..blocks.min(own.n_refiner_layers)).map(|tap| tap_of(stack, tap)).collect();
+        let places = (0..own.n_refiner_layers).map(|block| (block < taps.len()).then_some(block)).collect();
+        Some(Early { blocks, taps, places })
+    };
+    let (lead, early) = match refiner {
+        Refiner::Blocks => (refiners, None),
+        Refiner::TappedBlocks => (2 * refiners, early(REFINER, refiners)),
+        Refiner::Layers => (0, early(LAYERS, layers)),
+    };
+    let taps = (0..layers).map(|tap| tap_of(LAYERS, tap)).collect();
+    Layout { once: 2, lead, taps, places, early }
 }
 
 impl Network for ZImageControlNet {
     fn about(&self) -> SteeredBy {
-        SteeredBy { reads: MapForm::Latents, ..SteeredBy::default() }
+        SteeredBy { reads: self.reads, ..SteeredBy::default() }
     }
 
     /// It sees the caption and the noise level as the network does that it steers.
@@ -162,7 +241,8 @@ struct Layers<'a> {
     branches: &'a [Conditioning],
     rotations: Vec<[Rope; 2]>,
     modulation: &'a [Tensor],
-    /// For each branch, the tokens of the map, and from the first layer on those of everything.
+    /// For each branch, the tokens of the map, perhaps joined with those of the image, and from the first layer after the
+    /// refining on those of everything.
     streams: Vec<Tensor>,
 }
 
@@ -170,6 +250,19 @@ impl Stack for Layers<'_> {
     fn begin(&mut self, map: Tensor) -> Result<()> {
         self.streams = vec![map; self.branches.len()];
         Ok(())
+    }
+
+    /// The blocks come in the order of their modulations: the first of all, or the layers if there are no others.
+    fn early(&mut self, w: &Weights, number: usize, steered: &dyn Steered) -> Result<()> {
+        let Self { network, rotations, modulation, .. } = self;
+        w.branches(&mut self.streams, |w, branch, x| {
+            if number == 0 {
+                let own = w.linear("before_proj", x)?;
+                *x = steered.embedded(branch)?.broadcast_add(&own)?;
+            }
+            *x = network.block(w, x, &rotations[branch][0], Some(&modulation[number]))?;
+            Ok(())
+        })
     }
 
     fn lead(&mut self, w: &Weights, place: usize) -> Result<()> {

@@ -98,7 +98,10 @@ impl Steered for Pass<'_> {
                 *x = with_caption(x, &prepared.branches[branch])?;
             }
             match layer {
-                None => *x = network.block(w, x, image, Some(modulation))?,
+                None => {
+                    *x = network.block(w, x, image, Some(modulation))?;
+                    *x = residuals.added(x, 0, number, branch)?;
+                }
                 Some(layer) if layer == config.n_layers => {
                     *x = network.final_layer(w, &x.narrow(1, 0, tokens)?, modulation)?;
                 }

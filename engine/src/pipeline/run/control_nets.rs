@@ -1,6 +1,6 @@
 //! The maps that ControlNets follow.
 
-use candle_core::{Device, Tensor};
+use candle_core::{DType, Device, Tensor};
 
 use super::{Dump, PipelineError, Run, source::sample};
 use crate::{
@@ -32,21 +32,41 @@ impl Run<'_> {
         autoencoder: &Used<dyn Autoencoder>,
         dump: &mut Dump,
     ) -> Result<(), PipelineError> {
+        let network = autoencoder.network.as_ref();
         for (number, map) in self.resolved.encoded_maps().into_iter().enumerate() {
-            let (image, missing) = self.map(map.net, map.size)?;
-            let image = as_encoded(map.form, tensor_of(&image, |_| true)?)?;
-            let moments = self.moments(stage, autoencoder, &image)?;
-            dump.add(format!("vae.encode.map.{number}.in"), &image)?;
-            dump.add(format!("vae.encode.map.{number}.mean"), &moments.0)?;
-            let mut latents = sample(autoencoder.network.as_ref(), moments, None)?;
+            let mut encode = |name: &str, image: &Tensor| -> Result<Tensor, PipelineError> {
+                let moments = self.moments(stage, autoencoder, image)?;
+                dump.add(format!("vae.encode.{name}.{number}.in"), image)?;
+                dump.add(format!("vae.encode.{name}.{number}.mean"), &moments.0)?;
+                Ok(sample(network, moments, None)?)
+            };
+            let [width, height] = map.size.map(|side| side as usize / network.scale());
+            let nothing =
+                || Tensor::zeros((1, network.latent_channels(), height, width), DType::F32, &Device::Cpu);
+            let (mut latents, missing) = if map.is_followed {
+                let (image, missing) = self.map(map.net, map.size)?;
+                (encode("map", &as_encoded(map.form, tensor_of(&image, |_| true)?)?)?, missing)
+            } else {
+                (nothing()?, Vec::new())
+            };
             if map.form == MapForm::UnshiftedLatents {
-                let shift = autoencoder.network.rescale(&latents.zeros_like()?.into())?.into_computed()?;
+                let shift = network.rescale(&latents.zeros_like()?.into())?.into_computed()?;
                 latents = (latents - shift)?;
             }
             if map.form == MapForm::LatentsAndMask {
-                let (_, _, height, width) = latents.dims4()?;
                 let given = given_latents(&missing, map.size, [height, width])?;
                 latents = Tensor::cat(&[latents, given], 1)?;
+            }
+            if map.form == MapForm::LatentsAndInput {
+                let (given, seen) = if map.sees_input {
+                    let (image, missing) = self.masked_input(map.size)?;
+                    let seen = encode("input", &tensor_of(&image, |place| !missing[place])?)?;
+                    (given_latents(&missing, map.size, [height, width])?, seen)
+                } else {
+                    // As in the pipelines of diffusers and of the authors.
+                    (nothing()?.narrow(1, 0, 1)?, nothing()?)
+                };
+                latents = Tensor::cat(&[latents, given, seen], 1)?;
             }
             self.map_latents.borrow_mut().push((map, latents));
         }
@@ -69,6 +89,11 @@ impl Run<'_> {
         if let Some(map) = unmetered(|| control_map(net, size))? {
             return Ok(whole(map));
         }
+        self.masked_input(size)
+    }
+
+    /// The input image without its masked part, and which of its pixels are missing, in this width and height.
+    fn masked_input(&self, size: [u32; 2]) -> Result<(Image, Vec<bool>), PipelineError> {
         let input = self.request.source.as_ref();
         let masked = input.map(|input| unmetered(|| masked_input(input, size))).transpose()?.flatten();
         masked.ok_or_else(|| RequestError::ControlNetWithoutMask.into())
