@@ -130,11 +130,24 @@ pub fn install(
     start::try_once(&new, stop)?;
     // From here on it is not stopped any more.
     let place = engines.join(OF_VERSION);
-    delete(&place)?;
-    fs::rename(&new.folder, &place).map_err(|source| failed(&place, "written", source))?;
+    put(&new.folder, &place, &unfinished.path().join("old"))
+        .map_err(|source| failed(&place, "written", source))?;
     drop(unfinished);
     tidy(engines);
     Ok(Installed { folder: place })
+}
+
+/// Moves a folder to its place. What is there goes to `old`, or stays if that fails.
+fn put(new: &Path, place: &Path, old: &Path) -> io::Result<()> {
+    let had_one = place.exists();
+    if had_one {
+        fs::rename(place, old)?;
+    }
+    let done = fs::rename(new, place);
+    if done.is_err() && had_one {
+        fs::rename(old, place)?;
+    }
+    done
 }
 
 /// Removes the engine of every version, and what has arrived of one. Returns whether there was one.
