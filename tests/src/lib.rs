@@ -5,6 +5,7 @@ pub mod adapters;
 pub mod checkpoint;
 pub mod clips;
 pub mod control_nets;
+pub mod cuda_package;
 pub mod depth;
 pub mod describe;
 pub mod detect;

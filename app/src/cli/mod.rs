@@ -14,6 +14,8 @@ mod detailer_args;
 mod download;
 mod engine;
 mod engine_args;
+#[cfg(feature = "download")]
+mod engine_package;
 mod enhance;
 mod exit;
 mod flags_elsewhere;
@@ -92,6 +94,8 @@ Examples:
       Predicts memory and time before you download anything.
   sluice download z-image
       Downloads a model; `sluice download --list` shows which there are.
+  sluice engine install sluice-cuda-0.1.0-linux-x86_64-sm80.tar.xz
+      Installs the engine for NVIDIA GPUs.
   sluice probe
       Shows your hardware and the GPUs that can be simulated.";
 
@@ -142,6 +146,8 @@ enum Command {
     Deploy(deploy::Args),
     #[cfg(feature = "download")]
     Download(download::Args),
+    #[cfg(feature = "download")]
+    Engine(engine_package::Args),
     Probe(probe::Args),
     #[cfg(feature = "serve")]
     Serve(Box<serve::Args>),
@@ -182,6 +188,8 @@ pub fn run() -> ExitCode {
         Some(Command::Deploy(args)) => deploy::run(&args),
         #[cfg(feature = "download")]
         Some(Command::Download(args)) => download::run(&args),
+        #[cfg(feature = "download")]
+        Some(Command::Engine(args)) => engine_package::run(&args),
         Some(Command::Probe(args)) => probe::run(&args),
         #[cfg(feature = "serve")]
         Some(Command::Serve(args)) => serve::run(&args),

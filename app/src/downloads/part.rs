@@ -192,7 +192,7 @@ pub(super) fn discard(target: &Path) -> Result<(), DownloadError> {
 ///
 /// # Errors
 /// If it cannot be read, or it is stopped.
-pub(super) fn sha256_of(path: &Path, stop: &Stop, told: impl Fn(u64)) -> Result<String, DownloadError> {
+pub(crate) fn sha256_of(path: &Path, stop: &Stop, told: impl Fn(u64)) -> Result<String, DownloadError> {
     let mut file = File::open(path).map_err(|source| failed(path, "read", source))?;
     let (mut hash, mut chunk, mut done) = (Context::new(&SHA256), vec![0; CHUNK], 0);
     loop {
@@ -215,7 +215,10 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Locks a file. A process that is being started has the locks of all files of this one for a moment.
-fn lock(file: &File) -> Result<(), TryLockError> {
+///
+/// # Errors
+/// If it is locked already, or cannot be.
+pub(crate) fn lock(file: &File) -> Result<(), TryLockError> {
     for _ in 1..LOCKS {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => thread::sleep(BETWEEN_LOCKS),

@@ -1,5 +1,6 @@
 //! The engines: programs next to this one, and commands that lead to others. Window and command line start them here.
 
+pub mod cuda_engine;
 mod list;
 mod start;
 mod trial;
@@ -11,6 +12,7 @@ use std::{
 
 use sluice_engine::session::{Failure, WorkerProgram};
 
+use cuda_engine::Installed;
 pub use list::{EngineList, OtherEngine, OwnCard, UsedEngine};
 pub use start::{Card, Place, cards, start};
 pub use trial::{Introduction, Trial};
@@ -58,7 +60,12 @@ pub fn command(line: &str) -> Result<WorkerProgram, CommandLineError> {
 
 /// The engine for NVIDIA GPUs next to a program.
 fn cuda_beside(program: &Path) -> PathBuf {
-    program.with_file_name(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX))
+    cuda_in(program.parent().unwrap_or(Path::new("")))
+}
+
+/// The engine for NVIDIA GPUs in a folder.
+fn cuda_in(folder: &Path) -> PathBuf {
+    folder.join(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX))
 }
 
 /// The available engines, fastest first.
@@ -71,16 +78,22 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// The engines next to the running program.
+    /// The engines next to the running program, or else the one for NVIDIA GPUs that is installed for the user.
     ///
     /// # Errors
     /// Fails if the operating system does not know the path of the program.
     pub fn find() -> io::Result<Self> {
-        Ok(Self::beside(&env::current_exe()?))
+        let installed = cuda_engine::engines_folder().and_then(|folder| Installed::find(&folder));
+        Ok(Self::of(&env::current_exe()?, installed.as_ref()))
     }
 
     /// The engines next to a program; the program itself is the last of them.
     pub fn beside(program: &Path) -> Self {
+        Self::of(program, None)
+    }
+
+    /// The engines next to a program, or else the one for NVIDIA GPUs that is installed.
+    fn of(program: &Path, installed: Option<&Installed>) -> Self {
         let worker = |engine: &str, path: &Path| WorkerProgram {
             engine: engine.to_owned(),
             path: path.to_owned(),
@@ -91,6 +104,11 @@ impl Engines {
         let here = worker("CPU", program);
         if cuda.is_file() {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
+        }
+        if let Some(installed) = installed {
+            let program = worker(CUDA, &installed.program());
+            let cuda = WorkerProgram { variables: installed.variables(), ..program };
+            return Self { programs: vec![cuda, here], without_cuda: None };
         }
         let missing = Failure {
             message: format!("The engine for NVIDIA GPUs is not installed: {} is missing.", cuda.display()),
@@ -103,6 +121,28 @@ impl Engines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_engine_next_to_the_program_comes_before_one_that_is_installed() {
+        let folder = tempfile::tempdir().unwrap();
+        let engines = folder.path().join("engines");
+        assert_eq!(Installed::find(&engines), None);
+        let own = engines.join(concat!("cuda-", env!("CARGO_PKG_VERSION")));
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(cuda_in(&own), "").unwrap();
+        let installed = Installed::find(&engines).unwrap();
+        let program = folder.path().join("sluice");
+        let found = Engines::of(&program, Some(&installed));
+        assert_eq!((&found.programs[0].path, &found.without_cuda), (&cuda_in(&own), &None));
+        let paths =
+            found.programs[0].variables.iter().find(|(name, _)| name.to_string_lossy().ends_with("PATH"));
+        let first = env::split_paths(&paths.unwrap().1).next().unwrap();
+        assert_eq!(first, own.join("lib"));
+        std::fs::write(cuda_beside(&program), "").unwrap();
+        let beside = Engines::of(&program, Some(&installed));
+        assert_eq!(beside.programs[0].path, cuda_beside(&program));
+        assert!(beside.programs[0].variables.is_empty());
+    }
 
     #[test]
     fn commands_are_split_as_a_shell_does() {

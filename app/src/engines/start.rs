@@ -3,7 +3,7 @@
 use std::io;
 
 use sluice_engine::{
-    hardware::Probe,
+    hardware::{GpuSample, Probe},
     session::{Lane, Session, SessionOptions, WorkerProgram},
 };
 
@@ -30,12 +30,20 @@ pub struct Card {
     pub uuid: String,
     /// Its name.
     pub name: String,
+    /// Its compute capability times ten, such as 86, if the driver says it.
+    pub capability: Option<u32>,
 }
 
 /// The NVIDIA cards of this computer, in the order of `nvidia-smi`. Opens the driver.
 pub fn cards() -> Vec<Card> {
-    let gpus = Probe::new().sample().gpus;
-    gpus.into_iter().filter_map(|gpu| Some(Card { uuid: gpu.uuid?, name: gpu.name })).collect()
+    let mut probe = Probe::new();
+    let capabilities = probe.capabilities();
+    let card = |gpu: GpuSample| {
+        let uuid = gpu.uuid?;
+        let capability = capabilities.iter().find(|(known, _)| *known == uuid).map(|(_, found)| *found);
+        Some(Card { uuid, name: gpu.name, capability })
+    };
+    probe.sample().gpus.into_iter().filter_map(card).collect()
 }
 
 /// Starts engines. `options` are those of one of them; events and unfinished jobs are those of the first.
@@ -117,7 +125,11 @@ mod tests {
 
     #[test]
     fn this_computer_keeps_the_cards_that_no_other_engine_has() {
-        let card = |number: u32| Card { uuid: format!("GPU-{number}"), name: "RTX".to_owned() };
+        let card = |number: u32| Card {
+            uuid: format!("GPU-{number}"),
+            name: "RTX".to_owned(),
+            capability: Some(86),
+        };
         let cards = || (1..=3).map(card).collect();
         assert_eq!(without(cards(), &["GPU-2"]), ["GPU-1", "GPU-3"]);
         assert_eq!(without(cards(), &["GPU-3", "GPU-1", "GPU-2"]), Vec::<String>::new());

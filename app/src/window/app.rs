@@ -2,6 +2,7 @@
 
 mod act;
 mod chosen;
+mod cuda;
 mod dialogs;
 mod dropped;
 mod engines;
@@ -55,6 +56,7 @@ use crate::{
     sound::{Heard, Speaker},
 };
 
+pub use cuda::CudaOptions;
 use language::SystemFonts;
 pub use setup::{Lock, Setup};
 
@@ -118,6 +120,8 @@ pub struct SluiceApp {
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
     describing: bool,
+    /// What installs the engine for NVIDIA GPUs.
+    cuda: cuda::CudaInstalling,
     /// Downloads of models, if there are any.
     getting: Option<get::Getting>,
     gallery: Gallery,
@@ -150,6 +154,7 @@ impl SluiceApp {
             show_progress,
             library,
             downloads,
+            cuda,
             places,
             locales,
             system_fonts,
@@ -173,6 +178,7 @@ impl SluiceApp {
         }
         let getting = get::Getting::start(ctx, downloads, &settings.library.downloads);
         let load = Command::Load { model: request.model.clone() };
+        let cuda = cuda::CudaInstalling::with(ctx, cuda);
         let engines_in_use = settings.startup.engines.clone();
         let names = match &start_engines {
             Some(_) => engines_in_use.used().into_iter().map(|used| used.name).collect(),
@@ -190,6 +196,7 @@ impl SluiceApp {
                     reduces_motion: false,
                     cards: Vec::new(),
                 },
+                cuda: cuda.state(),
                 ..State::default()
             },
             link,
@@ -232,6 +239,7 @@ impl SluiceApp {
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
+            cuda,
             getting,
             gallery: Gallery::default(),
             drag_out: DragOut::default(),

@@ -5,6 +5,7 @@ pub mod app;
 mod browser;
 pub mod collection;
 mod commands;
+mod cuda_offer;
 mod detailing;
 pub mod drag_out;
 pub mod files;
@@ -61,8 +62,11 @@ use sluice_engine::{
     session::{Session, SessionOptions},
 };
 
-use crate::engines::{self, EngineList, Place};
-use app::{Lock, Setup, SluiceApp};
+use crate::engines::{
+    self, EngineList, Engines, Place,
+    cuda_engine::{self, Target},
+};
+use app::{CudaOptions, Lock, Setup, SluiceApp};
 use collection::Places;
 use files::{Files, Wake};
 use get::DownloadOptions;
@@ -71,7 +75,7 @@ use link::{EngineLink, StartEngines};
 use settings::{RenderGpu, Settings, StartupSettings};
 
 use crate::{
-    downloads::Network,
+    downloads::{Network, releases_page},
     folders::{cache_folder, data_folder, downloads_folder, model_folders, pictures_folder, wildcard_folder},
     seed::random_seed,
     sound::Speaker,
@@ -189,8 +193,9 @@ fn create(
             network: Network::of_user(None, None),
             kept: data_folder().map(|folder| folder.join("downloads.json")),
             folder,
-            releases: releases(),
+            releases: releases_page(),
         }),
+        cuda: cuda_options(),
         locales: sys_locale::get_locales().collect(),
         system_fonts: true,
         reduced_motion,
@@ -202,11 +207,16 @@ fn create(
     Ok(app)
 }
 
-/// The page that tells the latest release, as the program was built or as a variable says.
-fn releases() -> Option<String> {
-    let given = env::var("SLUICE_RELEASES").ok();
-    let address = given.or_else(|| option_env!("SLUICE_RELEASES").map(str::to_owned));
-    address.filter(|address| !address.is_empty())
+/// How the engine for NVIDIA GPUs is installed, where there are packages of it.
+fn cuda_options() -> Option<CudaOptions> {
+    let target = Target::of_user().ok().filter(|_| cuda_engine::HAS_PACKAGES)?;
+    let own = env::current_exe().ok()?;
+    Some(CudaOptions {
+        target,
+        network: Network::of_user(None, None),
+        is_beside: Engines::beside(&own).without_cuda.is_none(),
+        releases: releases_page(),
+    })
 }
 
 /// What starts engines for this window.

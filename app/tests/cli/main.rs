@@ -13,6 +13,7 @@ mod describe;
 mod detailer;
 mod discreet;
 mod download;
+mod engine_package;
 #[cfg(unix)]
 mod engines;
 mod enhance;

@@ -16,6 +16,7 @@ fn every_command_has_a_page_and_completions() {
         "inspect",
         "convert",
         "download",
+        "engine",
         "probe",
         "bench",
         "open",

@@ -162,3 +162,17 @@ advice-try-another-seed-allow-more-tokens = Einen anderen Seed versuchen, mehr T
 advice-choose-a-safetensors-file-of-yolov8 = Eine .safetensors-Datei von YOLOv8 wählen, etwa face_yolov8n oder person_yolov8n-seg, umgewandelt wie in docs/detailer.md.
 advice-sluice-never-opens-such-files-look-4 = Sluice öffnet solche Dateien nie. Eine .safetensors-Version suchen oder wie in docs/detailer.md umwandeln.
 advice-make-the-box-larger-or = Das Feld vergrößern, oder die Maske weiß malen, wo die Region ist.
+
+## Die Engine für NVIDIA-GPUs, wie sie installiert wird
+
+advice-compute-on-the-cpu-or-on = Auf der CPU rechnen oder auf einer Engine anderswo.
+advice-set-the-variable-home = Die Variable HOME oder XDG_DATA_HOME setzen.
+advice-install-it-from-an-archive = Sie aus einem Archiv auf diesem Computer installieren oder mit packaging/cuda/build bauen.
+advice-put-it-beside-the-archive = Sie neben das Archiv legen: Sie kommt vom selben Ort.
+advice-fetch-it-again-from-where = Noch einmal von dort laden, woher es kam.
+advice-use-an-archive-and-a-list = Ein Archiv und eine Liste benutzen, die zusammen gemacht wurden.
+advice-check-that-the-nvidia-driver-is-or = Prüfen, ob der NVIDIA-Treiber installiert ist, oder sie mit --capability angeben.
+advice-compute-on-the-cpu-or-another = Auf der CPU rechnen oder auf einer anderen GPU.
+advice-do-not-use-this-archive = Dieses Archiv nicht benutzen: Es wurde gemacht, um in andere Ordner zu schreiben.
+advice-check-that-the-nvidia-driver-is-and = Prüfen, ob der NVIDIA-Treiber installiert ist und CUDA 13 unterstützt. Nichts wurde geändert.
+advice-use-the-engine-of-the-same = Die Engine derselben Version benutzen. Nichts wurde geändert.

@@ -48,3 +48,27 @@ engines-idle = Frei · { $engine }
 engines-given-up = Engine wird nicht mehr verwendet: { $name }
 engines-restarted = Engine neu gestartet, es geht weiter: { $name }
 engines-not-started = Die Engines konnten nicht gestartet werden
+
+## Die für NVIDIA-GPUs installieren
+
+engines-cuda = Engine für NVIDIA-GPUs
+engines-cuda-install = Engine für NVIDIA-GPUs installieren…
+engines-cuda-install-tip = Fragt die Seite der Versionen nach der Größe. Was geladen wird und woher, wird vorher angezeigt.
+engines-cuda-file = Datei wählen…
+engines-cuda-install-file = Engine für NVIDIA-GPUs aus einer Datei installieren…
+engines-cuda-file-tip = Installiert sie aus einem Archiv auf diesem Computer. Die Liste dazu muss daneben liegen.
+engines-cuda-asking = Die Größe wird erfragt…
+engines-cuda-program = Das Programm, { $size }, von { $host }
+engines-cuda-offer = { $program }. NVIDIAs Bibliotheken, { $libraries }, von { $host }. Auf dem Datenträger brauchen sie { $disk }.
+engines-cuda-offer-alone = { $program }. Auf dem Datenträger braucht es { $disk }.
+engines-cuda-begin = Installieren
+engines-cuda-begin-tip = Lädt sie, vergleicht den SHA-256 und startet sie einmal. Erst dann wird sie benutzt.
+engines-cuda-cancel-tip = Beendet das und entfernt, was angekommen ist.
+engines-cuda-fetching = Wird geladen, { $amount }
+engines-cuda-retrying = Neuer Versuch: { $why }
+engines-cuda-unpacking = Wird geprüft und entpackt…
+engines-cuda-starting = Wird einmal gestartet…
+engines-cuda-installed = Die Engine für NVIDIA-GPUs ist installiert
+engines-cuda-remove = Engine für NVIDIA-GPUs entfernen
+engines-cuda-remove-tip = Löscht ihr Programm und NVIDIAs Bibliotheken aus Ihrem Datenordner. Sluice rechnet dann auf der CPU.
+engines-cuda-removing = Wird entfernt…

@@ -402,3 +402,24 @@ error-request-regions-of-part = Regionen gehen nicht, wo nur der maskierte Teil 
 error-request-region-adapter = der Prompt einer Region nennt die LoRA { $value }, die das Bild nicht hat; sie im Prompt des Bildes nennen
 error-source-empty-region = nichts vom Bild liegt in der Region { $area }
 error-request-no-area = erwartet werden links, oben, Breite und Höhe zwischen 0 und 1, etwa 0,0,0.5,1, oder die Datei einer Maske
+
+## Die Engine für NVIDIA-GPUs, wie sie installiert wird
+
+error-cuda-platform = die Engine für NVIDIA-GPUs kann nur unter Linux auf x86-64 installiert werden
+error-cuda-no-folder = dieser Benutzer hat keinen Ordner für Daten
+error-cuda-no-releases = dieses Programm weiß nicht, wo seine Versionen sind
+error-cuda-not-released = auf { $host } gibt es keine Engine für Sluice { $version }
+error-cuda-no-index = die Liste der Engines { $path } fehlt
+error-cuda-index = die Liste der Engines { $name } ist nicht verständlich: { $reason }
+error-cuda-path = ein Archiv hat einen Namen, der ein Pfad ist
+error-cuda-not-listed = { $name } ist nicht in der Liste der Engines
+error-cuda-unknown-capability = die Compute Capability der NVIDIA-GPU ist nicht bekannt
+error-cuda-too-old = die GPU hat Compute Capability { $found }; die Engine braucht { $least }
+error-cuda-damaged = { $name } ist beschädigt: { $reason }
+error-cuda-outside = { $inside } in { $name } führt aus seinem Ordner hinaus
+error-cuda-start = die Engine für NVIDIA-GPUs startet nicht: { $reason }
+error-cuda-version = die Engine hat die Version { $found }, dieses Programm die Version { $own }
+error-cuda-larger = es ist größer als angekündigt
+error-cuda-without-engine = es hat keine Engine
+error-cuda-neither = es hat etwas, das weder Datei noch Ordner ist
+error-cuda-no-answer = sie antwortet nicht

@@ -30,6 +30,7 @@ files-library-folder = Ordner mit Modellen hinzufügen
 files-input-image = Eingabebild wählen
 files-styles = Datei mit Stilen öffnen
 files-tags = Datei mit Tags öffnen
+files-cuda-engine = Engine für NVIDIA-GPUs öffnen
 files-input-folder = Ordner mit Eingabebildern wählen
 files-last-image = Endbild wählen
 files-keyframe = Keyframe hinzufügen
@@ -55,6 +56,7 @@ files-kind-videos-and-images = Videos und Bilder
 files-kind-loras = LoRAs
 files-kind-styles = Stile
 files-kind-tags = Tags
+files-kind-archives = Archive
 files-kind-all = Alle Dateien
 
 ## Was nicht ging

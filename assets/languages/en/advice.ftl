@@ -163,3 +163,17 @@ advice-try-another-seed-allow-more-tokens = Try another seed, allow more tokens,
 advice-choose-a-safetensors-file-of-yolov8 = Choose a .safetensors file of YOLOv8, such as face_yolov8n or person_yolov8n-seg, converted as docs/detailer.md says.
 advice-sluice-never-opens-such-files-look-4 = Sluice never opens such files. Look for a .safetensors version, or convert it as docs/detailer.md says.
 advice-make-the-box-larger-or = Make the box larger, or paint the mask white where the region is.
+
+## The engine for NVIDIA GPUs, as it is installed
+
+advice-compute-on-the-cpu-or-on = Compute on the CPU, or on an engine elsewhere.
+advice-set-the-variable-home = Set the variable HOME or XDG_DATA_HOME.
+advice-install-it-from-an-archive = Install it from an archive on this computer, or build it with packaging/cuda/build.
+advice-put-it-beside-the-archive = Put it beside the archive: it comes from the same place.
+advice-fetch-it-again-from-where = Fetch it again from where it came from.
+advice-use-an-archive-and-a-list = Use an archive and a list that were made together.
+advice-check-that-the-nvidia-driver-is-or = Check that the NVIDIA driver is installed, or name the capability with --capability.
+advice-compute-on-the-cpu-or-another = Compute on the CPU, or on another GPU.
+advice-do-not-use-this-archive = Do not use this archive: it was made to write into other folders.
+advice-check-that-the-nvidia-driver-is-and = Check that the NVIDIA driver is installed and supports CUDA 13. Nothing was changed.
+advice-use-the-engine-of-the-same = Use the engine of the same version. Nothing was changed.

@@ -48,3 +48,27 @@ engines-idle = Free · { $engine }
 engines-given-up = Engine not used any more: { $name }
 engines-restarted = Engine restarted, resuming: { $name }
 engines-not-started = The engines could not be started
+
+## Installing the one for NVIDIA GPUs
+
+engines-cuda = Engine for NVIDIA GPUs
+engines-cuda-install = Install the engine for NVIDIA GPUs…
+engines-cuda-install-tip = Asks the page of releases for its size. What is fetched, and from where, is shown before.
+engines-cuda-file = Choose a file…
+engines-cuda-install-file = Install the engine for NVIDIA GPUs from a file…
+engines-cuda-file-tip = Installs it from an archive on this computer. Its list has to be beside it.
+engines-cuda-asking = Asking for its size…
+engines-cuda-program = The program, { $size }, from { $host }
+engines-cuda-offer = { $program }. NVIDIA's libraries, { $libraries }, from { $host }. On the disk they take { $disk }.
+engines-cuda-offer-alone = { $program }. On the disk it takes { $disk }.
+engines-cuda-begin = Install
+engines-cuda-begin-tip = Fetches it, compares its SHA-256 and starts it once. It is used only then.
+engines-cuda-cancel-tip = Ends this and removes what has arrived.
+engines-cuda-fetching = Fetching, { $amount }
+engines-cuda-retrying = Trying again: { $why }
+engines-cuda-unpacking = Checking and unpacking…
+engines-cuda-starting = Starting it once…
+engines-cuda-installed = The engine for NVIDIA GPUs is installed
+engines-cuda-remove = Remove the engine for NVIDIA GPUs
+engines-cuda-remove-tip = Deletes its program and NVIDIA's libraries from your data folder. Sluice computes on the CPU then.
+engines-cuda-removing = Removing…

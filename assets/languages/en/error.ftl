@@ -382,3 +382,24 @@ error-request-regions-of-part = regions cannot be used where only the masked par
 error-request-region-adapter = the prompt of a region names the LoRA { $value }, which the image does not have; name it in the prompt of the image
 error-source-empty-region = nothing of the image is in the region { $area }
 error-request-no-area = expected left, top, width and height between 0 and 1, such as 0,0,0.5,1, or the file of a mask
+
+## The engine for NVIDIA GPUs, as it is installed
+
+error-cuda-platform = the engine for NVIDIA GPUs can be installed only on Linux on x86-64
+error-cuda-no-folder = this user has no folder for data
+error-cuda-no-releases = this program does not know where its releases are
+error-cuda-not-released = there is no engine for Sluice { $version } on { $host }
+error-cuda-no-index = the list of engines { $path } is missing
+error-cuda-index = the list of engines { $name } is not understood: { $reason }
+error-cuda-path = an archive has a name that is a path
+error-cuda-not-listed = { $name } is not in the list of engines
+error-cuda-unknown-capability = the compute capability of the NVIDIA GPU is not known
+error-cuda-too-old = the GPU has compute capability { $found }; the engine needs { $least }
+error-cuda-damaged = { $name } is damaged: { $reason }
+error-cuda-outside = { $inside } in { $name } leads out of its folder
+error-cuda-start = the engine for NVIDIA GPUs does not start: { $reason }
+error-cuda-version = the engine is of version { $found }, and this program of version { $own }
+error-cuda-larger = it is larger than announced
+error-cuda-without-engine = it has no engine
+error-cuda-neither = it has something that is neither a file nor a folder
+error-cuda-no-answer = it does not answer

@@ -30,6 +30,7 @@ files-library-folder = Add a folder of models
 files-input-image = Choose an input image
 files-styles = Open a file of styles
 files-tags = Open a file of tags
+files-cuda-engine = Open an engine for NVIDIA GPUs
 files-input-folder = Choose a folder of input images
 files-last-image = Choose an end image
 files-keyframe = Add a keyframe
@@ -55,6 +56,7 @@ files-kind-videos-and-images = Videos and images
 files-kind-loras = LoRAs
 files-kind-styles = Styles
 files-kind-tags = Tags
+files-kind-archives = Archives
 files-kind-all = All files
 
 ## What fails

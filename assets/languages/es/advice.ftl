@@ -162,3 +162,17 @@ advice-try-another-seed-allow-more-tokens = Pruebe otra semilla, permita más to
 advice-choose-a-safetensors-file-of-yolov8 = Elija un archivo .safetensors de YOLOv8, como face_yolov8n o person_yolov8n-seg, convertido como indica docs/detailer.md.
 advice-sluice-never-opens-such-files-look-4 = Sluice nunca abre esos archivos. Busque una versión .safetensors, o conviértalo como explica docs/detailer.md.
 advice-make-the-box-larger-or = Agrande el recuadro o pinte de blanco la máscara donde está la región.
+
+## El motor para GPU NVIDIA, al instalarse
+
+advice-compute-on-the-cpu-or-on = Calcule en la CPU, o en un motor de otro equipo.
+advice-set-the-variable-home = Defina la variable HOME o XDG_DATA_HOME.
+advice-install-it-from-an-archive = Instálelo desde un archivo comprimido de este equipo, o compílelo con packaging/cuda/build.
+advice-put-it-beside-the-archive = Póngala junto al archivo comprimido: viene del mismo lugar.
+advice-fetch-it-again-from-where = Vuelva a descargarlo de donde vino.
+advice-use-an-archive-and-a-list = Use un archivo comprimido y una lista hechos juntos.
+advice-check-that-the-nvidia-driver-is-or = Compruebe que el controlador de NVIDIA está instalado, o indíquela con --capability.
+advice-compute-on-the-cpu-or-another = Calcule en la CPU, o en otra GPU.
+advice-do-not-use-this-archive = No use este archivo comprimido: se hizo para escribir en otras carpetas.
+advice-check-that-the-nvidia-driver-is-and = Compruebe que el controlador de NVIDIA está instalado y es compatible con CUDA 13. No se ha cambiado nada.
+advice-use-the-engine-of-the-same = Use el motor de la misma versión. No se ha cambiado nada.

@@ -48,3 +48,27 @@ engines-idle = Libre · { $engine }
 engines-given-up = Motor que ya no se usa: { $name }
 engines-restarted = Motor reiniciado, se reanuda: { $name }
 engines-not-started = No se pudieron iniciar los motores
+
+## Instalar el de las GPU NVIDIA
+
+engines-cuda = Motor para GPU NVIDIA
+engines-cuda-install = Instalar el motor para GPU NVIDIA…
+engines-cuda-install-tip = Pregunta su tamaño a la página de versiones. Antes se muestra qué se descarga y de dónde.
+engines-cuda-file = Elegir un archivo…
+engines-cuda-install-file = Instalar el motor para GPU NVIDIA desde un archivo…
+engines-cuda-file-tip = Lo instala desde un archivo comprimido de este equipo. Su lista debe estar al lado.
+engines-cuda-asking = Preguntando su tamaño…
+engines-cuda-program = El programa, { $size }, de { $host }
+engines-cuda-offer = { $program }. Las bibliotecas de NVIDIA, { $libraries }, de { $host }. En el disco ocupan { $disk }.
+engines-cuda-offer-alone = { $program }. En el disco ocupa { $disk }.
+engines-cuda-begin = Instalar
+engines-cuda-begin-tip = Lo descarga, compara su SHA-256 y lo inicia una vez. Solo entonces se usa.
+engines-cuda-cancel-tip = Termina la instalación y elimina lo que ha llegado.
+engines-cuda-fetching = Descargando, { $amount }
+engines-cuda-retrying = Otro intento: { $why }
+engines-cuda-unpacking = Comprobando y extrayendo…
+engines-cuda-starting = Iniciándolo una vez…
+engines-cuda-installed = El motor para GPU NVIDIA está instalado
+engines-cuda-remove = Quitar el motor para GPU NVIDIA
+engines-cuda-remove-tip = Elimina su programa y las bibliotecas de NVIDIA de su carpeta de datos. Después Sluice calcula en la CPU.
+engines-cuda-removing = Quitando…

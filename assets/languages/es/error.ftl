@@ -398,3 +398,24 @@ error-request-regions-of-part = no se pueden usar regiones cuando solo se genera
 error-request-region-adapter = el prompt de una región nombra el LoRA { $value }, que la imagen no tiene; nómbrelo en el prompt de la imagen
 error-source-empty-region = no hay nada de la imagen en la región { $area }
 error-request-no-area = se esperan izquierda, arriba, ancho y alto entre 0 y 1, como 0,0,0.5,1, o el archivo de una máscara
+
+## El motor para GPU NVIDIA, al instalarse
+
+error-cuda-platform = el motor para GPU NVIDIA solo puede instalarse en Linux sobre x86-64
+error-cuda-no-folder = este usuario no tiene carpeta de datos
+error-cuda-no-releases = este programa no sabe dónde están sus versiones
+error-cuda-not-released = no hay ningún motor para Sluice { $version } en { $host }
+error-cuda-no-index = falta la lista de motores { $path }
+error-cuda-index = no se entiende la lista de motores { $name }: { $reason }
+error-cuda-path = un archivo tiene un nombre que es una ruta
+error-cuda-not-listed = { $name } no está en la lista de motores
+error-cuda-unknown-capability = no se conoce la capacidad de cómputo de la GPU NVIDIA
+error-cuda-too-old = la GPU tiene la capacidad de cómputo { $found }; el motor necesita { $least }
+error-cuda-damaged = { $name } está dañado: { $reason }
+error-cuda-outside = { $inside } en { $name } lleva fuera de su carpeta
+error-cuda-start = el motor para GPU NVIDIA no se inicia: { $reason }
+error-cuda-version = el motor es de la versión { $found }, y este programa de la versión { $own }
+error-cuda-larger = es más grande de lo anunciado
+error-cuda-without-engine = no tiene ningún motor
+error-cuda-neither = tiene algo que no es ni un archivo ni una carpeta
+error-cuda-no-answer = no responde

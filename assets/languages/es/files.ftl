@@ -30,6 +30,7 @@ files-library-folder = Añadir una carpeta de modelos
 files-input-image = Elegir una imagen de entrada
 files-styles = Abrir un archivo de estilos
 files-tags = Abrir un archivo de etiquetas
+files-cuda-engine = Abrir un motor para GPU NVIDIA
 files-input-folder = Elegir una carpeta de imágenes de entrada
 files-last-image = Elegir una imagen final
 files-keyframe = Añadir un fotograma clave
@@ -55,6 +56,7 @@ files-kind-videos-and-images = Vídeos e imágenes
 files-kind-loras = LoRA
 files-kind-styles = Estilos
 files-kind-tags = Etiquetas
+files-kind-archives = Archivos comprimidos
 files-kind-all = Todos los archivos
 
 ## Lo que falla

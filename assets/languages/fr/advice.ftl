@@ -162,3 +162,17 @@ advice-try-another-seed-allow-more-tokens = Essayez une autre graine, autorisez 
 advice-choose-a-safetensors-file-of-yolov8 = Choisissez un fichier .safetensors de YOLOv8, comme face_yolov8n ou person_yolov8n-seg, converti comme l’indique docs/detailer.md.
 advice-sluice-never-opens-such-files-look-4 = Sluice n’ouvre jamais de tels fichiers. Cherchez une version .safetensors, ou convertissez-le comme l’explique docs/detailer.md.
 advice-make-the-box-larger-or = Agrandissez le cadre, ou peignez le masque en blanc là où se trouve la région.
+
+## Le moteur pour les GPU NVIDIA, à son installation
+
+advice-compute-on-the-cpu-or-on = Calculez sur le CPU, ou sur un moteur ailleurs.
+advice-set-the-variable-home = Définissez la variable HOME ou XDG_DATA_HOME.
+advice-install-it-from-an-archive = Installez-le depuis une archive de cet ordinateur, ou construisez-le avec packaging/cuda/build.
+advice-put-it-beside-the-archive = Placez-la à côté de l’archive : elle vient du même endroit.
+advice-fetch-it-again-from-where = Téléchargez-le de nouveau de là où il venait.
+advice-use-an-archive-and-a-list = Utilisez une archive et une liste faites ensemble.
+advice-check-that-the-nvidia-driver-is-or = Vérifiez que le pilote NVIDIA est installé, ou indiquez-la avec --capability.
+advice-compute-on-the-cpu-or-another = Calculez sur le CPU, ou sur un autre GPU.
+advice-do-not-use-this-archive = N’utilisez pas cette archive : elle a été faite pour écrire dans d’autres dossiers.
+advice-check-that-the-nvidia-driver-is-and = Vérifiez que le pilote NVIDIA est installé et prend en charge CUDA 13. Rien n’a été modifié.
+advice-use-the-engine-of-the-same = Utilisez le moteur de la même version. Rien n’a été modifié.

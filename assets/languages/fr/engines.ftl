@@ -48,3 +48,27 @@ engines-idle = Libre · { $engine }
 engines-given-up = Moteur désormais inutilisé : { $name }
 engines-restarted = Moteur redémarré, reprise : { $name }
 engines-not-started = Les moteurs n’ont pas pu être démarrés
+
+## Installer celui des GPU NVIDIA
+
+engines-cuda = Moteur pour les GPU NVIDIA
+engines-cuda-install = Installer le moteur pour les GPU NVIDIA…
+engines-cuda-install-tip = Demande sa taille à la page des versions. Ce qui est téléchargé, et d’où, est affiché avant.
+engines-cuda-file = Choisir un fichier…
+engines-cuda-install-file = Installer le moteur pour les GPU NVIDIA depuis un fichier…
+engines-cuda-file-tip = L’installe depuis une archive de cet ordinateur. Sa liste doit se trouver à côté.
+engines-cuda-asking = Demande de sa taille…
+engines-cuda-program = Le programme, { $size }, de { $host }
+engines-cuda-offer = { $program }. Les bibliothèques de NVIDIA, { $libraries }, de { $host }. Sur le disque, le tout prend { $disk }.
+engines-cuda-offer-alone = { $program }. Sur le disque, il prend { $disk }.
+engines-cuda-begin = Installer
+engines-cuda-begin-tip = Le télécharge, compare son SHA-256 et le démarre une fois. Il n’est utilisé qu’ensuite.
+engines-cuda-cancel-tip = Met fin à l’installation et supprime ce qui est arrivé.
+engines-cuda-fetching = Téléchargement, { $amount }
+engines-cuda-retrying = Nouvel essai : { $why }
+engines-cuda-unpacking = Vérification et extraction…
+engines-cuda-starting = Démarrage d’essai…
+engines-cuda-installed = Le moteur pour les GPU NVIDIA est installé
+engines-cuda-remove = Retirer le moteur pour les GPU NVIDIA
+engines-cuda-remove-tip = Supprime son programme et les bibliothèques de NVIDIA de votre dossier de données. Sluice calcule alors sur le CPU.
+engines-cuda-removing = Suppression…

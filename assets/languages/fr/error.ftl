@@ -398,3 +398,24 @@ error-request-regions-of-part = les régions ne sont pas possibles quand seule l
 error-request-region-adapter = le prompt d’une région nomme le LoRA { $value }, que l’image n’a pas ; nommez-le dans le prompt de l’image
 error-source-empty-region = rien de l’image n’est dans la région { $area }
 error-request-no-area = gauche, haut, largeur et hauteur entre 0 et 1 sont attendus, comme 0,0,0.5,1, ou le fichier d’un masque
+
+## Le moteur pour les GPU NVIDIA, à son installation
+
+error-cuda-platform = le moteur pour les GPU NVIDIA ne peut être installé que sous Linux sur x86-64
+error-cuda-no-folder = cet utilisateur n’a pas de dossier de données
+error-cuda-no-releases = ce programme ne sait pas où sont ses versions
+error-cuda-not-released = il n’y a pas de moteur pour Sluice { $version } sur { $host }
+error-cuda-no-index = la liste des moteurs { $path } manque
+error-cuda-index = la liste des moteurs { $name } n’est pas comprise : { $reason }
+error-cuda-path = une archive a un nom qui est un chemin
+error-cuda-not-listed = { $name } n’est pas dans la liste des moteurs
+error-cuda-unknown-capability = la capacité de calcul du GPU NVIDIA n’est pas connue
+error-cuda-too-old = le GPU a la capacité de calcul { $found } ; le moteur demande { $least }
+error-cuda-damaged = { $name } est endommagé : { $reason }
+error-cuda-outside = { $inside } dans { $name } sort de son dossier
+error-cuda-start = le moteur pour les GPU NVIDIA ne démarre pas : { $reason }
+error-cuda-version = le moteur est de la version { $found }, et ce programme de la version { $own }
+error-cuda-larger = il est plus grand qu’annoncé
+error-cuda-without-engine = il n’a pas de moteur
+error-cuda-neither = il contient autre chose que des fichiers et des dossiers
+error-cuda-no-answer = il ne répond pas

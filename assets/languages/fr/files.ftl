@@ -30,6 +30,7 @@ files-library-folder = Ajouter un dossier de modèles
 files-input-image = Choisir une image d'entrée
 files-styles = Ouvrir un fichier de styles
 files-tags = Ouvrir un fichier de tags
+files-cuda-engine = Ouvrir un moteur pour les GPU NVIDIA
 files-input-folder = Choisir un dossier d'images d'entrée
 files-last-image = Choisir une image de fin
 files-keyframe = Ajouter une keyframe
@@ -55,6 +56,7 @@ files-kind-videos-and-images = Vidéos et images
 files-kind-loras = LoRA
 files-kind-styles = Styles
 files-kind-tags = Tags
+files-kind-archives = Archives
 files-kind-all = Tous les fichiers
 
 ## Ce qui échoue

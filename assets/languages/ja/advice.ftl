@@ -162,3 +162,17 @@ advice-try-another-seed-allow-more-tokens = 別のシードを試すか、トー
 advice-choose-a-safetensors-file-of-yolov8 = docs/detailer.md のとおりに変換した、face_yolov8n や person_yolov8n-seg など YOLOv8 の .safetensors ファイルを選んでください。
 advice-sluice-never-opens-such-files-look-4 = Sluice はこのようなファイルを開きません。.safetensors 版を探すか、docs/detailer.md の手順で変換してください。
 advice-make-the-box-larger-or = 枠を大きくするか、領域の部分のマスクを白く塗ってください。
+
+## NVIDIA GPU 用エンジンのインストール
+
+advice-compute-on-the-cpu-or-on = CPU か、別の場所のエンジンで計算してください。
+advice-set-the-variable-home = 変数 HOME または XDG_DATA_HOME を設定してください。
+advice-install-it-from-an-archive = このコンピューターのアーカイブからインストールするか、packaging/cuda/build でビルドしてください。
+advice-put-it-beside-the-archive = アーカイブの隣に置いてください。同じ場所から入手できます。
+advice-fetch-it-again-from-where = 入手元からもう一度取得してください。
+advice-use-an-archive-and-a-list = 一緒に作られたアーカイブと一覧を使ってください。
+advice-check-that-the-nvidia-driver-is-or = NVIDIA ドライバーがインストールされているか確認するか、--capability で指定してください。
+advice-compute-on-the-cpu-or-another = CPU か、別の GPU で計算してください。
+advice-do-not-use-this-archive = このアーカイブは使わないでください。ほかのフォルダーに書き込むように作られています。
+advice-check-that-the-nvidia-driver-is-and = NVIDIA ドライバーがインストールされ、CUDA 13 に対応しているか確認してください。何も変更されていません。
+advice-use-the-engine-of-the-same = 同じバージョンのエンジンを使ってください。何も変更されていません。

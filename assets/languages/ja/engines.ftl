@@ -48,3 +48,27 @@ engines-idle = 空き · { $engine }
 engines-given-up = 使われなくなったエンジン：{ $name }
 engines-restarted = エンジンを再起動し、再開しました：{ $name }
 engines-not-started = エンジンを起動できませんでした
+
+## NVIDIA GPU 用エンジンのインストール
+
+engines-cuda = NVIDIA GPU 用エンジン
+engines-cuda-install = NVIDIA GPU 用エンジンをインストール…
+engines-cuda-install-tip = リリースのページにサイズを問い合わせます。何をどこから取得するかは、その前に表示されます。
+engines-cuda-file = ファイルを選択…
+engines-cuda-install-file = NVIDIA GPU 用エンジンをファイルからインストール…
+engines-cuda-file-tip = このコンピューターのアーカイブからインストールします。一覧のファイルが隣に必要です。
+engines-cuda-asking = サイズを問い合わせています…
+engines-cuda-program = プログラム { $size }（{ $host }）
+engines-cuda-offer = { $program }。NVIDIA のライブラリ { $libraries }（{ $host }）。ディスク上では { $disk } を使います。
+engines-cuda-offer-alone = { $program }。ディスク上では { $disk } を使います。
+engines-cuda-begin = インストール
+engines-cuda-begin-tip = 取得して SHA-256 を照合し、一度起動します。使われるのはその後です。
+engines-cuda-cancel-tip = 中止し、取得済みのものを削除します。
+engines-cuda-fetching = 取得中 { $amount }
+engines-cuda-retrying = 再試行中: { $why }
+engines-cuda-unpacking = 確認して展開しています…
+engines-cuda-starting = 一度起動しています…
+engines-cuda-installed = NVIDIA GPU 用エンジンをインストールしました
+engines-cuda-remove = NVIDIA GPU 用エンジンを削除
+engines-cuda-remove-tip = プログラムと NVIDIA のライブラリをデータフォルダーから削除します。その後 Sluice は CPU で計算します。
+engines-cuda-removing = 削除しています…

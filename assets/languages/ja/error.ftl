@@ -398,3 +398,24 @@ error-request-regions-of-part = マスク部分だけを生成するときは領
 error-request-region-adapter = 領域のプロンプトに、画像で使われていない LoRA { $value } があります。画像のプロンプトに書いてください
 error-source-empty-region = 領域 { $area } に画像の部分が含まれていません
 error-request-no-area = 左、上、幅、高さを 0 から 1 の間で 0,0,0.5,1 のように指定するか、マスクのファイルを指定してください
+
+## NVIDIA GPU 用エンジンのインストール
+
+error-cuda-platform = NVIDIA GPU 用エンジンは x86-64 の Linux にのみインストールできます
+error-cuda-no-folder = このユーザーにはデータ用のフォルダーがありません
+error-cuda-no-releases = このプログラムはリリースの場所を知りません
+error-cuda-not-released = { $host } には Sluice { $version } 用のエンジンがありません
+error-cuda-no-index = エンジンの一覧 { $path } がありません
+error-cuda-index = エンジンの一覧 { $name } を読み取れません: { $reason }
+error-cuda-path = アーカイブの名前がパスになっています
+error-cuda-not-listed = { $name } はエンジンの一覧にありません
+error-cuda-unknown-capability = NVIDIA GPU の compute capability が不明です
+error-cuda-too-old = GPU の compute capability は { $found } ですが、エンジンには { $least } が必要です
+error-cuda-damaged = { $name } は壊れています: { $reason }
+error-cuda-outside = { $name } の { $inside } はフォルダーの外を指しています
+error-cuda-start = NVIDIA GPU 用エンジンが起動しません: { $reason }
+error-cuda-version = エンジンのバージョンは { $found }、このプログラムのバージョンは { $own } です
+error-cuda-larger = 告げられた大きさを超えています
+error-cuda-without-engine = エンジンが入っていません
+error-cuda-neither = ファイルでもフォルダーでもないものが入っています
+error-cuda-no-answer = 応答しません

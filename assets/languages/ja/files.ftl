@@ -30,6 +30,7 @@ files-library-folder = モデルのフォルダーを追加
 files-input-image = 入力画像を選択
 files-styles = スタイルのファイルを開く
 files-tags = タグのファイルを開く
+files-cuda-engine = NVIDIA GPU 用エンジンを開く
 files-input-folder = 入力画像のフォルダーを選択
 files-last-image = 終了画像を選択
 files-keyframe = キーフレームを追加
@@ -55,6 +56,7 @@ files-kind-videos-and-images = 動画と画像
 files-kind-loras = LoRA
 files-kind-styles = スタイル
 files-kind-tags = タグ
+files-kind-archives = アーカイブ
 files-kind-all = すべてのファイル
 
 ## What fails

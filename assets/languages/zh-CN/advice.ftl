@@ -162,3 +162,17 @@ advice-try-another-seed-allow-more-tokens = 请换一个种子、允许更多词
 advice-choose-a-safetensors-file-of-yolov8 = 请选择 YOLOv8 的 .safetensors 文件，例如 face_yolov8n 或 person_yolov8n-seg，按 docs/detailer.md 转换。
 advice-sluice-never-opens-such-files-look-4 = Sluice 绝不打开这类文件。请查找 .safetensors 版本，或按 docs/detailer.md 的说明转换。
 advice-make-the-box-larger-or = 请放大方框，或将蒙版中区域所在的部分涂成白色。
+
+## 安装用于 NVIDIA GPU 的引擎
+
+advice-compute-on-the-cpu-or-on = 请在 CPU 上计算，或使用别处的引擎。
+advice-set-the-variable-home = 请设置变量 HOME 或 XDG_DATA_HOME。
+advice-install-it-from-an-archive = 请从本机上的压缩包安装，或用 packaging/cuda/build 构建。
+advice-put-it-beside-the-archive = 请把它放在压缩包旁边：它来自同一个地方。
+advice-fetch-it-again-from-where = 请从来源处重新下载。
+advice-use-an-archive-and-a-list = 请使用一起制作的压缩包和列表。
+advice-check-that-the-nvidia-driver-is-or = 请检查是否已安装 NVIDIA 驱动程序，或用 --capability 指定。
+advice-compute-on-the-cpu-or-another = 请在 CPU 或其他 GPU 上计算。
+advice-do-not-use-this-archive = 请不要使用此压缩包：它被做成会写入其他文件夹。
+advice-check-that-the-nvidia-driver-is-and = 请检查是否已安装支持 CUDA 13 的 NVIDIA 驱动程序。没有做任何更改。
+advice-use-the-engine-of-the-same = 请使用相同版本的引擎。没有做任何更改。

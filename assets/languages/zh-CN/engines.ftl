@@ -48,3 +48,27 @@ engines-idle = 空闲 · { $engine }
 engines-given-up = 不再使用的引擎：{ $name }
 engines-restarted = 引擎已重新启动并继续：{ $name }
 engines-not-started = 无法启动引擎
+
+## 安装用于 NVIDIA GPU 的引擎
+
+engines-cuda = 用于 NVIDIA GPU 的引擎
+engines-cuda-install = 安装用于 NVIDIA GPU 的引擎…
+engines-cuda-install-tip = 向发布页面询问大小。下载之前会显示下载什么、从哪里下载。
+engines-cuda-file = 选择文件…
+engines-cuda-install-file = 从文件安装用于 NVIDIA GPU 的引擎…
+engines-cuda-file-tip = 从本机上的压缩包安装。它的列表文件必须在旁边。
+engines-cuda-asking = 正在询问大小…
+engines-cuda-program = 程序 { $size }，来自 { $host }
+engines-cuda-offer = { $program }。NVIDIA 的库 { $libraries }，来自 { $host }。在磁盘上占用 { $disk }。
+engines-cuda-offer-alone = { $program }。在磁盘上占用 { $disk }。
+engines-cuda-begin = 安装
+engines-cuda-begin-tip = 下载、核对 SHA-256 并启动一次，之后才会使用。
+engines-cuda-cancel-tip = 结束安装并删除已下载的内容。
+engines-cuda-fetching = 正在下载，{ $amount }
+engines-cuda-retrying = 正在重试：{ $why }
+engines-cuda-unpacking = 正在核对并解压…
+engines-cuda-starting = 正在启动一次…
+engines-cuda-installed = 用于 NVIDIA GPU 的引擎已安装
+engines-cuda-remove = 移除用于 NVIDIA GPU 的引擎
+engines-cuda-remove-tip = 从您的数据文件夹中删除其程序和 NVIDIA 的库。之后 Sluice 在 CPU 上计算。
+engines-cuda-removing = 正在移除…

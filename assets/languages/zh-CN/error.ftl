@@ -398,3 +398,24 @@ error-request-regions-of-part = 仅生成蒙版部分时不能使用区域；请
 error-request-region-adapter = 区域的提示词用到了图像没有的 LoRA { $value }；请写在图像的提示词中
 error-source-empty-region = 区域 { $area } 中没有图像的任何部分
 error-request-no-area = 应为 0 到 1 之间的左、上、宽、高，例如 0,0,0.5,1，或蒙版文件
+
+## 安装用于 NVIDIA GPU 的引擎
+
+error-cuda-platform = 用于 NVIDIA GPU 的引擎只能安装在 x86-64 的 Linux 上
+error-cuda-no-folder = 该用户没有数据文件夹
+error-cuda-no-releases = 本程序不知道它的发布在哪里
+error-cuda-not-released = { $host } 上没有用于 Sluice { $version } 的引擎
+error-cuda-no-index = 缺少引擎列表 { $path }
+error-cuda-index = 无法理解引擎列表 { $name }：{ $reason }
+error-cuda-path = 有压缩包的名称是路径
+error-cuda-not-listed = { $name } 不在引擎列表中
+error-cuda-unknown-capability = 不知道 NVIDIA GPU 的计算能力
+error-cuda-too-old = GPU 的计算能力是 { $found }；引擎需要 { $least }
+error-cuda-damaged = { $name } 已损坏：{ $reason }
+error-cuda-outside = { $name } 中的 { $inside } 指向其文件夹之外
+error-cuda-start = 用于 NVIDIA GPU 的引擎无法启动：{ $reason }
+error-cuda-version = 引擎的版本是 { $found }，本程序的版本是 { $own }
+error-cuda-larger = 它比声明的要大
+error-cuda-without-engine = 其中没有引擎
+error-cuda-neither = 其中有既不是文件也不是文件夹的内容
+error-cuda-no-answer = 它没有应答

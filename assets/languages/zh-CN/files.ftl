@@ -30,6 +30,7 @@ files-library-folder = 添加模型文件夹
 files-input-image = 选择输入图像
 files-styles = 打开风格文件
 files-tags = 打开标签文件
+files-cuda-engine = 打开用于 NVIDIA GPU 的引擎
 files-input-folder = 选择输入图像的文件夹
 files-last-image = 选择尾帧图像
 files-keyframe = 添加关键帧
@@ -55,6 +56,7 @@ files-kind-videos-and-images = 视频和图像
 files-kind-loras = LoRA
 files-kind-styles = 风格
 files-kind-tags = 标签
+files-kind-archives = 压缩包
 files-kind-all = 所有文件
 
 ## What fails

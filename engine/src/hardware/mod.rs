@@ -168,6 +168,19 @@ impl Probe {
         sample
     }
 
+    /// What the driver calls each NVIDIA GPU, with its compute capability times ten, such as 86.
+    pub fn capabilities(&self) -> Vec<(String, u32)> {
+        let Ok(nvml) = &self.nvml else { return Vec::new() };
+        let of = |index: u32| -> Result<(String, u32), nvml_wrapper::error::NvmlError> {
+            let device = nvml.device_by_index(index)?;
+            let found = device.cuda_compute_capability()?;
+            let [major, minor] =
+                [found.major, found.minor].map(|part| u32::try_from(part).unwrap_or_default());
+            Ok((device.uuid()?, 10 * major + minor))
+        };
+        (0..nvml.device_count().unwrap_or_default()).filter_map(|index| of(index).ok()).collect()
+    }
+
     /// The minimum time between two samples for a meaningful CPU load.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 }

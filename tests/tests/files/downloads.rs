@@ -37,7 +37,7 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Reaches only this server, and loses its patience soon.
-fn network(server: &FileServer) -> Network {
+pub(super) fn network(server: &FileServer) -> Network {
     Network {
         endpoint: server.url(),
         civitai: server.url(),

@@ -2,6 +2,8 @@
 
 #![cfg(test)]
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod cuda_engine;
 mod damaged;
 mod downloads;
 mod formats;

@@ -81,6 +81,7 @@ fn messages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = rust_files(&root.join("engine/src"));
     files.extend(rust_files(&root.join("app/src/downloads")));
+    files.extend(rust_files(&root.join("app/src/engines/cuda_engine")));
     files.retain(|path| {
         let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
         !is_test && !NOT_FOR_PEOPLE.iter().any(|end| path.ends_with(end))

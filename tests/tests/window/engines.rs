@@ -34,7 +34,11 @@ fn opened(list: EngineList) -> (Window, Started) {
     let own = Arc::clone(&started);
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         let (report, cards) = crossbeam_channel::bounded(1);
-        let card = |number: u32| Card { uuid: format!("GPU-{number}"), name: "RTX 3060".to_owned() };
+        let card = |number: u32| Card {
+            uuid: format!("GPU-{number}"),
+            name: "RTX 3060".to_owned(),
+            capability: Some(86),
+        };
         report.send((0..3).map(card).collect()).unwrap();
         setup.cards = Some(cards);
         setup.startup.engines = list;

@@ -9,6 +9,8 @@ mod clip_length;
 mod collections;
 mod compare;
 mod control_nets;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod cuda_engine;
 mod describe;
 mod detailers;
 mod drag_out;

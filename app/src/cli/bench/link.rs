@@ -73,6 +73,7 @@ pub(super) fn device_ceilings(
         let folder = tempfile::tempdir().context("a temporary folder cannot be created")?;
         let file = folder.path().join("link.json");
         let mut measure = process::Command::new(&program.path);
+        measure.envs(program.variables.iter().cloned());
         measure.env(INSIDE, "1").args(["bench", "link", "--dtype", dtype.name(), "--json"]).arg(&file);
         measure.args(gpu.iter().flat_map(|number| ["--gpu", number]));
         let ended = measure.stdout(process::Stdio::null()).status();

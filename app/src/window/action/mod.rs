@@ -2,6 +2,7 @@
 //! The view state of a panel, such as an open section, is not an action.
 
 mod browse;
+mod cuda;
 mod enhance;
 mod gallery;
 mod get;
@@ -21,6 +22,7 @@ use super::{
     state::{Control, Draft, MaskEdit, RecentId, Shown},
 };
 pub use browse::Browse;
+pub use cuda::CudaAction;
 pub use enhance::EnhanceStep;
 pub use gallery::GalleryAction;
 pub use get::GetAction;
@@ -95,6 +97,8 @@ pub enum Action {
     OpenDialog(Dialog),
     /// A step in the window's own file dialog.
     Browse(Browse),
+    /// Something with the engine for NVIDIA GPUs.
+    Cuda(CudaAction),
     /// Look for a newer release.
     LookForUpdates,
     /// Something in the gallery.
@@ -172,6 +176,12 @@ pub enum Action {
     ToggleFullScreen,
     /// Dismiss a message.
     Dismiss(Message),
+}
+
+impl From<CudaAction> for Action {
+    fn from(action: CudaAction) -> Self {
+        Self::Cuda(action)
+    }
 }
 
 impl From<LibraryAction> for Action {

@@ -172,6 +172,7 @@ impl SluiceApp {
                 let report = Report::of(&self.state, tells_all);
                 self.request(Task::Report(Box::new(report)));
             }
+            Action::Cuda(action) => self.act_on_cuda(action),
             Action::LookForUpdates => self.look_for_updates(),
             Action::ShowPalette(shown) => self.palette.is_open = shown,
             Action::ToggleFullScreen => {

@@ -11,7 +11,7 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{GetAction, InputUse, Making},
+        action::{CudaAction, GetAction, InputUse, Making},
         files::{Dialog, SavedImage, Task, named_image},
         state::{FileChange, Pixels, RecentId, file_name},
     },
@@ -90,6 +90,7 @@ impl SluiceApp {
             Dialog::ExportFolder => self.export_to(path),
             Dialog::OutputFolder => self.save_into(path),
             Dialog::DownloadFolder => self.act_in_get(GetAction::Folder(Some(path))),
+            Dialog::CudaEngine => self.act_on_cuda(CudaAction::LookInto(path)),
             Dialog::SaveAs(id) => self.save_image(id, path),
             Dialog::SaveFile => self.save_copy(path),
         }

@@ -55,6 +55,17 @@ impl SluiceApp {
         self.state.lanes.change_waits = !is_same;
     }
 
+    /// Starts the same engines anew when nothing runs or waits, because there is another program for them.
+    pub(super) fn restart_engines(&mut self) {
+        if self.engine_change.start.is_none() {
+            return;
+        }
+        if self.engine_change.wanted.is_none() {
+            self.engine_change.wanted = Some(self.engines_in_use.clone());
+        }
+        self.state.lanes.change_waits = true;
+    }
+
     /// Starts other engines when nothing runs or waits, and uses them when they are there.
     pub(super) fn follow_engines(&mut self, ctx: &Context) {
         self.take_cards();

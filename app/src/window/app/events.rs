@@ -55,6 +55,7 @@ impl SluiceApp {
             self.state.surroundings.reduces_motion = reduces;
             tokens::reduce_motion(ctx, self.state.reduces_motion());
         }
+        self.follow_cuda();
         self.follow_engines(ctx);
         let following = self.state.jobs.take_following();
         self.send(following);

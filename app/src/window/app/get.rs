@@ -80,6 +80,13 @@ impl Getting {
     }
 }
 
+impl Getting {
+    /// How servers are reached now.
+    pub fn network(&self) -> Network {
+        self.downloads.network()
+    }
+}
+
 /// How servers are reached with these settings.
 fn with(options: &DownloadOptions, settings: &DownloadSettings) -> Network {
     let DownloadSettings { endpoint, proxy, .. } = settings;

@@ -13,6 +13,7 @@ use crate::{
     seed::random_seed,
     sound::Speaker,
     window::{
+        app::CudaOptions,
         collection::Places,
         files::Files,
         get::DownloadOptions,
@@ -58,6 +59,8 @@ pub struct Setup {
     pub library: LibraryOptions,
     /// How models are downloaded; `None` if they are not.
     pub downloads: Option<DownloadOptions>,
+    /// How the engine for NVIDIA GPUs is installed; `None` if it is not.
+    pub cuda: Option<CudaOptions>,
     /// Where the gallery keeps what it knows.
     pub places: Places,
     /// The locales that the user prefers, the first one most.
@@ -116,6 +119,7 @@ impl Setup {
             show_progress: Box::new(|_| ()),
             library: LibraryOptions::default(),
             downloads: None,
+            cuda: None,
             places: Places::default(),
             locales: Vec::new(),
             system_fonts: false,

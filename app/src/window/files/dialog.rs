@@ -12,8 +12,8 @@ use sluice_engine::checkpoint::MapKind;
 use super::{
     FileEvent,
     extensions::{
-        ADAPTER_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MASK_EXTENSIONS, MODEL_EXTENSIONS,
-        PICKLE_EXTENSIONS, STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
+        ADAPTER_EXTENSIONS, ARCHIVE_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MASK_EXTENSIONS,
+        MODEL_EXTENSIONS, PICKLE_EXTENSIONS, STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
     },
 };
 use crate::{
@@ -107,6 +107,8 @@ pub enum Dialog {
     OutputFolder,
     /// Where downloaded models go.
     DownloadFolder,
+    /// Open an archive with the engine for NVIDIA GPUs.
+    CudaEngine,
     /// Under which name a copy of this image is saved.
     SaveAs(RecentId),
     /// The same of an image of the gallery.
@@ -174,6 +176,7 @@ impl Dialog {
             Self::GalleryFolder => tr!("files-gallery-folder"),
             Self::ExportFolder | Self::OutputFolder => tr!("files-export-folder"),
             Self::DownloadFolder => tr!("files-download-folder"),
+            Self::CudaEngine => tr!("files-cuda-engine"),
             Self::SaveAs(_) | Self::SaveFile => tr!("files-save-image"),
         }
     }
@@ -220,6 +223,7 @@ impl Dialog {
             Self::Adapter | Self::OtherAdapter(_) => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
             Self::Styles => Some(("files-kind-styles", &STYLE_EXTENSIONS)),
             Self::Tags => Some(("files-kind-tags", &TAG_EXTENSIONS)),
+            Self::CudaEngine => Some(("files-kind-archives", &ARCHIVE_EXTENSIONS)),
         }
     }
 

@@ -21,6 +21,8 @@ pub(super) const ANIMATION_EXTENSIONS: [&str; 2] = ["webp", "gif"];
 pub(super) const STYLE_EXTENSIONS: [&str; 2] = ["csv", "json"];
 /// Extensions of files of tags.
 pub(super) const TAG_EXTENSIONS: [&str; 1] = ["csv"];
+/// Extensions of archives with an engine.
+pub(super) const ARCHIVE_EXTENSIONS: [&str; 1] = ["xz"];
 /// Extensions of adapters.
 pub(super) const ADAPTER_EXTENSIONS: [&str; 1] = ["safetensors"];
 

@@ -10,11 +10,11 @@ use crate::{
     engines,
     language::{self, said, tr},
     units,
-    window::{icons, state::State, tokens::Palette, widgets},
+    window::{action::Action, cuda_offer, icons, state::State, tokens::Palette, widgets},
 };
 
 /// Draws the selection and the budget.
-pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
+pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, actions: &mut Vec<Action>) {
     let label = widgets::field_label(ui, "GPU");
     let serving = state.engine.serving.as_ref();
     let of_cards = serving.is_some_and(|serving| serving.engine == engines::CUDA);
@@ -56,6 +56,9 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences) {
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
         widgets::hint(ui, tr!("plan-no-cuda"))
             .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
+        if state.offers_cuda() {
+            cuda_offer::show(ui, state, actions);
+        }
     }
 }
 

@@ -44,7 +44,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
         Frame::new().inner_margin(Margin { left: side, right: side, top: 0, bottom: side }).show(ui, |ui| {
             ui.spacing_mut().item_spacing.y = 6.0;
             lanes::choice(ui, state, actions);
-            card::show(ui, state, &mut preferences);
+            card::show(ui, state, &mut preferences, actions);
             if let Some(Forecast { machine, .. }) = state.planning.forecast()
                 && panel.machine.as_ref() != Some(machine)
             {

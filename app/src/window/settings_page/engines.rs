@@ -11,7 +11,7 @@ use crate::{
     language::{said, tr},
     window::{
         action::Action,
-        icons,
+        cuda_offer, icons,
         settings::Setting,
         state::State,
         tokens::space,
@@ -104,6 +104,11 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
     // What is typed is saved when the field is left.
     let mut is_typing = false;
     here(ui, view, &mut list);
+    if state.offers_cuda() {
+        cuda_offer::show(ui, state, actions);
+    } else if state.cuda.is_installed {
+        cuda_offer::installed(ui, state, actions);
+    }
     cards(ui, &state.surroundings.cards, view, &mut list);
     let mut removed = None;
     for place in 0..list.others.len() {

@@ -2,6 +2,7 @@
 
 mod abilities;
 mod clip_frames;
+mod cuda;
 mod detectors;
 mod displayed;
 mod downloads;
@@ -55,6 +56,7 @@ use crate::{
     tags::Tag,
 };
 pub use clip_frames::{clip_words, frames_of, shortened, snap_frames};
+pub use cuda::{CudaInstall, CudaPhase};
 pub use downloads::{Asked, GetModels, TokenState};
 pub use draft::Draft;
 pub use enhancing::Enhancing;
@@ -148,6 +150,8 @@ pub struct State {
     pub engine: Engine,
     /// Several engines.
     pub lanes: Lanes,
+    /// The engine for NVIDIA GPUs that may be installed.
+    pub cuda: CudaInstall,
     /// The models on disk.
     pub library: Library,
     /// Downloads of models.
