@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use egui::{Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
+use egui::{Id, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
 use sluice_engine::{checkpoint::MapKind, request::MapOf, session::JobId};
 
 use super::{
@@ -77,10 +77,11 @@ fn list(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Acti
         for (place, row) in rows.iter_mut().enumerate() {
             let height = row.height;
             let next = firsts.get(place + 1).copied().flatten();
-            // Rows that are not seen take their room only: the queue may be long.
-            if top + height >= seen.top() && top <= seen.bottom() {
+            // Other rows take their room only: the queue may be long. Keys go to the next row, which may be out of sight.
+            if top + 2.0 * height >= seen.top() && top <= seen.bottom() + height {
                 let room = Rect::from_min_size(corner + vec2(0.0, top), vec2(width, height));
-                let mut inside = ui.new_child(UiBuilder::new().id_salt(row.id).max_rect(room));
+                let row_id = Id::unique(("row of the queue", row.id));
+                let mut inside = ui.new_child(UiBuilder::new().scope_id(row_id).max_rect(room));
                 match row.jobs.as_slice() {
                     [_] => {
                         let job = jobs.get(&row.id).copied();
