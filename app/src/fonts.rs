@@ -1,10 +1,14 @@
 //! Fonts of the system, for characters that the program's own fonts lack.
 
 #[cfg(feature = "window")]
-use std::cell::LazyCell;
+use std::{
+    cell::LazyCell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 #[cfg(feature = "window")]
-use egui::epaint::text::{FallbackRequest, FontFamily, FontProvider as _};
+use egui::epaint::text::{FallbackRequest, FontFamily, FontInsert, FontProvider};
 #[cfg(feature = "window")]
 use egui_system_font_provider::SystemFontProvider;
 use sluice_engine::output::FontFile;
@@ -12,20 +16,44 @@ use sluice_engine::output::FontFile;
 #[cfg(feature = "window")]
 use crate::language::{self, Language};
 
-/// Fonts of the system for a language: the same Chinese character is drawn in another way in Japan, and by another font.
+/// Fonts of the system. The library that lists them panics where there are none; it is not asked again then.
 #[cfg(feature = "window")]
-pub fn of_system(language: &Language) -> SystemFontProvider {
-    let fonts = SystemFontProvider::new();
-    match language.sample.is_empty() {
-        true => fonts,
-        false => fonts.with_locale(Some(language.tag)),
+pub struct SystemFonts {
+    listed: SystemFontProvider,
+    are_none: AtomicBool,
+}
+
+#[cfg(feature = "window")]
+impl SystemFonts {
+    /// Those for a language: the same Chinese character is drawn in another way in Japan, and by another font.
+    pub fn of(language: &Language) -> Self {
+        let fonts = SystemFontProvider::new();
+        let listed = match language.sample.is_empty() {
+            true => fonts,
+            false => fonts.with_locale(Some(language.tag)),
+        };
+        Self { listed, are_none: AtomicBool::new(false) }
+    }
+}
+
+#[cfg(feature = "window")]
+impl FontProvider for SystemFonts {
+    fn font_for(&self, request: &FallbackRequest<'_>) -> Option<FontInsert> {
+        if self.are_none.load(Ordering::Relaxed) {
+            return None;
+        }
+        catch_unwind(AssertUnwindSafe(|| self.listed.font_for(request))).unwrap_or_else(|_| {
+            tracing::warn!("the fonts of this system cannot be listed; there may be none");
+            self.are_none.store(true, Ordering::Relaxed);
+            None
+        })
     }
 }
 
 /// Finds fonts for characters. The fonts of the system are listed when the first one is sought, which takes a while.
 #[cfg(feature = "window")]
 pub fn finder() -> impl Fn(char) -> Option<FontFile> {
-    let fonts = LazyCell::new(|| of_system(language::current()));
+    let fonts = LazyCell::new(|| SystemFonts::of(language::current()));
     move |letter| {
         let cluster = letter.to_string();
         let request = FallbackRequest { cluster: &cluster, family: &FontFamily::Proportional };

@@ -26,6 +26,7 @@ use sluice_engine::session::Command;
 
 use super::{
     action::{Action, Making, UpscaleStep},
+    blink::Blink,
     browser::Browser,
     collection::{ExportOptions, Places},
     commands::Now,
@@ -57,7 +58,7 @@ use crate::{
 };
 
 pub use cuda::CudaOptions;
-use language::SystemFonts;
+use language::FontsInUse;
 pub use setup::{Lock, Setup};
 
 /// How soon commands are sent again that the engine had no room for.
@@ -109,6 +110,7 @@ pub struct SluiceApp {
     /// What Escape closes before it cancels a job, as of the last frame.
     escape: shortcuts::Escape,
     focus: FocusRing,
+    blink: Blink,
     speaker: Option<Speaker>,
     /// The clip and the part of it that the speaker plays.
     heard: Option<(RecentId, HeardPart)>,
@@ -127,7 +129,7 @@ pub struct SluiceApp {
     gallery: Gallery,
     drag_out: DragOut,
     places: Places,
-    system_fonts: SystemFonts,
+    system_fonts: FontsInUse,
     /// How images were exported last.
     export_options: Option<ExportOptions>,
 }
@@ -171,6 +173,8 @@ impl SluiceApp {
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
         ctx.set_zoom_factor(settings.scale);
         tokens::reduce_motion(ctx, settings.reduced_motion.unwrap_or_default());
+        // Sizes of panels are kept from the last time, and lists begin at their tops.
+        ctx.data_mut(|data| data.remove_by_type::<egui::scroll_area::State>());
         let request = &mut settings.draft.request;
         request.model = model.unwrap_or_else(|| request.model.clone());
         if adopt_defaults {
@@ -231,6 +235,7 @@ impl SluiceApp {
             unsent: VecDeque::new(),
             escape: shortcuts::Escape::default(),
             focus: FocusRing::default(),
+            blink: Blink::default(),
             speaker,
             heard: None,
             library: worker,
@@ -244,7 +249,7 @@ impl SluiceApp {
             gallery: Gallery::default(),
             drag_out: DragOut::default(),
             places,
-            system_fonts: SystemFonts::new(system_fonts),
+            system_fonts: FontsInUse::new(system_fonts),
             export_options: None,
         };
         app.state.use_lanes(Lanes::of(names));
@@ -288,6 +293,7 @@ impl SluiceApp {
         self.follow_language(ui.ctx());
         self.drag_out.follow(ui.ctx());
         self.focus.reveal(ui);
+        self.blink.follow(ui.ctx());
         let mut by_keys = Vec::new();
         self.palette.take_typed_ahead(ui.ctx());
         let now = Now { state: &self.state, open: self.open(ui.max_rect().width()) };

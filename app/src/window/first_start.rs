@@ -1,8 +1,8 @@
 //! What the window shows to somebody who has no model yet: what was found, and models that suit it.
 
 use egui::{
-    Align, CornerRadius, Label, Layout, Rect, RichText, Sense, Spinner, Stroke, TextStyle, TextWrapMode, Ui,
-    Vec2, WidgetText, vec2,
+    Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, TextStyle, TextWrapMode, Ui, WidgetText,
+    vec2,
 };
 
 use super::{
@@ -24,8 +24,6 @@ const NARROW: f32 = 480.0;
 const NARROWEST: f32 = 300.0;
 /// Height of what is around the models.
 const AROUND: f32 = 176.0;
-/// Side of what turns while they are being found.
-const SPINNER: f32 = 20.0;
 /// How many models there are.
 const MODELS: f32 = 3.0;
 /// How many examples of prompts are offered above it.
@@ -75,10 +73,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     if suited.is_empty() {
         let width = ui.available_width();
         let height = MODELS * row_height(width) + (MODELS - 1.0) * space::S;
-        let (room, _) = ui.allocate_exact_size(vec2(width, height), Sense::hover());
-        if state.library.fits.is_asking() && !state.reduces_motion() {
-            Spinner::new().paint_at(ui, Rect::from_center_size(room.center(), Vec2::splat(SPINNER)));
-        }
+        ui.allocate_exact_size(vec2(width, height), Sense::hover());
     }
     ui.horizontal_wrapped(|ui| {
         if widgets::button(ui, Some(icons::DOWNLOAD), &tr!("start-get-others"), Weight::Plain)

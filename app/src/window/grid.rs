@@ -186,7 +186,7 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             ComboBox::from_id_salt(name).selected_text(title(typed.setting)).width(CHOICE).height(360.0);
         let choice = widgets::drop_down(ui, choice, |ui| {
             for setting in [None].into_iter().chain(GridSetting::ALL.map(Some)) {
-                ui.selectable_value(&mut typed.setting, setting, title(setting));
+                widgets::entry(ui, &mut typed.setting, setting, title(setting));
             }
         });
         choice.response.labelled_by(label.id).on_hover_text(tr!("grid-setting-tip"));

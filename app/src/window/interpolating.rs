@@ -64,7 +64,7 @@ pub(super) fn network_of(
             ui.set_max_width(size::POPUP);
             for (path, name) in known {
                 let is_chosen = Some(&path) == chosen;
-                if ui.selectable_label(is_chosen, name).clicked() && !is_chosen {
+                if widgets::choice(ui, is_chosen, name).clicked() && !is_chosen {
                     other = Some(path);
                 }
             }

@@ -24,7 +24,7 @@ pub fn choice(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         ComboBox::from_id_salt("engine").selected_text(title(shown)).width(ui.available_width()).truncate();
     let list = widgets::drop_down(ui, list, |ui| {
         for place in 0..state.lanes.all.len() {
-            ui.selectable_value(&mut chosen, place, title(place)).on_hover_text(tr!("engines-show-tip"));
+            widgets::entry(ui, &mut chosen, place, title(place)).on_hover_text(tr!("engines-show-tip"));
         }
     });
     list.response.labelled_by(label.id).on_hover_text(tr!("engines-shown-tip"));

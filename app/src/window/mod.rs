@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod app;
+mod blink;
 mod browser;
 pub mod collection;
 mod commands;

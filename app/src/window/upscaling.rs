@@ -104,7 +104,7 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
         let list = widgets::drop_down(ui, list, |ui| {
             ui.set_max_width(size::POPUP);
             for (model, name) in known {
-                if ui.selectable_label(model == choice.model, name).clicked() && model != choice.model {
+                if widgets::choice(ui, model == choice.model, name).clicked() && model != choice.model {
                     actions.push(UpscaleStep::Choose(UpscaleChoice { model, ..choice.clone() }).into());
                 }
             }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use sluice_engine::{output::read_settings, source::ClipInfo};
 
-use super::{assert_fails, assert_fine, draw, run, stderr, stdout};
+use super::{assert_fails, assert_fine, draw, run, sluice, stderr, stdout};
 
 fn size_of(path: &Path) -> (u32, u32) {
     image::image_dimensions(path).unwrap()
@@ -52,6 +52,35 @@ fn a_composed_image_has_the_quality_of_its_images() {
     };
     let [coarse, fine] = [length("coarse.jpg", "5"), length("fine.jpg", "95")];
     assert!(coarse < fine, "{coarse} and {fine} bytes");
+}
+
+/// Characters that the program's own fonts lack are sought in the fonts of the system, of which there may be none.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_fonts_of_the_system_a_grid_is_composed_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("fonts.conf"), "<fontconfig></fontconfig>").unwrap();
+    let mut command = sluice(
+        folder.path(),
+        &[
+            "generate",
+            "--prompt",
+            "\u{72d0}",
+            "--steps",
+            "1",
+            "--width",
+            "64",
+            "--height",
+            "64",
+            "--x",
+            "prompt: \u{72d0}, \u{72fc}",
+            "--output",
+            "grid.png",
+        ],
+    );
+    let output = command.env("FONTCONFIG_FILE", folder.path().join("fonts.conf")).output().unwrap();
+    assert_fine(&output);
+    assert!(size_of(&folder.path().join("grid.png")).0 > 128);
 }
 
 #[test]

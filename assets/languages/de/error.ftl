@@ -118,15 +118,9 @@ error-output-too-large = der Teil { $keyword } von { $path } ist zu groß für E
 error-output-no-settings = { $path } enthält keine Einstellungen zum Erzeugen
 error-output-newer-version = { $path } stammt von einer neueren Version von Sluice: Die Einstellungen haben Version { $found }, diese Version liest bis { $known }
 
-error-gif-file-too-large = die Frames sind zu groß für GIF
-
-error-h264-too-large = die Frames sind zu groß für H.264
-
 error-names-empty = einen Namen eintippen, zum Beispiel {"{"}name{"}"}
 error-names-unknown = es gibt kein Feld {"{"}{ $value }{"}"}; möglich sind {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} und {"{"}height{"}"}
 error-names-open = zu einer {"{"} fehlt die {"}"}
-
-error-webp-too-large = die Frames sind zu groß für WebP
 
 error-pipeline-card = die GPU kann nicht verwendet werden: { $value }
 error-pipeline-no-such-gpu = eine GPU { $number } gibt es hier nicht

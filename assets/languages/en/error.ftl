@@ -108,15 +108,9 @@ error-output-too-large = the part { $keyword } of { $path } is too large for set
 error-output-no-settings = { $path } contains no generation settings
 error-output-newer-version = { $path } was made by a newer version of Sluice: its settings have version { $found }, and this version reads up to { $known }
 
-error-gif-file-too-large = the frames are too large for GIF
-
-error-h264-too-large = the frames are too large for H.264
-
 error-names-empty = type a name, such as {"{"}name{"}"}
 error-names-unknown = there is no field {"{"}{ $value }{"}"}; use {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} or {"{"}height{"}"}
 error-names-open = a {"{"} is not closed by a {"}"}
-
-error-webp-too-large = the frames are too large for WebP
 
 error-pipeline-card = the GPU cannot be used: { $value }
 error-pipeline-no-such-gpu = there is no GPU { $number } here

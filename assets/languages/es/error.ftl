@@ -114,15 +114,9 @@ error-output-too-large = la parte { $keyword } de { $path } es demasiado grande 
 error-output-no-settings = { $path } no contiene ajustes de generación
 error-output-newer-version = { $path } se creó con una versión más reciente de Sluice: sus ajustes tienen la versión { $found }, y esta lee hasta la { $known }
 
-error-gif-file-too-large = los fotogramas son demasiado grandes para GIF
-
-error-h264-too-large = los fotogramas son demasiado grandes para H.264
-
 error-names-empty = escriba un nombre, por ejemplo {"{"}name{"}"}
 error-names-unknown = no hay ningún campo {"{"}{ $value }{"}"}; use {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} o {"{"}height{"}"}
 error-names-open = falta la {"}"} que cierra una {"{"}
-
-error-webp-too-large = los fotogramas son demasiado grandes para WebP
 
 error-pipeline-card = no se puede usar la GPU: { $value }
 error-pipeline-no-such-gpu = no hay aquí ninguna GPU { $number }

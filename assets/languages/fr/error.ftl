@@ -114,15 +114,9 @@ error-output-too-large = la partie { $keyword } de { $path } est trop grande pou
 error-output-no-settings = { $path } ne contient pas de paramètres de génération
 error-output-newer-version = { $path } vient d’une version plus récente de Sluice : ses paramètres ont la version { $found }, et celle-ci lit jusqu’à la version { $known }
 
-error-gif-file-too-large = les frames sont trop grandes pour GIF
-
-error-h264-too-large = les frames sont trop grandes pour H.264
-
 error-names-empty = saisissez un nom, par exemple {"{"}name{"}"}
 error-names-unknown = il n’y a pas de champ {"{"}{ $value }{"}"} ; utilisez {"{"}name{"}"}, {"{"}number{"}"}, {"{"}date{"}"}, {"{"}seed{"}"}, {"{"}model{"}"}, {"{"}prompt{"}"}, {"{"}width{"}"} ou {"{"}height{"}"}
 error-names-open = une {"{"} n’est pas fermée par une {"}"}
-
-error-webp-too-large = les frames sont trop grandes pour WebP
 
 error-pipeline-card = le GPU est inutilisable : { $value }
 error-pipeline-no-such-gpu = il n’y a pas de GPU { $number } ici

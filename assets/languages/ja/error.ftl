@@ -114,15 +114,9 @@ error-output-too-large = { $path } の { $keyword } の部分は、設定にし�
 error-output-no-settings = { $path } に生成の設定は含まれていません
 error-output-newer-version = { $path } は新しいバージョンの Sluice で作られました。設定はバージョン { $found } ですが、このバージョンが読めるのは { $known } までです
 
-error-gif-file-too-large = フレームが GIF には大きすぎます
-
-error-h264-too-large = フレームが H.264 には大きすぎます
-
 error-names-empty = 名前を入力してください。例: {"{"}name{"}"}
 error-names-unknown = {"{"}{ $value }{"}"} という項目はありません。{"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"}、{"{"}height{"}"} が使えます
 error-names-open = {"{"} が {"}"} で閉じられていません
-
-error-webp-too-large = フレームが WebP には大きすぎます
 
 error-pipeline-card = GPU を使えません: { $value }
 error-pipeline-no-such-gpu = ここに GPU { $number } はありません

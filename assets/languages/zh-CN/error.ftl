@@ -114,15 +114,9 @@ error-output-too-large = { $path } 的 { $keyword } 部分太大，不可能是�
 error-output-no-settings = { $path } 不包含生成设置
 error-output-newer-version = { $path } 由更新版本的 Sluice 创建：其设置为版本 { $found }，而当前版本最高只能读取版本 { $known }
 
-error-gif-file-too-large = 帧太大，无法用于 GIF
-
-error-h264-too-large = 帧太大，无法用于 H.264
-
 error-names-empty = 请输入名称，例如 {"{"}name{"}"}
 error-names-unknown = 没有字段 {"{"}{ $value }{"}"}；请使用 {"{"}name{"}"}、{"{"}number{"}"}、{"{"}date{"}"}、{"{"}seed{"}"}、{"{"}model{"}"}、{"{"}prompt{"}"}、{"{"}width{"}"} 或 {"{"}height{"}"}
 error-names-open = 有一个 {"{"} 没有用 {"}"} 闭合
-
-error-webp-too-large = 帧太大，无法用于 WebP
 
 error-pipeline-card = 无法使用 GPU：{ $value }
 error-pipeline-no-such-gpu = 这里没有 GPU { $number }

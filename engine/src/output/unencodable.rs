@@ -5,13 +5,11 @@ use std::path::Path;
 use super::{Image, OutputError};
 
 /// Why frames cannot be encoded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub(super) enum Unencodable {
     /// The format has no files of this size.
-    #[error("the frames are too large for the format")]
     TooLarge,
-    /// The encoder failed.
-    #[error("{0}")]
+    /// The encoder failed: what it says.
     Encoder(String),
 }
 

@@ -53,7 +53,11 @@ fn the_section_sets_what_is_sent() {
 
 #[test]
 fn a_size_that_is_too_large_is_offered_as_the_result() {
-    let mut window = with(|request| (request.width, request.height) = (512, 512));
+    let large = |request: &mut Request| {
+        request.model = ModelSource::Path("/nowhere/model".into());
+        (request.width, request.height) = (512, 512);
+    };
+    let mut window = with(large);
     window.click("Hires fix from 128 × 128");
     let request = &state(&window).draft().request;
     assert_eq!((request.width, request.height), (128, 128));
@@ -63,6 +67,19 @@ fn a_size_that_is_too_large_is_offered_as_the_result() {
     assert!(small.shows("trained for about 128 × 128") && !small.shows("Hires fix from"));
     let far = with(|request| (request.width, request.height) = (1024, 1024));
     assert!(far.shows("trained for about 128 × 128") && !far.shows("Hires fix from"), "more than 4 times");
+}
+
+/// It draws nothing but patterns there.
+#[test]
+fn the_starter_does_not_offer_what_it_cannot_do() {
+    const UPSCALE: &str = "larger than 128 × 128. Use Upscale";
+    let window = with(|request| (request.width, request.height) = (512, 512));
+    assert!(window.shows(UPSCALE) && !window.shows("Hires fix from"));
+    let mut window = with(|request| request.hires = Some(Hires::default()));
+    window.click("More settings");
+    window.see("Hires fix");
+    window.click("Hires fix");
+    assert!(window.shows(UPSCALE));
 }
 
 #[test]

@@ -10,6 +10,11 @@ use super::{
     support::{Window, failure},
 };
 
+/// Of the window.
+const HEIGHT: f32 = 800.0;
+/// How much of an opened section has to be in sight.
+const IN_SIGHT: f32 = 160.0;
+
 #[test]
 fn presets_are_those_for_the_gpu_and_for_smaller_ones() {
     let scene = Scene::streamed();
@@ -47,15 +52,22 @@ fn a_heading_stays_where_it_was_clicked() {
     let mut window = Window::with_starter();
     window.click("Plan");
     answer(&mut window, &scene);
-    for heading in ["Details", "Advanced"] {
+    let mut opened = |heading: &str| {
         window.see(heading);
         let top = |window: &Window| window.harness.get_by_label(heading).rect().top();
         let before = top(&window);
         window.harness.get_by_label(heading).click();
-        window.frames();
-        window.frames();
-        assert_eq!(top(&window), before, "{heading}");
-    }
+        for _ in 0..10 {
+            window.frames();
+        }
+        [before, top(&window)]
+    };
+    let [before, now] = opened("Details");
+    assert_eq!(now, before);
+    // This one is the last in sight.
+    let [before, now] = opened("Advanced");
+    assert!(before + IN_SIGHT > HEIGHT && now + IN_SIGHT <= HEIGHT, "from {before} to {now}");
+    assert!(now > HEIGHT - 2.0 * IN_SIGHT, "no further than that takes: from {before} to {now}");
     assert!(window.shows(&scene.forecast.sentence) && window.shows("Reserve VRAM"));
 }
 

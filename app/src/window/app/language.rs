@@ -6,28 +6,28 @@ use egui::Context;
 
 use super::SluiceApp;
 use crate::{
-    fonts,
+    fonts::SystemFonts,
     language::{self, Language},
     window::tokens,
 };
 
 /// Whose fonts of the system are in use.
 #[derive(Debug, Default)]
-pub(super) struct SystemFonts {
+pub(super) struct FontsInUse {
     /// Whether any are.
     pub are_used: bool,
     /// The tag of the language that chooses between them.
     language: Option<&'static str>,
 }
 
-impl SystemFonts {
+impl FontsInUse {
     pub fn new(are_used: bool) -> Self {
         Self { are_used, language: None }
     }
 
     fn follow(&mut self, ctx: &Context, language: &Language) {
         if self.are_used && self.language != Some(language.tag) {
-            ctx.set_font_providers(vec![Arc::new(fonts::of_system(language))]);
+            ctx.set_font_providers(vec![Arc::new(SystemFonts::of(language))]);
             self.language = Some(language.tag);
         }
     }

@@ -150,7 +150,7 @@ fn list<T: Copy + PartialEq, const N: usize>(
     let list = ComboBox::from_id_salt(id).width(SHORT_LIST).truncate().selected_text(title(*value));
     let list = widgets::drop_down(ui, list, |ui| {
         for choice in all {
-            ui.selectable_value(value, choice, title(choice));
+            widgets::entry(ui, value, choice, title(choice));
         }
     });
     list.response.accessible_name(label).on_hover_text(tip);
@@ -167,7 +167,7 @@ fn named(
     let list = ComboBox::from_id_salt(id).width(LIST).truncate().selected_text(selected);
     let list = widgets::drop_down(ui, list, |ui| {
         ui.set_max_width(size::POPUP);
-        ui.selectable_value(value, None, all);
+        widgets::entry(ui, value, None, all);
         for (name, count) in names {
             let is_chosen = value.as_ref() == Some(name);
             let row = egui::Button::selectable(is_chosen, format!("{name}  ·  {count}")).truncate();

@@ -205,7 +205,7 @@ fn format_choice(ui: &mut Ui, state: &State, listed: &Listed, version: &Version,
     let dot = RichText::new("● ").color(fit.map_or(palette.line_strong, |fit| fit::color(palette, fit)));
     let words = parts.join(" · ");
     let text = (dot, RichText::new(&words).color(palette.text));
-    let response = ui.selectable_value(format, version.format.clone(), text);
+    let response = widgets::entry(ui, format, version.format.clone(), text);
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Button, true, &words));
     if let Some(fit) = fit {
         response.on_hover_text(fit.sentence());

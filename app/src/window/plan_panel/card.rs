@@ -67,7 +67,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     let palette = Palette::of(ui);
     let mut offer = |ui: &mut Ui, choice: DeviceChoice| {
         let words = name(&choice, of_cards, gpus);
-        ui.selectable_value(device, choice, words).on_hover_text(tr!("plan-here-tip"));
+        widgets::entry(ui, device, choice, words).on_hover_text(tr!("plan-here-tip"));
     };
     offer(ui, DeviceChoice::Auto);
     if of_cards {
@@ -84,14 +84,14 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
                 let choice = DeviceChoice::Simulated(profile.id.clone());
                 // The selected device is listed once, among the simulated ones.
                 let tip = tr!("plan-gpu-can-simulate");
-                if ui.selectable_label(false, found).on_hover_text(tip).clicked() {
+                if widgets::choice(ui, false, found).on_hover_text(tip).clicked() {
                     *device = choice;
                 }
             }
             None => {
                 ui.add_enabled_ui(false, |ui| {
                     let tip = tr!("plan-gpu-cannot-simulate");
-                    ui.selectable_label(false, found).on_disabled_hover_text(tip);
+                    widgets::choice(ui, false, found).on_disabled_hover_text(tip);
                 });
             }
         }
@@ -101,7 +101,7 @@ fn choices(ui: &mut Ui, gpus: &[GpuSample], of_cards: bool, device: &mut DeviceC
     for card in cards() {
         let choice = DeviceChoice::Simulated(card.id.clone());
         let words = name(&choice, of_cards, gpus);
-        ui.selectable_value(device, choice, words).on_hover_text(tr!("plan-simulate-tip"));
+        widgets::entry(ui, device, choice, words).on_hover_text(tr!("plan-simulate-tip"));
     }
 }
 

@@ -286,7 +286,7 @@ fn add(ui: &mut Ui, list: &mut EngineList) {
                 "" => tr!("engines-add-tip"),
                 command => command.to_owned(),
             };
-            if ui.selectable_label(false, template.title()).on_hover_text(tip).clicked() {
+            if widgets::choice(ui, false, template.title()).on_hover_text(tip).clicked() {
                 list.others.push(template.engine());
             }
         }

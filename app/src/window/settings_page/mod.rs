@@ -47,21 +47,25 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
         let room = ui.ctx().content_rect().size() - vec2(4.0 * space::XL, 4.0 * space::XL);
         ui.set_width(SIZE[0].min(room.x));
         let height = SIZE[1].min(room.y - 80.0);
+        let is_new = !page.was_shown;
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
             head(ui, page, actions);
             ui.scope(|ui| {
                 // With fewer results the field above them stays where it is.
                 ui.set_min_height(height);
-                ScrollArea::vertical()
+                let mut all = ScrollArea::vertical()
                     .max_height(height)
                     .min_scrolled_height(height)
-                    .auto_shrink([false, true])
-                    .show(ui, |ui| {
-                        ui.spacing_mut().item_spacing.y = space::S;
-                        // Beside the scroll bar.
-                        let margin = Margin { right: space::M as i8, ..Margin::ZERO };
-                        Frame::new().inner_margin(margin).show(ui, |ui| list(ui, state, page, actions));
-                    });
+                    .auto_shrink([false, true]);
+                if is_new {
+                    all = all.vertical_scroll_offset(0.0);
+                }
+                all.show(ui, |ui| {
+                    ui.spacing_mut().item_spacing.y = space::S;
+                    // Beside the scroll bar.
+                    let margin = Margin { right: space::M as i8, ..Margin::ZERO };
+                    Frame::new().inner_margin(margin).show(ui, |ui| list(ui, state, page, actions));
+                });
             });
         })
     });

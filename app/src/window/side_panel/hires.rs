@@ -44,6 +44,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
         }
         let (first, steps) = ([request.width, request.height], request.steps);
         let Some(hires) = &mut request.hires else { return };
+        if let Some(trained) = too_small(parts.state) {
+            widgets::hint(ui, tr!("hires-not-starter", width = trained.0, height = trained.1));
+        }
         fields(ui, hires, steps);
         enlarger(ui, parts.state, hires, parts.actions);
         let size = |[width, height]: [u32; 2]| format!("{width} × {height}");
@@ -85,7 +88,7 @@ fn enlarger(ui: &mut Ui, state: &State, hires: &mut Hires, actions: &mut Vec<Act
         let list = widgets::drop_down(ui, list, |ui| {
             ui.set_max_width(size::POPUP);
             for (enlarger, name) in known {
-                ui.selectable_value(&mut hires.enlarger, enlarger, name);
+                widgets::entry(ui, &mut hires.enlarger, enlarger, name);
             }
         });
         list.response.accessible_name(tr!("hires-upscaler")).on_hover_text(tr!("hires-upscaler-tip"));
@@ -95,8 +98,19 @@ fn enlarger(ui: &mut Ui, state: &State, hires: &mut Hires, actions: &mut Vec<Act
     });
 }
 
+/// The size that the starter was trained for, if it is the model: in larger ones it draws nothing but patterns.
+fn too_small(state: &State) -> Option<(u32, u32)> {
+    let defaults = &state.summary()?.defaults;
+    (*state.chosen_model() == ModelSource::Starter).then_some((defaults.width, defaults.height))
+}
+
 /// Offers to generate in a size that the model was trained for, and to enlarge that to the wanted one.
-pub fn offer(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, trained: (u32, u32)) {
+pub fn offer(ui: &mut Ui, state: &State, request: &mut Request, trained: (u32, u32)) {
+    let Some(summary) = state.summary() else { return };
+    if let Some((width, height)) = too_small(state) {
+        widgets::hint(ui, tr!("hires-not-starter", width = width, height = height));
+        return;
+    }
     let is_free = request.hires.is_none() && request.source.is_none();
     let scale = request.width as f32 / trained.0.max(1) as f32;
     if !is_free || !can(summary) || !SCALES.contains(&scale) {

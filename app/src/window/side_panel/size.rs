@@ -16,7 +16,7 @@ use crate::{
     language::tr,
     window::{
         icons,
-        state::{Aspect, MAX_SIDE, snap},
+        state::{Aspect, MAX_SIDE, State, snap},
         tokens::{Palette, size, space},
         widgets::{self, Weight},
     },
@@ -68,13 +68,13 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         return;
     }
     if let Some(summary) = state.summary() {
-        trained_for(ui, summary, &mut draft.request, multiple);
+        trained_for(ui, state, summary, &mut draft.request, multiple);
     }
 }
 
 /// Says when a size is far from what the model was trained for, and offers the nearest one that is not, also to start from
 /// with hires fix.
-fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multiple: u32) {
+fn trained_for(ui: &mut Ui, state: &State, summary: &ModelSummary, request: &mut Request, multiple: u32) {
     let defaults = &summary.defaults;
     let area = u64::from(defaults.width) * u64::from(defaults.height);
     let Some(is_larger) = outside(defaults, request) else {
@@ -97,7 +97,7 @@ fn trained_for(ui: &mut Ui, summary: &ModelSummary, request: &mut Request, multi
         return;
     }
     if is_larger {
-        hires::offer(ui, summary, request, (width, height));
+        hires::offer(ui, state, request, (width, height));
     }
 }
 

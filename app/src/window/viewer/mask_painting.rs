@@ -320,7 +320,7 @@ pub fn toolbar(
         let tools = ComboBox::from_id_salt("mask tool").width(TOOL).selected_text(brush.tool.name());
         let tools = widgets::drop_down(ui, tools, |ui| {
             for tool in Tool::ALL {
-                ui.selectable_value(&mut brush.tool, tool, tool.name());
+                widgets::entry(ui, &mut brush.tool, tool, tool.name());
             }
         });
         let tip = match brush.tool {

@@ -126,8 +126,7 @@ fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
         let menu = ComboBox::from_id_salt("speed").selected_text(name(playback.speed())).width(66.0);
         let shown = widgets::drop_down(ui, menu, |ui| {
             for speed in SPEEDS {
-                if ui
-                    .selectable_label(playback.speed() == speed, name(speed))
+                if widgets::choice(ui, playback.speed() == speed, name(speed))
                     .on_hover_text(tr!("viewer-speed-tip"))
                     .clicked()
                 {

@@ -252,8 +252,8 @@ pub fn disclosure_within(ui: &mut Ui, label: &str, icon: &str, icon_first: bool,
 /// Height of an opened section that has to be in sight.
 const IN_SIGHT: f32 = 160.0;
 
-/// A collapsible section; `tip` is its tooltip. If hardly anything of it is in sight when it is opened, it is scrolled into view;
-/// otherwise its heading stays below the pointer. Returns whether it was clicked.
+/// A collapsible section; `tip` is its tooltip. Its heading stays below the pointer, unless hardly anything of the section would be
+/// in sight: then it is scrolled as far as that takes. Returns whether it was clicked.
 pub fn fold(
     ui: &mut Ui,
     (title, tip): (&str, String),
@@ -267,10 +267,8 @@ pub fn fold(
     }
     if *open {
         contents(ui);
-        let (view, end) = (ui.clip_rect(), ui.min_rect().bottom());
-        let top = heading.rect.top();
-        if heading.clicked() && view.bottom() < end.min(top + IN_SIGHT) {
-            let bottom = end.min(top + view.height());
+        if heading.clicked() {
+            let bottom = ui.min_rect().bottom().min(heading.rect.top() + IN_SIGHT);
             ui.scroll_to_rect(heading.rect.with_max_y(bottom), None);
         }
     }

@@ -19,7 +19,7 @@ pub use buttons::{
     icon_toggle, opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button,
     toggle_button,
 };
-pub use drop_down::{BAR, drop_down};
+pub use drop_down::{BAR, choice, drop_down, entry};
 pub use edit_menu::edit_menu;
 pub use entered::is_entered;
 pub use explained::Labelled;

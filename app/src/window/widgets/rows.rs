@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
 
-use super::{Labelled, drop_down, field_label};
+use super::{Labelled, drop_down, entry, field_label};
 use crate::{
     language::tr,
     window::tokens::{Palette, size},
@@ -30,7 +30,7 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
                 .truncate();
             let shown = drop_down(ui, list, |ui| {
                 for candidate in all {
-                    ui.selectable_value(value, candidate, name(candidate).into());
+                    entry(ui, value, candidate, name(candidate).into());
                 }
             });
             shown.response.labelled_by(label.id)
