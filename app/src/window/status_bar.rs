@@ -43,9 +43,7 @@ pub fn activity(state: &State, now: f64) -> String {
         if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
             parts.push(tr!("status-bar-per-step", time = units::seconds(progress.step_seconds)));
         }
-        if let Some(seconds) = progress.seconds_left(now) {
-            parts.push(language::time_left(seconds));
-        }
+        parts.extend(progress.words_left(now));
         return parts.join(" · ");
     }
     match &state.model.status {

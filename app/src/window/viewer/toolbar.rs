@@ -4,7 +4,7 @@ use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2,
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
-    language::{time_left, tr},
+    language::tr,
     units,
     window::{
         action::Action,
@@ -287,8 +287,8 @@ fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
 
 fn live_caption(progress: &Progress, now: f64) -> String {
     let stage = stage_words(progress);
-    match progress.seconds_left(now) {
-        Some(seconds) => format!("{stage} · {}", time_left(seconds)),
+    match progress.words_left(now) {
+        Some(left) => format!("{stage} · {left}"),
         None => stage,
     }
 }
