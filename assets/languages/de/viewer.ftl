@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } Frames
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = hochskaliert × { $scale }
 viewer-caption-seed = Seed { $seed }
+viewer-caption-variation = Variation { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } Schritt

@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } frames
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = upscaled × { $scale }
 viewer-caption-seed = seed { $seed }
+viewer-caption-variation = variation { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } step

@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } fotogramas
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = ampliada × { $scale }
 viewer-caption-seed = semilla { $seed }
+viewer-caption-variation = variación { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } paso

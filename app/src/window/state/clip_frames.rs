@@ -28,12 +28,12 @@ pub fn shortened(request: &Request, files: &InputFiles, multiple: u32) -> u32 {
     request.frames.min(most)
 }
 
-/// A length: `2.0 s, 33 frames`.
+/// A length: `2.1 s, 33 frames`.
 pub fn clip_words(frames: u32, rate: f32) -> String {
     match frames {
         0 | 1 => tr!("state-still-image"),
         _ => {
-            let seconds = f64::from(frames - 1) / f64::from(rate);
+            let seconds = f64::from(frames) / f64::from(rate);
             tr!("state-clip-length", duration = units::seconds(seconds), count = frames)
         }
     }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_length_is_said_in_seconds_and_frames() {
-        assert_eq!(clip_words(33, 16.0), "2.0 s, 33 frames");
+        assert_eq!(clip_words(33, 16.0), "2.1 s, 33 frames");
         assert_eq!(clip_words(121, 24.0), "5.0 s, 121 frames");
         assert_eq!(clip_words(1, 16.0), "Still image");
     }
