@@ -83,7 +83,8 @@ fn traffic(ui: &mut Ui, history: &History) {
     let palette = Palette::of(ui);
     let mut parts = Vec::new();
     let speed = history.link_bytes_per_second();
-    if speed > 0.0 {
+    // There is no link between the CPU and its memory.
+    if speed > 0.0 && !history.is_on_cpu() {
         parts.push(tr!("status-bar-link", speed = units::speed(speed)));
     }
     parts.push(tr!("status-bar-stall", share = units::percent(stall(history))));

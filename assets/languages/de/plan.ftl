@@ -86,6 +86,7 @@ plan-eight-bit-tip = Der automatische Modus darf Gewichte in 8 Bit halten, wenn 
 plan-keep = Geladen lassen
 plan-keep-tip = Was nach einem Lauf im Speicher bleibt, damit der nächste früher beginnt.
 plan-each-part = Einzelne Teile
+plan-control-nets = ControlNets liegen beim Denoiser.
 plan-estimate = Schätzung
 plan-estimate-formula = Berechnet
 plan-estimate-dry-run = Probelauf

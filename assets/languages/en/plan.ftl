@@ -86,6 +86,7 @@ plan-eight-bit-tip = The automatic mode may hold weights in 8 bits where nothing
 plan-keep = Keep loaded
 plan-keep-tip = What stays in memory after a run, so that the next one starts sooner.
 plan-each-part = Each part
+plan-control-nets = ControlNets are placed with the denoiser.
 plan-estimate = Estimate
 plan-estimate-formula = Calculated
 plan-estimate-dry-run = Dry run

@@ -86,6 +86,7 @@ plan-eight-bit-tip = El modo automático puede tener los pesos en 8 bits donde n
 plan-keep = Mantener cargado
 plan-keep-tip = Lo que se queda en memoria tras una ejecución, para que la siguiente empiece antes.
 plan-each-part = Cada parte
+plan-control-nets = Los ControlNets se colocan con el denoiser.
 plan-estimate = Estimación
 plan-estimate-formula = Calculada
 plan-estimate-dry-run = Ensayada

@@ -86,6 +86,7 @@ plan-eight-bit-tip = Le mode automatique peut garder les poids en 8 bits là où
 plan-keep = Garder chargé
 plan-keep-tip = Ce qui reste en mémoire après une exécution, pour que la suivante démarre plus tôt.
 plan-each-part = Chaque partie
+plan-control-nets = Les ControlNets sont placés avec le débruiteur.
 plan-estimate = Estimation
 plan-estimate-formula = Calculée
 plan-estimate-dry-run = À blanc

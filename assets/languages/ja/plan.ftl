@@ -86,6 +86,7 @@ plan-eight-bit-tip = ほかに収まる方法がない場合や、実行が目�
 plan-keep = 読み込んだままにする
 plan-keep-tip = 次の実行を早く始められるよう、実行後にメモリに残すものです。
 plan-each-part = 各パーツ
+plan-control-nets = ControlNet はデノイザーと同じ場所に置かれます。
 plan-estimate = 見積もり
 plan-estimate-formula = 計算
 plan-estimate-dry-run = ドライラン

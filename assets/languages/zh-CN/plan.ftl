@@ -86,6 +86,7 @@ plan-eight-bit-tip = 当其他方式放不下，或能明显加快运行、减�
 plan-keep = 保持加载
 plan-keep-tip = 运行结束后哪些内容留在内存中，以便下一次更快开始。
 plan-each-part = 每个部件
+plan-control-nets = ControlNet 与去噪器放在一起。
 plan-estimate = 估算
 plan-estimate-formula = 计算
 plan-estimate-dry-run = 试运行

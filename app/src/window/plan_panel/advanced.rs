@@ -16,7 +16,7 @@ use sluice_engine::{
 
 use crate::window::{
     icons,
-    sentences::capitalised,
+    sentences::{capitalised, role_name},
     state::State,
     tokens::space,
     widgets::{self, Weight},
@@ -80,6 +80,9 @@ fn opened(
         widgets::fold(ui, (&tr!("plan-each-part"), tr!("plan-each-part-tip")), parts, |ui| {
             for (name, title) in single_parts(&summary.components, state.planning.plan()) {
                 ui.push_id(&name, |ui| single_part(ui, (&name, &title), &mut preferences.parts));
+            }
+            if !state.draft().request.control_nets.is_empty() {
+                widgets::hint(ui, tr!("plan-control-nets"));
             }
         });
     }
@@ -181,7 +184,15 @@ fn single_parts(components: &[ComponentSummary], plan: Option<&Plan>) -> Vec<(St
     let own = components.iter().map(|part| (part.name.clone(), part.architecture.clone()));
     let is_beside = |part: &&PartPlan| components.iter().all(|own| own.name != part.name);
     let beside = plan.into_iter().flat_map(|plan| &plan.parts).filter(is_beside);
-    let titled = |part: &PartPlan| (part.name.clone(), capitalised(&part.name.replace('_', " ")));
+    let titled = |part: &PartPlan| {
+        // Further ones have a number.
+        let rest = part.name.strip_prefix(part.role.id());
+        let title = match rest.map(|rest| rest.replace('_', " ")) {
+            Some(number) => role_name(part.role) + &number,
+            None => capitalised(&part.name.replace('_', " ")),
+        };
+        (part.name.clone(), title)
+    };
     own.chain(beside.map(titled)).collect()
 }
 
