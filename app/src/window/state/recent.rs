@@ -511,6 +511,18 @@ mod tests {
     }
 
     #[test]
+    fn an_image_that_was_enlarged_says_how_much() {
+        let mut recents = Recents::default();
+        let request = || Some(Request { width: 64, height: 64, ..Request::default() });
+        for (side, scale) in [(64, None), (128, Some(2.0)), (256, Some(4.0)), (150, None)] {
+            let id = recents.add(None, grey(side, 0), request(), None);
+            assert_eq!(recents.get(id).unwrap().enlarged(), scale, "{side}");
+            recents.set_composed(id);
+            assert_eq!(recents.get(id).unwrap().enlarged(), None, "a grid is larger than its images");
+        }
+    }
+
+    #[test]
     fn an_image_is_compared_with_its_neighbour_of_the_same_kind() {
         let image = Image::opaque(4, 4, vec![0; 48]);
         let clip = Pixels::Clip(Arc::new(Clip::silent(vec![image; 2], 16.0)));
