@@ -214,6 +214,7 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             if asks_for_folder && !is_folder {
                 ui.add_enabled_ui(false, |ui| {
                     widgets::file_button(ui, icons::IMAGE, &file_name(path), "", false)
+                        .on_hover_text(tr!("files-in-folder-tip"))
                         .on_disabled_hover_text(tr!("files-in-folder-tip"));
                 });
                 continue;

@@ -79,7 +79,9 @@ fn opened(
     if let Some(summary) = state.summary() {
         widgets::fold(ui, (&tr!("plan-each-part"), tr!("plan-each-part-tip")), parts, |ui| {
             for (name, title) in single_parts(&summary.components, state.planning.plan()) {
-                ui.push_id(&name, |ui| single_part(ui, (&name, &title), &mut preferences.parts));
+                ui.push_id(&name, |ui| {
+                    single_part(ui, (name.as_str(), title.as_str()), &mut preferences.parts)
+                });
             }
             if !state.draft().request.control_nets.is_empty() {
                 widgets::hint(ui, tr!("plan-control-nets"));

@@ -11,10 +11,10 @@ pub fn snap_frames(frames: u32, multiple: u32) -> u32 {
     1 + (frames.saturating_sub(1).saturating_add(multiple / 2)) / multiple * multiple
 }
 
-/// The number of frames that comes closest to a duration. The duration ends with the last frame.
+/// The number of frames that comes closest to a duration.
 pub fn frames_of(seconds: f32, rate: f32, multiple: u32) -> u32 {
     let multiple = multiple.max(1);
-    let steps = (seconds.max(0.0) * rate / multiple as f32).round();
+    let steps = ((seconds * rate - 1.0).max(0.0) / multiple as f32).round();
     1 + steps.min(100_000.0) as u32 * multiple
 }
 
@@ -50,7 +50,8 @@ mod tests {
             (5.0, 16.0, 4, 81),
             (5.0, 24.0, 8, 121),
             (0.0, 16.0, 4, 1),
-            (1.0, 10.0, 1, 11),
+            (1.0, 10.0, 1, 10),
+            (5.1, 16.0, 4, 81),
         ] {
             assert_eq!(frames_of(seconds, rate, multiple), frames, "{seconds} s at {rate}");
             assert_eq!(snap_frames(frames, multiple), frames);
