@@ -184,7 +184,8 @@ fn head(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
 }
 
 fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
-    let Browser { entries, name, .. } = browser;
+    let Browser { dialog, entries, name, .. } = browser;
+    let asks_for_folder = dialog.filter().is_none();
     let entries = match &*entries {
         None => {
             widgets::hint(ui, tr!("files-reading"));
@@ -194,7 +195,8 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
             return widgets::mistake(ui, &tr!("files-folder-unreadable", reason = message.as_str()));
         }
         Some(Ok(entries)) if entries.is_empty() => {
-            widgets::hint(ui, tr!("files-nothing-here"));
+            let words = if asks_for_folder { tr!("files-no-folders") } else { tr!("files-nothing-here") };
+            widgets::hint(ui, words);
             return;
         }
         Some(Ok(entries)) => entries,
@@ -206,6 +208,14 @@ fn list(ui: &mut Ui, browser: &mut Browser, actions: &mut Vec<Action>) {
                     widgets::file_button(ui, icons::FILE, &file_name(path), &tr!("files-pickle"), false)
                         .on_hover_text(tr!("files-pickle-tip"))
                         .on_disabled_hover_text(tr!("files-pickle-tip"));
+                });
+                continue;
+            }
+            if asks_for_folder && !is_folder {
+                ui.add_enabled_ui(false, |ui| {
+                    widgets::file_button(ui, icons::IMAGE, &file_name(path), "", false)
+                        .on_hover_text(tr!("files-in-folder-tip"))
+                        .on_disabled_hover_text(tr!("files-in-folder-tip"));
                 });
                 continue;
             }

@@ -98,7 +98,7 @@ fn heading_height(ui: &Ui, words: &str) -> f32 {
 
 fn is_slow(state: &State, listed: &Listed) -> bool {
     let fit = state.version_for(listed).and_then(|version| state.fit_of(listed, version));
-    matches!(fit, Some(Fit::Runs { way: Way::Slowly, .. }))
+    matches!(fit, Some(Fit::Runs { way: Way::Slowly | Way::VerySlowly, .. }))
 }
 
 fn row(ui: &mut Ui, state: &State, listed: &Listed, actions: &mut Vec<Action>) {

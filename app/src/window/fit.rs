@@ -13,6 +13,6 @@ pub fn color(palette: &Palette, fit: &Fit) -> Color32 {
         Fit::Runs { way: Way::Well, .. } => palette.good,
         Fit::Runs { way: Way::Streamed, .. } => palette.accent,
         Fit::Runs { way: Way::Slowly, .. } => palette.activations,
-        Fit::TooBig { .. } | Fit::Cannot(_) => palette.danger,
+        Fit::Runs { way: Way::VerySlowly, .. } | Fit::TooBig { .. } | Fit::Cannot(_) => palette.danger,
     }
 }

@@ -11,13 +11,14 @@ use super::{
 use crate::language::{self, text, tr};
 
 /// Keys that are no commands by themselves, as in `docs/shortcuts.md`, and the keys of what they do.
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 16] = [
     ("Esc", "help-escape"),
     ("← →", "help-left-right"),
     ("↑ ↓", "help-up-down"),
     ("Space", "help-space"),
     ("Home, End", "help-home-end"),
     ("I, O", "help-range"),
+    ("Del", "help-delete"),
     ("S, Del, Ctrl+E", "help-gallery"),
     ("Ctrl+↑, Ctrl+↓", "help-weights"),
     ("Ctrl+Z", "help-undo"),

@@ -21,6 +21,8 @@ pub struct ImageSettings {
     pub model: NamedModel,
     /// What could not be restored exactly, one sentence each.
     pub notes: Vec<String>,
+    /// Whether the image is composed of others.
+    pub is_composed: bool,
 }
 
 /// What is known of the model of an image.
@@ -37,6 +39,7 @@ pub enum NamedModel {
 impl From<RestoredSettings> for ImageSettings {
     fn from(restored: RestoredSettings) -> Self {
         let request = restored.settings.picture_request();
+        let is_composed = restored.settings.grid.is_some();
         let model = match restored.origin {
             Origin::Sluice if request.model.resolve().is_ok_and(|path| path.exists()) => NamedModel::Here,
             Origin::Sluice => NamedModel::Elsewhere,
@@ -47,6 +50,7 @@ impl From<RestoredSettings> for ImageSettings {
             model_name: restored.settings.model_name,
             model,
             notes: restored.notes.iter().map(|note| said(note)).collect(),
+            is_composed,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets,
 };
-use crate::language::{self, said, tr};
+use crate::language::{said, tr};
 
 /// Height of the row of an engine.
 const ROW: f32 = 48.0;
@@ -89,7 +89,7 @@ fn doing(state: &State, place: usize, lane: &Lane, now: f64) -> (String, Option<
             (false, Some(progress)) => stage_words(progress),
             (false, None) => tr!("engines-begins"),
         };
-        let left = progress.and_then(|progress| progress.seconds_left(now)).map(language::time_left);
+        let left = progress.and_then(|progress| progress.words_left(now));
         let parts = [Some(phase), left, (!prompt.is_empty()).then_some(prompt)];
         return (parts.into_iter().flatten().collect::<Vec<_>>().join(" · "), None);
     }

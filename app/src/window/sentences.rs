@@ -1,5 +1,7 @@
 //! Messages of the engine as sentences.
 
+use sluice_engine::checkpoint::Role;
+
 use crate::{
     language::{IDEOGRAPHIC_STOP, said, tr},
     units,
@@ -27,6 +29,21 @@ pub fn sentence(text: &str) -> String {
 /// The name of a stage, in the current language.
 pub fn stage_name(name: &str) -> String {
     capitalised(&said(&name.to_lowercase()))
+}
+
+/// What a part of a model does.
+pub fn role_name(role: Role) -> String {
+    match role {
+        Role::TextEncoder => tr!("plan-text-encoder"),
+        Role::Denoiser => tr!("plan-denoiser"),
+        Role::Autoencoder => tr!("plan-autoencoder"),
+        Role::Upscaler => tr!("library-role-upscaler"),
+        Role::Interpolator => tr!("library-role-interpolator"),
+        Role::Preprocessor => tr!("library-role-preprocessor"),
+        Role::Segmenter => tr!("library-role-segmenter"),
+        Role::Detector => tr!("library-role-detector"),
+        Role::LanguageModel => tr!("library-role-language-model"),
+    }
 }
 
 /// That a GPU is only simulated, and what a run takes on this computer, if that is known.

@@ -1,10 +1,10 @@
 //! Global keyboard shortcuts.
 
-use egui::{Context, Event, Key, Ui};
+use egui::{Context, Event, InputState, Key, Ui};
 
 use super::{
     action::{Action, Browse, GalleryAction, LibraryAction, Making, Message, UpscaleStep},
-    commands::{COMMANDS, COPY, GENERATE, Now},
+    commands::{COMMANDS, COPY, GENERATE, Now, TRASH},
     settings::Setting,
     state::{Control, Playback, Shown},
 };
@@ -135,10 +135,26 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             let other = if state.images.compared().is_some() { None } else { state.images.comparable() };
             actions.push(Action::Compare(other));
         }
+        if ctx.input(deletes)
+            && let Some(recent) = state.images.shown_recent()
+        {
+            actions.extend(TRASH.action_with(state, recent));
+        }
         if let Some(playback) = playback {
             player(ui, playback, state.muted(), actions);
         }
     }
+}
+
+/// Whether the key is pressed that moves an image to the trash. One that is held down moves only one.
+fn deletes(input: &InputState) -> bool {
+    let is_pressed = |event: &Event| match event {
+        Event::Key { key, pressed, repeat, modifiers, .. } => {
+            *key == Key::Delete && *pressed && !repeat && modifiers.is_none()
+        }
+        _ => false,
+    };
+    input.events.iter().any(is_pressed)
 }
 
 /// The keys of the player.

@@ -43,9 +43,7 @@ pub fn activity(state: &State, now: f64) -> String {
         if progress.stage == Some(StageKind::Denoise) && progress.step > 0 {
             parts.push(tr!("status-bar-per-step", time = units::seconds(progress.step_seconds)));
         }
-        if let Some(seconds) = progress.seconds_left(now) {
-            parts.push(language::time_left(seconds));
-        }
+        parts.extend(progress.words_left(now));
         return parts.join(" · ");
     }
     match &state.model.status {
@@ -85,7 +83,8 @@ fn traffic(ui: &mut Ui, history: &History) {
     let palette = Palette::of(ui);
     let mut parts = Vec::new();
     let speed = history.link_bytes_per_second();
-    if speed > 0.0 {
+    // There is no link between the CPU and its memory.
+    if speed > 0.0 && !history.is_on_cpu() {
         parts.push(tr!("status-bar-link", speed = units::speed(speed)));
     }
     parts.push(tr!("status-bar-stall", share = units::percent(stall(history))));

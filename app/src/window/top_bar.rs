@@ -10,6 +10,7 @@ use super::{
     commands::{self, Entry, Now},
     icons,
     queue::{self, QueueView},
+    sentences::role_name,
     settings::ThemeChoice,
     state::{ModelStatus, State, file_name},
     tokens::{Palette, font, radius, size, space},
@@ -166,7 +167,13 @@ fn path_field(ui: &mut Ui, typed: &mut String) -> Option<PathBuf> {
 fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
     let palette = Palette::of(ui);
     let (name, detail) = match &state.model.status {
-        ModelStatus::Ready(summary) => (summary.name.clone(), summary.family_name.clone()),
+        ModelStatus::Ready(summary) => {
+            let name = match &summary.source {
+                ModelSource::Path(_) => summary.name.clone(),
+                built_in => model_name(built_in),
+            };
+            (name, summary.family_name.clone())
+        }
         ModelStatus::Loading => (model_name(state.chosen_model()), tr!("top-bar-loading")),
         ModelStatus::Failed => (model_name(state.chosen_model()), tr!("top-bar-failed")),
     };
@@ -204,7 +211,7 @@ fn describe(summary: &sluice_engine::session::ModelSummary) -> String {
     let mut lines = vec![summary.layout.clone()];
     for component in &summary.components {
         let (weights, size) = (units::count(component.parameters), units::memory(component.bytes));
-        let role = component.role.to_string();
+        let role = role_name(component.role);
         let architecture = &component.architecture;
         lines.push(tr!(
             "top-bar-component",

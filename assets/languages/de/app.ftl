@@ -54,6 +54,7 @@ app-nothing-to-generate = Nichts zu erzeugen
 app-cannot-generate = Zurzeit kann nichts erzeugt werden
 app-check-settings = Zuerst die Einstellungen prüfen.
 app-folder-results = Die Ergebnisse werden in { $folder } gespeichert.
+app-folder-batch = Ein Ergebnis für jedes Bild. Die Batch-Größe wird nicht benutzt.
 app-folder-left-out =
     { $count ->
         [one] { $count } Bild ausgelassen: schon fertig.

@@ -51,7 +51,7 @@ enhance-each-queued =
     }
 enhance-describer-tip = Qwen2.5-VL oder Qwen3-VL, das das Bild sieht und sagt, was es zeigt.
 enhance-no-describer = Kein Sprachmodell gefunden, das Bilder sieht. Qwen2.5-VL Instruct oder Qwen3-VL Instruct als safetensors wählen oder als GGUF mit der mmproj-Datei daneben.
-enhance-describes = Was in { $names } zu sehen ist
+enhance-describes = Beschreibung von { $names }
 enhance-as = Beschreiben als
 enhance-as-tip = Welche Art von Worten das Sprachmodell schreibt.
 enhance-as-prompt = Prompt

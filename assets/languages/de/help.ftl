@@ -9,6 +9,7 @@ help-space = Clip abspielen oder anhalten
 help-home-end = Erster oder letzter Frame, der gespielt wird
 help-range = Ab diesem Frame spielen oder bis zu ihm
 help-gallery = In der Galerie: Stern, in den Papierkorb, exportieren
+help-delete = Das Bild oder den Clip in den Papierkorb, mit einem Weg zurück
 help-weights = Im Prompt: mehr oder weniger Gewicht für die Wörter an der Einfügemarke
 help-undo = Eine Änderung im Text oder einen Strich der Maske zurücknehmen
 help-paste = Das Bild aus der Zwischenablage verwenden

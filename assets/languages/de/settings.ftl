@@ -79,7 +79,7 @@ settings-folders-gallery = Ordner der Galerie…
 
 ## Über Sluice
 
-settings-licence = Lizenz: { $licence }. Sluice öffnet keinen Port.
+settings-licence = Lizenz: { $licence }. Andere Computer können sich nicht damit verbinden.
 settings-licences = Lizenzen der Beigaben
 settings-licences-tip = Schriften, Symbole, der Upscaler und Tokenizer, die mit Sluice kommen.
 settings-licences-of = Die Lizenz von { $name }.

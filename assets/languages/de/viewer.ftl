@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } Frames
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = hochskaliert × { $scale }
 viewer-caption-seed = Seed { $seed }
+viewer-caption-variation = Variation { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } Schritt
@@ -168,7 +170,7 @@ viewer-inpaint = Inpainting…
 viewer-inpaint-tip = Dieses Bild als Eingabebild verwenden und übermalen, was sich ändern soll.
 viewer-save-as = Speichern unter…
 viewer-save-as-tip = Speichert eine Kopie als PNG, JPEG oder WebP, mit den Einstellungen.
-viewer-trash-tip = Löscht die Datei, mit einem Weg zurück.
+viewer-trash-tip = Löscht die Datei, mit einem Weg zurück. Taste: Entf.
 viewer-unfinished-resume-tip = Reiht sie nach ihrem letzten fertigen Schritt wieder ein.
 viewer-unfinished-discard-tip = Verwirft sie und setzt Raster aus dem zusammen, was gezeichnet wurde.
 viewer-dismiss-tip = Blendet diese Meldung aus.

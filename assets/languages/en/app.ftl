@@ -54,6 +54,7 @@ app-nothing-to-generate = Nothing to generate
 app-cannot-generate = Nothing can be generated now
 app-check-settings = Check the settings first.
 app-folder-results = The results are saved in { $folder }.
+app-folder-batch = One result for each image. The batch size is not used.
 app-folder-left-out =
     { $count ->
         [one] { $count } image left out: done before.

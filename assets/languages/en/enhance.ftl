@@ -51,7 +51,7 @@ enhance-each-queued =
     }
 enhance-describer-tip = Qwen2.5-VL or Qwen3-VL, which sees the image and says what it shows.
 enhance-no-describer = No language model that sees images was found. Choose Qwen2.5-VL Instruct or Qwen3-VL Instruct as safetensors, or as GGUF with its mmproj file beside it.
-enhance-describes = What is to be seen in { $names }
+enhance-describes = Description of { $names }
 enhance-as = Describe as
 enhance-as-tip = Which kind of words the language model writes.
 enhance-as-prompt = Prompt

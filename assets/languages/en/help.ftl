@@ -9,6 +9,7 @@ help-space = Play or pause the clip
 help-home-end = First or last frame that is played
 help-range = Play from this frame on, or up to it
 help-gallery = In the gallery: star, move to the trash, export
+help-delete = Move the image or clip to the trash, with a way back
 help-weights = In the prompt: more or less weight for the words at the cursor
 help-undo = Take back an edit of a text, or a stroke of a mask
 help-paste = Use the image on the clipboard

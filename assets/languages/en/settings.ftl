@@ -79,7 +79,7 @@ settings-folders-gallery = Folders of the gallery…
 
 ## About Sluice
 
-settings-licence = Licence: { $licence }. It listens on no port.
+settings-licence = Licence: { $licence }. Other computers cannot connect to it.
 settings-licences = Licences of what comes with it
 settings-licences-tip = Fonts, icons, the upscaler and tokenizers that come with Sluice.
 settings-licences-of = The licence of { $name }.

@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } frames
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = upscaled × { $scale }
 viewer-caption-seed = seed { $seed }
+viewer-caption-variation = variation { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } step
@@ -168,7 +170,7 @@ viewer-inpaint = Inpaint…
 viewer-inpaint-tip = Uses this image as the input image, to paint over what should change.
 viewer-save-as = Save as…
 viewer-save-as-tip = Saves a copy as PNG, JPEG or WebP, with the settings.
-viewer-trash-tip = Deletes the file, with a way back.
+viewer-trash-tip = Deletes the file, with a way back. Key: Del.
 viewer-unfinished-resume-tip = Queues them again after their last finished step.
 viewer-unfinished-discard-tip = Forgets them and composes grids of what was drawn.
 viewer-dismiss-tip = Hides this message.

@@ -54,6 +54,7 @@ app-nothing-to-generate = Nada que generar
 app-cannot-generate = Ahora no se puede generar nada
 app-check-settings = Compruebe primero los ajustes.
 app-folder-results = Los resultados se guardan en { $folder }.
+app-folder-batch = Un resultado por imagen. El tamaño del lote no se usa.
 app-folder-left-out =
     { $count ->
         [one] { $count } imagen omitida: ya estaba terminada.

@@ -51,7 +51,7 @@ enhance-each-queued =
     }
 enhance-describer-tip = Qwen2.5-VL o Qwen3-VL, que ve la imagen y dice lo que muestra.
 enhance-no-describer = No se encontró ningún modelo de lenguaje que vea imágenes. Elija Qwen2.5-VL Instruct o Qwen3-VL Instruct en safetensors, o en GGUF con su archivo mmproj al lado.
-enhance-describes = Lo que se ve en { $names }
+enhance-describes = Descripción de { $names }
 enhance-as = Describir como
 enhance-as-tip = El tipo de palabras que escribe el modelo de lenguaje.
 enhance-as-prompt = Prompt

@@ -9,6 +9,7 @@ help-space = Reproducir o pausar el clip
 help-home-end = Primer o último fotograma que se reproduce
 help-range = Reproducir desde este fotograma, o hasta él
 help-gallery = En la galería: estrella, papelera, exportar
+help-delete = Mover la imagen o el clip a la papelera, con vuelta atrás
 help-weights = En el prompt: más o menos peso para las palabras del cursor
 help-undo = Deshacer una edición de un texto o un trazo de la máscara
 help-paste = Usar la imagen del portapapeles

@@ -79,7 +79,7 @@ settings-folders-gallery = Carpetas de la galería…
 
 ## Acerca de Sluice
 
-settings-licence = Licencia: { $licence }. Sluice no escucha en ningún puerto.
+settings-licence = Licencia: { $licence }. Otros equipos no pueden conectarse a él.
 settings-licences = Licencias de lo que incluye
 settings-licences-tip = Fuentes, iconos, el escalador y los tokenizadores que vienen con Sluice.
 settings-licences-of = La licencia de { $name }.

@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } fotogramas
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = ampliada × { $scale }
 viewer-caption-seed = semilla { $seed }
+viewer-caption-variation = variación { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } paso
@@ -168,7 +170,7 @@ viewer-inpaint = Inpainting…
 viewer-inpaint-tip = Usa esta imagen como imagen de entrada, para pintar sobre lo que debe cambiar.
 viewer-save-as = Guardar como…
 viewer-save-as-tip = Guarda una copia en PNG, JPEG o WebP, con los ajustes.
-viewer-trash-tip = Elimina el archivo, con vuelta atrás.
+viewer-trash-tip = Elimina el archivo, con vuelta atrás. Tecla: Supr.
 viewer-copy-message-tip = Copia al portapapeles el mensaje y lo que hay que hacer.
 viewer-dismiss-all-tip = Oculta todos los mensajes.
 viewer-dismiss-tip = Oculta este mensaje.

@@ -54,6 +54,7 @@ app-nothing-to-generate = Rien à générer
 app-cannot-generate = Rien ne peut être généré pour l'instant
 app-check-settings = Vérifiez d'abord les paramètres.
 app-folder-results = Les résultats sont enregistrés dans { $folder }.
+app-folder-batch = Un résultat par image. La taille du lot n'est pas utilisée.
 app-folder-left-out =
     { $count ->
         [one] { $count } image ignorée : déjà terminée.

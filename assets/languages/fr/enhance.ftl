@@ -51,7 +51,7 @@ enhance-each-queued =
     }
 enhance-describer-tip = Qwen2.5-VL ou Qwen3-VL, qui voit l’image et dit ce qu’elle montre.
 enhance-no-describer = Aucun modèle de langage qui voit les images n’a été trouvé. Choisissez Qwen2.5-VL Instruct ou Qwen3-VL Instruct en safetensors, ou en GGUF avec son fichier mmproj à côté.
-enhance-describes = Ce que l’on voit dans { $names }
+enhance-describes = Description de { $names }
 enhance-as = Décrire comme
 enhance-as-tip = Le genre de mots qu’écrit le modèle de langage.
 enhance-as-prompt = Prompt

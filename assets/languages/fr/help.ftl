@@ -9,6 +9,7 @@ help-space = Lire le clip ou le mettre en pause
 help-home-end = Première ou dernière frame lue
 help-range = Lire à partir de cette frame, ou jusqu'à elle
 help-gallery = Dans la galerie : étoile, corbeille, exportation
+help-delete = Mettre l'image ou le clip à la corbeille, avec retour possible
 help-weights = Dans le prompt : plus ou moins de poids pour les mots au curseur
 help-undo = Défaire une modification de texte ou un trait du masque
 help-paste = Utiliser l'image du presse-papiers

@@ -79,7 +79,7 @@ settings-folders-gallery = Dossiers de la galerie…
 
 ## À propos de Sluice
 
-settings-licence = Licence : { $licence }. Sluice n'écoute sur aucun port.
+settings-licence = Licence : { $licence }. D'autres ordinateurs ne peuvent pas s'y connecter.
 settings-licences = Licences de ce qui l’accompagne
 settings-licences-tip = Polices, icônes, upscaler et tokenizers fournis avec Sluice.
 settings-licences-of = La licence de { $name }.

@@ -71,7 +71,9 @@ viewer-caption-frames =
        *[other] { $count } frames
     }
 viewer-caption-rate = { $rate } fps
+viewer-caption-upscaled = agrandie × { $scale }
 viewer-caption-seed = graine { $seed }
+viewer-caption-variation = variation { $seed }
 viewer-caption-steps =
     { $count ->
         [one] { $count } étape
@@ -168,7 +170,7 @@ viewer-inpaint = Inpainting…
 viewer-inpaint-tip = Utilise cette image comme image d'entrée, pour peindre sur ce qui doit changer.
 viewer-save-as = Enregistrer sous…
 viewer-save-as-tip = Enregistre une copie en PNG, JPEG ou WebP, avec les paramètres.
-viewer-trash-tip = Supprime le fichier, avec retour possible.
+viewer-trash-tip = Supprime le fichier, avec retour possible. Touche : Suppr.
 viewer-copy-message-tip = Copie dans le presse-papiers le message et ce qu'il faut faire.
 viewer-dismiss-all-tip = Masque tous les messages.
 viewer-dismiss-tip = Masque ce message.

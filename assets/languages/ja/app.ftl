@@ -50,6 +50,7 @@ app-nothing-to-generate = 生成するものがありません
 app-cannot-generate = 今は生成できません
 app-check-settings = 先に設定を確認してください。
 app-folder-results = 結果は { $folder } に保存されます。
+app-folder-batch = 画像 1 枚につき結果は 1 つです。バッチサイズは使われません。
 app-folder-left-out = 完了済みの画像 { $count } 枚を除きました。
 app-folder-unreadable = 読み込めない画像 { $count } 枚を除きました。
 app-folder-queued = { $name } の画像 { $count } 枚をキューに追加しました

@@ -79,7 +79,7 @@ settings-folders-gallery = ギャラリーのフォルダー…
 
 ## About Sluice
 
-settings-licence = ライセンス: { $licence }。ポートで待ち受けることはありません。
+settings-licence = ライセンス: { $licence }。ほかのコンピューターから接続されることはありません。
 settings-licences = 同梱物のライセンス
 settings-licences-tip = Sluice に同梱されているフォント、アイコン、アップスケーラー、トークナイザー。
 settings-licences-of = { $name } のライセンス。

@@ -50,6 +50,7 @@ app-nothing-to-generate = 没有可生成的内容
 app-cannot-generate = 目前无法生成
 app-check-settings = 请先检查设置。
 app-folder-results = 结果保存在 { $folder } 中。
+app-folder-batch = 每张图像一个结果。不使用批次大小。
 app-folder-left-out = 已跳过 { $count } 张之前完成的图像。
 app-folder-unreadable = 已跳过 { $count } 张无法读取的图像。
 app-folder-queued = 已将 { $name } 中的 { $count } 张图像加入队列

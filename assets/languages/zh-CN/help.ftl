@@ -9,6 +9,7 @@ help-space = 播放或暂停视频
 help-home-end = 播放范围的第一帧或最后一帧
 help-range = 从这一帧开始播放，或播放到这一帧
 help-gallery = 在图库中：加星标、移到回收站、导出
+help-delete = 将图像或视频移到回收站，可以恢复
 help-weights = 在提示词中：增加或降低光标处词语的权重
 help-undo = 撤销文字编辑或蒙版笔画
 help-paste = 使用剪贴板中的图像

@@ -79,7 +79,7 @@ settings-folders-gallery = 图库文件夹…
 
 ## About Sluice
 
-settings-licence = 许可证：{ $licence }。它不监听任何端口。
+settings-licence = 许可证：{ $licence }。其他计算机无法连接到它。
 settings-licences = 随附内容的许可证
 settings-licences-tip = 随 Sluice 提供的字体、图标、放大模型和分词器。
 settings-licences-of = { $name } 的许可证。

@@ -50,16 +50,16 @@ fn a_duration_snaps_to_what_the_model_can() {
         let durations = window.harness.get_all_by_label("Duration");
         durations.filter_map(|node| node.value()).next().unwrap()
     };
-    assert_eq!(shown(&window), "2.0 s, 33 frames");
+    assert_eq!(shown(&window), "2.1 s, 33 frames");
     window.harness.get_by_role_and_label(egui::accesskit::Role::Slider, "Duration").set_value_accesskit(20.0);
     window.frames();
-    assert_eq!((request(&window).frames, shown(&window).as_str()), (81, "5.0 s, 81 frames"));
+    assert_eq!((request(&window).frames, shown(&window).as_str()), (81, "5.1 s, 81 frames"));
     window
         .harness
         .get_by_role_and_label(egui::accesskit::Role::Slider, "Frame rate")
         .set_value_accesskit(24.0);
     window.frames();
-    assert_eq!((request(&window).frame_rate, shown(&window).as_str()), (24.0, "3.3 s, 81 frames"));
+    assert_eq!((request(&window).frame_rate, shown(&window).as_str()), (24.0, "3.4 s, 81 frames"));
     nothing_is_unnamed(&window, "a model for clips");
     window.click("Generate");
     let sent = window.take_job().request;
@@ -86,12 +86,12 @@ fn a_clip_far_from_what_the_model_was_made_for_is_said_beside_its_settings() {
     window = opened(161, (832, 480));
     assert!(!window.shows("made for"), "twice as long is not far");
     window = opened(165, (832, 480));
-    assert!(window.shows("made for about 5.0 s, 81 frames"));
+    assert!(window.shows("made for about 5.1 s, 81 frames"));
     nothing_is_unnamed(&window, "a long clip");
     window.click("Generate in windows");
     assert!(!window.shows("made for"), "a window is not too long");
     window.click("Generate in windows");
-    window.click("Use 5.0 s, 81 frames");
+    window.click("Use 5.1 s, 81 frames");
     assert_eq!(request(&window).frames, 81);
     assert!(!window.shows("made for"));
 

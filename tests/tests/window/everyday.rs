@@ -447,7 +447,7 @@ fn a_typed_path_of_a_file_chooses_it() {
     let model = folder.path().join("models/flux");
     std::fs::create_dir_all(&model).unwrap();
     open(&mut window, Dialog::ModelFolder, model.to_str().unwrap());
-    window.wait_for_words("Nothing to choose here.");
+    window.wait_for_words("No folders in here.");
     window.click("Use this folder");
     let kept = state(&window).settings.dialog_folders.get(&FolderKind::Models).cloned();
     assert_eq!(kept, Some(folder.path().join("models")), "its neighbours are models, too");

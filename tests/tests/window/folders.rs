@@ -7,7 +7,10 @@ use std::{
 
 use egui::{Key, Theme};
 use egui_kittest::kittest::Queryable;
-use sluice::window::action::{InputUse, Making};
+use sluice::window::{
+    action::{InputUse, Making},
+    settings::Settings as WindowSettings,
+};
 use sluice_engine::{
     output::{InputMark, Media, Output, Settings, write_png},
     session::{Event, Job, Session, SessionOptions},
@@ -16,7 +19,7 @@ use sluice_engine::{
 use super::{
     behaviour::nothing_is_unnamed,
     grids::{jobs, with_folder},
-    support::{Window, failure, landscape},
+    support::{Window, failure, landscape, starter},
 };
 
 /// A folder with an image of each shade.
@@ -90,6 +93,24 @@ fn images_that_are_done_are_left_out_or_made_again_in_a_new_folder() {
     ask(&mut window, &input);
     window.wait_for_words("Only the 1 image that is not done");
     window.click("All 2 images again, into a new folder");
+    assert_eq!(generate(&mut window).len(), 2);
+}
+
+#[test]
+fn a_folder_has_one_result_for_each_image_whatever_the_batch_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = photos(&folder.path().join("in/photos"), &[("a.png", 10), ("b.png", 20)]);
+    let output = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        let mut saved = WindowSettings::default();
+        saved.draft.request.batch = 4;
+        setup.settings = Some(saved);
+        setup.folder = Some(output);
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    ask(&mut window, &input);
+    window.wait_for_words("One result for each image. The batch size is not used.");
     assert_eq!(generate(&mut window).len(), 2);
 }
 

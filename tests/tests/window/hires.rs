@@ -125,6 +125,21 @@ fn progress_goes_on_between_the_passes() {
 }
 
 #[test]
+fn a_run_is_not_almost_done_between_its_passes_or_in_the_middle() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    let job = window.take_job().id;
+    window.says(Event::Started { job });
+    let stage = |kind, number| Event::StageStarted { job, stage: Stage::new(number, kind) };
+    let step = |step| Event::Step { job, step, steps: 18, seconds: 0.1, seconds_left: 0.4 };
+    let events = [stage(StageKind::Denoise, 0), step(3), step(12), stage(StageKind::Upscale, 1), step(18)];
+    for event in events {
+        window.says(event);
+        assert!(!window.shows("almost done"));
+    }
+}
+
+#[test]
 fn hires_fix_comes_back_when_the_input_image_is_removed() {
     let folder = tempfile::tempdir().unwrap();
     let path = photo(folder.path(), "harbour.png");

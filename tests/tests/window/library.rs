@@ -258,6 +258,18 @@ fn fits_come_one_after_the_other_from_the_engine() {
 }
 
 #[test]
+fn a_model_that_takes_hours_is_not_only_slow() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    answer(&mut window, |_| {
+        let mut scene = Scene::here();
+        scene.forecast.plan.as_mut().unwrap().seconds = 47.0 * 3600.0;
+        scene
+    });
+    assert!(window.shows("Runs very slowly · ") && window.shows("47 h 0 min"));
+}
+
+#[test]
 fn who_has_no_model_is_offered_three_that_suit_the_machine() {
     let mut window = opened(&[]);
     answer(&mut window, |query| match &query.subject {

@@ -197,7 +197,7 @@ fn what_only_another_image_makes_possible_is_offered_by_what_changes() {
     };
     window.click("Use 896 × 640");
     assert_eq!(size(&window), (896, 640, 1));
-    window.click("Use 2.0 s, 33 frames");
+    window.click("Use 2.1 s, 33 frames");
     assert_eq!(size(&window), (896, 640, 33));
     window.click("Tile the decode");
     assert_eq!(preferences(&window), tiled);

@@ -47,6 +47,21 @@ fn presets_are_those_for_the_gpu_and_for_smaller_ones() {
 }
 
 #[test]
+fn the_cpu_has_one_memory_with_one_limit() {
+    for (scene, is_shared) in [(Scene::here(), true), (Scene::streamed(), false)] {
+        let mut window = Window::with_starter();
+        window.click("Plan");
+        answer(&mut window, &scene);
+        window.click("Advanced");
+        window.frames();
+        for (words, shared) in [("Memory limit", true), ("Reserve memory", true), ("VRAM limit", false)] {
+            assert_eq!(window.shows(words), shared == is_shared, "{words}");
+        }
+        assert_eq!(window.shows("RAM limit"), !is_shared);
+    }
+}
+
+#[test]
 fn a_heading_stays_where_it_was_clicked() {
     let scene = Scene::streamed();
     let mut window = Window::with_starter();

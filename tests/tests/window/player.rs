@@ -54,7 +54,7 @@ fn tick(window: &mut Window) {
 #[test]
 fn a_finished_clip_plays_in_a_loop_and_says_what_it_is() {
     let mut window = playing();
-    assert!(window.shows("64 × 48 · 12 frames · 8 fps · 1.4 s · seed 7"));
+    assert!(window.shows("64 × 48 · 12 frames · 8 fps · 1.5 s · seed 7"));
     let mut shown = Vec::new();
     for _ in 0..8 {
         shown.push(frame(&window));
@@ -329,7 +329,7 @@ fn the_played_range_is_exported_and_listed_at_the_next_start() {
     let mut again = open();
     again.wait_for("its frames", |app| app.state().player.current().is_some());
     again.frames();
-    assert!(again.shows("64 × 48 · 10 frames · 8 fps · 1.1 s · seed 7"));
+    assert!(again.shows("64 × 48 · 10 frames · 8 fps · 1.2 s · seed 7"));
 }
 
 #[test]
@@ -350,7 +350,7 @@ fn the_last_clip_is_shown_at_the_start_and_waits() {
     assert!(!playback(&window).is_playing(), "nobody has asked for it");
     press(&mut window, Key::Space);
     assert!(playback(&window).is_playing());
-    assert!(window.shows("64 × 48 · 9 frames · 8 fps · 1.0 s · seed 5"));
+    assert!(window.shows("64 × 48 · 9 frames · 8 fps · 1.1 s · seed 5"));
     assert!(window.shows(" / 9 · "));
     let recents = &window.harness.state().state().images.recents;
     assert_eq!(recents.iter().next().unwrap().clip().unwrap().frames, made.frames);

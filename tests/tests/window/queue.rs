@@ -5,7 +5,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{settings::Settings, state::Jobs};
 use sluice_engine::{
     request::Request,
-    session::{Command, Event, Job, JobId},
+    session::{Command, Event, Job, JobId, Stage, StageKind},
 };
 
 use super::{
@@ -210,6 +210,26 @@ fn the_open_queue_says_how_long_it_takes() {
     }
     window.says(Event::Step { job: JobId(1), step: 3, steps: 12, seconds: 1.0, seconds_left: 9.0 });
     assert!(window.shows(" left in all"), "what is left of the first job, and two more");
+}
+
+#[test]
+fn jobs_that_wait_take_as_long_as_the_one_that_runs() {
+    let mut window = Window::with_starter();
+    for query in window.take_plans() {
+        window.says(Scene::here().answer(query.id));
+    }
+    for _ in 0..3 {
+        window.click("Generate");
+    }
+    let seconds = |window: &Window| window.harness.state().state().seconds_of_queue(0.0).unwrap();
+    let forecast = seconds(&window);
+    let job = JobId(1);
+    window.says(Event::Started { job });
+    window.says(Event::StageStarted { job, stage: Stage::new(0, StageKind::Denoise) });
+    window.says(Event::Step { job, step: 3, steps: 12, seconds: 300.0, seconds_left: 900.0 });
+    assert!(seconds(&window) >= 2700.0, "{} instead of {forecast}", seconds(&window));
+    window.says(Event::Finished { job, pictures: vec![picture(64, 64, 1)], seconds: 1200.0 });
+    assert!(seconds(&window) >= 1800.0, "two are left: {}", seconds(&window));
 }
 
 #[test]

@@ -135,6 +135,36 @@ fn a_result_goes_to_the_trash_and_comes_back_to_its_place() {
 }
 
 #[test]
+fn a_key_moves_the_shown_image_to_the_trash_unless_something_has_the_focus() {
+    let folders = Folders::with_images(&["a.png", "b.png"]);
+    let mut window = folders.open();
+    window.harness.get_by_label("Prompt").focus();
+    window.frames();
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    assert!(folders.path("b.png").exists() && names(&window).len() == 2);
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    window.wait_for_words("b.png moved to the trash");
+    assert_eq!((names(&window).as_slice(), shown(&window).as_str()), (&["a.png".to_owned()][..], "a.png"));
+    window.click("Undo");
+    window.wait_for_words("Restored b.png");
+}
+
+#[test]
+fn the_newest_result_is_shown_at_the_start_although_it_is_in_a_subfolder() {
+    let folders = Folders::with_images(&["a.png"]);
+    fs::create_dir(folders.path("foxes")).unwrap();
+    let media = Media::Image(landscape(64, 64, 2, 1.0));
+    let settings = Settings::new(&Request::default(), "Starter", "", 0);
+    write_png(&folders.path("foxes/b.png"), &media, &settings).unwrap();
+    let window = folders.open();
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("b.pnga.png", "b.png"));
+}
+
+#[test]
 fn what_cannot_go_to_the_trash_is_said_beside_the_image() {
     let folders = Folders::with_images(&["a.png", "b.png"]);
     let mut window = folders.open();

@@ -443,8 +443,9 @@ impl SluiceApp {
     fn take_result(&mut self, event: FileEvent) {
         match event {
             FileEvent::Found { path, thumbnail, length, settings } => {
+                let is_composed = settings.as_ref().is_some_and(|settings| settings.is_composed);
                 let request = settings.map(|settings| settings.request);
-                self.state.found(path, thumbnail, length, request);
+                self.state.found(path, thumbnail, (length, is_composed), request);
             }
             FileEvent::Pixels { path, pixels } => {
                 let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();

@@ -148,6 +148,7 @@ impl SluiceApp {
         self.saved(&path);
         let request = settings.map(|settings| settings.request);
         let id = self.state.images.recents.recall(path, thumbnail, length, request);
+        self.state.images.recents.set_composed(id);
         if self.state.images.follow {
             self.state.images.shown = Shown::Recent(id);
         }

@@ -309,7 +309,13 @@ pub(super) fn entries(folder: &Path, dialog: Dialog) -> io::Result<Vec<Entry>> {
             Entry { path, is_folder, is_pickle }
         })
         .filter(|entry| {
-            let wanted = dialog.filter().is_some_and(|(_, known)| has_extension(&entry.path, known));
+            let known = match dialog.filter() {
+                Some((_, known)) => known,
+                // What is in a folder that is asked for is only shown.
+                None if dialog.folder_kind() == FolderKind::Models => &[],
+                None => &IMAGE_EXTENSIONS[..],
+            };
+            let wanted = has_extension(&entry.path, known);
             entry.is_folder || entry.is_pickle || wanted
         })
         .collect();
@@ -335,6 +341,7 @@ mod tests {
             found.iter().map(|entry| entry.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
         };
         assert_eq!(names(Dialog::InputImage), ["z", "A.PNG", "b.png"]);
+        assert_eq!(names(Dialog::InputFolder), ["z", "A.PNG", "b.png"]);
         assert_eq!(names(Dialog::ModelFolder), ["z"]);
         assert!(entries(&folder.path().join("nowhere"), Dialog::Mask).is_err());
     }

@@ -30,23 +30,45 @@ use crate::window::{
     state::{ClipLength, Pixels, Recents, color_image, is_clip, thumbnail},
 };
 
-/// The newest images and clips of a folder, newest first. A missing folder has none.
+/// The most subfolders of a folder whose images are listed: those that were changed last.
+const SUBFOLDERS: usize = 8;
+/// How deep they are below the folder of the results.
+const DEPTH: usize = 2;
+
+/// The newest images and clips of a folder and of its subfolders, newest first. A missing folder has none.
 pub(super) fn newest_images(folder: &Path) -> Vec<PathBuf> {
+    let mut images = Vec::new();
+    list_images(folder, DEPTH, &mut images);
+    images.sort_by(|a, b| b.cmp(a));
+    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+}
+
+fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBuf)>) {
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
         Err(error) => {
             tracing::debug!(folder = %folder.display(), %error, "no images yet");
-            return Vec::new();
+            return;
         }
     };
-    let mut images: Vec<(SystemTime, PathBuf)> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| has_extension(path, &SAVED_EXTENSIONS))
-        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .collect();
-    images.sort_by(|a, b| b.cmp(a));
-    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let mut folders = Vec::new();
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        // A link may lead anywhere, and back.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_hidden = || entry.file_name().to_string_lossy().starts_with('.');
+        let list = match is_folder {
+            true if depth > 0 && !is_hidden() => &mut folders,
+            false if has_extension(&path, &SAVED_EXTENSIONS) => &mut *images,
+            _ => continue,
+        };
+        list.extend(changed(&path).map(|time| (time, path)));
+    }
+    folders.sort_by(|a: &(SystemTime, PathBuf), b| b.cmp(a));
+    for (_, folder) in folders.iter().take(SUBFOLDERS) {
+        list_images(folder, depth - 1, images);
+    }
 }
 
 /// The settings in a file, if it contains any.

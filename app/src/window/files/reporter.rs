@@ -278,6 +278,11 @@ impl Reporter {
     fn scan(&self, folder: &Path) -> Result<(), Gone> {
         let mut is_first = true;
         for path in newest_images(folder) {
+            let settings = settings_inside(&path);
+            // Subfolders may have images that were not generated.
+            if settings.is_none() && path.parent() != Some(folder) {
+                continue;
+            }
             let (first, length) = match read_first(&path) {
                 Ok(found) => found,
                 Err(failure) => {
@@ -285,7 +290,6 @@ impl Reporter {
                     continue;
                 }
             };
-            let settings = settings_inside(&path);
             let made = settings.as_ref().map(|settings| &settings.request);
             let made_clip = made.filter(|request| request.frames > 1).map(ClipLength::of);
             let length = length.or(made_clip);

@@ -27,6 +27,8 @@ const MEMORY_POINTS: usize = 4096;
 const STEP_POINTS: usize = 2048;
 const STAGE_BANDS: usize = 256;
 const NOTES: usize = 64;
+/// The device of a plan without a GPU.
+const CPU: &str = "CPU";
 
 /// A stage from start to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,6 +193,11 @@ impl History {
 
     fn open_band(&mut self, stage: &Stage) -> Option<&mut StageBand> {
         self.stages.iter_mut().rev().find(|band| band.stage == *stage && band.finish.is_none())
+    }
+
+    /// Whether the run is planned for the CPU, which has no memory of its own.
+    pub fn is_on_cpu(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.device == CPU)
     }
 
     /// The current plan.

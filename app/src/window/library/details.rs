@@ -22,7 +22,7 @@ use crate::{
         fit,
         get::start_button,
         icons,
-        sentences::{capitalised, sentence},
+        sentences::{role_name, sentence},
         state::{EntryId, KnownEntry, Likeness, State, file_name, title_of},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -221,12 +221,11 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
     ui.spacing_mut().interact_size.y = font::BODY;
     ui.spacing_mut().item_spacing.y = 2.0;
     for component in &summary.components {
-        let role = component.role.to_string();
         let (architecture, bytes) = (&component.architecture, units::memory(component.bytes));
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = space::XS;
             ui.label(RichText::new("✓").color(palette.good));
-            ui.label(RichText::new(capitalised(&role)).small().color(palette.text));
+            ui.label(RichText::new(role_name(component.role)).small().color(palette.text));
             let words = format!("{architecture} · {bytes}");
             ui.add(Label::new(RichText::new(words).small().color(palette.text_muted)).truncate());
         });

@@ -20,8 +20,6 @@ use crate::{
     },
 };
 
-/// The device of a plan without a GPU.
-const CPU: &str = "CPU";
 /// The shortest visible interval in seconds.
 const SHORTEST: f64 = 0.05;
 /// Scroll distance in points that doubles or halves the visible interval.
@@ -117,7 +115,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     let highest = height(timeline, run);
 
     // The processor computes in RAM, of which the device's part is above and the whole program's below.
-    let is_cpu = run.history.plan().is_some_and(|plan| plan.device == CPU);
+    let is_cpu = run.history.is_on_cpu();
     let place = named(ui, vram, if is_cpu { "RAM" } else { "VRAM" });
     let kinds: [Kind; 3] = [
         (palette.weights, |sample| sample.weights),

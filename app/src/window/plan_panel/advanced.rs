@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, ops::RangeInclusive};
 use crate::language::tr;
 use egui::{RichText, Ui};
 use sluice_engine::{
-    memory::{Attention, Estimate, Keep, MemoryPreferences, OffloadMode, PartChoice, Residence, Wish},
+    memory::{
+        Attention, Estimate, Keep, Machine, MemoryPreferences, OffloadMode, PartChoice, PartPlan, Plan,
+        Residence, Wish,
+    },
     precision::Storage,
     session::ComponentSummary,
     units,
@@ -13,6 +16,7 @@ use sluice_engine::{
 
 use crate::window::{
     icons,
+    sentences::{capitalised, role_name},
     state::State,
     tokens::space,
     widgets::{self, Weight},
@@ -31,14 +35,26 @@ pub struct Open {
 }
 
 /// Draws the section.
-pub fn show(ui: &mut Ui, state: &State, open: &mut Open, preferences: &mut MemoryPreferences) {
+pub fn show(
+    ui: &mut Ui,
+    state: &State,
+    machine: Option<&Machine>,
+    open: &mut Open,
+    preferences: &mut MemoryPreferences,
+) {
     let Open { section, parts } = open;
     widgets::fold(ui, (&tr!("plan-advanced"), tr!("plan-advanced-tip")), section, |ui| {
-        opened(ui, state, parts, preferences)
+        opened(ui, state, machine, parts, preferences)
     });
 }
 
-fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut MemoryPreferences) {
+fn opened(
+    ui: &mut Ui,
+    state: &State,
+    machine: Option<&Machine>,
+    parts: &mut bool,
+    preferences: &mut MemoryPreferences,
+) {
     let modes = OffloadMode::ALL.iter().copied();
     widgets::choice_row(ui, &tr!("plan-mode"), &mut preferences.mode, modes, mode_name)
         .on_hover_text(tr!("plan-mode-tip"));
@@ -62,8 +78,13 @@ fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut Memory
         .on_hover_text(tr!("plan-keep-tip"));
     if let Some(summary) = state.summary() {
         widgets::fold(ui, (&tr!("plan-each-part"), tr!("plan-each-part-tip")), parts, |ui| {
-            for part in &summary.components {
-                ui.push_id(&part.name, |ui| single_part(ui, part, &mut preferences.parts));
+            for (name, title) in single_parts(&summary.components, state.planning.plan()) {
+                ui.push_id(&name, |ui| {
+                    single_part(ui, (name.as_str(), title.as_str()), &mut preferences.parts)
+                });
+            }
+            if !state.draft().request.control_nets.is_empty() {
+                widgets::hint(ui, tr!("plan-control-nets"));
             }
         });
     }
@@ -103,18 +124,30 @@ fn opened(ui: &mut Ui, state: &State, parts: &mut bool, preferences: &mut Memory
     )
     .on_hover_text(tr!("plan-prefetch-tip"));
     preferences.prefetch = prefetch.map(|blocks| blocks.round() as u32);
-    let device = state.planning.forecast().map(|forecast| &forecast.machine);
-    let vram = device.map_or(8.0, |machine| machine.device_budget as f64 / GB);
-    gigabytes(ui, &tr!("plan-vram-limit"), &mut preferences.vram_budget, vram, 0.001..=MOST_GB)
-        .on_hover_text(tr!("plan-vram-limit-tip"));
-    let hardware = state.engine.hardware.as_ref();
-    let ram = hardware.map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
-    gigabytes(ui, &tr!("plan-ram-limit"), &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
-        .on_hover_text(tr!("plan-ram-limit-tip"));
+    // One memory for everything has one limit, and one reserve.
+    let is_unified = machine.is_some_and(|machine| machine.unified);
+    let [limit, limit_tip, reserve, reserve_tip] = match is_unified {
+        true => [
+            tr!("plan-memory-limit"),
+            tr!("plan-memory-limit-tip"),
+            tr!("plan-reserve-memory"),
+            tr!("plan-reserve-memory-tip"),
+        ],
+        false => {
+            [tr!("plan-vram-limit"), tr!("plan-vram-limit-tip"), tr!("plan-reserve"), tr!("plan-reserve-tip")]
+        }
+    };
+    let most = machine.map_or(8.0, |machine| machine.device_budget as f64 / GB);
+    gigabytes(ui, &limit, &mut preferences.vram_budget, most, 0.001..=MOST_GB).on_hover_text(limit_tip);
+    if !is_unified || preferences.ram_budget.is_some() {
+        let hardware = state.engine.hardware.as_ref();
+        let ram = hardware.map_or(16.0, |sample| sample.ram_total as f64 / GB / 2.0);
+        gigabytes(ui, &tr!("plan-ram-limit"), &mut preferences.ram_budget, ram, 0.0..=MOST_GB)
+            .on_hover_text(tr!("plan-ram-limit-tip"));
+    }
     let shown = preferences.min_free_vram as f64 / GB;
     let mut free = shown;
-    widgets::number_row(ui, &tr!("plan-reserve"), &mut free, 0.0..=MOST_GB, (0.1, " GB"))
-        .on_hover_text(tr!("plan-reserve-tip"));
+    widgets::number_row(ui, &reserve, &mut free, 0.0..=MOST_GB, (0.1, " GB")).on_hover_text(reserve_tip);
     if free != shown {
         preferences.min_free_vram = (free * GB).round() as u64;
     }
@@ -148,21 +181,38 @@ fn gigabytes(
     response
 }
 
-/// The choices for one part of the model.
-fn single_part(ui: &mut Ui, part: &ComponentSummary, choices: &mut BTreeMap<String, PartChoice>) {
-    let before = choices.get(&part.name).copied().unwrap_or_default();
+/// The name and the title of each part of the model, and of what is planned beside it, such as ControlNets and upscalers.
+fn single_parts(components: &[ComponentSummary], plan: Option<&Plan>) -> Vec<(String, String)> {
+    let own = components.iter().map(|part| (part.name.clone(), part.architecture.clone()));
+    let is_beside = |part: &&PartPlan| components.iter().all(|own| own.name != part.name);
+    let beside = plan.into_iter().flat_map(|plan| &plan.parts).filter(is_beside);
+    let titled = |part: &PartPlan| {
+        // Further ones have a number.
+        let rest = part.name.strip_prefix(part.role.id());
+        let title = match rest.map(|rest| rest.replace('_', " ")) {
+            Some(number) => role_name(part.role) + &number,
+            None => capitalised(&part.name.replace('_', " ")),
+        };
+        (part.name.clone(), title)
+    };
+    own.chain(beside.map(titled)).collect()
+}
+
+/// The choices for one part.
+fn single_part(ui: &mut Ui, (name, shown): (&str, &str), choices: &mut BTreeMap<String, PartChoice>) {
+    let before = choices.get(name).copied().unwrap_or_default();
     let mut choice = before;
-    residence(ui, &part.architecture, &mut choice.residence);
+    residence(ui, shown, &mut choice.residence);
     let keeps = std::iter::once(None).chain(Keep::ALL.iter().copied().map(Some));
-    let title = tr!("plan-keep-part", name = &part.architecture);
+    let title = tr!("plan-keep-part", name = shown);
     widgets::choice_row(ui, &title, &mut choice.keep, keeps, |keep| {
         keep.map_or_else(|| tr!("plan-default"), keep_name)
     })
     .on_hover_text(tr!("plan-keep-part-tip"));
     if choice == PartChoice::default() {
-        choices.remove(&part.name);
+        choices.remove(name);
     } else if choice != before {
-        choices.insert(part.name.clone(), choice);
+        choices.insert(name.to_owned(), choice);
     }
 }
 

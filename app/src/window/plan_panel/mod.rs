@@ -83,7 +83,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                     widgets::hint(ui, why);
                 }
             }
-            advanced::show(ui, state, &mut panel.advanced, &mut preferences);
+            advanced::show(ui, state, panel.machine.as_ref(), &mut panel.advanced, &mut preferences);
         });
     });
     if preferences != *before {

@@ -99,6 +99,9 @@ impl FolderQuestion {
         }
         let (count, results) = self.extent();
         widgets::hint(ui, tr!("app-folder-results", folder = results.display()));
+        if state.draft().request.batch > 1 {
+            widgets::hint(ui, tr!("app-folder-batch"));
+        }
         if let Some(strength) = &mut self.strength {
             let name = tr!("side-panel-denoising-strength");
             widgets::slider_row(ui, &name, strength, 0.05..=1.0, 0.01..=1.0, 0.01)

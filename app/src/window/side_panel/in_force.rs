@@ -197,7 +197,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
     }
     for (place, net) in request.control_nets.iter().enumerate() {
         let (name, count) = (stem(&net.model), request.control_nets.len());
-        let text = format!("{name} {}", units::number(net.weight));
+        let text = weighted(&name, net.weight);
         add(
             (icons::PACKAGE, Section::ControlNets),
             text,
@@ -210,7 +210,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
     }
     for (place, prompt) in request.image_prompts.iter().enumerate() {
         let (name, count) = (stem(&prompt.adapter), request.image_prompts.len());
-        let text = format!("{name} {}", units::number(prompt.weight));
+        let text = weighted(&name, prompt.weight);
         add(
             (icons::IMAGE, Section::ImagePrompts),
             text,
@@ -278,7 +278,7 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
     }
     all.extend(draft.to_send().adapters.iter().map(|adapter| {
         let name = stem(&adapter.path);
-        let text = format!("{name} {}", units::number(adapter.weight));
+        let text = weighted(&name, adapter.weight);
         let remove = tr!("side-panel-without-lora", name = name.as_str());
         let (action, path) = (Action::RemoveAdapter(adapter.path.clone()), Some(adapter.path.clone()));
         let copied = Some((tr!("side-panel-chip-copy-name"), format!("<lora:{name}:{}>", adapter.weight)));
@@ -297,6 +297,14 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
         };
     }
     (all, bare)
+}
+
+/// A name with its weight, which goes without saying where it is 1.
+fn weighted(name: &str, weight: f32) -> String {
+    match units::number(weight) {
+        full if full == "1" => name.to_owned(),
+        weight => format!("{name} · {weight}"),
+    }
 }
 
 fn stem(path: &Path) -> String {

@@ -11,10 +11,10 @@ pub fn snap_frames(frames: u32, multiple: u32) -> u32 {
     1 + (frames.saturating_sub(1).saturating_add(multiple / 2)) / multiple * multiple
 }
 
-/// The number of frames that comes closest to a duration. The duration ends with the last frame.
+/// The number of frames that comes closest to a duration.
 pub fn frames_of(seconds: f32, rate: f32, multiple: u32) -> u32 {
     let multiple = multiple.max(1);
-    let steps = (seconds.max(0.0) * rate / multiple as f32).round();
+    let steps = ((seconds * rate - 1.0).max(0.0) / multiple as f32).round();
     1 + steps.min(100_000.0) as u32 * multiple
 }
 
@@ -28,12 +28,12 @@ pub fn shortened(request: &Request, files: &InputFiles, multiple: u32) -> u32 {
     request.frames.min(most)
 }
 
-/// A length: `2.0 s, 33 frames`.
+/// A length: `2.1 s, 33 frames`.
 pub fn clip_words(frames: u32, rate: f32) -> String {
     match frames {
         0 | 1 => tr!("state-still-image"),
         _ => {
-            let seconds = f64::from(frames - 1) / f64::from(rate);
+            let seconds = f64::from(frames) / f64::from(rate);
             tr!("state-clip-length", duration = units::seconds(seconds), count = frames)
         }
     }
@@ -50,7 +50,8 @@ mod tests {
             (5.0, 16.0, 4, 81),
             (5.0, 24.0, 8, 121),
             (0.0, 16.0, 4, 1),
-            (1.0, 10.0, 1, 11),
+            (1.0, 10.0, 1, 10),
+            (5.1, 16.0, 4, 81),
         ] {
             assert_eq!(frames_of(seconds, rate, multiple), frames, "{seconds} s at {rate}");
             assert_eq!(snap_frames(frames, multiple), frames);
@@ -63,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_length_is_said_in_seconds_and_frames() {
-        assert_eq!(clip_words(33, 16.0), "2.0 s, 33 frames");
+        assert_eq!(clip_words(33, 16.0), "2.1 s, 33 frames");
         assert_eq!(clip_words(121, 24.0), "5.0 s, 121 frames");
         assert_eq!(clip_words(1, 16.0), "Still image");
     }

@@ -14,11 +14,14 @@ impl State {
         &mut self,
         path: PathBuf,
         thumbnail: ColorImage,
-        length: Option<ClipLength>,
+        (length, is_composed): (Option<ClipLength>, bool),
         request: Option<Request>,
     ) {
         let is_generated = request.is_some();
         let id = self.images.recents.add_found(path, thumbnail, length, request);
+        if let Some(id) = id.filter(|_| is_composed) {
+            self.images.recents.set_composed(id);
+        }
         if let Some(id) = id.filter(|_| is_generated && self.model.status != ModelStatus::Failed) {
             self.images.show_at_start(id);
         }

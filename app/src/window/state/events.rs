@@ -6,8 +6,7 @@ use sluice_engine::{
 };
 
 use super::{
-    Answer, ModelStatus, Progress, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run,
-    upscaling,
+    Answer, ModelStatus, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run, upscaling,
 };
 use crate::{
     language::{said, tr},
@@ -76,16 +75,14 @@ impl State {
             Event::Queued { job, .. } => tracing::debug!(job = job.0, "queued"),
             Event::Started { job } => self.started(job),
             Event::StageStarted { job, stage } => {
-                self.jobs.update(job, |progress| progress.start(stage.kind));
+                self.jobs.update(job, |progress| progress.start(stage.kind, now));
             }
             Event::StageFinished { job, stage, seconds } => {
                 tracing::debug!(job = job.0, ?stage, seconds, "stage finished");
             }
             Event::Step { job, step, steps, seconds, seconds_left } => {
-                let left = Some((seconds_left, now));
                 self.jobs.update(job, |progress| {
-                    *progress =
-                        Progress { step, steps, step_seconds: seconds, left, ..std::mem::take(progress) };
+                    progress.step_done((step, steps), (seconds, seconds_left), now);
                 });
             }
             Event::Preview { job, media, .. } => self.jobs.update(job, |progress| {
@@ -159,6 +156,7 @@ impl State {
         let Some(job) = self.end(job) else { return };
         self.jobs.groups.ended(job.id);
         self.jobs.ended_well(&job);
+        self.jobs.learn_pace(&job);
         if job.request().writes() {
             return self.leave_live();
         }

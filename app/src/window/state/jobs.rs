@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use sluice_engine::{
     output::Media,
-    request::{Interpolate, Request},
+    request::{Interpolate, ModelSource, Request},
     session::{Command, Job, JobId, StageKind},
 };
 
 use super::{editing::Edited, groups::Groups, queue_time::Expected};
-use crate::language::tr;
+use crate::language::{self, tr};
 
 /// The progress of the running job.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,8 +26,14 @@ pub struct Progress {
     pub is_between: bool,
     /// Duration of the last step.
     pub step_seconds: f64,
-    /// The estimated remaining time, and when it was made.
+    /// The estimated remaining time of all steps, and when it was made.
     pub left: Option<(f64, f64)>,
+    /// When the first step began.
+    pub begun: Option<f64>,
+    /// What all steps take by those that are done.
+    pub measured: Option<f64>,
+    /// What the job was expected to take.
+    pub expected: Option<Expected>,
     /// Live previews.
     pub preview: Vec<Media>,
     /// Rises with every preview.
@@ -35,7 +41,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    fn of(request: &Request) -> Self {
+    fn of(request: &Request, expected: Option<Expected>) -> Self {
         let frames = match &request.interpolate {
             Some(Interpolate { how, .. }) => {
                 let factor = how.factor.max(1);
@@ -44,7 +50,7 @@ impl Progress {
             None if request.upscale.is_some() && request.frames > 1 => request.frames,
             None => 0,
         };
-        Self { frames, ..Self::default() }
+        Self { frames, expected, ..Self::default() }
     }
 
     /// Of a clip in a file, whose steps are the tiles of all frames: the frame that is done or in hand, and how many there are.
@@ -54,7 +60,14 @@ impl Progress {
     }
 
     /// A stage starts.
-    pub fn start(&mut self, stage: StageKind) {
+    pub fn start(&mut self, stage: StageKind, now: f64) {
+        // What is done between two passes is no step.
+        if let Some((_, since)) = self.left.as_mut().filter(|_| self.is_between) {
+            *since = now;
+        }
+        if stage == StageKind::Denoise {
+            self.begun.get_or_insert(now);
+        }
         // Frames of a generated clip come after its steps; those of a clip in a file are steps themselves.
         let is_after = stage == StageKind::Interpolate && self.steps > 0;
         self.is_between = is_after || stage != StageKind::Denoise && (1..self.steps).contains(&self.step);
@@ -79,9 +92,33 @@ impl Progress {
         done / (2.0 + self.steps.max(1) as f32)
     }
 
-    /// Remaining seconds at a given time.
+    /// A step is done.
+    pub fn step_done(&mut self, (step, steps): (u32, u32), (seconds, seconds_left): (f64, f64), now: f64) {
+        (self.step, self.steps, self.step_seconds) = (step, steps, seconds);
+        self.left = Some((seconds_left, now));
+        self.measured = self.begun.map(|begun| (now - begun).max(0.0) + seconds_left);
+    }
+
+    /// How many times as long as expected its steps take.
+    pub fn pace(&self) -> Option<f64> {
+        let predicted = self.expected.filter(|expected| !expected.is_measured);
+        let expected = predicted.map(|expected| expected.next - expected.after)?;
+        self.measured.filter(|_| expected > 0.0).map(|measured| measured / expected)
+    }
+
+    /// Remaining seconds at a given time, with what follows the steps.
     pub fn seconds_left(&self, now: f64) -> Option<f64> {
-        self.left.map(|(seconds, since)| (seconds - (now - since)).max(0.0))
+        let (steps, since) = self.left?;
+        let passed = if self.is_between { 0.0 } else { now - since };
+        let after = self.expected.map_or(0.0, |expected| expected.after) * self.pace().unwrap_or(1.0);
+        Some((steps + after - passed).max(0.0))
+    }
+
+    /// The remaining time in words. It is almost done only after all steps, if it is known what follows them.
+    pub fn words_left(&self, now: f64) -> Option<String> {
+        let seconds = self.seconds_left(now)?;
+        let is_last = self.step == self.steps && !self.is_between && self.expected.is_some();
+        (seconds >= 1.0 || is_last).then(|| language::time_left(seconds))
     }
 }
 
@@ -126,6 +163,8 @@ pub struct Jobs {
     pub groups: Groups,
     /// The engine that is shown, if there are several.
     pub(super) shown_lane: Option<usize>,
+    /// How many times as long as expected the steps of the last job took, and its model.
+    pub(super) pace: Option<(ModelSource, f64)>,
     /// The jobs that a pause has stopped and that go on after it, in order; those that are in the queue again come first.
     stopped: Vec<Stopped>,
     /// The job that leaves the queue because its settings are changed.
@@ -358,7 +397,7 @@ impl Jobs {
     /// Marks a job as started; returns `false` if it is not in the queue.
     pub(super) fn start(&mut self, id: JobId) -> bool {
         let job = self.queue.iter_mut().find(|job| job.id == id);
-        job.map(|job| job.progress = Some(Progress::of(job.request()))).is_some()
+        job.map(|job| job.progress = Some(Progress::of(job.request(), job.expected))).is_some()
     }
 
     /// Changes the progress of a running job.

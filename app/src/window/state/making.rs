@@ -20,8 +20,13 @@ use crate::{
 
 /// Seconds of an image of a grid over the settings of `base`, which has this plan, after another one.
 fn seconds_of_cell(plan: &Plan, cell: &Request, base: &Request) -> f64 {
+    seconds_of_another(plan, cell.steps, share_of_cell(cell, base))
+}
+
+/// How many times as many pixels a cell has as the run that the plan is for.
+fn share_of_cell(cell: &Request, base: &Request) -> f64 {
     let area = |request: &Request| request.result_size(1).map(f64::from).iter().product::<f64>();
-    seconds_of_another(plan, cell.steps, area(cell) / area(base) / f64::from(base.batch.max(1)))
+    area(cell) / area(base) / f64::from(base.batch.max(1))
 }
 
 /// Variations that are generated at once.
@@ -132,7 +137,8 @@ impl State {
         let pace = self.pace_here()?;
         let next = pace * seconds_of_cell(plan, cell, base);
         let loading = pace * (plan.seconds - seconds_of_cell(plan, base, base)).max(0.0);
-        Some(Expected { first: next + loading, next })
+        let after = pace * seconds_of_another(plan, 0, share_of_cell(cell, base));
+        Some(Expected { after, ..Expected::predicted(next + loading, next) })
     }
 
     /// Queues variations of an image: with other seeds or, with a strength, with noise near its own.

@@ -32,9 +32,9 @@ impl ClipLength {
         Self { frames: request.frames, rate: request.frame_rate }
     }
 
-    /// The time from its first to its last frame.
+    /// How long it plays.
     pub fn seconds(self) -> f64 {
-        f64::from(self.frames.saturating_sub(1)) / f64::from(self.rate)
+        f64::from(self.frames) / f64::from(self.rate)
     }
 }
 

@@ -1,13 +1,13 @@
 //! How long the queue takes.
 
 use sluice_engine::{
-    memory::{DeviceChoice, Forecast},
+    memory::{DeviceChoice, Forecast, StageKind, StagePlan},
     request::Request,
 };
 
 use super::{
     State,
-    jobs::{Jobs, QueuedJob},
+    jobs::{Jobs, Progress, QueuedJob},
 };
 use crate::groups::seconds_of_another;
 
@@ -18,14 +18,32 @@ pub struct Expected {
     pub first: f64,
     /// After one with the same model.
     pub next: f64,
+    /// What of both follows the steps.
+    pub after: f64,
+    /// Whether that was measured, and not predicted.
+    pub is_measured: bool,
 }
 
 impl Expected {
     /// What a forecast says of its own request, in seconds of this computer.
     pub fn of(forecast: &Forecast, device: &DeviceChoice, steps: u32) -> Option<Self> {
         let (plan, pace) = (forecast.plan.as_ref().ok()?, pace_here(forecast, device)?);
-        let next = seconds_of_another(plan, steps, 1.0).min(plan.seconds);
-        Some(Self { first: pace * plan.seconds, next: pace * next })
+        let is_denoising = |stage: &StagePlan| stage.stage.kind == StageKind::Denoise;
+        let passes = (plan.stages.iter().position(is_denoising), plan.stages.iter().rposition(is_denoising));
+        let seconds = |stages: &[StagePlan]| stages.iter().map(|stage| stage.seconds).sum::<f64>();
+        let (passes, after) = match passes {
+            (Some(first), Some(last)) => {
+                (seconds(&plan.stages[first + 1..=last]), seconds(&plan.stages[last + 1..]))
+            }
+            _ => (0.0, 0.0),
+        };
+        let next = (plan.seconds_per_step * f64::from(steps) + passes + after).min(plan.seconds);
+        Some(Self { after: pace * after, ..Self::predicted(pace * plan.seconds, pace * next) })
+    }
+
+    /// What is predicted after a job with another model, and after one with the same.
+    pub fn predicted(first: f64, next: f64) -> Self {
+        Self { first, next, after: 0.0, is_measured: false }
     }
 }
 
@@ -44,15 +62,21 @@ pub(super) fn pace_here(forecast: &Forecast, device: &DeviceChoice) -> Option<f6
 impl QueuedJob {
     /// What is left of it when it stops: it goes on from its last step.
     pub(super) fn rest(&self) -> Option<Expected> {
-        let left = self.progress.as_ref().and_then(|progress| progress.left);
-        match (left, self.expected) {
-            (Some((left, _)), Some(Expected { first, next })) => {
-                Some(Expected { first: left + (first - next), next: left })
-            }
-            (Some((left, _)), None) => Some(Expected { first: left, next: left }),
-            (None, expected) => expected,
-        }
+        let progress = self.progress.as_ref();
+        let Some((steps, since)) = progress.and_then(|progress| progress.left) else { return self.expected };
+        let next = progress.and_then(|progress| progress.seconds_left(since)).unwrap_or(steps);
+        let loading = self.expected.map_or(0.0, |expected| expected.first - expected.next);
+        Some(Expected { first: next + loading, next, after: next - steps, is_measured: true })
     }
+}
+
+/// Whether a request makes an image or a clip of its prompt.
+fn generates(request: &Request) -> bool {
+    request.changes_file().is_none()
+        && request.map_of.is_none()
+        && request.mask_of.is_none()
+        && request.detail_of.is_none()
+        && !request.writes()
 }
 
 impl Jobs {
@@ -62,6 +86,28 @@ impl Jobs {
         if let Some(job) = self.queue.iter_mut().rfind(|job| job.id == newest) {
             job.expected = expected;
         }
+    }
+
+    /// Keeps how long the steps of a job took, for those that wait.
+    pub(super) fn learn_pace(&mut self, job: &QueuedJob) {
+        let pace = job.progress.as_ref().and_then(Progress::pace);
+        if let Some(pace) = pace.filter(|_| generates(job.request())) {
+            self.pace = Some((job.request().model.clone(), pace));
+        }
+    }
+
+    /// How many times as long as expected a job takes by what runs or ran last with its model.
+    fn pace_of(&self, job: &QueuedJob) -> f64 {
+        let request = job.request();
+        if !generates(request) || job.expected.is_some_and(|expected| expected.is_measured) {
+            return 1.0;
+        }
+        let of_running = self.queue.iter().find_map(|other| {
+            let is_alike = other.request().model == request.model && generates(other.request());
+            other.progress.as_ref().filter(|_| is_alike).and_then(Progress::pace)
+        });
+        let of_last = || self.pace.as_ref().filter(|(model, _)| *model == request.model);
+        of_running.or_else(|| of_last().map(|(_, pace)| *pace)).unwrap_or(1.0)
     }
 }
 
@@ -83,7 +129,8 @@ impl State {
     }
 
     /// About how many seconds the queue takes: what is left of the running job, if one runs, and the others as was predicted when they were
-    /// queued or, without that, by the forecast for the panel's settings. Nothing is known about other models without either.
+    /// queued or, without that, by the forecast for the panel's settings, both by the pace of what runs or ran last. Nothing is known about
+    /// other models without either.
     pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
         let running = self.jobs.running();
         // Nothing runs while the queue is paused.
@@ -93,23 +140,19 @@ impl State {
         let is_running = |job: &&QueuedJob| running.is_some_and(|running| running.id == job.id);
         for job in self.jobs.queue.iter().filter(|job| !is_running(job) && !job.cancelling) {
             let is_next = model.replace(&job.request().model) == Some(&job.request().model);
-            seconds += match job.expected {
+            let predicted = match job.expected {
                 Some(expected) if is_next => expected.next,
                 Some(expected) => expected.first,
                 None => self.seconds_by_panel(job, &base)?,
             };
+            seconds += self.jobs.pace_of(job) * predicted;
         }
         Some(seconds / self.lanes.serving() as f64)
     }
 
     fn seconds_by_panel(&self, job: &QueuedJob, base: &Request) -> Option<f64> {
         let request = job.request();
-        let generates = request.changes_file().is_none()
-            && request.map_of.is_none()
-            && request.mask_of.is_none()
-            && request.detail_of.is_none()
-            && !request.writes();
-        if request.model != base.model || !generates {
+        if request.model != base.model || !generates(request) {
             return None;
         }
         let pixels = |request: &Request| {

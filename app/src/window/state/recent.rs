@@ -37,9 +37,23 @@ pub struct Recent {
     pub request: Option<Request>,
     /// The duration of its job.
     pub seconds: Option<f64>,
+    /// Whether it is composed of other images, as grids are.
+    pub is_composed: bool,
 }
 
 impl Recent {
+    /// A file whose pixels are not loaded yet.
+    fn of_file(
+        id: RecentId,
+        path: PathBuf,
+        thumbnail: ColorImage,
+        length: Option<ClipLength>,
+        request: Option<Request>,
+    ) -> Self {
+        let (path, thumbnail) = (Some(path), Arc::new(thumbnail));
+        Self { id, path, pixels: None, length, thumbnail, request, seconds: None, is_composed: false }
+    }
+
     /// Its display name.
     pub fn name(&self) -> String {
         match (&self.path, &self.request) {
@@ -81,6 +95,17 @@ impl Recent {
             (None, Some(request)) => request.result_size(1).map(|side| side as usize),
             (None, None) => self.thumbnail.size,
         }
+    }
+
+    /// How many times as wide and as high it was made after it was generated, if it was enlarged.
+    pub fn enlarged(&self) -> Option<f32> {
+        let request = self.request.as_ref().filter(|_| !self.is_composed && self.pixels.is_some())?;
+        let (size, generated) = (self.size(), request.result_size(1));
+        let [wide, high] = [0, 1].map(|side| size[side] as f32 / generated[side] as f32);
+        // Sizes that are composed otherwise have no such factor.
+        let scale = (4.0 * wide).round() / 4.0;
+        let is_alike = |times: f32| (times - scale).abs() < 0.01 * scale;
+        (scale > 1.0 && is_alike(wide) && is_alike(high)).then_some(scale)
     }
 }
 
@@ -316,7 +341,16 @@ impl Recents {
         let thumbnail = Arc::new(pixels.thumbnail());
         let (id, length) = (self.new_id(), pixels.length());
         let pixels = Some(pixels);
-        self.list.push_front(Recent { id, path, pixels, length, thumbnail, request, seconds });
+        self.list.push_front(Recent {
+            id,
+            path,
+            pixels,
+            length,
+            thumbnail,
+            request,
+            seconds,
+            is_composed: false,
+        });
         self.list.truncate(Self::LIMIT);
         self.free_pixels(&[id], Self::KEPT_BYTES);
         id
@@ -334,8 +368,9 @@ impl Recents {
         if listed || self.list.len() >= Self::LIMIT {
             return None;
         }
-        let (id, path, thumbnail) = (self.new_id(), Some(path), Arc::new(thumbnail));
-        self.list.push_back(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
+        let id = self.new_id();
+        let recent = Recent::of_file(id, path, thumbnail, length, request);
+        self.list.push_back(recent);
         Some(id)
     }
 
@@ -355,8 +390,9 @@ impl Recents {
         if let Some(known) = self.of_file(&path) {
             return known;
         }
-        let (id, path, thumbnail) = (self.new_id(), Some(path), Arc::new(thumbnail));
-        self.list.push_front(Recent { id, path, pixels: None, length, thumbnail, request, seconds: None });
+        let id = self.new_id();
+        let recent = Recent::of_file(id, path, thumbnail, length, request);
+        self.list.push_front(recent);
         self.list.truncate(Self::LIMIT);
         id
     }
@@ -403,6 +439,13 @@ impl Recents {
             } else {
                 recent.pixels = None;
             }
+        }
+    }
+
+    /// Remembers that an image is composed of others.
+    pub fn set_composed(&mut self, id: RecentId) {
+        if let Some(recent) = self.list.iter_mut().find(|recent| recent.id == id) {
+            recent.is_composed = true;
         }
     }
 
@@ -465,6 +508,18 @@ mod tests {
         let newest = recents.newest().unwrap();
         assert_eq!(recents.neighbour(newest, -1), None);
         assert!(recents.neighbour(newest, 1).is_some());
+    }
+
+    #[test]
+    fn an_image_that_was_enlarged_says_how_much() {
+        let mut recents = Recents::default();
+        let request = || Some(Request { width: 64, height: 64, ..Request::default() });
+        for (side, scale) in [(64, None), (128, Some(2.0)), (256, Some(4.0)), (150, None)] {
+            let id = recents.add(None, grey(side, 0), request(), None);
+            assert_eq!(recents.get(id).unwrap().enlarged(), scale, "{side}");
+            recents.set_composed(id);
+            assert_eq!(recents.get(id).unwrap().enlarged(), None, "a grid is larger than its images");
+        }
     }
 
     #[test]

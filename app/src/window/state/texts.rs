@@ -82,7 +82,7 @@ impl State {
         let Some(describe) = request.describe.clone() else { return Vec::new() };
         let estimate = self.enhancing.as_ref().and_then(Enhancing::estimate).and_then(Result::ok);
         let here = estimate.and_then(|estimate| estimate.here(&self.settings.memory.preferences.device));
-        let expected = here.map(|seconds| Expected { first: seconds, next: seconds });
+        let expected = here.map(|seconds| Expected::predicted(seconds, seconds));
         let texts = self.enhancing.take().and_then(|asked| asked.each?.texts).unwrap_or_default();
         let waits = |job: &JobId| self.jobs.queue.iter().any(|queued| queued.id == *job);
         self.texts.files.retain(|job, _| waits(job));

@@ -324,7 +324,7 @@ impl State {
             self.jobs.expect(
                 upscaling
                     .seconds_of(given, &self.settings.memory.preferences.device)
-                    .map(|seconds| Expected { first: seconds, next: seconds }),
+                    .map(|seconds| Expected::predicted(seconds, seconds)),
             );
         }
         self.follow_jobs();

@@ -2,9 +2,11 @@
 
 use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
+use sluice_engine::request::Variation;
+
 use super::{canvas::View, compare::Comparison};
 use crate::{
-    language::{time_left, tr},
+    language::tr,
     units,
     window::{
         action::Action,
@@ -24,7 +26,7 @@ const WORDED: f32 = 150.0;
 const CAPTION: f32 = 60.0;
 /// In narrower bars the zoom is not named, and in still narrower ones only fitting is offered.
 const ZOOM_NAMED: f32 = 340.0;
-const ZOOM_ACTUAL: f32 = 290.0;
+const ZOOM_ACTUAL: f32 = 240.0;
 
 /// Draws the bar.
 pub fn show(
@@ -43,16 +45,16 @@ pub fn show(
     }
     ui.horizontal_centered(|ui| {
         ui.spacing_mut().item_spacing.x = space::XS;
-        let (caption, size, recent) = match (state.images.shown, state.jobs.running()) {
+        let (parts, size, recent) = match (state.images.shown, state.jobs.running()) {
             (Shown::Live, Some((job, progress))) => {
                 let size = vec2(job.request().width as f32, job.request().height as f32);
-                (live_caption(progress, now), size, None)
+                (vec![Part::kept(live_caption(progress, now))], size, None)
             }
             (Shown::Recent(id), _) => match state.images.recents.get(id) {
                 Some(recent) => {
                     let [width, height] = recent.size();
                     let size = vec2(width as f32, height as f32);
-                    (recent_caption(recent, size), size, Some(recent))
+                    (recent_caption(recent), size, Some(recent))
                 }
                 None => return,
             },
@@ -71,12 +73,53 @@ pub fn show(
                 compare(ui, state, actions);
                 image_actions(ui, state, recent, actions);
             }
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let color = Palette::of(ui).text_muted;
-                ui.add(egui::Label::new(RichText::new(caption).small().color(color)).truncate());
-            });
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| caption(ui, parts));
         });
     });
+}
+
+/// A part of the caption.
+struct Part {
+    words: String,
+    /// Whether others make room for it.
+    is_kept: bool,
+}
+
+impl Part {
+    fn kept(words: String) -> Self {
+        Self { words, is_kept: true }
+    }
+
+    fn more(words: String) -> Self {
+        Self { words, is_kept: false }
+    }
+}
+
+fn joined(parts: &[Part]) -> String {
+    parts.iter().map(|part| part.words.as_str()).collect::<Vec<_>>().join(" · ")
+}
+
+/// The caption with as many of its parts as there is room for.
+fn caption(ui: &mut Ui, mut parts: Vec<Part>) {
+    let (whole, color) = (joined(&parts), Palette::of(ui).text_muted);
+    let room = ui.available_width();
+    let fits = |ui: &Ui, words: &str| {
+        let font = egui::FontId::proportional(font::SMALL);
+        ui.painter().layout_no_wrap(words.to_owned(), font, color).size().x <= room
+    };
+    let mut words = whole.clone();
+    while !fits(ui, &words)
+        && let Some(last) = parts.iter().rposition(|part| !part.is_kept)
+    {
+        parts.remove(last);
+        words = format!("{} · …", joined(&parts));
+    }
+    let is_cut = words != whole;
+    let label = ui.add(egui::Label::new(RichText::new(words).small().color(color)).truncate());
+    if is_cut {
+        label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &whole));
+        label.on_hover_text(whole);
+    }
 }
 
 fn separator(ui: &mut Ui) {
@@ -287,33 +330,43 @@ fn export(ui: &mut Ui, recent: &Recent, actions: &mut Vec<Action>) {
 
 fn live_caption(progress: &Progress, now: f64) -> String {
     let stage = stage_words(progress);
-    match progress.seconds_left(now) {
-        Some(seconds) => format!("{stage} · {}", time_left(seconds)),
+    match progress.words_left(now) {
+        Some(left) => format!("{stage} · {left}"),
         None => stage,
     }
 }
 
-fn recent_caption(recent: &Recent, size: Vec2) -> String {
-    let mut parts = vec![format!("{} × {}", size.x, size.y)];
+fn recent_caption(recent: &Recent) -> Vec<Part> {
+    let [width, height] = recent.size();
+    let mut parts = vec![Part::kept(format!("{width} × {height}"))];
+    if let Some(scale) = recent.enlarged() {
+        parts.push(Part::more(tr!("viewer-caption-upscaled", scale = units::number(scale))));
+    }
     if let Some(length) = recent.length {
-        parts.push(tr!("viewer-caption-frames", count = length.frames));
-        parts.push(tr!("viewer-caption-rate", rate = units::number(length.rate)));
-        parts.push(units::seconds(length.seconds()));
+        parts.push(Part::more(tr!("viewer-caption-frames", count = length.frames)));
+        parts.push(Part::more(tr!("viewer-caption-rate", rate = units::number(length.rate))));
+        parts.push(Part::more(units::seconds(length.seconds())));
     }
     if let Some(request) = &recent.request {
-        parts.push(tr!("viewer-caption-seed", seed = request.seed.to_string()));
-        parts.push(tr!("viewer-caption-steps", count = request.steps));
-        parts.push(tr!("viewer-caption-guidance", guidance = units::number(request.guidance)));
+        // The images of a grid may have others.
+        if !recent.is_composed {
+            parts.push(Part::kept(tr!("viewer-caption-seed", seed = request.seed.to_string())));
+            if let Some(variation) = request.variation.filter(Variation::is_felt) {
+                let seed = variation.seed.to_string();
+                parts.push(Part::more(tr!("viewer-caption-variation", seed = seed)));
+            }
+        }
+        parts.push(Part::more(tr!("viewer-caption-steps", count = request.steps)));
+        parts.push(Part::more(tr!("viewer-caption-guidance", guidance = units::number(request.guidance))));
     }
     if let Some(seconds) = recent.seconds {
         let seconds = units::seconds(seconds);
-        parts.push(if recent.length.is_some() {
-            tr!("viewer-caption-took", time = seconds)
-        } else {
-            seconds
-        });
+        parts.push(Part::more(match recent.length {
+            Some(_) => tr!("viewer-caption-took", time = seconds),
+            None => seconds,
+        }));
     }
-    parts.join(" · ")
+    parts
 }
 
 #[cfg(test)]

@@ -147,21 +147,21 @@ impl Axis {
             None => self.setting.title().to_owned(),
         };
         let words = |value: &Value| match value {
-            Value::Number(number) => format!("{title}: {number}"),
+            Value::Number(number) => format!("{title} {number}"),
             Value::Sampler(sampler) => sampler.title().to_owned(),
             Value::Schedule(schedule) => schedule.title().to_owned(),
-            Value::Words(words) => words.clone(),
+            Value::Words(words) => format!("“{words}”"),
             Value::Added(Some(name)) => name_of(name),
-            Value::Added(None) => format!("{title}: none"),
-            Value::Precision(dtype) => format!("{title}: {}", dtype.map_or("auto", ComputeDtype::name)),
-            Value::Preprocessor(preprocessor) => format!("{title}: {}", preprocessor.name()),
-            Value::Fit(fit) => format!("{title}: {}", fit.name()),
+            Value::Added(None) => format!("{title} none"),
+            Value::Precision(dtype) => format!("{title} {}", dtype.map_or("auto", ComputeDtype::name)),
+            Value::Preprocessor(preprocessor) => format!("{title} {}", preprocessor.name()),
+            Value::Fit(fit) => format!("{title} {}", fit.name()),
             Value::Size([width, height]) => format!("{width} × {height}"),
             Value::Image(path) => added::stem(path),
             Value::Model(ModelSource::Path(path))
             | Value::Enlarger(Enlarger::Upscaler(ModelSource::Path(path))) => added::model_name(path),
             Value::Model(model) => model.to_string(),
-            Value::Enlarger(enlarger) => format!("{title}: {enlarger}"),
+            Value::Enlarger(enlarger) => format!("{title} {enlarger}"),
         };
         self.values.iter().map(words).collect()
     }

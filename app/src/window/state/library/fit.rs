@@ -21,6 +21,9 @@ const FIRST: u64 = 1 << 48;
 /// An image that takes longer than this, in seconds, is slow, and so is a clip.
 const SLOW: f64 = 300.0;
 const SLOW_CLIP: f64 = 1800.0;
+/// What takes longer than this is of no use.
+const USELESS: f64 = 3600.0;
+const USELESS_CLIP: f64 = 21_600.0;
 
 /// How a model fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +61,8 @@ pub enum Way {
     Streamed,
     /// It takes long.
     Slowly,
+    /// It takes too long to be of use.
+    VerySlowly,
 }
 
 impl Fit {
@@ -70,11 +75,12 @@ impl Fit {
         match plan {
             Ok(plan) => {
                 let seconds = plan.seconds;
-                let slow = if is_clip { SLOW_CLIP } else { SLOW };
-                let way = match (seconds > slow, plan.streamed().is_some()) {
-                    (true, _) => Way::Slowly,
-                    (false, true) => Way::Streamed,
-                    (false, false) => Way::Well,
+                let [slow, useless] = if is_clip { [SLOW_CLIP, USELESS_CLIP] } else { [SLOW, USELESS] };
+                let way = match plan.streamed() {
+                    _ if seconds > useless => Way::VerySlowly,
+                    _ if seconds > slow => Way::Slowly,
+                    Some(_) => Way::Streamed,
+                    None => Way::Well,
                 };
                 let is_guess = accuracy.is_none_or(|accuracy| accuracy.time.is_none());
                 Self::Runs { way, seconds, is_guess, sentence }
@@ -96,6 +102,8 @@ impl Fit {
                     (Way::Streamed, true) => tr!("state-fit-streamed-about", time = time),
                     (Way::Slowly, false) => tr!("state-fit-slowly", time = time),
                     (Way::Slowly, true) => tr!("state-fit-slowly-about", time = time),
+                    (Way::VerySlowly, false) => tr!("state-fit-very-slowly", time = time),
+                    (Way::VerySlowly, true) => tr!("state-fit-very-slowly-about", time = time),
                 }
             }
             Self::TooBig { needed, of_ram, .. } => {
