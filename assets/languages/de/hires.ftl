@@ -16,5 +16,7 @@ hires-latent = Latents
 hires-result = Aus { $before } wird { $after }
 hires-in-force = Hires-Fix × { $scale } · { $strength }
 hires-without = Hires-Fix nicht verwenden
+hires-not-with-input = Hires-Fix geht vom Prompt allein aus und nicht von einem Eingabebild.
+hires-in-force-waits = Hires-Fix wartet
 hires-offer = Hires-Fix ab { $width } × { $height }
 hires-offer-tip = Erzeugt diese Größe, vergrößert sie auf die gewünschte und entrauscht noch einmal.

@@ -16,5 +16,7 @@ hires-latent = Latent
 hires-result = { $before } becomes { $after }
 hires-in-force = Hires fix × { $scale } · { $strength }
 hires-without = Do not use hires fix
+hires-not-with-input = Hires fix starts from the prompt alone, and not from an input image.
+hires-in-force-waits = Hires fix waits
 hires-offer = Hires fix from { $width } × { $height }
 hires-offer-tip = Generates this size, enlarges it to the one you want and denoises it again.

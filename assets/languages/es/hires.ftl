@@ -16,5 +16,7 @@ hires-latent = Latent
 hires-result = { $before } pasa a { $after }
 hires-in-force = Hires fix × { $scale } · { $strength }
 hires-without = No usar hires fix
+hires-not-with-input = Hires fix parte solo del prompt, no de una imagen de entrada.
+hires-in-force-waits = Hires fix en espera
 hires-offer = Hires fix desde { $width } × { $height }
 hires-offer-tip = Genera este tamaño, lo amplía al que quiere y hace otro denoising.

@@ -16,5 +16,7 @@ hires-latent = Latent
 hires-result = { $before } devient { $after }
 hires-in-force = Hires fix × { $scale } · { $strength }
 hires-without = Ne pas utiliser hires fix
+hires-not-with-input = Hires fix part du prompt seul, et non d’une image d’entrée.
+hires-in-force-waits = Hires fix en attente
 hires-offer = Hires fix depuis { $width } × { $height }
 hires-offer-tip = Génère cette taille, l’agrandit à celle que vous voulez et débruite à nouveau.

@@ -16,5 +16,7 @@ hires-latent = Latent
 hires-result = { $before } から { $after } へ
 hires-in-force = Hires fix × { $scale } · { $strength }
 hires-without = Hires fix を使わない
+hires-not-with-input = Hires fixはプロンプトだけから始まり、入力画像は使いません。
+hires-in-force-waits = Hires fixは待機中
 hires-offer = { $width } × { $height } から Hires fix
 hires-offer-tip = このサイズで生成し、目的のサイズに拡大して、もう一度ノイズ除去します。

@@ -16,5 +16,7 @@ hires-latent = Latent
 hires-result = { $before } 变为 { $after }
 hires-in-force = 高清修复 × { $scale } · { $strength }
 hires-without = 不使用高清修复
+hires-not-with-input = 高清修复只从提示词开始，不使用输入图像。
+hires-in-force-waits = 高清修复等待中
 hires-offer = 从 { $width } × { $height } 高清修复
 hires-offer-tip = 先生成此尺寸，再放大到所需尺寸并再次去噪。
