@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
+use egui::{ComboBox, Context, Frame, Id, Key, Margin, Modal, RichText, Ui, vec2};
 use sluice_engine::request::{
     ComputeDtype, Enlarger, Fit, Preprocessor, Request, Sampler, Schedule,
     grid::{Axis, Grid, GridError, GridSetting},
@@ -90,8 +90,9 @@ impl GridDialog {
         let palette = Palette::of(ui);
         ui.label(RichText::new(tr!("grid-title")).font(font::semibold(font::HEADING)).color(palette.text));
         widgets::hint(ui, tr!("grid-hint"));
+        let mut is_entered = false;
         for (names, typed) in axis_names().iter().zip(&mut self.axes) {
-            axis(ui, names, typed, state);
+            is_entered |= axis(ui, names, typed, state);
         }
         self.check(state);
         let result = self.checked.as_ref().map(|checked| &checked.result);
@@ -111,16 +112,16 @@ impl GridDialog {
             }
         });
         ui.horizontal(|ui| {
-            let can = (self.grid().is_some() || self.awaits_values()) && state.can_ask();
+            let can = self.grid().is_some() && state.can_ask();
             let generate = ui.add_enabled_ui(can, |ui| {
                 widgets::button(ui, Some(icons::LAYOUT_GRID), &tr!("grid-generate"), Weight::Primary)
                     .on_hover_text(tr!("grid-generate-tip"))
             });
-            if generate.inner.clicked() {
-                match self.grid() {
-                    Some(grid) => actions.push(Making::Grid(Box::new(grid.clone())).into()),
-                    None => self.axes.iter_mut().for_each(|axis| axis.is_answered = true),
-                }
+            let is_wanted = generate.inner.clicked() || is_entered || widgets::is_entered(ui);
+            if let Some(grid) = self.grid().filter(|_| can && is_wanted) {
+                actions.push(Making::Grid(Box::new(grid.clone())).into());
+            } else if is_entered {
+                self.axes.iter_mut().for_each(|axis| axis.is_answered = true);
             }
             if widgets::button(ui, None, &tr!("common-cancel"), Weight::Plain)
                 .on_hover_text(tr!("grid-cancel-tip"))
@@ -171,8 +172,10 @@ fn axis_names() -> [[String; 3]; 3] {
     ]
 }
 
-fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Typed, state: &State) {
+/// Draws an axis, and returns whether Enter was pressed in the field of its values.
+fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Typed, state: &State) -> bool {
     let before = typed.setting;
+    let mut is_entered = false;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         let label = ui
@@ -206,12 +209,15 @@ fn axis(ui: &mut Ui, [name, values, all_of_them]: &[String; 3], typed: &mut Type
             .on_hover_text(advice(setting))
             .accessible_name(values);
         typed.is_answered |= field.changed();
+        let is_pressed = ui.input(|input| input.key_pressed(Key::Enter) && input.modifiers.is_none());
+        is_entered = field.lost_focus() && is_pressed;
         if let Some(all) = all
             && widgets::icon_button(ui, icons::LAYERS, all_of_them).clicked()
         {
             typed.values = all;
         }
     });
+    is_entered
 }
 
 /// The name of a setting, as in the side panel.

@@ -60,6 +60,8 @@ icons! {
     BRUSH = "\u{e1d3}"
     IMAGES = "\u{e5c4}"
     ALBUM = "\u{e03b}"
+    EXPAND = "\u{e21a}"
+    SHRINK = "\u{e220}"
     STAR_FILLED = "\u{f176}"
 }
 

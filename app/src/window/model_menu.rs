@@ -1,4 +1,4 @@
-//! A menu of what makes maps or masks: the models in the library that can, and files.
+//! A menu of what makes maps or masks: the models in the library that can, and files; and where these come from.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,11 @@ use egui::{Popup, ScrollArea, Ui};
 use sluice_engine::models::Item;
 
 use super::{
+    action::{Action, GetAction},
+    commands,
+    files::Dialog,
     icons,
+    state::State,
     tokens::size,
     widgets::{self, Weight},
 };
@@ -67,4 +71,27 @@ pub fn show(
         });
     });
     choice
+}
+
+/// Draws where a missing model comes from: a file, which this dialog asks for, or a download.
+pub fn offer(ui: &mut Ui, state: &State, (dialog, tip): (Dialog, String), actions: &mut Vec<Action>) {
+    ui.horizontal_wrapped(|ui| {
+        let name = tr!("control-nets-model-file");
+        if widgets::button(ui, Some(icons::FILE_UP), &name, Weight::Plain).on_hover_text(tip).clicked() {
+            actions.push(Action::OpenDialog(dialog));
+        }
+        get(ui, state, actions);
+    });
+}
+
+/// Draws the button that opens the place for downloads, where there is one.
+pub fn get(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
+    let is_there = state.downloads.is_there;
+    if is_there
+        && widgets::button(ui, Some(icons::DOWNLOAD), &commands::GET_MODELS.title(), Weight::Ghost)
+            .on_hover_text(commands::GET_MODELS.sentence())
+            .clicked()
+    {
+        actions.push(GetAction::Show(true).into());
+    }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use egui::{Color32, ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
+use egui::{ColorImage, Context, TextureFilter, TextureHandle, TextureId, TextureOptions};
 use sluice_engine::{
     output::{Clip, Media},
     session::JobId,
@@ -32,7 +32,8 @@ pub struct Textures {
     /// With the version of the previews and the frame that is shown.
     live: Option<(JobId, (u64, usize), Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
-    mask: Option<(Color32, u64, TextureHandle)>,
+    /// With its image and its version.
+    mask: Option<((PathBuf, u64), TextureHandle)>,
 }
 
 /// A side of a comparison. What is not compared is on the first.
@@ -117,24 +118,31 @@ impl Textures {
         }
     }
 
-    /// The overlay of a mask being painted.
-    pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting, color: Color32) -> TextureId {
+    /// The overlay of a mask.
+    pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting) -> TextureId {
         let version = painting.version();
+        let overlay = || for_gpu(ctx, &Arc::new(painting.overlay()));
         match &mut self.mask {
-            Some((known_color, known, texture)) if (*known_color, *known) == (color, version) => texture.id(),
-            Some((known_color, known, texture)) => {
-                texture.set(for_gpu(ctx, &Arc::new(painting.overlay(color))), TextureOptions::LINEAR);
-                (*known_color, *known) = (color, version);
+            Some(((image, known), texture)) if (&*image, *known) == (&painting.image, version) => {
+                texture.id()
+            }
+            Some((known, texture)) => {
+                texture.set(overlay(), TextureOptions::LINEAR);
+                *known = (painting.image.clone(), version);
                 texture.id()
             }
             None => {
-                let image = for_gpu(ctx, &Arc::new(painting.overlay(color)));
-                let texture = ctx.load_texture("mask", image, TextureOptions::LINEAR);
+                let texture = ctx.load_texture("mask", overlay(), TextureOptions::LINEAR);
                 let drawn = texture.id();
-                self.mask = Some((color, version, texture));
+                self.mask = Some(((painting.image.clone(), version), texture));
                 drawn
             }
         }
+    }
+
+    /// Forgets the overlay: another mask of the same image has the same versions.
+    pub fn forget_mask(&mut self) {
+        self.mask = None;
     }
 
     /// Live previews; of clips, the frames of this moment.

@@ -8,6 +8,7 @@ control-nets-add-tip = Ein ControlNet für dieses Modell wählen.
 control-nets-library = In der Bibliothek
 control-nets-library-tip = ControlNets, die in deinen Modellordnern gefunden wurden.
 control-nets-library-spoken = ControlNets in der Bibliothek
+control-nets-missing = Kein ControlNet für { $family } in den Modellordnern gefunden. Eine .safetensors-Datei eines ControlNets wählen, zum Beispiel von Hugging Face.
 control-nets-remove = { $name } entfernen
 control-nets-image = Bild…
 control-nets-image-tip = Das Bild wählen, dem das ControlNet folgt.

@@ -8,6 +8,7 @@ detailers-add-tip = Eine .safetensors-Datei von YOLOv8, etwa face_yolov8n.
 detailers-library = Aus der Bibliothek
 detailers-library-tip = Detektoren in Ihren Ordnern.
 detailers-library-spoken = Detektoren der Bibliothek
+detailers-missing = Kein Detektor in den Modellordnern gefunden. Eine .safetensors-Datei von YOLOv8 wählen, etwa face_yolov8n, zum Beispiel von Hugging Face.
 detailers-remove = Detailer { $name } entfernen
 detailers-strength = Stärke
 detailers-strength-tip = Wie viel sich in einem Feld ändert.

@@ -8,6 +8,7 @@ control-nets-add-tip = Choose a ControlNet for this model.
 control-nets-library = In the library
 control-nets-library-tip = ControlNets that were found in your model folders.
 control-nets-library-spoken = ControlNets in the library
+control-nets-missing = No ControlNet for { $family } was found in your model folders. Choose a .safetensors file of one, for example from Hugging Face.
 control-nets-remove = Remove { $name }
 control-nets-image = Image…
 control-nets-image-tip = Choose the image that the ControlNet follows.

@@ -8,6 +8,7 @@ detailers-add-tip = A .safetensors file of YOLOv8, such as face_yolov8n.
 detailers-library = In the library
 detailers-library-tip = Detectors in your folders.
 detailers-library-spoken = Detectors in the library
+detailers-missing = No detector was found in your model folders. Choose a .safetensors file of YOLOv8, such as face_yolov8n, for example from Hugging Face.
 detailers-remove = Remove detailer { $name }
 detailers-strength = Strength
 detailers-strength-tip = How much a box changes.

@@ -8,6 +8,7 @@ control-nets-add-tip = Elige un ControlNet para este modelo.
 control-nets-library = En la biblioteca
 control-nets-library-tip = Los ControlNets encontrados en sus carpetas de modelos.
 control-nets-library-spoken = ControlNets en la biblioteca
+control-nets-missing = No se encontró ningún ControlNet para { $family } en sus carpetas de modelos. Elija un archivo .safetensors de uno, por ejemplo de Hugging Face.
 control-nets-remove = Quitar { $name }
 control-nets-image = Imagen…
 control-nets-image-tip = Elige la imagen que sigue el ControlNet.

@@ -8,6 +8,7 @@ detailers-add-tip = Un archivo .safetensors de YOLOv8, como face_yolov8n.
 detailers-library = De la biblioteca
 detailers-library-tip = Los detectores de sus carpetas.
 detailers-library-spoken = Detectores de la biblioteca
+detailers-missing = No se encontró ningún detector en sus carpetas de modelos. Elija un archivo .safetensors de YOLOv8, como face_yolov8n, por ejemplo de Hugging Face.
 detailers-remove = Quitar el detailer { $name }
 detailers-strength = Fuerza
 detailers-strength-tip = Cuánto cambia un recuadro.

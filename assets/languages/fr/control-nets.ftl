@@ -8,6 +8,7 @@ control-nets-add-tip = Choisir un ControlNet pour ce modèle.
 control-nets-library = Dans la bibliothèque
 control-nets-library-tip = Les ControlNets trouvés dans vos dossiers de modèles.
 control-nets-library-spoken = ControlNets dans la bibliothèque
+control-nets-missing = Aucun ControlNet pour { $family } n’a été trouvé dans vos dossiers de modèles. Choisissez un fichier .safetensors d’un ControlNet, par exemple sur Hugging Face.
 control-nets-remove = Retirer { $name }
 control-nets-image = Image…
 control-nets-image-tip = Choisir l’image que suit le ControlNet.

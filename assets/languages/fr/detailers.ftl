@@ -8,6 +8,7 @@ detailers-add-tip = Un fichier .safetensors de YOLOv8, comme face_yolov8n.
 detailers-library = De la bibliothèque
 detailers-library-tip = Les détecteurs de vos dossiers.
 detailers-library-spoken = Détecteurs de la bibliothèque
+detailers-missing = Aucun détecteur n’a été trouvé dans vos dossiers de modèles. Choisissez un fichier .safetensors de YOLOv8, comme face_yolov8n, par exemple sur Hugging Face.
 detailers-remove = Retirer le detailer { $name }
 detailers-strength = Force
 detailers-strength-tip = Dans quelle mesure un cadre change.

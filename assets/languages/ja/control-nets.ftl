@@ -8,6 +8,7 @@ control-nets-add-tip = このモデル用のControlNetを選びます。
 control-nets-library = ライブラリから
 control-nets-library-tip = モデルフォルダーで見つかったControlNetです。
 control-nets-library-spoken = ライブラリのControlNet
+control-nets-missing = { $family }用のControlNetがモデルフォルダーに見つかりません。Hugging Faceなどから.safetensorsファイルを選んでください。
 control-nets-remove = { $name }を外す
 control-nets-image = 画像…
 control-nets-image-tip = ControlNetが従う画像を選びます。

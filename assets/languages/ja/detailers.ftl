@@ -8,6 +8,7 @@ detailers-add-tip = face_yolov8n など YOLOv8 の .safetensors ファイル。
 detailers-library = ライブラリから
 detailers-library-tip = フォルダーにある検出モデル。
 detailers-library-spoken = ライブラリの検出モデル
+detailers-missing = 検出モデルがモデルフォルダーに見つかりません。face_yolov8n など YOLOv8 の .safetensors ファイルを、Hugging Face などから選んでください。
 detailers-remove = ディテーラー { $name } を外す
 detailers-strength = 強さ
 detailers-strength-tip = 枠の中をどれだけ変えるか。

@@ -8,6 +8,7 @@ control-nets-add-tip = 为此模型选择 ControlNet。
 control-nets-library = 模型库中
 control-nets-library-tip = 在你的模型文件夹中找到的 ControlNet。
 control-nets-library-spoken = 模型库中的 ControlNet
+control-nets-missing = 在您的模型文件夹中没有找到适用于 { $family } 的 ControlNet。请选择一个 .safetensors 文件，例如来自 Hugging Face。
 control-nets-remove = 移除 { $name }
 control-nets-image = 图像…
 control-nets-image-tip = 选择 ControlNet 要遵循的图像。

@@ -8,6 +8,7 @@ detailers-add-tip = YOLOv8 的 .safetensors 文件，例如 face_yolov8n。
 detailers-library = 从模型库
 detailers-library-tip = 您文件夹中的检测模型。
 detailers-library-spoken = 模型库中的检测模型
+detailers-missing = 在您的模型文件夹中没有找到检测模型。请选择 YOLOv8 的 .safetensors 文件，例如 Hugging Face 上的 face_yolov8n。
 detailers-remove = 移除细节修复 { $name }
 detailers-strength = 强度
 detailers-strength-tip = 框内改变多少。

@@ -3,6 +3,7 @@
 use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
+    action::Action,
     settings::Settings as WindowSettings,
     state::{Draft, ModelStatus, Shown},
 };
@@ -71,6 +72,21 @@ fn no_button_takes_the_place_of_another_one_when_a_job_starts() {
     assert_eq!(places(&window), before);
     window.click("Cancel the running image");
     assert_eq!(window.take_commands(), [Command::Cancel { job: JOB }]);
+}
+
+#[test]
+fn while_the_queue_is_paused_and_nothing_runs_there_is_nothing_to_cancel() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    window.take_job();
+    let can = |window: &Window| {
+        !window.harness.get_by_label("Cancel the running image").accesskit_node().is_disabled()
+    };
+    assert!(can(&window), "it is about to start");
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::PauseQueue(true));
+    window.frames();
+    assert!(!can(&window));
 }
 
 #[test]

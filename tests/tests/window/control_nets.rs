@@ -38,11 +38,17 @@ fn a_control_net_is_added_with_its_image_and_removed() {
     window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
     window.frames();
     window.click("ControlNet");
+    assert!(window.shows("No ControlNet for Z-Image was found in your model folders."));
     window.click("Add ControlNet…");
     choose(&mut window, "control_canny.safetensors");
     window.wait_for("the ControlNet", |app| !app.state().draft().request.control_nets.is_empty());
-    window.frames();
-    assert!(window.shows("A ControlNet has no image to follow; choose one, or remove the ControlNet."));
+    window.harness.run_steps(30);
+    const UNFINISHED: &str = "A ControlNet has no image to follow; choose one, or remove the ControlNet.";
+    assert_eq!(window.harness.query_all_by_label(UNFINISHED).count(), 1, "it is said once");
+    let edge = window.harness.get_by_label("Generate").rect().top();
+    let last = window.harness.get_by_label("Preprocessor").rect();
+    assert!(last.bottom() < edge, "what was added is in sight: {last:?} above {edge}");
+    assert!(!window.shows("No ControlNet for Z-Image"));
     window.click("Image…");
     choose(&mut window, "house.png");
     window.wait_for("the image", |app| {

@@ -1,7 +1,7 @@
 //! Descriptions of images in the side panel, and where they are asked for.
 
-use egui::{Key, Modifiers, Theme};
-use egui_kittest::kittest::Queryable;
+use egui::{Key, Modifiers, Theme, accesskit};
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{action::EnhanceStep, settings::Settings, state::State};
 use sluice_engine::{
     request::{Describe, ModelSource},
@@ -93,6 +93,47 @@ fn an_image_is_described_as_one_watches_and_the_words_are_used() {
     window.click("Append");
     window.frames();
     assert_eq!(state(&window).draft().request.prompt, "a fox, a den");
+}
+
+/// The width of the side panel.
+const PANEL: f32 = 328.0;
+
+#[test]
+fn what_can_be_done_with_a_description_stays_inside_the_panel() {
+    let mut window = opened();
+    described(&mut window, "Describe", "A den in the snow, and a fox that looks out of it");
+    for name in ["Use as prompt", "Append", "Copy", "Try again"] {
+        assert!(window.shows(name), "{name}");
+    }
+    let mut count = 0;
+    for node in window.harness.root().children_recursive() {
+        let known = node.accesskit_node();
+        if !known.data().supports_action(accesskit::Action::Focus) || known.is_hidden() {
+            continue;
+        }
+        let place = node.rect();
+        if place.left() < PANEL - 20.0 && place.top() > 48.0 {
+            assert!(place.right() <= PANEL, "{:?} {:?} at {place:?}", known.role(), known.label());
+            count += 1;
+        }
+    }
+    assert!(count > 10, "{count} controls");
+}
+
+#[test]
+fn the_card_is_scrolled_to_when_it_opens() {
+    let mut window = Window::open([1280.0, 600.0], Theme::Dark, |_| ());
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.click("More settings");
+    window.see("Guidance and speed");
+    window.harness.run_steps(20);
+    assert!(window.harness.get_by_label("Prompt").rect().bottom() < 48.0, "the prompt is out of sight");
+    describe(&mut window);
+    window.harness.run_steps(30);
+    let words = window.harness.get_by_label("What is to be seen in den.jpg").rect();
+    let edge = window.harness.get_by_label("Generate").rect().top();
+    assert!(words.top() > 48.0 && words.bottom() < edge, "{words:?} above {edge}");
+    assert!(window.shows("Choose a file…"), "a model is missing");
 }
 
 #[test]

@@ -106,6 +106,11 @@ fn a_list_is_used_with_keys_alone() {
     assert!(!is_open(&window) && window.shows("Generate grid"), "only the list is closed");
     assert!(window.harness.get_by_label("Columns").accesskit_node().is_focused());
     window.click("Generate grid");
+    assert!(window.shows("Type its values."), "it cannot be clicked yet");
+    assert_eq!(window.take_commands(), []);
+    window.harness.get_by_label("Values of columns").focus();
+    window.frames();
+    press(&mut window, Key::Enter);
     assert!(window.shows("Seed has no values"), "now they are wanted");
     assert_eq!(window.take_commands(), []);
     press(&mut window, Key::Escape);

@@ -118,6 +118,17 @@ fn a_grid_is_asked_for_queued_as_one_row_and_composed() {
 }
 
 #[test]
+fn enter_in_a_field_of_values_generates_the_grid() {
+    let (mut window, _folder) = with_folder();
+    ask(&mut window);
+    window.take_commands();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    assert!(!window.shows("Generate grid"), "the dialog is closed");
+    assert_eq!(jobs(&window).len(), 4);
+}
+
+#[test]
 fn a_cancelled_grid_keeps_what_is_there_and_goes_on_when_it_is_resumed() {
     let (mut window, folder) = with_folder();
     ask(&mut window);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use egui_kittest::kittest::{NodeT as _, Queryable as _};
 use sluice::window::state::{Progress, State};
 use sluice_engine::{
     request::{Enlarger, Hires, ModelSource, Request},
@@ -151,4 +152,30 @@ fn hires_fix_comes_back_when_the_input_image_is_removed() {
     assert!(window.shows("Hires fix waits until the input image is removed."));
     window.click("Remove input image");
     assert_eq!(hires(&window).map(|hires| hires.scale), Some(1.5));
+}
+
+#[test]
+fn with_an_input_image_the_section_says_why_it_is_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let open = |window: &mut Window| {
+        window.drop_file(path.clone());
+        window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+        window.click("More settings");
+        window.frames();
+    };
+    let mut window = Window::with_starter();
+    open(&mut window);
+    assert!(window.shows("Hires fix starts from the prompt alone, and not from an input image."));
+    assert!(window.harness.get_by_label("Hires fix").accesskit_node().is_disabled());
+
+    let mut window = with(|request| request.hires = Some(Hires::default()));
+    open(&mut window);
+    window.click("Dismiss the notice");
+    let waits = "Hires fix waits until the input image is removed.";
+    assert_eq!(window.harness.query_all_by_label(waits).count(), 1, "in its section");
+    window.harness.get_by_label("Hires fix waits");
+    window.click("Do not use hires fix");
+    window.click("Remove input image");
+    assert_eq!(hires(&window), None, "it waits no longer");
 }

@@ -2,7 +2,10 @@
 
 use egui::{Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{action::Action, state::FileState};
+use sluice::window::{
+    action::Action,
+    state::{FileState, Shown},
+};
 use sluice_engine::{
     output::{Image, Media, Settings, write_png},
     request::{MaskPoint, ModelSource, ReferenceSizes, References, Request, SourceImage, SourceMask},
@@ -256,6 +259,9 @@ fn a_mask_is_painted_inverted_and_used() {
         app.state().draft().request.source.as_ref().is_some_and(|source| source.mask.is_some())
     });
     let mask = source(&window).and_then(|source| source.mask).unwrap();
+    window.frames();
+    assert_eq!(window.harness.state().state().images.shown, Shown::Input, "the image with its mask");
+    assert!(window.shows("harbour.png with its mask"));
     let written = sluice_engine::source::read(&mask.path).unwrap();
     assert_eq!(written.pixels[(3 * (32 * 96 + 48)) as usize], 0);
     assert_eq!(written.pixels[(3 * (2 * 96 + 2)) as usize], 255);
@@ -271,6 +277,8 @@ fn a_mask_is_painted_inverted_and_used() {
     assert_eq!(window.take_commands().len(), 2, "the model and the job");
     window.click("Remove mask");
     assert_eq!(source(&window).and_then(|source| source.mask), None);
+    window.frames();
+    assert_ne!(window.harness.state().state().images.shown, Shown::Input, "there is no mask any more");
 }
 
 #[test]
@@ -338,6 +346,7 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     };
     assert_eq!(size(&window), [128, 64]);
     window.see("Top edge of the frame");
+    window.harness.run_steps(20);
     let from = window.harness.get_by_label("Top edge of the frame").rect().center();
     window.harness.drag_at(from);
     window.frames();
@@ -374,12 +383,13 @@ fn an_object_is_masked_by_clicks_through_the_engine() {
     window.take_commands();
     click(&mut window, canvas, Modifiers::NONE);
     assert!(window.take_commands().is_empty(), "nothing makes masks yet");
+    assert!(window.shows("A segmenter finds objects") && window.shows("Choose a file…"));
     nothing_is_unnamed(&window, "the tool for objects");
     let segmenter = folder.path().join("mobile_sam.safetensors");
     let context = window.harness.ctx.clone();
     window.harness.state_mut().act(&context, Action::UseSegmenter(segmenter.clone()));
     window.frames();
-    assert!(window.shows("mobile_sam.safetensors"));
+    assert!(window.shows("mobile_sam.safetensors") && !window.shows("A segmenter finds objects"));
     let recents = |window: &Window| window.harness.state().state().images.recents.iter().count();
     let before = recents(&window);
     click(&mut window, canvas, Modifiers::NONE);
@@ -392,6 +402,13 @@ fn an_object_is_masked_by_clicks_through_the_engine() {
         let pixels = (0..64 * 96).flat_map(|at| [if white(at % 96) { 255 } else { 0 }; 3]).collect();
         vec![Picture { media: Media::Image(Image::opaque(96, 64, pixels)), seed: 0, path: None }]
     };
+    window.says(Event::Finished { job: job.id, pictures: half(|_| false), seconds: 1.0 });
+    window.frames();
+    assert!(window.shows("Nothing was found there."));
+    window.click("Undo stroke");
+    assert!(!window.shows("Nothing was found there."));
+    click(&mut window, canvas, Modifiers::NONE);
+    let job = window.take_job();
     window.says(Event::Finished { job: job.id, pictures: half(|x| x < 48), seconds: 1.0 });
     window.frames();
     let masked = |window: &Window| {

@@ -84,6 +84,19 @@ fn a_stroke_in_slow_frames_ends_where_the_pointer_is_let_go() {
 }
 
 #[test]
+fn paint_and_erase_stay_where_they_are_with_every_tool() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, _) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let places = |window: &Window| ["Paint", "Erase"].map(|name| window.harness.get_by_label(name).rect());
+    let before = places(&window);
+    for tool in ["Rectangle", "Lasso", "Object"] {
+        window.click("Tool");
+        window.click(tool);
+        assert_eq!(places(&window), before, "{tool}");
+    }
+}
+
+#[test]
 fn a_lasso_in_slow_frames_keeps_its_corners() {
     let folder = tempfile::tempdir().unwrap();
     let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);

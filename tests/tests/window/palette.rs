@@ -11,7 +11,10 @@ use sluice_engine::{
     session::{Command, Event, JobId},
 };
 
-use super::support::{Window, picture};
+use super::{
+    input_image::photo,
+    support::{Window, picture},
+};
 
 fn state(window: &Window) -> &State {
     window.harness.state().state()
@@ -250,7 +253,40 @@ fn sections_of_the_panel_are_found_opened_and_scrolled_to() {
         let place = window.harness.get_by_label(inside).rect();
         assert!((60.0..480.0).contains(&place.center().y), "{inside} is at {place:?}");
     }
+    assert!(window.shows("No detector was found in your model folders."));
     open(&mut window);
     search(&mut window, "image prompt");
     assert!(window.harness.query_by_label("Image prompt").is_none(), "the starter takes none");
+}
+
+#[test]
+fn outpainting_is_found_and_goes_to_the_input_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let mut window = Window::open([1280.0, 720.0], egui::Theme::Dark, |_| ());
+    window.says(Event::ModelLoaded(Box::new(super::support::starter())));
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    open(&mut window);
+    search(&mut window, "outpaint");
+    press(&mut window, Key::Enter);
+    assert!(!is_open(&window));
+    window.harness.run_steps(30);
+    let edge = |window: &Window| window.harness.get_by_label("Generate").rect().top();
+    let switch = window.harness.get_by_label("Outpaint").rect();
+    assert!(switch.top() > 48.0 && switch.bottom() < edge(&window), "{switch:?}");
+    window.click("Outpaint");
+    window.harness.run_steps(30);
+    let last = window.harness.query_all_by_label("Outpaint feather (px)").last().unwrap().rect();
+    assert!(last.bottom() < edge(&window), "what it adds is in sight: {last:?}");
+}
+
+#[test]
+fn menus_close_when_the_palette_opens() {
+    let mut window = Window::with_starter();
+    window.click("Styles");
+    assert!(egui::Popup::is_any_open(&window.harness.ctx));
+    open(&mut window);
+    assert!(!egui::Popup::is_any_open(&window.harness.ctx));
 }

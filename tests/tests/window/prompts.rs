@@ -51,6 +51,24 @@ fn the_menu_of_a_prompt_selects_cuts_and_pastes() {
     assert_eq!(window.harness.state().state().draft().request.prompt, "a heron", "it has the focus");
 }
 
+#[test]
+fn the_buttons_of_the_prompt_stay_the_same_while_somebody_types() {
+    let mut window = Window::with_starter();
+    let answer =
+        |tokens| Readings { prompt: vec![reading("Qwen3", false, tokens, 504, 1)], ..Readings::default() };
+    let place = |window: &Window| window.harness.get_by_label("Styles").rect();
+    planned(&mut window, answer(0));
+    window.frames();
+    let before = place(&window);
+    for (words, tokens) in [("a", 4), ("a red", 48), ("a red boat", 504)] {
+        window.replace("Prompt", words);
+        window.harness.run_steps(30);
+        planned(&mut window, answer(tokens));
+        window.frames();
+        assert_eq!(place(&window), before, "{tokens} tokens");
+    }
+}
+
 /// Beside a history, too, and while the panel is made narrower.
 #[test]
 fn the_token_count_touches_nothing() {

@@ -174,7 +174,11 @@ impl SluiceApp {
             }
             Action::Cuda(action) => self.act_on_cuda(action),
             Action::LookForUpdates => self.look_for_updates(),
-            Action::ShowPalette(shown) => self.palette.is_open = shown,
+            Action::ShowPalette(shown) => {
+                // A menu that is open would stay below it.
+                egui::Popup::close_all(ctx);
+                self.palette.is_open = shown;
+            }
             Action::ToggleFullScreen => {
                 let is_full = ctx.input(|input| input.viewport().fullscreen == Some(true));
                 ctx.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
@@ -281,6 +285,8 @@ impl SluiceApp {
         let name = painting.image.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let folder = self.output_folder();
         self.request(Task::SaveMask { folder: folder.join("masks"), name, mask: painting.to_image() });
+        self.viewer.fit();
+        self.state.show_applied(painting);
     }
 
     /// Saves the displayed frame of a clip, in a folder of its own if it becomes the input image.

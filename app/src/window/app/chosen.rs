@@ -11,7 +11,7 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{CudaAction, GetAction, InputUse, Making},
+        action::{CudaAction, GetAction, InputUse, Making, Section},
         files::{Dialog, SavedImage, Task, named_image},
         state::{FileChange, Pixels, RecentId, file_name},
     },
@@ -29,7 +29,12 @@ impl SluiceApp {
             Dialog::InputFolder => self.make(Making::Folder(path, InputUse::Source)),
             Dialog::ReferenceFolder => self.make(Making::Folder(path, InputUse::Reference)),
             Dialog::InputClip => self.use_as_clip(path, FrameRange::default(), false),
-            Dialog::Mask => draft.use_mask(path),
+            Dialog::Mask => {
+                if let Some(applied) = &mut self.state.input.applied {
+                    applied.path.get_or_insert_with(|| path.clone());
+                }
+                draft.use_mask(path);
+            }
             Dialog::LastImage => draft.use_last_image(path),
             Dialog::Keyframe => draft.add_keyframe(path),
             Dialog::OtherKeyframe(index) => {
@@ -43,6 +48,7 @@ impl SluiceApp {
             Dialog::ControlMask => draft.use_control_mask(path),
             Dialog::ControlNet => {
                 request.control_nets.push(ControlNet { model: path, ..ControlNet::default() });
+                self.side_panel.see_added(Section::ControlNets);
             }
             Dialog::ControlImage(index) => {
                 if let Some(net) = request.control_nets.get_mut(index) {
@@ -51,6 +57,7 @@ impl SluiceApp {
             }
             Dialog::IpAdapter => {
                 request.image_prompts.push(ImagePrompt { adapter: path, ..ImagePrompt::default() });
+                self.side_panel.see_added(Section::ImagePrompts);
             }
             Dialog::PromptImage(index) => {
                 if let Some(prompt) = request.image_prompts.get_mut(index) {
@@ -76,7 +83,10 @@ impl SluiceApp {
                 request.estimators.insert(kind, path);
             }
             Dialog::Segmenter => self.state.choose_segmenter(path),
-            Dialog::Detector => request.detailers.push(Detailer::new(path)),
+            Dialog::Detector => {
+                request.detailers.push(Detailer::new(path));
+                self.side_panel.see_added(Section::Detailers);
+            }
             Dialog::LanguageModel => self.state.choose_language_model(path),
             Dialog::Upscaler => self.state.try_file(FileChange::Enlarge, path),
             Dialog::SmoothInterpolator => {

@@ -14,17 +14,20 @@ impl SluiceApp {
             EnhanceStep::Open => {
                 let command = self.state.ask_enhance();
                 self.send(command);
+                self.side_panel.see_card();
             }
             EnhanceStep::Describe(images) => {
                 self.close_gallery();
                 let command = self.state.ask_describe(images);
                 self.send(command);
+                self.side_panel.see_card();
             }
             EnhanceStep::DescribeEach(images) => {
                 self.close_gallery();
                 let command = self.state.ask_describe_each(images.clone());
                 self.send(command);
                 self.request(Task::NameTexts(images));
+                self.side_panel.see_card();
             }
             EnhanceStep::Close => {
                 let command = self.state.close_enhance();

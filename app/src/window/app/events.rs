@@ -91,9 +91,8 @@ impl SluiceApp {
 
     /// Requests the pixels of displayed files that are not loaded yet.
     fn read_files(&mut self) {
+        self.state.follow_input();
         let State { settings, input, .. } = &mut self.state;
-        let source = settings.draft.request.source.as_ref();
-        input.end_painting_of_another(source);
         match input.files.wanted(&settings.draft.request) {
             Some(Wanted::File(path)) => self.request(Task::Input(path)),
             Some(Wanted::Map(net, size)) => self.request(Task::Map(net, size)),

@@ -152,7 +152,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 62] = [
+pub const COMMANDS: [Entry; 63] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -204,6 +204,7 @@ pub const COMMANDS: [Entry; 62] = [
     entry("commands-choose-a-folder-of-input-images", icons::FOLDER, |_| {
         Some(Action::OpenDialog(Dialog::InputFolder))
     }),
+    OUTPAINT,
     entry("commands-add-a-lora", icons::SPARKLES, |_| Some(Action::OpenDialog(Dialog::Adapter))),
     entry("commands-open-a-file-of-styles", icons::TAG, |_| Some(Action::OpenDialog(Dialog::Styles))),
     with_tip("enhance-open-tip", entry("enhance-open", icons::SPARKLES, |_| Some(EnhanceStep::Open.into()))),

@@ -5,7 +5,7 @@ use sluice_engine::request::Mode;
 
 use super::{Entry, entry, with_image, with_key, with_pixels, with_shortcut, with_tip, with_words};
 use crate::window::{
-    action::{Action, EnhanceStep, GalleryAction, GetAction, LibraryAction, Making, UpscaleStep},
+    action::{Action, EnhanceStep, GalleryAction, GetAction, LibraryAction, Making, Section, UpscaleStep},
     collection::Change,
     files::Dialog,
     icons,
@@ -153,6 +153,21 @@ pub const INPAINT: Entry = with_tip(
         let is_image = recent.length.is_none() && !state.makes_clips();
         recent.path.clone().filter(|_| is_image).map(Action::Inpaint)
     }),
+);
+/// Goes to what extends the input image, or asks for one.
+pub const OUTPAINT: Entry = with_words(
+    "commands-outpaint-words",
+    with_tip(
+        "commands-outpaint-tip",
+        entry("commands-outpaint", icons::EXPAND, |now| {
+            let request = &now.state.draft().request;
+            let takes_image = now.state.summary().is_some() && !now.state.takes_clip_inputs(request);
+            takes_image.then(|| match &request.source {
+                Some(_) => Action::ShowSection(Section::Input),
+                None => Action::OpenDialog(Dialog::InputImage),
+            })
+        }),
+    ),
 );
 /// Asks which model gets an image as its preview.
 pub const USE_AS_PREVIEW: Entry = with_tip(

@@ -16,7 +16,7 @@ use super::{
     control_map,
     file_menu::FileMenu,
     input_image::file_row,
-    parts::{Parts, sentence},
+    parts::{Added, Parts, sentence},
 };
 use crate::{
     language::tr,
@@ -37,6 +37,8 @@ use crate::{
 pub struct ControlNetList {
     /// Whether it is open.
     pub(super) open: bool,
+    /// The last one, if it was just added.
+    pub(super) added: Added,
 }
 
 /// Whether the panel has the list.
@@ -53,20 +55,24 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ControlNetList, textu
         0 => tr!("control-nets-title"),
         count => tr!("control-nets-title-used", count = count),
     };
-    widgets::fold(ui, (&title, tr!("control-nets-tip")), &mut list.open, |ui| opened(ui, parts, textures));
+    let ControlNetList { open, added } = list;
+    widgets::fold(ui, (&title, tr!("control-nets-tip")), open, |ui| opened(ui, parts, added, textures));
 }
 
-fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Added, textures: &mut Textures) {
     let Parts { state, mistake, draft, actions } = parts;
     let size = [draft.request.width, draft.request.height];
     let nets = &mut draft.request.control_nets;
-    let mut removed = None;
+    let (mut removed, count) = (None, nets.len());
     for (index, net) in nets.iter_mut().enumerate() {
-        ui.push_id(("control-net", index), |ui| {
+        let drawn = ui.push_id(("control-net", index), |ui| {
             if row(ui, (net, index, size), (state, textures), actions) {
                 removed = Some(index);
             }
         });
+        if index + 1 == count {
+            added.see(ui, drawn.response.rect);
+        }
     }
     if let Some(index) = removed {
         nets.remove(index);
@@ -76,11 +82,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     }
     let nets = &mut draft.request.control_nets;
     if let Some(
-        error @ (RequestError::ControlNetWeight(_)
-        | RequestError::ControlNetRange { .. }
-        | RequestError::ControlNetWithoutImage
-        | RequestError::ControlNetWithoutMask
-        | RequestError::NoMapEstimator(_)),
+        // What is only not filled in yet is said below Generate.
+        error @ (RequestError::ControlNetWeight(_) | RequestError::ControlNetRange { .. }),
     ) = *mistake
     {
         widgets::mistake(ui, &sentence(error));
@@ -88,14 +91,28 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
     if nets.len() == ControlNet::MOST {
         return;
     }
-    ui.horizontal(|ui| {
+    let (found, family) = (of_library(state), state.summary().map(|summary| summary.family_name.clone()));
+    let lacks = nets.is_empty() && found.is_empty();
+    if let Some(family) = family.filter(|_| lacks) {
+        widgets::hint(ui, tr!("control-nets-missing", family = family));
+    }
+    ui.horizontal_wrapped(|ui| {
         if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-add"), Weight::Plain)
             .on_hover_text(tr!("control-nets-add-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::ControlNet));
         }
-        of_library(ui, state, nets);
+        if lacks {
+            model_menu::get(ui, state, actions);
+        }
+        let spoken = tr!("control-nets-library-spoken");
+        let words = [tr!("control-nets-library"), tr!("control-nets-library-tip"), spoken];
+        // One that is in the list can be added again, to follow another image.
+        if let Some(model) = library_menu(ui, words, &found) {
+            nets.push(ControlNet { model, ..ControlNet::default() });
+            added.set();
+        }
     });
 }
 
@@ -148,9 +165,8 @@ pub(super) fn estimator(
     });
 }
 
-/// A menu of the ControlNets in the library, for the model or perhaps for it. One that is in the list can be added again, to
-/// follow another image.
-fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
+/// The ControlNets in the library, for the model or perhaps for it.
+fn of_library(state: &State) -> Vec<&Item> {
     let own = state.summary().map(|summary| &summary.family_name);
     let is_one = |item: &&Item| {
         item.content().is_some_and(|content| {
@@ -158,12 +174,7 @@ fn of_library(ui: &mut Ui, state: &State, nets: &mut Vec<ControlNet>) {
                 && content.family.as_ref().is_none_or(|family| Some(family) == own)
         })
     };
-    let found: Vec<&Item> = state.library.inventory.items.iter().filter(is_one).collect();
-    let spoken = tr!("control-nets-library-spoken");
-    let words = [tr!("control-nets-library"), tr!("control-nets-library-tip"), spoken];
-    if let Some(model) = library_menu(ui, words, &found) {
-        nets.push(ControlNet { model, ..ControlNet::default() });
-    }
+    state.library.inventory.items.iter().filter(is_one).collect()
 }
 
 /// A menu of files in the library, if there are any: its button, a tip and how it is spoken. Returns the one that was chosen.

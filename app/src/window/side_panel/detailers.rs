@@ -9,14 +9,14 @@ use sluice_engine::{
 
 use super::{
     control_nets::library_menu,
-    parts::{Parts, sentence},
+    parts::{Added, Parts, sentence},
 };
 use crate::{
     language::tr,
     window::{
         action::Action,
         files::Dialog,
-        icons,
+        icons, model_menu,
         state::State,
         widgets::{self, Weight},
     },
@@ -27,6 +27,8 @@ use crate::{
 pub struct DetailerList {
     /// Whether it is open.
     pub(super) open: bool,
+    /// The last one, if it was just added.
+    pub(super) added: Added,
     /// Which of them show all of their settings.
     more: [bool; Detailer::MOST],
 }
@@ -51,21 +53,24 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut DetailerList) {
         0 => tr!("detailers-title"),
         count => tr!("detailers-title-used", count = count),
     };
-    let DetailerList { open, more } = list;
-    widgets::fold(ui, (&title, tr!("detailers-title-tip")), open, |ui| opened(ui, parts, more));
+    let DetailerList { open, added, more } = list;
+    widgets::fold(ui, (&title, tr!("detailers-title-tip")), open, |ui| opened(ui, parts, added, more));
 }
 
-fn opened(ui: &mut Ui, parts: &mut Parts<'_>, more: &mut [bool; Detailer::MOST]) {
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Added, more: &mut [bool; Detailer::MOST]) {
     let Parts { state, mistake, draft, actions } = parts;
     let steps = draft.request.steps;
     let detailers = &mut draft.request.detailers;
-    let mut removed = None;
+    let (mut removed, count) = (None, detailers.len());
     for (index, (detailer, more)) in detailers.iter_mut().zip(more.iter_mut()).enumerate() {
-        ui.push_id(("detailer", index), |ui| {
+        let drawn = ui.push_id(("detailer", index), |ui| {
             if row(ui, detailer, (index, steps), more) {
                 removed = Some(index);
             }
         });
+        if index + 1 == count {
+            added.see(ui, drawn.response.rect);
+        }
     }
     if let Some(index) = removed {
         detailers.remove(index);
@@ -87,25 +92,34 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, more: &mut [bool; Detailer::MOST])
     if detailers.len() >= Detailer::MOST {
         return;
     }
-    ui.horizontal(|ui| {
+    let lacks = detailers.is_empty() && state.detectors().next().is_none();
+    if lacks {
+        widgets::hint(ui, tr!("detailers-missing"));
+    }
+    ui.horizontal_wrapped(|ui| {
         if widgets::button(ui, Some(icons::FILE_UP), &tr!("detailers-add"), Weight::Plain)
             .on_hover_text(tr!("detailers-add-tip"))
             .clicked()
         {
             actions.push(Action::OpenDialog(Dialog::Detector));
         }
-        of_library(ui, state, detailers);
+        if lacks {
+            model_menu::get(ui, state, actions);
+        }
+        if of_library(ui, state, detailers) {
+            added.set();
+        }
     });
 }
 
-/// A menu of the detectors in the library that are not in use yet.
-fn of_library(ui: &mut Ui, state: &State, detailers: &mut Vec<Detailer>) {
+/// A menu of the detectors in the library that are not in use yet. Returns whether one was added.
+fn of_library(ui: &mut Ui, state: &State, detailers: &mut Vec<Detailer>) -> bool {
     let is_new = |item: &&Item| detailers.iter().all(|detailer| detailer.model != item.path);
     let found: Vec<&Item> = state.detectors().filter(is_new).collect();
     let words = [tr!("detailers-library"), tr!("detailers-library-tip"), tr!("detailers-library-spoken")];
-    if let Some(model) = library_menu(ui, words, &found) {
-        detailers.push(Detailer::new(model));
-    }
+    let Some(model) = library_menu(ui, words, &found) else { return false };
+    detailers.push(Detailer::new(model));
+    true
 }
 
 /// Draws one, and returns whether it is to be removed.

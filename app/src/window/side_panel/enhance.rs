@@ -1,7 +1,7 @@
 //! A better prompt from a language model, or what it sees in images: the button beside the prompt, and below it what is being
 //! written.
 
-use egui::{Align, Frame, Id, Layout, Margin, ScrollArea, Ui};
+use egui::{Align, Frame, Id, Layout, Margin, Response, ScrollArea, Ui};
 use sluice_engine::units;
 
 use crate::{
@@ -33,11 +33,11 @@ pub fn opener(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 }
 
 /// Draws what is below the prompt, if it is open.
-pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let Some(enhancing) = &state.enhancing else { return };
+pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) -> Option<Response> {
+    let enhancing = state.enhancing.as_ref()?;
     let palette = Palette::of(ui);
     ui.add_space(space::XS);
-    Frame::new()
+    let drawn = Frame::new()
         .fill(palette.accent_soft)
         .corner_radius(radius::M)
         .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 8 })
@@ -47,11 +47,12 @@ pub fn card(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             if enhancing.describes() {
                 subject(ui, state, enhancing, actions);
             }
-            forecast(ui, state, enhancing);
+            forecast(ui, state, enhancing, actions);
             text(ui, enhancing);
             buttons(ui, state, enhancing, actions);
             instruction(ui, state, actions);
         });
+    Some(drawn.response)
 }
 
 /// The language model, and the button that closes.
@@ -119,10 +120,12 @@ fn described_as(id: &str) -> String {
 }
 
 /// What writing takes, or why nothing can be written.
-fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing) {
+fn forecast(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
     if state.language_model().is_none() {
         let words = if enhancing.describes() { tr!("enhance-no-describer") } else { tr!("enhance-no-model") };
         widgets::hint(ui, words);
+        let tip = if enhancing.describes() { tr!("enhance-describer-tip") } else { tr!("enhance-model-tip") };
+        model_menu::offer(ui, state, (Dialog::LanguageModel, tip), actions);
     } else if !enhancing.describes() && state.draft().request.prompt.trim().is_empty() {
         widgets::hint(ui, tr!("enhance-no-prompt"));
     } else {
@@ -158,7 +161,7 @@ fn text(ui: &mut Ui, enhancing: &Enhancing) {
 }
 
 fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         if enhancing.is_writing() {
             ui.spinner().on_hover_text(tr!("enhance-writing"));
             if widgets::button(ui, None, &tr!("enhance-stop"), Weight::Plain)
@@ -172,19 +175,17 @@ fn buttons(ui: &mut Ui, state: &State, enhancing: &Enhancing, actions: &mut Vec<
         if enhancing.is_whole {
             keep(ui, enhancing, actions);
         }
-        ui.add_enabled_ui(state.can_enhance(), |ui| {
-            let (name, tip) = match enhancing.text.is_empty() {
-                true if enhancing.each.is_some() => {
-                    (tr!("enhance-each-start"), tr!("enhance-each-start-tip"))
-                }
-                true if enhancing.describes() => (tr!("enhance-describe"), tr!("enhance-describe-tip")),
-                true => (tr!("enhance-write"), tr!("enhance-write-tip")),
-                false => (tr!("enhance-again"), tr!("enhance-again-tip")),
-            };
-            if widgets::button(ui, Some(icons::SPARKLES), &name, Weight::Plain).on_hover_text(tip).clicked() {
-                actions.push(Action::Enhance(EnhanceStep::Write));
-            }
-        });
+        let (name, tip) = match enhancing.text.is_empty() {
+            true if enhancing.each.is_some() => (tr!("enhance-each-start"), tr!("enhance-each-start-tip")),
+            true if enhancing.describes() => (tr!("enhance-describe"), tr!("enhance-describe-tip")),
+            true => (tr!("enhance-write"), tr!("enhance-write-tip")),
+            false => (tr!("enhance-again"), tr!("enhance-again-tip")),
+        };
+        // Part of the row itself, which would not wrap what is inside of it.
+        let write = |ui: &mut Ui| widgets::button(ui, Some(icons::SPARKLES), &name, Weight::Plain);
+        if ui.add_enabled(state.can_enhance(), write).on_hover_text(tip).clicked() {
+            actions.push(Action::Enhance(EnhanceStep::Write));
+        }
     });
 }
 

@@ -22,7 +22,9 @@ const BELOW: f32 = 58.0;
 pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions: &mut Vec<Action>) {
     notice::show(ui, state, actions);
     in_force::show(ui, state, actions);
-    let is_running = !state.jobs.is_empty();
+    // What was just queued starts at once, unless the queue is paused.
+    let starts = !state.jobs.is_empty() && !state.jobs.paused && !state.engine.ended;
+    let is_running = starts || state.jobs.running().is_some();
     let cancelling = state.jobs.running().is_some_and(|(job, _)| job.cancelling);
     let can_generate = state.can_generate();
     let reason = mistake.map(sentence).or_else(|| state.planning.refusal());

@@ -14,7 +14,7 @@ use crate::{
         action::Action,
         files::Dialog,
         icons,
-        state::{State, file_name},
+        state::{Draft, State, file_name},
         tokens::size,
         widgets::{self, Weight},
     },
@@ -27,13 +27,20 @@ fn can(summary: &ModelSummary) -> bool {
 
 /// Whether the panel has the section.
 pub fn is_shown(state: &State, request: &Request) -> bool {
-    let is_offered = request.source.is_none() && state.summary().is_some_and(can);
-    is_offered || request.hires.is_some()
+    state.summary().is_some_and(can) || request.hires.is_some()
 }
 
-/// Draws the section, for models that have it and images that start from the prompt, and where it is on.
+/// Draws the section, for models that have it, and where it is on. With an input image it says that there is no first pass.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, open: &mut bool) {
     if !is_shown(parts.state, &parts.draft.request) {
+        return;
+    }
+    let Draft { request, hires_before, .. } = &*parts.draft;
+    if request.source.is_some() && request.hires.is_none() {
+        let heading = |ui: &mut Ui| widgets::disclosure(ui, &tr!("hires-title"), icons::CHEVRON_RIGHT, true);
+        ui.add_enabled(false, heading).on_disabled_hover_text(tr!("hires-title-tip"));
+        let words = if hires_before.is_some() { tr!("app-hires-waits") } else { tr!("hires-not-with-input") };
+        widgets::hint(ui, words);
         return;
     }
     widgets::fold(ui, (&tr!("hires-title"), tr!("hires-title-tip")), open, |ui| {

@@ -10,7 +10,7 @@ use super::{
     control_nets::library_menu,
     file_menu::FileMenu,
     input_image::file_row,
-    parts::{Parts, sentence},
+    parts::{Added, Parts, sentence},
 };
 use crate::{
     language::tr,
@@ -29,6 +29,8 @@ use crate::{
 pub struct ImagePromptList {
     /// Whether it is open.
     pub(super) open: bool,
+    /// The last one, if it was just added.
+    pub(super) added: Added,
 }
 
 /// Whether the panel has the list.
@@ -45,27 +47,31 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut ImagePromptList, text
         0 => tr!("image-prompts-title"),
         count => tr!("image-prompts-title-used", count = count),
     };
-    widgets::fold(ui, (&title, tr!("image-prompts-tip")), &mut list.open, |ui| opened(ui, parts, textures));
+    let ImagePromptList { open, added } = list;
+    widgets::fold(ui, (&title, tr!("image-prompts-tip")), open, |ui| opened(ui, parts, added, textures));
 }
 
-fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Added, textures: &mut Textures) {
     let Parts { state, mistake, draft, actions } = parts;
     let prompts = &mut draft.request.image_prompts;
-    let mut removed = None;
+    let (mut removed, count) = (None, prompts.len());
     for (index, prompt) in prompts.iter_mut().enumerate() {
-        ui.push_id(("image-prompt", index), |ui| {
+        let drawn = ui.push_id(("image-prompt", index), |ui| {
             if row(ui, (prompt, index), (state, textures), actions) {
                 removed = Some(index);
             }
         });
+        if index + 1 == count {
+            added.see(ui, drawn.response.rect);
+        }
     }
     if let Some(index) = removed {
         prompts.remove(index);
     }
     if let Some(
+        // What is only not filled in yet is said below Generate.
         error @ (RequestError::ImagePromptWeight(_)
         | RequestError::ImagePromptRange { .. }
-        | RequestError::ImagePromptWithoutImage
         | RequestError::TooManyPromptImages(_)),
     ) = *mistake
     {
@@ -90,6 +96,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         let words = [tr!("image-prompts-library"), tr!("image-prompts-library-tip"), spoken];
         if let Some(adapter) = library_menu(ui, words, &found) {
             prompts.push(ImagePrompt { adapter, ..ImagePrompt::default() });
+            added.set();
         }
     });
 }

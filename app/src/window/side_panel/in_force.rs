@@ -256,6 +256,9 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
         add((icons::LAYERS, Section::Hires), hires::in_force(hires), tr!("hires-without"), None, &|draft| {
             draft.request.hires = None
         });
+    } else if draft.hires_before.is_some() && request.source.is_some() {
+        let (text, remove) = (tr!("hires-in-force-waits"), tr!("hires-without"));
+        add((icons::LAYERS, Section::Hires), text, remove, None, &|draft| draft.hires_before = None);
     }
     for (place, detailer) in request.detailers.iter().enumerate() {
         let (name, count) = (detailers::name_of(detailer), request.detailers.len());

@@ -59,7 +59,7 @@ pub use forecast::accuracy_of;
 use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
 pub use parts::sentence;
-use parts::{Parts, gap};
+use parts::{Added, Parts, gap};
 use presets::PresetMenu;
 use regions::RegionList;
 
@@ -79,6 +79,8 @@ pub struct SidePanel {
     presets: PresetMenu,
     /// The section that is scrolled to.
     sought: Option<Section>,
+    /// The card below the prompt, if it was just opened.
+    card: Added,
 }
 
 impl SidePanel {
@@ -106,6 +108,21 @@ impl SidePanel {
             | Section::Refiner => {}
         }
         self.sought = Some(section);
+    }
+
+    /// The last one of the list of a section was just added: the next frame scrolls to it.
+    pub fn see_added(&mut self, section: Section) {
+        match section {
+            Section::ControlNets => self.control_nets.added.set(),
+            Section::ImagePrompts => self.image_prompts.added.set(),
+            Section::Detailers => self.detailers.added.set(),
+            _ => {}
+        }
+    }
+
+    /// The card below the prompt was opened: the next frame scrolls to it.
+    pub fn see_card(&mut self) {
+        self.card.set();
     }
 }
 
@@ -191,7 +208,7 @@ fn settings(ui: &mut Ui, parts: &mut Parts<'_>, panel: &mut SidePanel, textures:
     let SidePanel { seed_text, presets, adapters, control_nets, image_prompts, .. } = panel;
     let sought = &mut panel.sought;
     clip::switch(ui, parts);
-    section(ui, sought, Section::Prompt, |ui| prompts::show(ui, parts));
+    section(ui, sought, Section::Prompt, |ui| prompts::show(ui, parts, &mut panel.card));
     gap(ui);
     section(ui, sought, Section::Presets, |ui| presets::show(ui, parts, presets));
     section(ui, sought, Section::Size, |ui| size::show(ui, parts));

@@ -6,6 +6,7 @@ use egui::{
 };
 use sluice_engine::request::{Outpaint, Request, SourceImage};
 
+use super::parts::Added;
 use crate::{
     language::tr,
     window::{
@@ -116,9 +117,14 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
     let before = source.outpaint;
     let mut is_on = !before.is_empty();
     let switch = ui.checkbox(&mut is_on, RichText::new(tr!("side-panel-outpaint")).small());
-    if switch.on_hover_text(tr!("side-panel-outpaint-tip")).changed() {
+    let switch = switch.on_hover_text(tr!("side-panel-outpaint-tip"));
+    let id = Id::unique("sluice outpaint added");
+    let mut added: Added = ui.data(|data| data.get_temp(id)).unwrap_or_default();
+    if switch.changed() {
         switch_to(source, is_on, own, sizes);
-    } else if is_on {
+        added.set();
+    }
+    if is_on {
         frame(ui, &mut source.outpaint, image, sizes);
         numbers(ui, &mut source.outpaint, sizes);
         widgets::slider_row(
@@ -130,7 +136,11 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
             1.0,
         )
         .on_hover_text(tr!("side-panel-outpaint-feather-tip"));
+        added.see(ui, switch.rect.with_max_y(ui.min_rect().bottom()));
+    } else {
+        added = Added::default();
     }
+    ui.data_mut(|data| data.insert_temp(id, added));
     if source.outpaint.sides() != before.sides() {
         let [width, height] = result(own, &source.outpaint, sizes);
         (request.width, request.height) = (width, height);

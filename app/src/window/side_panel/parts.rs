@@ -1,6 +1,6 @@
 //! Shared code of the panel's sections.
 
-use egui::Ui;
+use egui::{Rect, Ui};
 use sluice_engine::request::RequestError;
 
 use crate::window::{
@@ -20,6 +20,29 @@ pub struct Parts<'a> {
     pub draft: &'a mut Draft,
     /// The collected actions.
     pub actions: &'a mut Vec<Action>,
+}
+
+/// Something in the panel that was just added and is scrolled to. That takes some frames, in which what is around it finds its
+/// size.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Added(u8);
+
+impl Added {
+    const FRAMES: u8 = 3;
+
+    /// It was added.
+    pub fn set(&mut self) {
+        self.0 = Self::FRAMES;
+    }
+
+    /// Scrolls to it, if it was just added.
+    pub fn see(&mut self, ui: &Ui, drawn: Rect) {
+        if self.0 > 0 {
+            self.0 -= 1;
+            ui.scroll_to_rect(drawn, None);
+            ui.ctx().request_repaint();
+        }
+    }
 }
 
 /// The space between groups.

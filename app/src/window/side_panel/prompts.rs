@@ -5,7 +5,7 @@ use sluice_engine::session::Readings;
 
 use super::{
     completion, enhance,
-    parts::{Parts, gap},
+    parts::{Added, Parts, gap},
     prompt_counter, prompt_history, snippets, styles, weights,
 };
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// Draws both.
-pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
+/// Draws both, and between them the card, if it is open.
+pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, opened: &mut Added) {
     let state = parts.state;
     let id = Id::unique("sluice prompt");
     let readings = state.planning.readings();
@@ -68,7 +68,9 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
     );
     completion::show(ui, id, draft, |draft| &mut draft.request.prompt, offers, &field);
     prompt_counter::unread(ui, &readings.prompt);
-    enhance::card(ui, state, parts.actions);
+    if let Some(card) = enhance::card(ui, state, parts.actions) {
+        opened.see(ui, card.rect);
+    }
     negative(ui, parts, readings);
 }
 

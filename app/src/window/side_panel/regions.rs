@@ -4,7 +4,7 @@ use egui::{Align, Color32, DragValue, Layout, Sense, TextEdit, Ui, Vec2};
 use sluice_engine::request::{Area, Region, Regions, Request, RequestError};
 
 use super::{
-    parts::{Parts, gap, sentence},
+    parts::{Added, Parts, gap, sentence},
     prompt_counter, region_frame,
 };
 use crate::{
@@ -25,7 +25,9 @@ pub struct RegionList {
     /// Whether it is open.
     pub(super) open: bool,
     /// The region that was added, whose prompt is typed next.
-    added: Option<usize>,
+    typed: Option<usize>,
+    /// The last one, if it was just added.
+    added: Added,
 }
 
 /// Whether the panel has the section.
@@ -42,11 +44,11 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, list: &mut RegionList) {
         0 => tr!("regions-title"),
         count => tr!("regions-title-used", count = count),
     };
-    let RegionList { open, added } = list;
-    widgets::fold(ui, (&title, tr!("regions-tip")), open, |ui| opened(ui, parts, added));
+    let RegionList { open, typed, added } = list;
+    widgets::fold(ui, (&title, tr!("regions-tip")), open, |ui| opened(ui, parts, (typed, added)));
 }
 
-fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
+fn opened(ui: &mut Ui, parts: &mut Parts<'_>, (typed, added): (&mut Option<usize>, &mut Added)) {
     let Parts { state, mistake, draft, actions } = parts;
     let read = &state.planning.readings().regions;
     let Request { regions, width, height, .. } = &mut draft.request;
@@ -54,10 +56,10 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
         region_frame::show(ui, &mut regions.all, [*width, *height]);
     }
     let overlap = region_frame::overlap(&regions.all);
-    let mut removed = None;
+    let (mut removed, count) = (None, regions.all.len());
     for (index, region) in regions.all.iter_mut().enumerate() {
-        ui.push_id(("region", index), |ui| {
-            let is_new = added.take_if(|added| *added == index).is_some();
+        let is_new = typed.take_if(|typed| *typed == index).is_some();
+        let drawn = ui.push_id(("region", index), |ui| {
             if row(ui, region, (index, overlap, is_new), actions) {
                 removed = Some(index);
             }
@@ -66,6 +68,9 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
             }
             gap(ui);
         });
+        if index + 1 == count {
+            added.see(ui, drawn.response.rect);
+        }
     }
     if let Some(index) = removed {
         regions.all.remove(index);
@@ -74,8 +79,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
         both(ui, regions);
     }
     if let Some(
-        error @ (RequestError::RegionWithoutPrompt(_)
-        | RequestError::RegionArea(_)
+        // What is only not filled in yet is said below Generate.
+        error @ (RequestError::RegionArea(_)
         | RequestError::RegionWeight(_)
         | RequestError::RegionBase(_)
         | RequestError::RegionFade(_)
@@ -91,7 +96,8 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Option<usize>) {
             .clicked()
     {
         let area = Area::Box(region_frame::free(&regions.all));
-        *added = Some(regions.all.len());
+        *typed = Some(regions.all.len());
+        added.set();
         regions.all.push(Region { area, ..Region::default() });
     }
 }
@@ -151,7 +157,6 @@ fn row(
     let field = ui.add(field).labelled_by(label.inner.id).on_hover_text(tr!("regions-prompt-tip"));
     if is_new {
         field.request_focus();
-        field.scroll_to_me(None);
     }
     match &mut region.area {
         Area::Box(sides) => numbers(ui, sides),

@@ -1,11 +1,17 @@
 //! What the viewer displays: the file or the frame of a clip.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use egui::ColorImage;
 use sluice_engine::{output::Clip, request::Request};
 
-use super::{ClipLength, Control, ModelStatus, Pixels, Recent, RecentId, State, color_image, same_moment};
+use super::{
+    Applied, ClipLength, Control, MaskPainting, ModelStatus, Pixels, Recent, RecentId, Shown, State,
+    color_image, same_moment,
+};
 
 impl State {
     /// A file of an earlier session was found, newest first. The first one that was generated is shown, unless a model is
@@ -40,6 +46,34 @@ impl State {
             self.player.control(Control::Go(0), now);
         }
         self.player.keep(|id| self.images.recents.get(id).is_some());
+    }
+
+    /// Shows the input image with the mask that was painted. What is generated next takes its place.
+    pub fn show_applied(&mut self, painting: MaskPainting) {
+        self.input.applied = Some(Applied { mask: painting.settled(), path: None });
+        self.images.show_input();
+    }
+
+    /// The input image and the mask that was applied, while the viewer shows them.
+    pub fn masked_input(&self) -> Option<(&MaskPainting, &Arc<ColorImage>)> {
+        let applied = self.input.applied.as_ref().filter(|_| self.images.shown == Shown::Input)?;
+        Some((&applied.mask, self.input.files.pixels(&applied.mask.image)?))
+    }
+
+    /// Ends painting a mask, and showing one, if it is no longer that of the input image.
+    pub fn follow_input(&mut self) {
+        let source = self.settings.draft.request.source.as_ref();
+        self.input.end_painting_of_another(source);
+        let is_shown = self.images.shown == Shown::Input;
+        if is_shown && self.input.has_applied(source) {
+            return;
+        }
+        self.input.applied = None;
+        if is_shown && self.jobs.running().is_some() {
+            self.images.show(Shown::Live);
+        } else if is_shown {
+            self.images.show_newest();
+        }
     }
 
     /// The file of an image or a clip, if it can be dragged out of the window.

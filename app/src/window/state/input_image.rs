@@ -150,6 +150,23 @@ pub struct Dropped {
     pub settings: Box<ImageSettings>,
 }
 
+/// A mask that was painted and applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// What was painted.
+    pub mask: MaskPainting,
+    /// Its file, once it is saved.
+    pub path: Option<PathBuf>,
+}
+
+impl Applied {
+    /// Whether it is the mask of an input image, or becomes it.
+    fn is_of(&self, source: &SourceImage) -> bool {
+        let path = source.mask.as_ref().map(|mask| &mask.path);
+        source.path == self.mask.image && (self.path.is_none() || self.path.as_ref() == path)
+    }
+}
+
 /// State of the input image that is not part of the request.
 #[derive(Debug, Default)]
 pub struct InputImage {
@@ -159,6 +176,8 @@ pub struct InputImage {
     pub gives_size: Option<PathBuf>,
     /// A mask that is being painted.
     pub painting: Option<MaskPainting>,
+    /// The mask that was applied, while it is shown.
+    pub applied: Option<Applied>,
     /// The input image for which a mask is painted as soon as it is read.
     pub paints: Option<PathBuf>,
     /// An image that was dropped on the window.
@@ -189,6 +208,11 @@ impl InputImage {
     pub fn end_painting_of_another(&mut self, source: Option<&SourceImage>) {
         let path = source.map(|source| &source.path);
         self.painting.take_if(|painting| Some(&painting.image) != path);
+    }
+
+    /// Whether the mask that was applied is still that of the input image.
+    pub fn has_applied(&self, source: Option<&SourceImage>) -> bool {
+        self.applied.as_ref().zip(source).is_some_and(|(applied, source)| applied.is_of(source))
     }
 }
 

@@ -83,6 +83,8 @@ struct Object {
     base: Arc<[bool]>,
     /// Whether its mask was made.
     is_made: bool,
+    /// Whether that marks nothing.
+    is_missing: bool,
 }
 
 /// An edge that is being moved step by step. Each step moves the edge of the mask before the first one: steps from one mask to
@@ -125,6 +127,13 @@ pub struct MaskPainting {
 
 /// Edits of a mask that can be taken back.
 const EDITS: usize = 32;
+
+/// The color over what is masked.
+const MASK: Color32 = Color32::from_rgba_unmultiplied_const(255, 0, 110, 128);
+/// The color along its edge.
+const MASK_EDGE: Color32 = Color32::from_rgba_unmultiplied_const(255, 255, 255, 220);
+/// How many lines along the edge would fill the longest side.
+const LINES: usize = 512;
 
 impl MaskPainting {
     /// A mask for an image of this size: the white area of `before` if it has that size, otherwise empty.
@@ -238,6 +247,11 @@ impl MaskPainting {
         self.now.object.is_some()
     }
 
+    /// Whether nothing was found where the current object was shown.
+    pub fn found_nothing(&self) -> bool {
+        self.now.object.as_ref().is_some_and(|object| object.is_made && object.is_missing)
+    }
+
     /// What the engine has to make a mask of, if it has not yet.
     pub fn unmade(&self) -> Option<MaskOf> {
         let object = self.now.object.as_ref().filter(|object| !object.is_made)?;
@@ -250,8 +264,8 @@ impl MaskPainting {
         let fits = [mask.width as usize, mask.height as usize] == self.size;
         let Painted { masked, object, edge } = &mut self.now;
         let Some(object) = object.as_mut().filter(|_| is_of_this && fits) else { return };
-        object.is_made = true;
-        let own = mask.pixels.as_chunks::<3>().0.iter().map(|pixel| pixel[1] >= 128);
+        let own: Vec<bool> = mask.pixels.as_chunks::<3>().0.iter().map(|pixel| pixel[1] >= 128).collect();
+        (object.is_made, object.is_missing) = (true, !own.contains(&true));
         let all = object.base.iter().zip(own);
         *masked = all.map(|(base, own)| if own { !object.erases } else { *base }).collect();
         *edge = None;
@@ -296,21 +310,39 @@ impl MaskPainting {
         }
     }
 
+    /// The same without what could be taken back.
+    pub fn settled(self) -> Self {
+        Self { before: Vec::new(), after: Vec::new(), ..self }
+    }
+
     /// The number of the last edit.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The overlay for the image.
-    pub fn overlay(&self, color: Color32) -> ColorImage {
-        let pixels = self.now.masked.iter().map(|&masked| if masked { color } else { Color32::TRANSPARENT });
-        ColorImage::new(self.size, pixels.collect())
+    /// The overlay for the image: a color that few images have, with a line along its edge for those that have it.
+    pub fn overlay(&self) -> ColorImage {
+        let ([width, height], masked) = (self.size, &self.now.masked);
+        let line = width.max(height).div_ceil(LINES);
+        let is_edge = |row: usize, column: usize| {
+            let is_masked = |row: usize, column: usize| masked[row * width + column];
+            !(is_masked(row.saturating_sub(line), column)
+                && is_masked((row + line).min(height - 1), column)
+                && is_masked(row, column.saturating_sub(line))
+                && is_masked(row, (column + line).min(width - 1)))
+        };
+        let color = |(place, &is_masked): (usize, &bool)| match is_masked {
+            false => Color32::TRANSPARENT,
+            true if is_edge(place / width, place % width) => MASK_EDGE,
+            true => MASK,
+        };
+        ColorImage::new(self.size, masked.iter().enumerate().map(color).collect())
     }
 }
 
 impl Object {
     fn new(mask: &[bool], erases: bool) -> Self {
-        Self { points: Vec::new(), area: None, erases, base: mask.into(), is_made: false }
+        Self { points: Vec::new(), area: None, erases, base: mask.into(), is_made: false, is_missing: false }
     }
 }
 
@@ -445,13 +477,26 @@ mod tests {
     }
 
     #[test]
+    fn the_overlay_has_a_line_along_its_edge_but_not_along_that_of_the_image() {
+        let mut painting = MaskPainting::new("fox.png".into(), [4, 3], None);
+        painting.edit(MaskEdit::Area {
+            outline: vec![pos2(0.0, 0.0), pos2(3.0, 0.0), pos2(3.0, 3.0), pos2(0.0, 3.0)],
+            erases: false,
+        });
+        assert_eq!(rows(&painting), ["###."; 3]);
+        let overlay = painting.overlay();
+        for row in overlay.pixels.chunks(4) {
+            assert_eq!(row, [MASK, MASK, MASK_EDGE, Color32::TRANSPARENT]);
+        }
+    }
+
+    #[test]
     fn an_earlier_mask_of_the_same_size_is_gone_on_with() {
         let mut before = ColorImage::filled([3, 1], Color32::BLACK);
         before.pixels[1] = Color32::WHITE;
         let painting = MaskPainting::new("fox.png".into(), [3, 1], Some(&before));
         assert_eq!(rows(&painting), [".#."]);
         assert_eq!(painting.to_image().pixels, [0, 0, 0, 255, 255, 255, 0, 0, 0]);
-        assert_eq!(painting.overlay(Color32::RED).pixels[1], Color32::RED);
         assert!(MaskPainting::new("fox.png".into(), [4, 1], Some(&before)).is_empty());
     }
 }

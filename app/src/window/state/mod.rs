@@ -62,7 +62,7 @@ pub use draft::Draft;
 pub use enhancing::Enhancing;
 pub use folder_run::FolderRun;
 pub use groups::{GroupChange, Groups, NamedGroup};
-pub use input_image::{Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
+pub use input_image::{Applied, Dropped, FileState, InputFiles, InputImage, Wanted, map_name};
 pub use interpolating::InterpolateChoice;
 pub use jobs::{Jobs, Progress, QueuedJob};
 pub use lanes::{Lane, LanePhase, Lanes};

@@ -129,4 +129,20 @@ mod tests {
         assert!(state.edit_mask(MaskEdit::Undo).is_none());
         assert_eq!(row(&state), [255, 255, 0, 0]);
     }
+
+    #[test]
+    fn what_marks_nothing_is_known_until_something_else_is_shown() {
+        let mut state = State::default();
+        state.input.painting = Some(MaskPainting::new("fox.png".into(), [4, 1], None));
+        state.choose_segmenter("sam.safetensors".into());
+        let nothing = |state: &State| state.input.painting.as_ref().unwrap().found_nothing();
+        let first = mask_of(state.edit_mask(point(1, true)));
+        assert!(!nothing(&state), "it is being made");
+        state.take_mask(&first, &pictures(&[0; 4]));
+        assert!(nothing(&state));
+        let second = mask_of(state.edit_mask(point(2, true)));
+        assert!(!nothing(&state));
+        state.take_mask(&second, &pictures(&[0, 255, 0, 0]));
+        assert!(!nothing(&state));
+    }
 }

@@ -118,6 +118,8 @@ pub enum Shown {
     Live,
     /// A finished image.
     Recent(RecentId),
+    /// The input image with the mask that was applied.
+    Input,
 }
 
 /// Finished images, and the selected one.
@@ -159,6 +161,12 @@ impl Images {
         if self.follow || self.compared.map(Shown::Recent) == Some(shown) {
             self.compared = None;
         }
+    }
+
+    /// Shows the input image until something is generated.
+    pub(super) fn show_input(&mut self) {
+        self.show(Shown::Input);
+        (self.follow, self.compared) = (true, None);
     }
 
     /// Shows an image of an earlier session where nothing is shown. The next new image takes its place.
@@ -251,7 +259,7 @@ impl Images {
     pub fn shown_recent(&self) -> Option<&Recent> {
         match self.shown {
             Shown::Recent(id) => self.recents.get(id),
-            Shown::Nothing | Shown::Live => None,
+            Shown::Nothing | Shown::Live | Shown::Input => None,
         }
     }
 }

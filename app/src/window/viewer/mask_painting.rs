@@ -19,7 +19,7 @@ use crate::{
         icons,
         state::{MaskEdit, MaskPainting, State},
         textures::Textures,
-        tokens::{Palette, space},
+        tokens::space,
         widgets::{self, Weight},
     },
 };
@@ -108,6 +108,11 @@ impl Touch {
 }
 
 impl Brush {
+    /// Whether objects are shown to a segmenter.
+    pub fn shows_objects(&self) -> bool {
+        self.tool == Tool::Object
+    }
+
     /// Fits the image to the canvas again.
     pub fn fit(&mut self) {
         self.view.fit();
@@ -191,7 +196,6 @@ pub fn canvas(
     textures: &mut Textures,
     actions: &mut Vec<Action>,
 ) {
-    let palette = Palette::of(ui);
     let area = ui.max_rect();
     let [width, height] = painting.size();
     let size = vec2(width as f32, height as f32);
@@ -217,7 +221,7 @@ pub fn canvas(
             touches.into_iter().for_each(|touch| brush.draw_outline(touch, pixel(touch.place()), actions));
         }
     }
-    let over = textures.mask(ui.ctx(), painting, palette.accent.gamma_multiply(0.6));
+    let over = textures.mask(ui.ctx(), painting);
     let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     ui.painter_at(area).image(over, place, whole, Color32::WHITE);
     let painter = ui.painter_at(area);
@@ -305,6 +309,23 @@ fn diameter(ui: &mut Ui, painting: &MaskPainting, brush: &mut Brush, spare: f32)
     }
 }
 
+/// Draws what the tools do, which is the same for all of them.
+fn paint_or_erase(ui: &mut Ui, brush: &mut Brush, is_narrow: bool) {
+    let (name, tip) = (tr!("viewer-mask-erase"), tr!("viewer-mask-erase-tip"));
+    if is_narrow {
+        if widgets::toggle_button(ui, &name, brush.erases).on_hover_text(tip).clicked() {
+            brush.erases = !brush.erases;
+        }
+        return;
+    }
+    let paint = (tr!("viewer-mask-paint"), false, tr!("viewer-mask-paint-tip"));
+    for (name, erases, tip) in [paint, (name, true, tip)] {
+        if widgets::toggle_button(ui, &name, brush.erases == erases).on_hover_text(tip).clicked() {
+            brush.erases = erases;
+        }
+    }
+}
+
 /// Draws the bar under it.
 pub fn toolbar(
     ui: &mut Ui,
@@ -317,6 +338,7 @@ pub fn toolbar(
         let spare = ui.available_width() - BUTTONS;
         let is_narrow = spare < 0.0;
         ui.spacing_mut().item_spacing.x = if is_narrow { space::XS } else { space::S };
+        paint_or_erase(ui, brush, is_narrow);
         let tools = ComboBox::from_id_salt("mask tool").width(TOOL).selected_text(brush.tool.name());
         let tools = widgets::drop_down(ui, tools, |ui| {
             for tool in Tool::ALL {
@@ -334,20 +356,6 @@ pub fn toolbar(
             Tool::Object => object_tool::bar(ui, state, painting, spare < FOR_OBJECTS, actions),
             Tool::Rectangle | Tool::Lasso => {}
         }
-        let erase = (tr!("viewer-mask-erase"), true, tr!("viewer-mask-erase-tip"));
-        if is_narrow {
-            let (name, _, tip) = erase;
-            if widgets::toggle_button(ui, &name, brush.erases).on_hover_text(tip).clicked() {
-                brush.erases = !brush.erases;
-            }
-        } else {
-            let paint = (tr!("viewer-mask-paint"), false, tr!("viewer-mask-paint-tip"));
-            for (name, erases, tip) in [paint, erase] {
-                if widgets::toggle_button(ui, &name, brush.erases == erases).on_hover_text(tip).clicked() {
-                    brush.erases = erases;
-                }
-            }
-        }
         ui.add_enabled_ui(painting.can_undo(), |ui| {
             let (name, tip) = (tr!("viewer-mask-undo"), tr!("viewer-mask-undo-tip"));
             if widgets::explained_icon(ui, icons::RESTORE, &name, &tip).clicked() {
@@ -356,8 +364,8 @@ pub fn toolbar(
         });
         let edge = ((longest_side(painting) / EDGE) as usize).max(1);
         for (icon, name, edit) in [
-            (icons::ARROW_RIGHT_FROM_LINE, tr!("viewer-mask-grow", pixels = edge), MaskEdit::Grow(edge)),
-            (icons::ARROW_RIGHT_TO_LINE, tr!("viewer-mask-shrink", pixels = edge), MaskEdit::Shrink(edge)),
+            (icons::EXPAND, tr!("viewer-mask-grow", pixels = edge), MaskEdit::Grow(edge)),
+            (icons::SHRINK, tr!("viewer-mask-shrink", pixels = edge), MaskEdit::Shrink(edge)),
             (icons::ARROW_LEFT_RIGHT, tr!("viewer-mask-invert"), MaskEdit::Invert),
             (icons::X, tr!("viewer-mask-clear"), MaskEdit::Clear),
         ] {

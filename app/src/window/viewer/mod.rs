@@ -10,12 +10,12 @@ mod scrub_bar;
 mod toolbar;
 mod unfinished;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use crate::language::{said, tr};
 use egui::{
-    Align2, Area, CentralPanel, Color32, CornerRadius, Frame, Margin, Order, Panel, Rect, Response, RichText,
-    ScrollArea, Ui, pos2, vec2,
+    Align2, Area, CentralPanel, Color32, ColorImage, CornerRadius, Frame, Margin, Order, Panel, Rect,
+    Response, RichText, ScrollArea, Ui, pos2, vec2,
 };
 
 use super::{
@@ -25,7 +25,8 @@ use super::{
     first_start, icons,
     sentences::sentence,
     state::{
-        FailureCard, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned, Shown, State,
+        FailureCard, MaskPainting, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned,
+        Shown, State,
     },
     status_bar::stage_words,
     textures::{Side, Textures},
@@ -82,6 +83,9 @@ pub fn show(
     if state.input.painting.is_none() {
         brush.fit();
     }
+    if state.input.painting.is_none() && state.masked_input().is_none() {
+        textures.forget_mask();
+    }
     unfinished::show(ui, &state.jobs.unfinished, actions);
     if !state.images.recents.is_empty() || state.jobs.running().is_some() {
         Panel::bottom("recent")
@@ -106,9 +110,13 @@ pub fn show(
         let painting = state.input.painting.as_ref();
         let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
         match painted {
-            Some((mask, image)) => mask_painting::canvas(ui, mask, image, brush, textures, actions),
+            Some((mask, image)) => {
+                mask_painting::canvas(ui, mask, image, brush, textures, actions);
+                object_tool::notice(ui, *canvas, state, (mask, brush.shows_objects()), actions);
+            }
             None => image(ui, window, (view, comparison), textures, now, actions),
         }
+        messages(ui, *canvas, state, actions);
     });
 }
 
@@ -143,14 +151,42 @@ fn image(
                 canvas.context_menu(|ui| toolbar::context_menu(ui, state, recent, actions));
             }
         }
+        (Shown::Input, _) => {
+            if let Some((mask, image)) = state.masked_input() {
+                masked(ui, area, view, textures, (mask, image));
+            }
+        }
         (Shown::Nothing | Shown::Live, _) if failures.is_empty() => nothing(ui, area, state, actions),
         (Shown::Nothing | Shown::Live, _) => {}
     }
+}
+
+/// Draws the input image and the mask that was applied to it.
+fn masked(
+    ui: &mut Ui,
+    area: Rect,
+    view: &mut View,
+    textures: &mut Textures,
+    (mask, image): (&MaskPainting, &Arc<ColorImage>),
+) {
+    let [width, height] = mask.size();
+    let shape = vec2(width as f32, height as f32);
+    let (place, _) = canvas::interact(ui, view, area, shape, (&tr!("viewer-mask"), None));
+    canvas::paint_sheet(ui, area, place);
+    let drawn = [textures.input(ui.ctx(), &mask.image, image), textures.mask(ui.ctx(), mask)];
+    for texture in drawn {
+        canvas::paint_image(ui, area, place, texture, Color32::WHITE);
+    }
+}
+
+/// Draws what the engine has to say over the image.
+fn messages(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
+    let failures = &state.messages.failures;
     if let Some(replanned) = &state.watches.replanned {
         replan_notice(ui, area, replanned, actions);
     }
     if let Some(card) = failures.last() {
-        if state.images.shown != Shown::Nothing {
+        if state.images.shown != Shown::Nothing || state.input.painting.is_some() {
             ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);
         }
         failure(ui, area, card, failures.len(), actions);

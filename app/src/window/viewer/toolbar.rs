@@ -14,7 +14,7 @@ use crate::{
         files::ClipFormat,
         icons,
         image_menu::{self, Does, Row},
-        state::{Progress, Recent, RecentId, Shown, State},
+        state::{Progress, Recent, RecentId, Shown, State, file_name},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
         widgets::{self, Weight},
@@ -55,6 +55,14 @@ pub fn show(
                     let [width, height] = recent.size();
                     let size = vec2(width as f32, height as f32);
                     (recent_caption(recent), size, Some(recent))
+                }
+                None => return,
+            },
+            (Shown::Input, _) => match state.masked_input() {
+                Some((mask, _)) => {
+                    let [width, height] = mask.size();
+                    let name = file_name(&mask.image);
+                    (tr!("viewer-masked", name = name), vec2(width as f32, height as f32), None)
                 }
                 None => return,
             },
