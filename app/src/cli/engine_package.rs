@@ -115,7 +115,7 @@ impl Install {
 
     fn offer(&self, network: &Network, stop: &Stop) -> Result<Offer, CudaEngineError> {
         if let Some(file) = &self.file {
-            return Offer::of_file(file);
+            return Offer::of_file(file, &cards());
         }
         let address = releases_page().ok_or(CudaEngineError::NoReleases)?;
         let capability = match self.capability {
@@ -217,5 +217,11 @@ impl Status {
 }
 
 fn explained(error: CudaEngineError) -> anyhow::Error {
-    refuse(error.to_string(), error.advice())
+    let advice = match error {
+        CudaEngineError::UnknownCapability => {
+            format!("{} Or name the capability with --capability.", error.advice())
+        }
+        _ => error.advice(),
+    };
+    refuse(error.to_string(), advice)
 }

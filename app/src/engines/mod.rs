@@ -112,7 +112,9 @@ impl Engines {
         }
         let missing = Failure {
             message: format!("The engine for NVIDIA GPUs is not installed: {} is missing.", cuda.display()),
-            advice: Some("The README explains how to install it.".to_owned()),
+            advice: Some(
+                "Install it with `sluice engine install`, or build it with packaging/cuda/build.".to_owned(),
+            ),
         };
         Self { programs: vec![here], without_cuda: Some(missing) }
     }

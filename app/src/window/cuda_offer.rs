@@ -1,6 +1,7 @@
 //! The offer to install the engine for NVIDIA GPUs, how far that is, and its removal.
 
 use egui::{Role, Sense, Ui, WidgetInfo, vec2};
+use sluice_engine::session::Failure;
 
 use super::{
     action::{Action, CudaAction},
@@ -43,10 +44,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         }
         CudaPhase::Removing => drop(widgets::hint(ui, tr!("engines-cuda-removing"))),
         CudaPhase::Failed(failure) => {
-            widgets::mistake(ui, &sentence(&failure.message));
-            if let Some(advice) = &failure.advice {
-                widgets::hint(ui, said(advice));
-            }
+            failed(ui, failure);
             ask(ui, state, actions);
         }
     }
@@ -56,14 +54,26 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 pub fn installed(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     match &state.cuda.phase {
         CudaPhase::Idle => {}
-        CudaPhase::Failed(failure) => widgets::mistake(ui, &sentence(&failure.message)),
+        CudaPhase::Failed(failure) => failed(ui, failure),
         _ => return drop(widgets::hint(ui, tr!("engines-cuda-removing"))),
     }
-    if widgets::button(ui, None, &tr!("engines-cuda-remove"), Weight::Plain)
+    // A job may need it.
+    let is_idle = state.jobs.is_empty();
+    let remove = |ui: &mut Ui| widgets::button(ui, None, &tr!("engines-cuda-remove"), Weight::Plain);
+    if ui
+        .add_enabled(is_idle, remove)
         .on_hover_text(tr!("engines-cuda-remove-tip"))
+        .on_disabled_hover_text(tr!("engines-cuda-remove-later"))
         .clicked()
     {
         actions.push(CudaAction::Remove.into());
+    }
+}
+
+fn failed(ui: &mut Ui, failure: &Failure) {
+    widgets::mistake(ui, &sentence(&failure.message));
+    if let Some(advice) = &failure.advice {
+        widgets::hint(ui, said(advice));
     }
 }
 

@@ -118,9 +118,9 @@ impl Textures {
         }
     }
 
-    /// The overlay of a mask.
-    pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting) -> TextureId {
-        let version = painting.version();
+    /// The overlay of a mask that is being painted, or was applied.
+    pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting, is_applied: bool) -> TextureId {
+        let version = (painting.version(), is_applied);
         let overlay = || for_gpu(ctx, &Arc::new(painting.overlay()));
         match &mut self.mask {
             Some(((image, known), texture)) if (&*image, *known) == (&painting.image, version) => {

@@ -37,7 +37,6 @@ error-link-several = { $repository } hat { $count } Dateien; bitte eine davon ne
 error-the-keyring-refuses = Der Schlüsselbund verweigert den Zugriff: { $error }.
 
 error-the-engine-for-nvidia-gpus-is = Die Engine für NVIDIA-GPUs ist nicht installiert: { $value } fehlt.
-error-the-readme-explains-how-to-install = Wie sie installiert wird, steht in der README.
 
 error-presets-no-folder = dieser Benutzer hat keinen Ordner für Daten
 error-presets-name = ein Preset kann nicht { $value } heißen; Buchstaben, Ziffern und Leerzeichen verwenden
@@ -406,6 +405,7 @@ error-cuda-not-released = auf { $host } gibt es keine Engine für Sluice { $vers
 error-cuda-no-index = die Liste der Engines { $path } fehlt
 error-cuda-index = die Liste der Engines { $name } ist nicht verständlich: { $reason }
 error-cuda-path = ein Archiv hat einen Namen, der ein Pfad ist
+error-cuda-no-name = eine Bibliothek hat keinen Namen
 error-cuda-not-listed = { $name } ist nicht in der Liste der Engines
 error-cuda-unknown-capability = die Compute Capability der NVIDIA-GPU ist nicht bekannt
 error-cuda-too-old = die GPU hat Compute Capability { $found }; die Engine braucht { $least }
@@ -414,6 +414,6 @@ error-cuda-outside = { $inside } in { $name } führt aus seinem Ordner hinaus
 error-cuda-start = die Engine für NVIDIA-GPUs startet nicht: { $reason }
 error-cuda-version = die Engine hat die Version { $found }, dieses Programm die Version { $own }
 error-cuda-larger = es ist größer als angekündigt
-error-cuda-without-engine = es hat keine Engine
-error-cuda-neither = es hat etwas, das weder Datei noch Ordner ist
+error-cuda-without-engine = es enthält keine Engine
+error-cuda-neither = es enthält etwas, das weder Datei noch Ordner ist
 error-cuda-no-answer = sie antwortet nicht

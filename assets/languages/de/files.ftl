@@ -103,5 +103,5 @@ files-language-model = Sprachmodell wählen
 files-upscaler = Vergrößerer wählen
 files-interpolator = Netz für Zwischenbilder wählen
 files-folder-tip = Öffnet diesen Ordner.
-files-in-folder-tip = Liegt in diesem Ordner, den Sie wählen.
+files-in-folder-tip = Dieses Bild liegt im Ordner. Gewählt wird der Ordner selbst.
 files-file-tip = Wählt diese Datei.

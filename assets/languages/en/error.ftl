@@ -31,7 +31,6 @@ error-link-several = { $repository } has { $count } files; say which one
 error-the-keyring-refuses = The keyring refuses: { $error }.
 
 error-the-engine-for-nvidia-gpus-is = The engine for NVIDIA GPUs is not installed: { $value } is missing.
-error-the-readme-explains-how-to-install = The README explains how to install it.
 
 error-presets-no-folder = this user has no data folder
 error-presets-name = { $value } cannot be the name of a preset; use letters, numbers and spaces
@@ -386,6 +385,7 @@ error-cuda-not-released = there is no engine for Sluice { $version } on { $host 
 error-cuda-no-index = the list of engines { $path } is missing
 error-cuda-index = the list of engines { $name } is not understood: { $reason }
 error-cuda-path = an archive has a name that is a path
+error-cuda-no-name = a library has no name
 error-cuda-not-listed = { $name } is not in the list of engines
 error-cuda-unknown-capability = the compute capability of the NVIDIA GPU is not known
 error-cuda-too-old = the GPU has compute capability { $found }; the engine needs { $least }

@@ -103,5 +103,5 @@ files-language-model = Choose a language model
 files-upscaler = Choose an upscaler
 files-interpolator = Choose a frame interpolator
 files-folder-tip = Opens this folder.
-files-in-folder-tip = Is in this folder, which you are choosing.
+files-in-folder-tip = This image is in the folder. You choose the folder itself.
 files-file-tip = Chooses this file.

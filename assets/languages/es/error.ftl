@@ -37,7 +37,6 @@ error-link-several = { $repository } tiene { $count } archivos; indique cuál
 error-the-keyring-refuses = El llavero deniega el acceso: { $error }.
 
 error-the-engine-for-nvidia-gpus-is = El motor para GPU NVIDIA no está instalado: falta { $value }.
-error-the-readme-explains-how-to-install = El README explica cómo instalarlo.
 
 error-presets-no-folder = este usuario no tiene carpeta de datos
 error-presets-name = un preajuste no puede llamarse { $value }; use letras, números y espacios
@@ -401,7 +400,8 @@ error-cuda-no-releases = este programa no sabe dónde están sus versiones
 error-cuda-not-released = no hay ningún motor para Sluice { $version } en { $host }
 error-cuda-no-index = falta la lista de motores { $path }
 error-cuda-index = no se entiende la lista de motores { $name }: { $reason }
-error-cuda-path = un archivo tiene un nombre que es una ruta
+error-cuda-path = un archivo comprimido tiene un nombre que es una ruta
+error-cuda-no-name = una biblioteca no tiene nombre
 error-cuda-not-listed = { $name } no está en la lista de motores
 error-cuda-unknown-capability = no se conoce la capacidad de cómputo de la GPU NVIDIA
 error-cuda-too-old = la GPU tiene la capacidad de cómputo { $found }; el motor necesita { $least }
@@ -411,5 +411,5 @@ error-cuda-start = el motor para GPU NVIDIA no se inicia: { $reason }
 error-cuda-version = el motor es de la versión { $found }, y este programa de la versión { $own }
 error-cuda-larger = es más grande de lo anunciado
 error-cuda-without-engine = no tiene ningún motor
-error-cuda-neither = tiene algo que no es ni un archivo ni una carpeta
+error-cuda-neither = contiene algo que no es ni un archivo ni una carpeta
 error-cuda-no-answer = no responde

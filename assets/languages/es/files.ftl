@@ -104,4 +104,4 @@ files-upscaler = Elegir un upscaler
 files-interpolator = Elegir un interpolador
 files-file-tip = Elige este archivo.
 files-folder-tip = Abre esta carpeta.
-files-in-folder-tip = Está en esta carpeta, la que se elige.
+files-in-folder-tip = Esta imagen está en la carpeta. Se elige la carpeta misma.

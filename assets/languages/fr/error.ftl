@@ -37,7 +37,6 @@ error-link-several = { $repository } contient { $count } fichiers ; précisez l
 error-the-keyring-refuses = Le trousseau refuse : { $error }.
 
 error-the-engine-for-nvidia-gpus-is = Le moteur pour les GPU NVIDIA n’est pas installé : il manque { $value }.
-error-the-readme-explains-how-to-install = Le README explique comment l’installer.
 
 error-presets-no-folder = cet utilisateur n’a pas de dossier de données
 error-presets-name = { $value } ne convient pas comme nom de préréglage ; utilisez des lettres, des chiffres et des espaces
@@ -402,6 +401,7 @@ error-cuda-not-released = il n’y a pas de moteur pour Sluice { $version } sur 
 error-cuda-no-index = la liste des moteurs { $path } manque
 error-cuda-index = la liste des moteurs { $name } n’est pas comprise : { $reason }
 error-cuda-path = une archive a un nom qui est un chemin
+error-cuda-no-name = une bibliothèque n’a pas de nom
 error-cuda-not-listed = { $name } n’est pas dans la liste des moteurs
 error-cuda-unknown-capability = la capacité de calcul du GPU NVIDIA n’est pas connue
 error-cuda-too-old = le GPU a la capacité de calcul { $found } ; le moteur demande { $least }

@@ -104,4 +104,4 @@ files-upscaler = Choisir un upscaler
 files-interpolator = Choisir un interpolateur
 files-file-tip = Choisit ce fichier.
 files-folder-tip = Ouvre ce dossier.
-files-in-folder-tip = Se trouve dans ce dossier, que vous choisissez.
+files-in-folder-tip = Cette image est dans le dossier. C’est le dossier lui-même que vous choisissez.

@@ -37,7 +37,6 @@ error-link-several = { $repository } には { $count } 個のファイルがあ�
 error-the-keyring-refuses = キーリングに拒否されました: { $error }。
 
 error-the-engine-for-nvidia-gpus-is = NVIDIA GPU 用のエンジンがインストールされていません。{ $value } がありません。
-error-the-readme-explains-how-to-install = インストール方法は README にあります。
 
 error-presets-no-folder = このユーザーにはデータ用のフォルダーがありません
 error-presets-name = { $value } はプリセットの名前にできません。文字、数字、スペースを使ってください
@@ -402,6 +401,7 @@ error-cuda-not-released = { $host } には Sluice { $version } 用のエンジ�
 error-cuda-no-index = エンジンの一覧 { $path } がありません
 error-cuda-index = エンジンの一覧 { $name } を読み取れません: { $reason }
 error-cuda-path = アーカイブの名前がパスになっています
+error-cuda-no-name = 名前のないライブラリがあります
 error-cuda-not-listed = { $name } はエンジンの一覧にありません
 error-cuda-unknown-capability = NVIDIA GPU の compute capability が不明です
 error-cuda-too-old = GPU の compute capability は { $found } ですが、エンジンには { $least } が必要です

@@ -103,5 +103,5 @@ files-language-model = 言語モデルを選ぶ
 files-upscaler = アップスケーラーを選択
 files-interpolator = フレーム補間モデルを選択
 files-folder-tip = このフォルダーを開きます。
-files-in-folder-tip = 選択しようとしているこのフォルダーの中にあります。
+files-in-folder-tip = この画像はフォルダーの中にあります。選ぶのはフォルダーそのものです。
 files-file-tip = このファイルを選びます。

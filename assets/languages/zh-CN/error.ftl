@@ -37,7 +37,6 @@ error-link-several = { $repository } 有 { $count } 个文件；请指明其中�
 error-the-keyring-refuses = 密钥环拒绝访问：{ $error }。
 
 error-the-engine-for-nvidia-gpus-is = 未安装用于 NVIDIA GPU 的引擎：缺少 { $value }。
-error-the-readme-explains-how-to-install = 安装方法见 README。
 
 error-presets-no-folder = 当前用户没有数据文件夹
 error-presets-name = { $value } 不能用作预设名称；请使用字母、数字和空格
@@ -402,6 +401,7 @@ error-cuda-not-released = { $host } 上没有用于 Sluice { $version } 的引�
 error-cuda-no-index = 缺少引擎列表 { $path }
 error-cuda-index = 无法理解引擎列表 { $name }：{ $reason }
 error-cuda-path = 有压缩包的名称是路径
+error-cuda-no-name = 有一个库没有名称
 error-cuda-not-listed = { $name } 不在引擎列表中
 error-cuda-unknown-capability = 不知道 NVIDIA GPU 的计算能力
 error-cuda-too-old = GPU 的计算能力是 { $found }；引擎需要 { $least }

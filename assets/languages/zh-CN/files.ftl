@@ -103,5 +103,5 @@ files-language-model = 选择语言模型
 files-upscaler = 选择放大模型
 files-interpolator = 选择插帧模型
 files-folder-tip = 打开此文件夹。
-files-in-folder-tip = 位于您要选择的这个文件夹中。
+files-in-folder-tip = 这张图像在该文件夹中。选择的是文件夹本身。
 files-file-tip = 选择此文件。

@@ -11,8 +11,9 @@ use std::{
 
 use sluice::{
     downloads::{DownloadError, Stop},
-    engines::cuda_engine::{
-        CudaEngineError, Installed, Installer, Offer, Report, Step, Target, install, remove,
+    engines::{
+        Card,
+        cuda_engine::{CudaEngineError, Installed, Installer, Offer, Report, Step, Target, install, remove},
     },
 };
 use sluice_tests::{
@@ -41,7 +42,7 @@ fn offered(server: &FileServer) -> Result<Offer, CudaEngineError> {
 fn files(folder: &Path, package: &Package) -> Result<Offer, CudaEngineError> {
     fs::write(folder.join(ARCHIVE), &package.archive).unwrap();
     fs::write(folder.join(LIST), &package.list).unwrap();
-    Offer::of_file(&folder.join(ARCHIVE))
+    Offer::of_file(&folder.join(ARCHIVE), &[])
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -95,14 +96,51 @@ fn an_archive_on_this_computer_needs_its_list() {
     let package = Package::new(&program(VERSION)).unwrap();
     let (server, folder, target) = place(&package);
     fs::write(folder.path().join(ARCHIVE), &package.archive).unwrap();
-    let missing = Offer::of_file(&folder.path().join(ARCHIVE)).unwrap_err();
+    let missing = Offer::of_file(&folder.path().join(ARCHIVE), &[]).unwrap_err();
     assert!(matches!(missing, CudaEngineError::NoIndex { .. }), "{missing}");
     let offer = files(folder.path(), &package).unwrap();
     install(&network(&server), &offer, &target, &Stop::default(), &|_| ()).unwrap();
     assert!(Installed::find(&target.engines).is_some());
     fs::copy(folder.path().join(ARCHIVE), folder.path().join("other.tar.xz")).unwrap();
-    let other = Offer::of_file(&folder.path().join("other.tar.xz")).unwrap_err();
+    let other = Offer::of_file(&folder.path().join("other.tar.xz"), &[]).unwrap_err();
     assert!(matches!(other, CudaEngineError::NotListed { .. }), "{other}");
+}
+
+#[test]
+fn an_archive_for_later_cards_is_refused() {
+    let package = Package::new(&program(VERSION)).unwrap();
+    let (_server, folder, _) = place(&package);
+    files(folder.path(), &package).unwrap();
+    let card = |capability| Card { uuid: String::new(), name: String::new(), capability };
+    let of = |cards: &[Card]| Offer::of_file(&folder.path().join(ARCHIVE), cards);
+    assert!(of(&[card(Some(75)), card(Some(89))]).is_ok() && of(&[card(None)]).is_ok());
+    let error = of(&[card(Some(61)), card(Some(89))]).unwrap_err();
+    assert!(matches!(error, CudaEngineError::TooOld { .. }), "{error}");
+}
+
+#[test]
+fn other_files_among_the_downloads_do_not_stop_it() {
+    let (server, _folder, target) = place(&Package::new(&program(VERSION)).unwrap());
+    let offer = offered(&server).unwrap();
+    let downloads = target.engines.join("downloads");
+    fs::create_dir_all(&downloads).unwrap();
+    // An archive of the same name that was made before, and one of another version.
+    fs::write(downloads.join(ARCHIVE), vec![1; offer.package.bytes as usize]).unwrap();
+    fs::write(downloads.join("sluice-cuda-0.0.1.tar.xz"), "old").unwrap();
+    install(&network(&server), &offer, &target, &Stop::default(), &|_| ()).unwrap();
+    assert!(Installed::find(&target.engines).is_some() && !downloads.exists());
+}
+
+#[test]
+fn what_is_being_installed_is_not_removed() {
+    let (server, _folder, target) = place(&Package::new(&program(VERSION)).unwrap());
+    let offer = offered(&server).unwrap();
+    let told = |_| {
+        let error = remove(&target.engines).unwrap_err();
+        assert!(matches!(error, CudaEngineError::Download(DownloadError::InUse { .. })), "{error}");
+    };
+    install(&network(&server), &offer, &target, &Stop::default(), &told).unwrap();
+    assert!(Installed::find(&target.engines).is_some());
 }
 
 /// Tries to install an archive, and returns why it is not.

@@ -54,7 +54,7 @@ fn described(window: &mut Window, button: &str, text: &str) -> Job {
 #[test]
 fn an_image_is_described_as_one_watches_and_the_words_are_used() {
     let mut window = opened();
-    assert!(window.shows("What is to be seen in den.jpg"));
+    assert!(window.shows("Description of den.jpg"));
     assert!(window.shows("Qwen2.5-VL-3B-Instruct"), "a file without a name of its own");
     nothing_is_unnamed(&window, "describing");
     window.take_commands();
@@ -130,7 +130,7 @@ fn the_card_is_scrolled_to_when_it_opens() {
     assert!(window.harness.get_by_label("Prompt").rect().bottom() < 48.0, "the prompt is out of sight");
     describe(&mut window);
     window.harness.run_steps(30);
-    let words = window.harness.get_by_label("What is to be seen in den.jpg").rect();
+    let words = window.harness.get_by_label("Description of den.jpg").rect();
     let edge = window.harness.get_by_label("Generate").rect().top();
     assert!(words.top() > 48.0 && words.bottom() < edge, "{words:?} above {edge}");
     assert!(window.shows("Choose a file…"), "a model is missing");
@@ -152,7 +152,7 @@ fn the_kind_of_words_and_the_instruction_are_remembered() {
     assert_eq!(state(&window).settings.description.as_deref(), Some("tags"));
     window.click("Enhance prompt…");
     window.frames();
-    assert!(!window.shows("What is to be seen in den.jpg"), "the prompt is made better instead");
+    assert!(!window.shows("Description of den.jpg"), "the prompt is made better instead");
     assert_ne!(state(&window).instruction(), "Name the colours.");
 }
 
@@ -176,7 +176,7 @@ fn the_palette_makes_prompts_better_and_describes_results() {
     window.click("Describe image…");
     window.frames();
     assert!(!window.harness.state().gallery().is_open, "the side panel is seen");
-    assert!(window.shows("What is to be seen in 2.png"));
+    assert!(window.shows("Description of 2.png"));
     assert!(window.shows("No language model that sees images was found"));
 }
 

@@ -109,10 +109,7 @@ impl CudaEngineError {
             Self::NoIndex { .. } => "Put it beside the archive: it comes from the same place.".to_owned(),
             Self::Index { .. } | Self::Damaged { .. } => "Fetch it again from where it came from.".to_owned(),
             Self::NotListed { .. } => "Use an archive and a list that were made together.".to_owned(),
-            Self::UnknownCapability => {
-                "Check that the NVIDIA driver is installed, or name the capability with --capability."
-                    .to_owned()
-            }
+            Self::UnknownCapability => "Check that the NVIDIA driver is installed.".to_owned(),
             Self::TooOld { .. } => "Compute on the CPU, or on another GPU.".to_owned(),
             Self::Outside { .. } => {
                 "Do not use this archive: it was made to write into other folders.".to_owned()

@@ -54,6 +54,22 @@ pub struct Library {
     pub files: Vec<String>,
 }
 
+impl Package {
+    /// Checks that a card of this compute capability runs it.
+    ///
+    /// # Errors
+    /// If it is older.
+    pub fn runs_on(&self, capability: u32) -> Result<(), CudaEngineError> {
+        match self.capability <= capability {
+            true => Ok(()),
+            false => Err(CudaEngineError::TooOld {
+                found: as_number(capability),
+                least: as_number(self.capability),
+            }),
+        }
+    }
+}
+
 impl Library {
     /// The name of its file.
     pub fn file_name(&self) -> &str {
@@ -78,6 +94,11 @@ impl Index {
         let is_name = |file: &str| Path::new(file).file_name().is_some_and(|name| name == file);
         if !index.packages.iter().all(|package| is_name(&package.file)) {
             return Err(wrong("an archive has a name that is a path"));
+        }
+        let files = index.libraries.iter().flat_map(|library| &library.files);
+        let ends_in_name = |path: &str| path.rsplit('/').next().is_some_and(is_name);
+        if !index.libraries.iter().map(|library| &library.path).chain(files).all(|path| ends_in_name(path)) {
+            return Err(wrong("a library has no name"));
         }
         match index.version == VERSION {
             true => Ok(index),
@@ -140,7 +161,22 @@ mod tests {
     fn lists_of_other_versions_and_names_that_are_paths_are_refused() {
         let other = Index::read("list", list("0.0.1", "old").as_bytes());
         assert!(matches!(other, Err(CudaEngineError::Version { .. })));
-        for wrong in [list(VERSION, "../old"), list(VERSION, "a/b"), "{}".to_owned()] {
+        let library = |path: &str| {
+            let library = format!(
+                r#""libraries": [{{"name": "a", "version": "1", "path": "{path}", "bytes": 1, "sha256": "a", "unpacked": 1,
+                    "files": ["lib/a.so"]}}]"#
+            );
+            list(VERSION, "old").replace(r#""libraries": []"#, &library)
+        };
+        assert!(Index::read("list", library("packages/a.whl").as_bytes()).is_ok());
+        let wrong_lists = [
+            list(VERSION, "../old"),
+            list(VERSION, "a/b"),
+            "{}".to_owned(),
+            library("packages/.."),
+            library("packages/"),
+        ];
+        for wrong in wrong_lists {
             assert!(
                 matches!(Index::read("list", wrong.as_bytes()), Err(CudaEngineError::Index { .. })),
                 "{wrong}"

@@ -97,6 +97,7 @@ pub fn install(
     fs::create_dir_all(engines).map_err(|source| failed(engines, "created", source))?;
     let _lock = lock_folder(engines)?;
     delete_all(engines, |name| name.starts_with(UNFINISHED))?;
+    forget_others(engines, offer);
     has_space(network, offer, engines)?;
     let files = Fetching { network, offer, target, stop, told, before: Cell::new(0) };
     let archive = match &offer.origin {
@@ -155,7 +156,11 @@ fn put(new: &Path, place: &Path, old: &Path) -> io::Result<()> {
 /// # Errors
 /// If it cannot be deleted.
 pub fn remove(engines: &Path) -> Result<bool, CudaEngineError> {
-    forget_downloads(engines)?;
+    if !engines.exists() {
+        return Ok(false);
+    }
+    let _lock = lock_folder(engines)?;
+    delete(&engines.join(DOWNLOADS))?;
     let count = delete_all(engines, |name| name.starts_with(ENGINE) || name.starts_with(UNFINISHED))?;
     if let Err(error) = fs::remove_file(engines.join(LOCK)).and_then(|()| fs::remove_dir(engines)) {
         tracing::debug!(%error, "the folder of engines stays");
@@ -166,15 +171,35 @@ pub fn remove(engines: &Path) -> Result<bool, CudaEngineError> {
 /// Deletes what has arrived of an engine that is not installed.
 ///
 /// # Errors
-/// If it cannot be deleted.
+/// If it cannot be deleted, or somebody else installs one.
 pub fn forget_downloads(engines: &Path) -> Result<(), CudaEngineError> {
+    let _lock = lock_folder(engines)?;
     delete(&engines.join(DOWNLOADS))
+}
+
+/// Deletes what has arrived of other engines than this one.
+fn forget_others(engines: &Path, offer: &Offer) {
+    let names: Vec<&str> = offer.file_names().collect();
+    let is_own = |name: &str| names.iter().any(|own| name.starts_with(own));
+    for path in downloads(engines)
+        .filter(|path| !path.file_name().is_some_and(|name| is_own(&name.to_string_lossy())))
+    {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::warn!(path = %path.display(), %error, "a download that is of no use stays");
+        }
+    }
+}
+
+/// What has arrived.
+fn downloads(engines: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(engines.join(DOWNLOADS)).into_iter().flatten();
+    entries.filter_map(|entry| Some(entry.ok()?.path()))
 }
 
 /// Deletes what an installation leaves that is of no use any more: what was fetched, and the engines of other versions.
 fn tidy(engines: &Path) {
     let others = delete_all(engines, |name| name.starts_with(ENGINE) && name != OF_VERSION);
-    if let Err(error) = others.and_then(|_| forget_downloads(engines)) {
+    if let Err(error) = others.and_then(|_| delete(&engines.join(DOWNLOADS))) {
         tracing::warn!(%error, "something of the installation stays");
     }
 }
@@ -228,26 +253,16 @@ fn has_space(network: &Network, offer: &Offer, engines: &Path) -> Result<(), Cud
             return Ok(());
         }
     };
-    let needed = (bytes_of(offer) + offer.unpacked() + RESERVE).saturating_sub(here_of(engines));
+    let needed = (offer.fetched() + offer.unpacked() + RESERVE).saturating_sub(here_of(engines));
     match needed <= free {
         true => Ok(()),
         false => Err(DownloadError::NoSpace { folder: engines.to_owned(), needed, free }.into()),
     }
 }
 
-/// Bytes of the files that are fetched.
-fn bytes_of(offer: &Offer) -> u64 {
-    let archive = match offer.origin {
-        Origin::File(_) => 0,
-        Origin::Address(_) => offer.package.bytes,
-    };
-    archive + offer.library_bytes()
-}
-
 /// Bytes that an earlier try has fetched.
 fn here_of(engines: &Path) -> u64 {
-    let entries = fs::read_dir(engines.join(DOWNLOADS)).into_iter().flatten();
-    entries.filter_map(|entry| Some(entry.ok()?.metadata().ok()?.len())).sum()
+    downloads(engines).filter_map(|path| Some(path.metadata().ok()?.len())).sum()
 }
 
 /// Whether an archive on this computer is the one of the list.
@@ -295,7 +310,7 @@ impl Fetching<'_> {
             bytes: Some(bytes),
             sha256: Some(sha256.to_owned()),
         };
-        let (before, all) = (self.before.get(), bytes_of(self.offer));
+        let (before, all) = (self.before.get(), self.offer.fetched());
         let told = |what: Told| match what {
             Told::Bytes(here) | Told::Checking(here) => {
                 (self.told)(Step::Fetching { done: before + here, bytes: all });
@@ -304,7 +319,15 @@ impl Fetching<'_> {
             Told::Size(_) => {}
         };
         let folder = self.target.engines.join(DOWNLOADS);
-        let arrived = transfer(self.network, &wanted, &folder, self.stop, &|| 0, &told)?;
+        let fetch = || transfer(self.network, &wanted, &folder, self.stop, &|| 0, &told);
+        let arrived = match fetch() {
+            // Nobody else has files there: it is one of before, which is of no use.
+            Err(DownloadError::Occupied { path }) => {
+                fs::remove_file(&path).map_err(|source| failed(&path, "removed", source))?;
+                fetch()?
+            }
+            arrived => arrived?,
+        };
         self.before.set(before + bytes);
         Ok(arrived.path)
     }

@@ -10,14 +10,14 @@ use std::{
     thread,
 };
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use sluice_engine::session::Failure;
 
 use super::{CudaEngineError, Offer, Step, Target, forget_downloads, install, remove};
-use crate::downloads::{Network, Stop};
-
-/// Steps that wait to be shown. Further ones are left out.
-const STEPS: usize = 8;
+use crate::{
+    downloads::{Network, Stop},
+    engines::Card,
+};
 
 /// What a thread reports.
 #[derive(Debug)]
@@ -45,12 +45,16 @@ pub struct Installer {
 }
 
 impl Installer {
-    /// Finds out what an archive on this computer has.
+    /// Finds out what an archive on this computer has for its cards.
     ///
     /// # Errors
     /// When the thread cannot be started.
-    pub fn look_into(archive: PathBuf, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
-        Self::start(wake, move |_| Ok(Report::Offer(Box::new(Offer::of_file(&archive)?))))
+    pub fn look_into(
+        archive: PathBuf,
+        cards: Vec<Card>,
+        wake: impl Fn() + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::start(wake, move |_| Ok(Report::Offer(Box::new(Offer::of_file(&archive, &cards)?))))
     }
 
     /// Finds out what the release at an address has for a compute capability.
@@ -100,11 +104,17 @@ impl Installer {
         wake: impl Fn() + Send + 'static,
         run: impl FnOnce(&Work) -> Result<Report, CudaEngineError> + Send + 'static,
     ) -> io::Result<Self> {
-        let (tell, steps) = bounded(STEPS);
+        // The last step: a window that draws rarely sees no earlier ones.
+        let (tell, steps) = bounded(1);
         let (report, end) = bounded(1);
         let (stop, is_cancelled) = (Stop::default(), Arc::<AtomicBool>::default());
-        let work =
-            Work { tell, wake: Box::new(wake), stop: stop.clone(), is_cancelled: Arc::clone(&is_cancelled) };
+        let work = Work {
+            tell,
+            told: steps.clone(),
+            wake: Box::new(wake),
+            stop: stop.clone(),
+            is_cancelled: Arc::clone(&is_cancelled),
+        };
         thread::Builder::new().name("sluice-cuda-engine".to_owned()).spawn(move || {
             let ended = run(&work).unwrap_or_else(|error| match error.is_stop() {
                 true => Report::Stopped,
@@ -141,6 +151,8 @@ impl Drop for Installer {
 /// What a thread has to do its work with.
 struct Work {
     tell: Sender<Step>,
+    /// The other end, to take back what nobody has seen.
+    told: Receiver<Step>,
     wake: Box<dyn Fn() + Send>,
     stop: Stop,
     is_cancelled: Arc<AtomicBool>,
@@ -148,9 +160,11 @@ struct Work {
 
 impl Work {
     fn tell(&self, step: Step) {
-        // A window that draws rarely sees the next one.
-        if self.tell.try_send(step).is_ok() {
-            (self.wake)();
+        if let Err(TrySendError::Full(step)) = self.tell.try_send(step) {
+            drop(self.told.try_recv());
+            // There is room, for nobody else sends.
+            drop(self.tell.try_send(step));
         }
+        (self.wake)();
     }
 }

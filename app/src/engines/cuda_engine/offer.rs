@@ -35,11 +35,11 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// An archive on this computer. The list of engines is beside it.
+    /// An archive on this computer, whose cards are these. The list of engines is beside it.
     ///
     /// # Errors
-    /// If there is no list, or the archive is not in it.
-    pub fn of_file(archive: &Path) -> Result<Self, CudaEngineError> {
+    /// If there is no list, the archive is not in it, or it is for later cards.
+    pub fn of_file(archive: &Path, cards: &[Card]) -> Result<Self, CudaEngineError> {
         if !HAS_PACKAGES {
             return Err(CudaEngineError::Platform);
         }
@@ -51,6 +51,9 @@ impl Offer {
         let index = Index::read(&Index::file_name(), &text)?;
         let name = archive.file_name().unwrap_or_default().to_string_lossy();
         let package = index.package_named(&name)?.clone();
+        if let Some(found) = cards.iter().filter_map(|card| card.capability).min() {
+            package.runs_on(found)?;
+        }
         Ok(Self { package, libraries: index.libraries, origin: Origin::File(archive.to_owned()) })
     }
 
@@ -91,6 +94,21 @@ impl Offer {
             Origin::File(path) => path.display().to_string(),
             Origin::Address(address) => host_of(address).to_owned(),
         }
+    }
+
+    /// Bytes of the files that are fetched.
+    pub fn fetched(&self) -> u64 {
+        let archive = match self.origin {
+            Origin::File(_) => 0,
+            Origin::Address(_) => self.package.bytes,
+        };
+        archive + self.library_bytes()
+    }
+
+    /// The names of the files that are fetched.
+    pub(super) fn file_names(&self) -> impl Iterator<Item = &str> {
+        let archive = matches!(self.origin, Origin::Address(_)).then_some(self.package.file.as_str());
+        archive.into_iter().chain(self.libraries.iter().map(Library::file_name))
     }
 
     /// The size of NVIDIA's libraries as they are fetched.
@@ -139,6 +157,6 @@ mod tests {
     #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
     #[test]
     fn other_computers_have_no_packages() {
-        assert!(matches!(Offer::of_file(Path::new("a.tar.xz")), Err(CudaEngineError::Platform)));
+        assert!(matches!(Offer::of_file(Path::new("a.tar.xz"), &[]), Err(CudaEngineError::Platform)));
     }
 }

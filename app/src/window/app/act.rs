@@ -514,6 +514,10 @@ impl SluiceApp {
                 }
             }
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
+            FileEvent::MaskNotSaved(failure) => {
+                self.state.paint_applied();
+                self.state.messages.fail(&tr!("files-mask-not-saved"), failure);
+            }
             FileEvent::Measured(measured) => self.state.take_measured(measured),
             FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
             FileEvent::Settings(path, settings) => {

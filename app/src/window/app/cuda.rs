@@ -59,6 +59,11 @@ impl CudaInstalling {
 impl SluiceApp {
     pub(super) fn act_on_cuda(&mut self, action: CudaAction) {
         let Some(options) = self.cuda.options.clone() else { return };
+        // A file may be chosen late.
+        let is_busy = matches!(self.state.cuda.phase, CudaPhase::Installing(_) | CudaPhase::Removing);
+        if is_busy && !matches!(action, CudaAction::Cancel) {
+            return;
+        }
         let repaint = self.cuda.repaint.clone();
         let wake = move || repaint.request_repaint();
         let network = self.getting.as_ref().map_or(options.network, |getting| getting.network());
@@ -77,11 +82,15 @@ impl SluiceApp {
                 }
             }
             CudaAction::LookInto(path) => {
-                self.work_on_cuda(CudaPhase::Asking, Installer::look_into(path, wake));
+                let cards = self.state.surroundings.cards.clone();
+                self.work_on_cuda(CudaPhase::Asking, Installer::look_into(path, cards, wake));
             }
             CudaAction::Install => {
+                if !matches!(self.state.cuda.phase, CudaPhase::Offered(_)) {
+                    return;
+                }
                 let CudaPhase::Offered(offer) = std::mem::take(&mut self.state.cuda.phase) else { return };
-                let first = Step::Fetching { done: 0, bytes: offer.package.bytes + offer.library_bytes() };
+                let first = Step::Fetching { done: 0, bytes: offer.fetched() };
                 let work = Installer::install(network, *offer, options.target, wake);
                 self.work_on_cuda(CudaPhase::Installing(first), work);
             }

@@ -20,6 +20,8 @@ pub(super) struct EngineChange {
     start: Option<StartEngines>,
     /// The list that waits until the queue is empty.
     wanted: Option<EngineList>,
+    /// Whether the same engines are started anew, too.
+    restarts: bool,
     coming: Option<Receiver<anyhow::Result<Box<dyn EngineLink>>>>,
 }
 
@@ -50,7 +52,8 @@ impl SluiceApp {
             return;
         }
         // A change that waits may be taken back.
-        let is_same = self.engine_change.coming.is_none() && list.used() == self.engines_in_use.used();
+        let is_kept = self.engine_change.coming.is_none() && !self.engine_change.restarts;
+        let is_same = is_kept && list.used() == self.engines_in_use.used();
         self.engine_change.wanted = (!is_same).then(|| list.clone());
         self.state.lanes.change_waits = !is_same;
     }
@@ -60,6 +63,7 @@ impl SluiceApp {
         if self.engine_change.start.is_none() {
             return;
         }
+        self.engine_change.restarts = true;
         if self.engine_change.wanted.is_none() {
             self.engine_change.wanted = Some(self.engines_in_use.clone());
         }
@@ -89,6 +93,7 @@ impl SluiceApp {
         }
         let Some(list) = self.engine_change.wanted.take() else { return };
         let Some(start) = self.engine_change.start.clone() else { return };
+        self.engine_change.restarts = false;
         self.state.lanes.change_waits = false;
         let before = std::mem::replace(&mut self.link, Box::new(NoEngine));
         let (report, coming) = bounded(1);

@@ -121,6 +121,8 @@ pub enum FileEvent {
         /// What happened and what to do.
         failure: Failure,
     },
+    /// A mask that was painted could not be saved.
+    MaskNotSaved(Failure),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
     /// The settings in an image or a clip that was just made of another one.

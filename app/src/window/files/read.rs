@@ -32,6 +32,10 @@ use crate::window::{
 
 /// The most subfolders of a folder whose images are listed: those that were changed last.
 const SUBFOLDERS: usize = 8;
+/// Subfolders of what images are made of.
+const WITHOUT_RESULTS: [&str; 2] = ["frames", "masks"];
+/// The first file of a clip that is kept as images.
+const FIRST_FRAME: &str = "frame-00001.png";
 /// How deep they are below the folder of the results.
 const DEPTH: usize = 2;
 
@@ -40,10 +44,21 @@ pub(super) fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let mut images = Vec::new();
     list_images(folder, DEPTH, &mut images);
     images.sort_by(|a, b| b.cmp(a));
-    images.into_iter().map(|(_, path)| path).take(Recents::LIMIT).collect()
+    // Subfolders may have any number that were not generated.
+    let (mut own, mut others) = (0, 0);
+    images.retain(|(_, path)| {
+        let count = if path.parent() == Some(folder) { &mut own } else { &mut others };
+        *count += 1;
+        *count <= Recents::LIMIT
+    });
+    images.into_iter().map(|(_, path)| path).collect()
 }
 
 fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBuf)>) {
+    // The frames of one clip.
+    if depth < DEPTH && folder.join(FIRST_FRAME).exists() {
+        return;
+    }
     let entries = match folder.read_dir() {
         Ok(entries) => entries,
         Err(error) => {
@@ -57,9 +72,11 @@ fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBu
         let path = entry.path();
         // A link may lead anywhere, and back.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let is_hidden = || entry.file_name().to_string_lossy().starts_with('.');
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let has_results = !name.starts_with('.') && !WITHOUT_RESULTS.contains(&&*name);
         let list = match is_folder {
-            true if depth > 0 && !is_hidden() => &mut folders,
+            true if depth > 0 && has_results => &mut folders,
             false if has_extension(&path, &SAVED_EXTENSIONS) => &mut *images,
             _ => continue,
         };

@@ -38,7 +38,8 @@ use crate::{
     window::{
         action::FolderFound,
         state::{
-            ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, color_image, map_name, thumbnail,
+            ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, Recents, color_image, map_name,
+            thumbnail,
         },
     },
 };
@@ -111,7 +112,7 @@ impl Reporter {
             }
             Task::SaveMask { folder, name, mask } => self.say(match save_mask(&folder, &name, &mask) {
                 Ok(path) => FileEvent::Chosen(Dialog::Mask, path),
-                Err(error) => not_saved(tr!("files-mask-not-saved"), &folder, &error),
+                Err(error) => FileEvent::MaskNotSaved(unsaved(&folder, &error)),
             }),
             Task::SavePasted { folder, image } => self.say(match save_pasted(&folder, &image) {
                 Ok((path, image)) => {
@@ -276,8 +277,11 @@ impl Reporter {
     }
 
     fn scan(&self, folder: &Path) -> Result<(), Gone> {
-        let mut is_first = true;
+        let (mut is_first, mut count) = (true, 0);
         for path in newest_images(folder) {
+            if count == Recents::LIMIT {
+                break;
+            }
             let settings = settings_inside(&path);
             // Subfolders may have images that were not generated.
             if settings.is_none() && path.parent() != Some(folder) {
@@ -296,6 +300,7 @@ impl Reporter {
             let is_shown = settings.is_some() && std::mem::take(&mut is_first);
             let thumbnail = thumbnail(&first);
             self.say(FileEvent::Found { path: path.clone(), thumbnail, length, settings })?;
+            count += 1;
             // The viewer shows it, and would wait until all others are read.
             if is_shown && length.is_none() && !is_moving(&path) {
                 self.say(FileEvent::Pixels { path, pixels: Pixels::Image(Arc::new(first)) })?;
@@ -326,6 +331,10 @@ fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
 }
 
 fn not_saved(title: String, folder: &Path, error: &io::Error) -> FileEvent {
+    FileEvent::Failed { title, failure: unsaved(folder, error) }
+}
+
+fn unsaved(folder: &Path, error: &io::Error) -> Failure {
     let message = format!("{}: {error}", folder.display());
-    FileEvent::Failed { title, failure: Failure { message, advice: Some(tr!("files-not-saved-advice")) } }
+    Failure { message, advice: Some(tr!("files-not-saved-advice")) }
 }

@@ -54,6 +54,13 @@ impl State {
         self.images.show_input();
     }
 
+    /// Goes on painting a mask that could not be saved.
+    pub fn paint_applied(&mut self) {
+        if let Some(applied) = self.input.applied.take_if(|applied| applied.path.is_none()) {
+            self.input.painting = Some(applied.mask);
+        }
+    }
+
     /// The input image and the mask that was applied, while the viewer shows them.
     pub fn masked_input(&self) -> Option<(&MaskPainting, &Arc<ColorImage>)> {
         let applied = self.input.applied.as_ref().filter(|_| self.images.shown == Shown::Input)?;

@@ -221,7 +221,7 @@ pub fn canvas(
             touches.into_iter().for_each(|touch| brush.draw_outline(touch, pixel(touch.place()), actions));
         }
     }
-    let over = textures.mask(ui.ctx(), painting);
+    let over = textures.mask(ui.ctx(), painting, false);
     let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
     ui.painter_at(area).image(over, place, whole, Color32::WHITE);
     let painter = ui.painter_at(area);

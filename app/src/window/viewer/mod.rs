@@ -173,7 +173,7 @@ fn masked(
     let shape = vec2(width as f32, height as f32);
     let (place, _) = canvas::interact(ui, view, area, shape, (&tr!("viewer-mask"), None));
     canvas::paint_sheet(ui, area, place);
-    let drawn = [textures.input(ui.ctx(), &mask.image, image), textures.mask(ui.ctx(), mask)];
+    let drawn = [textures.input(ui.ctx(), &mask.image, image), textures.mask(ui.ctx(), mask, true)];
     for texture in drawn {
         canvas::paint_image(ui, area, place, texture, Color32::WHITE);
     }

@@ -62,7 +62,11 @@ pub fn show(
                 Some((mask, _)) => {
                     let [width, height] = mask.size();
                     let name = file_name(&mask.image);
-                    (tr!("viewer-masked", name = name), vec2(width as f32, height as f32), None)
+                    (
+                        vec![Part::kept(tr!("viewer-masked", name = name))],
+                        vec2(width as f32, height as f32),
+                        None,
+                    )
                 }
                 None => return,
             },

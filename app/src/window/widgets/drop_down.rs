@@ -73,6 +73,7 @@ pub fn choice<'a>(ui: &mut Ui, is_chosen: bool, words: impl IntoAtoms<'a>) -> Re
 /// The passes in which a list was drawn without a break: the first and the last.
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
+    list: Id,
     first: u64,
     last: u64,
 }
@@ -84,11 +85,11 @@ fn drawn_id() -> Id {
 
 /// Begins a list. A new one is at its top, wherever it was before.
 fn open(ui: &mut Ui) {
-    let pass = ui.ctx().cumulative_pass_nr();
+    let (list, pass) = (ui.layer_id().id, ui.ctx().cumulative_pass_nr());
     ui.ctx().data_mut(|data| {
-        let drawn = data.get_temp_mut_or(drawn_id(), Drawn { first: pass, last: pass });
-        if drawn.last + 1 < pass {
-            drawn.first = pass;
+        let drawn = data.get_temp_mut_or(drawn_id(), Drawn { list, first: pass, last: pass });
+        if drawn.list != list || drawn.last + 1 < pass {
+            *drawn = Drawn { list, first: pass, last: pass };
         }
         drawn.last = pass;
     });
