@@ -33,7 +33,7 @@ pub struct Textures {
     live: Option<(JobId, (u64, usize), Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
     /// With its image and its version.
-    mask: Option<((PathBuf, u64), TextureHandle)>,
+    mask: Option<((PathBuf, (u64, bool)), TextureHandle)>,
 }
 
 /// A side of a comparison. What is not compared is on the first.
