@@ -18,6 +18,14 @@ use sluice_engine::{
 use super::state::{MaskPainting, Progress, RecentId, State, color_image, shrink, shrink_frame};
 use frames::FrameTexture;
 
+/// Which mask an overlay is of.
+#[derive(PartialEq, Eq)]
+struct MaskVersion {
+    image: PathBuf,
+    version: u64,
+    is_applied: bool,
+}
+
 /// Longer side of the frames that the filmstrip plays.
 const HOVERED_PIXELS: usize = 160;
 
@@ -32,8 +40,7 @@ pub struct Textures {
     /// With the version of the previews and the frame that is shown.
     live: Option<(JobId, (u64, usize), Vec<TextureHandle>)>,
     inputs: HashMap<PathBuf, (Arc<ColorImage>, TextureHandle)>,
-    /// With its image and its version.
-    mask: Option<((PathBuf, (u64, bool)), TextureHandle)>,
+    mask: Option<(MaskVersion, TextureHandle)>,
 }
 
 /// A side of a comparison. What is not compared is on the first.
@@ -120,21 +127,19 @@ impl Textures {
 
     /// The overlay of a mask that is being painted, or was applied.
     pub fn mask(&mut self, ctx: &Context, painting: &MaskPainting, is_applied: bool) -> TextureId {
-        let version = (painting.version(), is_applied);
+        let version = MaskVersion { image: painting.image.clone(), version: painting.version(), is_applied };
         let overlay = || for_gpu(ctx, &Arc::new(painting.overlay()));
         match &mut self.mask {
-            Some(((image, known), texture)) if (&*image, *known) == (&painting.image, version) => {
-                texture.id()
-            }
+            Some((known, texture)) if *known == version => texture.id(),
             Some((known, texture)) => {
                 texture.set(overlay(), TextureOptions::LINEAR);
-                *known = (painting.image.clone(), version);
+                *known = version;
                 texture.id()
             }
             None => {
                 let texture = ctx.load_texture("mask", overlay(), TextureOptions::LINEAR);
                 let drawn = texture.id();
-                self.mask = Some(((painting.image.clone(), version), texture));
+                self.mask = Some((version, texture));
                 drawn
             }
         }

@@ -47,7 +47,8 @@ fn adapters_are_added_weighted_and_taken_out() {
     window.says(Event::Adapted { job: Some(JobId(1)), reports: vec![report] });
     assert!(window.shows("12 of 304 keys did not match"));
 
-    window.click("ink wash");
+    window.harness.get_by_role_and_label(Role::CheckBox, "ink wash").click();
+    window.frames();
     window.click("Generate");
     assert_eq!(window.take_job().request.adapters, [], "it is not used");
     window.click("Remove ink wash");
@@ -89,16 +90,21 @@ fn an_adapter_for_few_steps_brings_its_settings() {
     window.click("Undo");
     assert_eq!(settings(&window), before);
 
+    let switch = |window: &mut Window| {
+        let name = "Wan2.2-Lightning_T2V-A14B-4steps-lora_HIGH_fp16";
+        window.harness.get_by_role_and_label(Role::CheckBox, name).click();
+        window.frames();
+    };
     window.drop_file(high);
     window.wait_for("the adapter", |app| !app.state().draft().request.adapters.is_empty());
     window.frames();
-    window.click("Wan2.2-Lightning_T2V-A14B-4steps-lora_HIGH_fp16");
+    switch(&mut window);
     assert_eq!(
         settings(&window),
         (before.0, before.1, None, 1),
         "switched off, the model's own settings are back"
     );
-    window.click("Wan2.2-Lightning_T2V-A14B-4steps-lora_HIGH_fp16");
+    switch(&mut window);
     assert_eq!(settings(&window), (4, 1.0, Some(5.0), 1));
     window.click("Remove Wan2.2-Lightning_T2V-A14B-4steps-lora_HIGH_fp16");
     assert_eq!(settings(&window), (before.0, before.1, None, 0));

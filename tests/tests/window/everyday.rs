@@ -180,7 +180,7 @@ fn what_is_in_force_is_shown_above_generate_and_can_be_removed() {
     });
     window.click("Lock seed");
     let generate = window.harness.get_by_label("Generate").rect();
-    for chip in ["harbour.png · 60%", "ink wash 0.7"] {
+    for chip in ["harbour.png · 60%", "ink wash · 0.7"] {
         let rect = window.harness.get_by_label(chip).rect();
         assert!(rect.bottom() <= generate.top() && rect.top() > generate.top() - 90.0, "{chip} at {rect:?}");
     }
@@ -189,7 +189,7 @@ fn what_is_in_force_is_shown_above_generate_and_can_be_removed() {
     window.click("Do not use the same seed again");
     let draft = state(&window).draft();
     assert!(draft.request.source.is_none() && draft.request.adapters.is_empty() && !draft.seed_locked);
-    assert!(!window.shows("ink wash 0.7"));
+    assert!(!window.shows("ink wash · 0.7"));
 }
 
 #[test]

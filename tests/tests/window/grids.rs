@@ -433,7 +433,7 @@ fn use_photos(window: &mut Window) {
         window.frames();
     }
     window.click("photos");
-    window.wait_for_words("Nothing to choose here.");
+    window.wait_for_words("a.png");
     window.click("Use this folder");
 }
 

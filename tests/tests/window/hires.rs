@@ -54,19 +54,25 @@ fn the_section_sets_what_is_sent() {
 
 #[test]
 fn a_size_that_is_too_large_is_offered_as_the_result() {
-    let large = |request: &mut Request| {
-        request.model = ModelSource::Path("/nowhere/model".into());
-        (request.width, request.height) = (512, 512);
+    let other = |width, height| {
+        let source = ModelSource::Path("/nowhere/model".into());
+        let mut window = with(|request| {
+            request.model = source.clone();
+            (request.width, request.height) = (width, height);
+        });
+        let summary = sluice_engine::session::ModelSummary { source, ..starter() };
+        window.says(Event::ModelLoaded(Box::new(summary)));
+        window
     };
-    let mut window = with(large);
+    let mut window = other(512, 512);
     window.click("Hires fix from 128 × 128");
     let request = &state(&window).draft().request;
     assert_eq!((request.width, request.height), (128, 128));
     assert_eq!(request.hires.as_ref().map(|hires| hires.scale), Some(4.0));
     assert!(window.shows("Hires fix × 4 · 50%"), "it is listed above Generate");
-    let small = with(|request| (request.width, request.height) = (32, 32));
+    let small = other(32, 32);
     assert!(small.shows("trained for about 128 × 128") && !small.shows("Hires fix from"));
-    let far = with(|request| (request.width, request.height) = (1024, 1024));
+    let far = other(1024, 1024);
     assert!(far.shows("trained for about 128 × 128") && !far.shows("Hires fix from"), "more than 4 times");
 }
 

@@ -162,7 +162,7 @@ pub const OUTPAINT: Entry = with_words(
         entry("commands-outpaint", icons::EXPAND, |now| {
             let request = &now.state.draft().request;
             let takes_image = now.state.summary().is_some() && !now.state.takes_clip_inputs(request);
-            takes_image.then(|| match &request.source {
+            takes_image.then_some(match &request.source {
                 Some(_) => Action::ShowSection(Section::Input),
                 None => Action::OpenDialog(Dialog::InputImage),
             })

@@ -234,7 +234,7 @@ fn one_of_several_parts_varies_by_its_name_or_number() {
     let axes =
         ["control-weight depth: 0.5, 1", "control end 2: 0.25, 0.75", "ControlNet weight control v1.1: 2"];
     let all = grid(axes);
-    assert_eq!(all.labels().columns[0], "ControlNet weight (depth): 0.5");
+    assert_eq!(all.labels().columns[0], "ControlNet weight (depth) 0.5");
     assert_eq!(all.record().axes[1], "control-end 2: 0.25, 0.75");
     let cells = all.cells(&request).unwrap();
     let nets =
@@ -356,7 +356,7 @@ fn loras_are_added_one_at_a_time_and_weighed() {
     ];
     let request = Request { prompt: "a fox <lora:oil:0.8>".to_owned(), adapters, ..Request::default() };
     let all = grid(["lora-file: none, ink, oil, /more/sea v1.5.safetensors", "", ""]);
-    assert_eq!(all.labels().columns, ["LoRA: none", "ink", "oil", "sea v1.5"]);
+    assert_eq!(all.labels().columns, ["LoRA none", "ink", "oil", "sea v1.5"]);
     let cells = all.cells(&request).unwrap();
     let used = |cell: &Cell| {
         let listed = cell.request.adapters.iter();
