@@ -47,7 +47,8 @@ pub struct Effort {
     pub direct: u32,
     /// Per operation of a product in bf16.
     pub in_bf16: u32,
-    /// Per product: dividing the work among threads, and waiting for the last. Other functions take half of it.
+    /// Per product: memory for the result, dividing the work among threads, and waiting for the last. Other functions take half
+    /// of it.
     pub call: u32,
 }
 
@@ -135,8 +136,10 @@ impl Effort {
         const SIDE: usize = 1024;
         const NARROW: usize = 96;
         const SOME: usize = 16;
-        const THIN: usize = 32;
-        const SHORT: usize = 128;
+        // A small feed-forward network: its rows, their values, and those between its layers.
+        const FEW: usize = 96;
+        const OUTER: usize = 160;
+        const INNER: usize = 432;
         const HEADS: [usize; 4] = [1, 512, 4, 64];
         const VALUES: usize = 1 << 19;
         // Channels and sides of images: one whose transforms count, one whose kernels count, one that is convolved directly.
@@ -152,7 +155,7 @@ impl Effort {
         };
         let [flat, deep, small] = IMAGES.map(image);
         let (flat, deep, small) = (flat?, deep?, small?);
-        let (short, thin) = (ones(&[SOME, THIN])?, ones(&[SHORT, THIN])?);
+        let (few, up, down) = (ones(&[FEW, OUTER])?, ones(&[INNER, OUTER])?, ones(&[OUTER, INNER])?);
         let half_rows = rows.to_dtype(DType::BF16)?;
         let convolve = |(x, kernels): &(Tensor, Tensor)| conv2d(x, kernels, None, Conv2d::SAME_3X3);
         let [
@@ -179,7 +182,10 @@ impl Effort {
             &|| convolve(&flat),
             &|| convolve(&deep),
             &|| convolve(&small),
-            &|| linear(&short, &thin, None),
+            &|| {
+                let gated = silu_mul(&linear(&few, &up, None)?, &linear(&few, &up, None)?)?;
+                linear(&gated, &down, None)
+            },
             &|| linear(&half_rows, &half, None),
         ])?;
 
@@ -207,9 +213,15 @@ impl Effort {
         let known = operations(IMAGES[1]) * WINOGRAD + pixel * pixels(IMAGES[1]);
         let kernel = after(kernels, known) / (IMAGES[1][0] * IMAGES[1][0]) as f64;
         let direct = rate * directly / operations(IMAGES[2]);
-        let thin = (THIN * SHORT) as f64;
-        let known = (2 * SOME) as f64 * thin + output * (SOME * SHORT) as f64 + packed * thin;
-        let call = after(calls, known * shared([SOME, THIN, SHORT]));
+        let known = |shape @ [rows, inputs, outputs]: [usize; 3]| {
+            let weights = (inputs * outputs) as f64;
+            let packed = packed * weights * times_packed(shape, threads) as f64;
+            (2.0 * rows as f64 * weights + output * (rows * outputs) as f64 + packed) * shared(shape)
+        };
+        let known =
+            2.0 * known([FEW, OUTER, INNER]) + known([FEW, INNER, OUTER]) + value * (3 * FEW * INNER) as f64;
+        // Three products and one other function.
+        let call = after(calls, known) / 3.5;
         let in_bf16 = match Bf16Instruction::detect() {
             Some(_) => {
                 let known = output * (ROWS * SIDE) as f64;

@@ -92,6 +92,8 @@ fn an_adapter_for_few_steps_brings_its_settings() {
 
     let switch = |window: &mut Window| {
         let name = "Wan2.2-Lightning_T2V-A14B-4steps-lora_HIGH_fp16";
+        window.harness.get_by_role_and_label(Role::CheckBox, name).scroll_to_me();
+        window.frames();
         window.harness.get_by_role_and_label(Role::CheckBox, name).click();
         window.frames();
     };
