@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::Key;
+use egui::{Key, Modifiers, PointerButton};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::{
     action::{Action, InputUse, Making},
@@ -84,6 +84,26 @@ fn ask(window: &mut Window) {
     window.click("Grid…");
     vary(window, "Columns", "Steps", "2, 4");
     vary(window, "Rows", "Words in the prompt", "red, blue");
+}
+
+/// Where the window is drawn slowly, a button is pressed and let go in one frame.
+#[test]
+fn a_list_is_in_front_of_its_dialog_after_a_quick_click() {
+    let (mut window, _folder) = with_folder();
+    window.click("Grid…");
+    let pos = window.harness.get_by_label("Columns").rect().center();
+    let button = |pressed| egui::Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    let events = [egui::Event::PointerMoved(pos), button(true), button(false)];
+    window.harness.input_mut().events.extend(events);
+    window.frames();
+    window.harness.get_all_by_label("Steps").last().unwrap().click();
+    window.frames();
+    assert!(window.harness.query_by_label("Values of columns").is_some(), "the click reached the list");
 }
 
 #[test]

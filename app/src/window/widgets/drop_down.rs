@@ -94,6 +94,8 @@ fn open(ui: &mut Ui) {
         drawn.last = pass;
     });
     if is_new(ui) {
+        // A frame in which the button is pressed and let go is drawn twice, and the second time the dialog comes to the front.
+        ui.ctx().move_to_top(ui.layer_id());
         ui.scroll_to_cursor_animation(Some(Align::TOP), ScrollAnimation::none());
     }
 }
