@@ -353,7 +353,7 @@ fn styles_and_precisions_vary() {
 fn models_of_the_library_vary() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = opened(&[models(folder.path())]);
-    window.harness.key_press_modifiers(egui::Modifiers::COMMAND, Key::M);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     window.fill("Prompt", "a boat");
     window.click("Grid…");
