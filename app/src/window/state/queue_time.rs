@@ -2,7 +2,7 @@
 
 use sluice_engine::{
     memory::{DeviceChoice, Forecast, StageKind, StagePlan},
-    request::Request,
+    request::{ModelSource, Request},
 };
 
 use super::{
@@ -96,19 +96,23 @@ impl Jobs {
         }
     }
 
-    /// How many times as long as expected a job takes by what runs or ran last with its model.
-    fn pace_of(&self, job: &QueuedJob) -> f64 {
-        let request = job.request();
-        if !generates(request) || job.expected.is_some_and(|expected| expected.is_measured) {
-            return 1.0;
-        }
-        let of_running = self.queue.iter().find_map(|other| {
-            let is_alike = other.request().model == request.model && generates(other.request());
-            other.progress.as_ref().filter(|_| is_alike).and_then(Progress::pace)
+    /// How many times as long as expected jobs take with the models of what runs, and of what ran last.
+    fn paces(&self) -> Vec<(&ModelSource, f64)> {
+        let running = self.queue.iter().filter_map(|job| {
+            let pace = job.progress.as_ref()?.pace()?;
+            generates(job.request()).then_some((&job.request().model, pace))
         });
-        let of_last = || self.pace.as_ref().filter(|(model, _)| *model == request.model);
-        of_running.or_else(|| of_last().map(|(_, pace)| *pace)).unwrap_or(1.0)
+        running.chain(self.pace.as_ref().map(|(model, pace)| (model, *pace))).collect()
     }
+}
+
+/// How many times as long as expected a job takes.
+fn pace_of(job: &QueuedJob, paces: &[(&ModelSource, f64)]) -> f64 {
+    let request = job.request();
+    if !generates(request) || job.expected.is_some_and(|expected| expected.is_measured) {
+        return 1.0;
+    }
+    paces.iter().find(|(model, _)| **model == request.model).map_or(1.0, |(_, pace)| *pace)
 }
 
 impl State {
@@ -128,15 +132,16 @@ impl State {
         pace_here(self.planning.forecast()?, &self.settings.memory.preferences.device)
     }
 
-    /// About how many seconds the queue takes: what is left of the running job, if one runs, and the others as was predicted when they were
-    /// queued or, without that, by the forecast for the panel's settings, both by the pace of what runs or ran last. Nothing is known about
-    /// other models without either.
+    /// About how many seconds the queue takes: what is left of the running job, if one runs, and the others as was predicted when
+    /// they were queued or, without that, by the forecast for the panel's settings, both by the pace of what runs or ran last.
+    /// Nothing is known about other models without either.
     pub fn seconds_of_queue(&self, now: f64) -> Option<f64> {
         let running = self.jobs.running();
         // Nothing runs while the queue is paused.
         let mut seconds = running.map_or(Some(0.0), |(_, progress)| progress.seconds_left(now))?;
         let running = running.map(|(job, _)| job);
         let (base, mut model) = (self.draft().to_send(), running.map(|job| &job.request().model));
+        let paces = self.jobs.paces();
         let is_running = |job: &&QueuedJob| running.is_some_and(|running| running.id == job.id);
         for job in self.jobs.queue.iter().filter(|job| !is_running(job) && !job.cancelling) {
             let is_next = model.replace(&job.request().model) == Some(&job.request().model);
@@ -145,7 +150,7 @@ impl State {
                 Some(expected) => expected.first,
                 None => self.seconds_by_panel(job, &base)?,
             };
-            seconds += self.jobs.pace_of(job) * predicted;
+            seconds += pace_of(job, &paces) * predicted;
         }
         Some(seconds / self.lanes.serving() as f64)
     }
