@@ -12,7 +12,6 @@ use std::{
 use crossbeam_channel::unbounded;
 use egui::{Key, Modifiers, Theme};
 use sluice::{
-    downloads::{Credentials, Network, Patience},
     engines::{
         Card, EngineList,
         cuda_engine::{Installed, Target},
@@ -30,6 +29,7 @@ use sluice_tests::{
 
 use super::{
     behaviour::nothing_is_unnamed,
+    get::network,
     support::{Window, starter},
 };
 
@@ -42,23 +42,9 @@ fn server(package: Package) -> FileServer {
 }
 
 fn options(server: &FileServer, folder: &Path) -> CudaOptions {
-    let network = Network {
-        endpoint: server.url(),
-        civitai: server.url(),
-        proxy: None,
-        credentials: Credentials::none(),
-        patience: Patience {
-            connection: Duration::from_secs(2),
-            bytes: Duration::from_millis(500),
-            retries: 1,
-            first_wait: Duration::from_millis(5),
-            longest_wait: Duration::from_millis(5),
-        },
-        free_space: |_| Ok(50 << 30),
-    };
     CudaOptions {
         target: Target { engines: folder.join("engines"), wheels: server.url() },
-        network,
+        network: network(server),
         is_beside: false,
         releases: Some(format!("{}/releases/latest", server.url())),
     }

@@ -35,13 +35,9 @@ fn state(window: &Window) -> &State {
     window.harness.state().state()
 }
 
-/// A window that downloads from this server into this folder.
-fn window(server: &FileServer, folder: &Path) -> Window {
-    window_with(server, folder, |_| ())
-}
-
-fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Settings)) -> Window {
-    let network = Network {
+/// Reaches only this server, and loses its patience soon.
+pub fn network(server: &FileServer) -> Network {
+    Network {
         endpoint: server.url(),
         civitai: server.url(),
         proxy: None,
@@ -54,7 +50,16 @@ fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Sett
             longest_wait: Duration::from_millis(5),
         },
         free_space: |_| Ok(50 << 30),
-    };
+    }
+}
+
+/// A window that downloads from this server into this folder.
+fn window(server: &FileServer, folder: &Path) -> Window {
+    window_with(server, folder, |_| ())
+}
+
+fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Settings)) -> Window {
+    let network = network(server);
     let kept = Some(folder.join("downloads.json"));
     let models = folder.join("models");
     let mut window = Window::open(SIZE, Theme::Dark, |setup| {

@@ -1,6 +1,7 @@
 //! The middle of the window: the image, the bars under it, and placeholders.
 
 mod canvas;
+mod card;
 mod compare;
 mod filmstrip;
 mod mask_painting;
@@ -324,37 +325,22 @@ fn nothing(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
 
 /// Shows a notice over the image that its run continues with another plan.
 fn replan_notice(ui: &mut Ui, area: Rect, replanned: &Replanned, actions: &mut Vec<Action>) {
-    let palette = Palette::of(ui);
     let Some(reason) = replanned.reasons.last() else { return };
-    let width = (area.width() - 2.0 * space::L).min(size::CARD);
-    Area::new(ui.scope_id().with("replanned"))
-        .order(Order::Middle)
-        .pivot(Align2::CENTER_TOP)
-        .fixed_pos(area.center_top() + vec2(0.0, space::M))
-        .constrain_to(area)
-        .show(ui.ctx(), |ui| {
-            let frame = Frame::new()
-                .fill(palette.panel)
-                .stroke(egui::Stroke::new(1.0, palette.line_strong))
-                .corner_radius(radius::M)
-                .shadow(shadow(palette))
-                .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 });
-            frame.show(ui, |ui| {
-                ui.set_width(width);
-                ui.horizontal_top(|ui| {
-                    ui.spacing_mut().item_spacing.x = space::S;
-                    ui.vertical(|ui| {
-                        ui.add_space(7.0);
-                        widgets::icon(ui, icons::INFO, 15.0, palette.accent);
-                    });
-                    let words = vec2(width - size::CONTROL - 15.0 - 2.0 * space::S, 0.0);
-                    ui.allocate_ui(words, |ui| replan_words(ui, replanned, reason));
-                    if widgets::icon_button(ui, icons::X, &tr!("viewer-replanned-dismiss")).clicked() {
-                        actions.push(Action::Dismiss(Message::Replanned));
-                    }
-                });
+    let margin = Margin { left: 12, right: 6, top: 6, bottom: 6 };
+    card::show(ui, area, "replanned", margin, |ui, width| {
+        ui.horizontal_top(|ui| {
+            ui.spacing_mut().item_spacing.x = space::S;
+            ui.vertical(|ui| {
+                ui.add_space(7.0);
+                widgets::icon(ui, icons::INFO, 15.0, Palette::of(ui).accent);
             });
+            let words = vec2(width - size::CONTROL - 15.0 - 2.0 * space::S, 0.0);
+            ui.allocate_ui(words, |ui| replan_words(ui, replanned, reason));
+            if widgets::icon_button(ui, icons::X, &tr!("viewer-replanned-dismiss")).clicked() {
+                actions.push(Action::Dismiss(Message::Replanned));
+            }
         });
+    });
 }
 
 fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {

@@ -1,10 +1,10 @@
 //! Shows objects to a segmenter: a click on one, with Alt beside it, or a box around it.
 
 use egui::{
-    Align2, Area, Color32, Frame, Label, Margin, Order, Painter, PointerButton, Pos2, Rect, Response,
-    RichText, Stroke, Ui, pos2, vec2,
+    Color32, Label, Margin, Painter, PointerButton, Pos2, Rect, Response, RichText, Stroke, Ui, pos2,
 };
 
+use super::card;
 use crate::{
     language::tr,
     window::{
@@ -13,7 +13,7 @@ use crate::{
         icons,
         model_menu::{self, Choice},
         state::{MaskEdit, MaskPainting, State},
-        tokens::{Palette, radius, shadow, size, space},
+        tokens::{Palette, space},
         widgets::{self, Weight},
     },
 };
@@ -129,27 +129,12 @@ pub fn notice(
         return;
     }
     let words = if lacks { tr!("viewer-segmenter-missing") } else { tr!("viewer-mask-object-none") };
-    let palette = Palette::of(ui);
-    let width = (area.width() - 2.0 * space::L).min(size::CARD);
-    Area::new(ui.scope_id().with("object"))
-        .order(Order::Middle)
-        .pivot(Align2::CENTER_TOP)
-        .fixed_pos(area.center_top() + vec2(0.0, space::M))
-        .constrain_to(area)
-        .show(ui.ctx(), |ui| {
-            let frame = Frame::new()
-                .fill(palette.panel)
-                .stroke(Stroke::new(1.0, palette.line_strong))
-                .corner_radius(radius::M)
-                .shadow(shadow(palette))
-                .inner_margin(Margin::symmetric(space::M as i8, space::S as i8));
-            frame.show(ui, |ui| {
-                ui.set_width(width);
-                ui.add(Label::new(RichText::new(words).color(palette.text)).wrap());
-                if lacks {
-                    let tip = tr!("viewer-segmenter-tip");
-                    model_menu::offer(ui, state, (Dialog::Segmenter, tip), actions);
-                }
-            });
-        });
+    let margin = Margin::symmetric(space::M as i8, space::S as i8);
+    card::show(ui, area, "object", margin, |ui, _| {
+        ui.add(Label::new(RichText::new(words).color(Palette::of(ui).text)).wrap());
+        if lacks {
+            let tip = tr!("viewer-segmenter-tip");
+            model_menu::offer(ui, state, (Dialog::Segmenter, tip), actions);
+        }
+    });
 }

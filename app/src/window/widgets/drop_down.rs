@@ -94,7 +94,7 @@ fn open(ui: &mut Ui) {
         drawn.last = pass;
     });
     if is_new(ui) {
-        // A frame in which the button is pressed and let go is drawn twice, and the second time the dialog comes to the front.
+        // If a press and its release come in one frame, egui draws the frame twice, and raises the dialog the second time.
         ui.ctx().move_to_top(ui.layer_id());
         ui.scroll_to_cursor_animation(Some(Align::TOP), ScrollAnimation::none());
     }
