@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 use candle_core::{CpuStorage, DType, Device, InplaceOp1, Layout, Result, Shape, Tensor, bail};
 use half::{bf16, f16};
 
+use super::moment::Moment;
 use crate::{
     checkpoint::{Block, CheckpointError, StoredTensor, Values},
     memory::BytesByDtype,
@@ -181,6 +182,7 @@ pub type Pins = Vec<Arc<dyn Debug + Send + Sync>>;
 pub struct Buffer {
     parts: [Option<Tensor>; DTYPES.len()],
     pins: Pins,
+    read_until: Option<Arc<Moment>>,
 }
 
 impl Buffer {
@@ -192,13 +194,25 @@ impl Buffer {
                 *part = Some(Tensor::zeros(size, dtype, device)?);
             }
         }
-        Ok(Self { parts, pins: Pins::new() })
+        Ok(Self { parts, pins: Pins::new(), read_until: None })
     }
 
     /// The same memory, pinned by `pins`.
     #[cfg(feature = "cuda")]
     pub fn with_pins(self, pins: Pins) -> Self {
         Self { pins, ..self }
+    }
+
+    /// Says when the device has used this memory for the last time, so that new values can be copied to it. `None` is when
+    /// it has done all that is queued.
+    pub fn set_read_until(&mut self, moment: Option<Arc<Moment>>) {
+        self.read_until = moment;
+    }
+
+    /// What [`set_read_until`](Self::set_read_until) said.
+    #[cfg(feature = "cuda")]
+    pub fn read_until(&self) -> Option<&Moment> {
+        self.read_until.as_deref()
     }
 
     /// Whether the memory is pinned, so that a GPU can read it directly.
@@ -240,7 +254,7 @@ impl Buffer {
         if let Some(part) = &self.parts[place.part] {
             parts[place.part] = Some(part.narrow(0, place.offset, place.values())?);
         }
-        Ok(Self { parts, pins: self.pins.clone() })
+        Ok(Self { parts, pins: self.pins.clone(), read_until: self.read_until.clone() })
     }
 
     /// Reads a block from its files. Calls `between` before each tensor and stops if it returns `false`.

@@ -112,10 +112,10 @@ impl Executor {
         if slowdown > 1.0 {
             wait_until(started + started.elapsed().mul_f64(slowdown));
         }
-        let ended = memory.moment()?;
+        let ended = Arc::new(memory.moment()?);
         let (bytes, load, tier, slot) = (lease.moved_bytes(), lease.load, lease.from, lease.slot);
         let released = Instant::now();
-        drop(lease);
+        lease.end(&ended);
         Ok(Pass { index, asked, begun, ended, load, bytes, tier, slot, evict: released.elapsed() })
     }
 
@@ -159,7 +159,7 @@ struct Pass {
     /// When its weights were there.
     begun: Moment,
     /// When the pass was finished.
-    ended: Moment,
+    ended: Arc<Moment>,
     load: Duration,
     bytes: u64,
     tier: Tier,

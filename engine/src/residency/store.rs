@@ -242,7 +242,8 @@ impl WeightStore {
                         return Ok(Lease { kind: Kind::Resident(block), from, load, slot: None, bytes });
                     }
                 }
-                Place::Slot(slot) if arrival.block == index => {
+                Place::Slot(mut slot) if arrival.block == index => {
+                    slot.buffer.set_read_until(None);
                     let weights = self.weights(index, &slot.buffer)?;
                     let number = Some(slot.number);
                     let kind = Kind::Slot { weights, slot: Some(slot), free };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use candle_core::{Result, cuda::WrapErr as _};
-use cudarc::driver::CudaEvent;
+use cudarc::driver::{CudaEvent, CudaStream};
 
 /// A point in the work queued on a GPU.
 #[derive(Debug)]
@@ -13,6 +13,11 @@ impl CardEvent {
     /// Wraps an event recorded in a stream.
     pub(super) fn new(event: CudaEvent) -> Self {
         Self(event)
+    }
+
+    /// Makes what is queued on a stream from now on wait for it.
+    pub(super) fn hold(&self, stream: &CudaStream) -> Result<()> {
+        stream.wait(&self.0).w()
     }
 
     /// Whether all work before it is done. Always true on a GPU that failed.

@@ -1,8 +1,8 @@
 //! NVIDIA GPUs.
 //!
-//! Computation is queued on one stream, copies on another. cudarc orders them: every allocation has an event
-//! for its last reader and its last writer. So a slot is refilled once its block has run, and a block runs
-//! once its slot is filled, and the CPU waits for neither.
+//! Computation is queued on one stream, copies on another. A copy waits on the GPU for the [moment](Moment) until which its
+//! destination is read, and a block is queued after its weights have arrived. cudarc could order the streams, with two events
+//! for each tensor; a step of a small model would then wait for the CPU that makes, records and waits for them.
 
 pub(super) mod event;
 mod fault;
@@ -120,6 +120,11 @@ impl CudaMemory {
         let card = device.as_cuda_device()?;
         let compute = card.cuda_stream();
         let context = Arc::clone(compute.context());
+        if std::env::var_os("SLUICE_CUDA_EVENTS").is_none() {
+            // SAFETY: what is computed stays on one stream. Only `upload` uses another: it waits for the last reader of its
+            // destination, and returns after the last write to it.
+            unsafe { context.disable_event_tracking() };
+        }
         let copy = context.new_stream().w()?;
         let pool = Arc::new(Pool::of(&context)?);
         let ram = crate::hardware::total_memory().unwrap_or(0);
@@ -161,7 +166,9 @@ impl DeviceMemory for CudaMemory {
     }
 
     fn allocate(&self, sizes: &Sizes) -> Result<Buffer> {
-        Buffer::new(sizes, &self.device)
+        let mut buffer = Buffer::new(sizes, &self.device)?;
+        buffer.set_read_until(Some(Arc::new(self.moment()?)));
+        Ok(buffer)
     }
 
     fn allocate_host(&self, sizes: &Sizes) -> Result<Buffer> {
@@ -178,7 +185,17 @@ impl DeviceMemory for CudaMemory {
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Duration>> {
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
-        upload::upload(&self.copy, &mut staging, [from, to], sizes, go_on)
+        if let Some(Moment::OfCard(last)) = to.read_until() {
+            last.hold(&self.copy)?;
+        } else {
+            self.copy.join(&self.compute).w()?;
+        }
+        let copied = upload::upload(&self.copy, &mut staging, [from, to], sizes, go_on);
+        if copied.is_err() {
+            // Memory that is still written must not be freed. What failed is told already.
+            let _ = self.copy.synchronize();
+        }
+        copied
     }
 
     fn moment(&self) -> Result<Moment> {

@@ -70,15 +70,16 @@ fn an_upload_that_is_called_off_leaves_nothing_under_way() {
 fn a_slot_is_filled_again_when_its_reader_is_through() {
     let card = card();
     let sizes = [1 << 20, 0, 0, 0];
-    let slot = card.allocate(&sizes).unwrap();
+    let mut slot = card.allocate(&sizes).unwrap();
     let part = slot.parts().next().unwrap().clone();
     let hosts: Vec<Buffer> =
         (0..2).map(|seed| filled(card.allocate_host(&sizes).unwrap(), &sizes, seed)).collect();
     let mut readers = Vec::new();
     for turn in 0..8 {
         assert!(card.upload(&hosts[turn % 2], &slot, &sizes, &|| true).unwrap().is_some());
-        // Queues reads of the slot; nothing waits for them before the slot is refilled.
+        // Queues reads of the slot; the CPU does not wait for them before the slot is refilled.
         readers.push(part.copy().unwrap());
+        slot.set_read_until((turn % 3 > 0).then(|| Arc::new(card.moment().unwrap())));
     }
     for (turn, reader) in readers.iter().enumerate() {
         let read: Vec<f32> = reader.to_device(&Device::Cpu).unwrap().to_vec1().unwrap();

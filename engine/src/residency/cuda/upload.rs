@@ -1,7 +1,7 @@
 //! Copies from host memory to a GPU.
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -9,7 +9,7 @@ use candle_core::{
     CpuStorage, CudaStorage, InplaceOp1, Layout, Result, Storage, bail, cuda::WrapErr as _,
     cuda_backend::CudaStorageSlice,
 };
-use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DevicePtrMut as _, DeviceRepr, PinnedHostSlice, sys};
+use cudarc::driver::{CudaEvent, CudaSlice, CudaStream, DeviceRepr, PinnedHostSlice, sys};
 
 use super::event::elapsed;
 use crate::residency::buffer::{Buffer, Sizes};
@@ -40,8 +40,8 @@ fn event(stream: &Arc<CudaStream>) -> Result<CudaEvent> {
     stream.context().new_event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC)).w()
 }
 
-/// Copies the first values of each dtype and returns when they have arrived, with the time from when the
-/// destination was free, or returns `None` when `go_on` returns `false`.
+/// Copies the first values of each dtype and returns when they have arrived, with the time from when the stream had done
+/// what was queued on it before, or returns `None` when `go_on` returns `false`.
 pub fn upload(
     stream: &Arc<CudaStream>,
     staging: &mut Option<Staging>,
@@ -54,7 +54,8 @@ pub fn upload(
         *staging = Some(Staging::new(stream)?);
     }
     let staging = Mutex::new(staging.as_mut().filter(|_| !is_pinned));
-    let begun = OnceLock::new();
+    let begun = event(stream)?;
+    begun.record(stream).w()?;
     let mut under_way: Option<CudaEvent> = None;
     let mut finished = true;
     'parts: for (to, from, size) in to.pairs(from, sizes) {
@@ -64,8 +65,7 @@ pub fn upload(
         for start in (0..size).step_by(step) {
             let count = step.min(size - start);
             let first = layout.start_offset() + start;
-            let (begun, staging) = (&begun, &staging);
-            to.inplace_op1(&Piece { source, first, start, count, stream, begun, staging })?;
+            to.inplace_op1(&Piece { source, first, start, count, stream, staging: &staging })?;
             // Waits for the previous piece, not this one, so that the GPU is never idle.
             let sent = event(stream)?;
             sent.record(stream).w()?;
@@ -81,7 +81,7 @@ pub fn upload(
     // Memory that the GPU still reads must not be freed.
     let Some(last) = under_way else { return Ok(finished.then_some(Duration::ZERO)) };
     last.synchronize().w()?;
-    let taken = begun.get().map_or(Ok(Duration::ZERO), |begun| elapsed(begun, &last))?;
+    let taken = elapsed(&begun, &last)?;
     Ok(finished.then_some(taken))
 }
 
@@ -94,8 +94,6 @@ struct Piece<'a, 's> {
     start: usize,
     count: usize,
     stream: &'a Arc<CudaStream>,
-    /// Recorded when the destination is free for the first piece.
-    begun: &'a OnceLock<CudaEvent>,
     /// The staging buffers, for memory that is not pinned.
     staging: &'a Mutex<Option<&'s mut Staging>>,
 }
@@ -105,13 +103,6 @@ impl Piece<'_, '_> {
         let from = &from[self.first..self.first + self.count];
         let first = offset + self.start;
         let mut to = to.slice_mut(first..first + self.count);
-        if self.begun.get().is_none() {
-            // The stream waits for the passes that still read the destination.
-            drop(to.device_ptr_mut(self.stream));
-            let begun = event(self.stream)?;
-            begun.record(self.stream).w()?;
-            let _ = self.begun.set(begun);
-        }
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(staging) = &mut *staging else { return self.stream.memcpy_htod(from, &mut to).w() };
         let turn = staging.next;

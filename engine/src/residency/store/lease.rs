@@ -7,7 +7,7 @@ use crossbeam_channel::Sender;
 use super::OnDevice;
 use crate::{
     memory::Tier,
-    residency::{BlockWeights, RunError, Weights, copies::Slot},
+    residency::{BlockWeights, Moment, RunError, Weights, copies::Slot},
 };
 
 /// The weights of one block for the duration of a forward pass.
@@ -31,6 +31,13 @@ pub(super) enum Kind {
 }
 
 impl Lease {
+    /// Ends the lease. The device reads the weights until `moment`.
+    pub(in crate::residency) fn end(mut self, moment: &Arc<Moment>) {
+        if let Kind::Slot { slot: Some(slot), .. } = &mut self.kind {
+            slot.buffer.set_read_until(Some(Arc::clone(moment)));
+        }
+    }
+
     /// The weights.
     pub fn weights(&self) -> Weights<'_> {
         self.block().seen()
