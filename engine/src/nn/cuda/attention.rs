@@ -61,7 +61,11 @@ fn describe(
     arguments.extend([Argument::Number(scale as f32), Argument::Whole(causal.into())]);
     let row = width.next_multiple_of(SIDE) * q.dtype().size_in_bytes();
     let queries = WARPS * SIDE * if width > 128 { 1 } else { 2 };
-    let keys_of_tile = if width > 96 { 32 } else { 64 };
+    let keys_of_tile = match width {
+        64 => 128,
+        97.. => 32,
+        _ => 64,
+    };
     let slots = ((SHARED / row - queries) / keys_of_tile).min(4);
     let launch = Launch {
         source: Source::Attention,
