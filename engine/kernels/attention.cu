@@ -6,6 +6,11 @@
 constexpr int WARPS = 4, THREADS = WARPS * LANES;
 /// Rows of a matrix instruction, and twice its columns: the size of four 8 by 8 matrices.
 constexpr int SIDE = 16;
+/// Values that are copied together.
+constexpr int CHUNK = 8;
+/// Bytes of shared memory that a block may use. Then two blocks fit on a multiprocessor of every card, also of those that
+/// have 100 KB: while the warps of one wait, those of the other one compute.
+constexpr int SHARED = 48 << 10;
 constexpr float LOG2_E = 1.4426950408889634f;
 
 /// The strides of batch items, tokens and heads.
@@ -32,21 +37,56 @@ template <int WIDTH_> struct Tile {
     static constexpr int WIDTH = WIDTH_;
     /// Padded with zeros to the size of a matrix instruction.
     static constexpr int DEPTH = (WIDTH + SIDE - 1) / SIDE * SIDE;
-    /// Row stride in shared memory; eight rows begin in different banks.
-    static constexpr int PITCH = DEPTH + 8;
-    static constexpr int KEYS = 64, STRIPS = WIDTH > 128 ? 1 : 2, OF_WARP = STRIPS * SIDE, QUERIES = WARPS * OF_WARP;
+    static constexpr int KEYS = WIDTH == 64 ? 128 : WIDTH > 96 ? 32 : 64, STRIPS = WIDTH > 128 ? 1 : 2, OF_WARP = STRIPS * SIDE,
+                         QUERIES = WARPS * OF_WARP;
+    /// Tiles of keys or values that are in shared memory, or on their way to it.
+    static constexpr int FITTING = (SHARED / 2 / DEPTH - QUERIES) / KEYS, SLOTS = FITTING > 4 ? 4 : FITTING;
+    static_assert(SLOTS >= 2);
+    /// How many of eight rows in a row begin in the same banks.
+    static constexpr int COMMON = DEPTH % 64 == 0 ? 8 : DEPTH % 32 == 0 ? 4 : 2;
+
+    /// Where a chunk of a row is in shared memory: the order of chunks differs between rows that begin in the same banks, so
+    /// that eight rows of a matrix are in different ones.
+    FUNCTION static int place(int row, int chunk) { return row * DEPTH + (chunk ^ turn(row)) * CHUNK; }
+    FUNCTION static int turn(int row) { return row / (8 / COMMON) % COMMON; }
 };
 
-/// Starts to copy rows, of which `there` exist; the others are zero.
-template <typename Tile, int ROWS, typename T>
-FUNCTION void copy_rows(T *to, const T *from, long long stride, int there) {
-    constexpr int CHUNKS = Tile::WIDTH / 8;
-    for (int index = threadIdx.x; index < ROWS * CHUNKS; index += THREADS) {
-        int row = index / CHUNKS, first = index % CHUNKS * 8;
-        bool is_there = row < there;
-        copy_ahead(to + row * Tile::PITCH + first, from + (is_there ? row * stride : 0) + first, is_there);
+/// Copies rows of a tensor to shared memory; a thread always has the same part of them.
+template <typename Tile, typename T> struct Copier {
+    static constexpr int CHUNKS = Tile::WIDTH / CHUNK, AT_ONCE = THREADS / CHUNKS;
+
+    const T *from;
+    long long stride;
+    int row, chunk;
+
+    FUNCTION Copier(const T *start, long long stride)
+        : stride(stride), row(threadIdx.x / CHUNKS), chunk(threadIdx.x % CHUNKS) {
+        from = start + row * stride + chunk * CHUNK;
     }
-}
+
+    /// Starts to copy the rows from `first` on, of which `there` exist; the others are zero.
+    template <int ROWS> FUNCTION void copy(T *to, int first, int there) const {
+        const T *start = from + first * stride;
+        // Some threads have nothing to do if a row has no power of two of chunks.
+        if (row >= AT_ONCE) return;
+        if (there >= ROWS) {
+            copy_rows<ROWS>(to, start, [](int) { return true; });
+        } else {
+            copy_rows<ROWS>(to, start, [&](int at) { return at < there; });
+        }
+    }
+
+  private:
+    template <int ROWS, typename There> FUNCTION void copy_rows(T *to, const T *start, There is_there) const {
+#pragma unroll
+        for (int step = 0; step < (ROWS + AT_ONCE - 1) / AT_ONCE; step++) {
+            int at = row + step * AT_ONCE;
+            if (ROWS % AT_ONCE != 0 && at >= ROWS) continue;
+            bool there = is_there(at);
+            copy_ahead(to + Tile::place(at, chunk), there ? start + step * AT_ONCE * stride : from, there);
+        }
+    }
+};
 
 /// The state of sixteen queries; a thread has parts of two rows, eight apart.
 template <typename Tile> struct Strip {
@@ -80,14 +120,13 @@ FUNCTION void score(Strip<Tile> (&strips)[Tile::STRIPS], const T *queries, const
         uint32_t left[Tile::STRIPS][4];
 #pragma unroll
         for (int strip = 0; strip < Tile::STRIPS; strip++) {
-            const T *row = queries + (strip * SIDE + lane % SIDE) * Tile::PITCH;
-            load_matrices(left[strip], row + depth + lane / SIDE * 8);
+            load_matrices(left[strip], queries + Tile::place(strip * SIDE + lane % SIDE, depth / CHUNK + lane / SIDE));
         }
 #pragma unroll
         for (int key = 0; key < Tile::KEYS; key += SIDE) {
             uint32_t right[4];
-            const T *row = keys + (key + lane % 8 + lane / SIDE * 8) * Tile::PITCH;
-            load_matrices(right, row + depth + lane / 8 % 2 * 8);
+            int row = key + lane % 8 + lane / SIDE * 8;
+            load_matrices(right, keys + Tile::place(row, depth / CHUNK + lane / 8 % 2));
 #pragma unroll
             for (int strip = 0; strip < Tile::STRIPS; strip++) {
                 multiply_add<T>(strips[strip].scores[key / 8], left[strip], right[0], right[1]);
@@ -97,73 +136,91 @@ FUNCTION void score(Strip<Tile> (&strips)[Tile::STRIPS], const T *queries, const
     }
 }
 
-/// Scales scores for base 2, adds the bias and applies the mask. `query` is the position of the strip's first
-/// query, `start` that of the tile's first key.
+/// Adds the bias and applies the mask, if there is anything to do. `query` is the position of the strip's first query,
+/// `start` that of the tile's first key.
 template <typename Tile, typename T>
 FUNCTION void adjust(Strip<Tile> &strip, const Problem<T> &problem, const float *bias, int query, int start, int end) {
-    Place own = own_place();
     bool hides = start + Tile::KEYS > end || (problem.causal && start + Tile::KEYS > query);
+    if (!bias && !hides) return;
+    Place own = own_place();
+    // Scores are scaled later.
+    float unscaled = 1.0f / problem.scale;
 #pragma unroll
     for (int tile = 0; tile < Tile::KEYS / 8; tile++) {
 #pragma unroll
         for (int each = 0; each < 4; each++) {
             float &score = strip.scores[tile][each];
-            score *= problem.scale * LOG2_E;
-            if (!bias && !hides) continue;
             int at = query + own.row + each / 2 * 8, key = start + tile * 8 + own.column + each % 2;
-            if (bias && at < problem.tokens && key < end) {
-                score += bias[key - at + problem.tokens - 1] * LOG2_E;
-            }
+            if (bias && at < problem.tokens && key < end) score += bias[key - at + problem.tokens - 1] * unscaled;
             if (key >= end || (problem.causal && key > at)) score = -INFINITY;
         }
     }
 }
 
-/// Replaces scores by exponentials relative to the highest so far, and rescales earlier sums.
-template <typename Tile> FUNCTION void exponentiate(Strip<Tile> &strip) {
-    float factors[2];
+/// Finds the highest scores so far, and rescales earlier sums. `bases` are the highest scores, scaled for base 2.
+template <typename Tile>
+FUNCTION void rescale(Strip<Tile> (&strips)[Tile::STRIPS], float (&bases)[Tile::STRIPS][2], float scale) {
+    float factors[Tile::STRIPS][2];
+    bool rises = false;
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        float high = strip.highest[half];
+    for (int index = 0; index < Tile::STRIPS; index++) {
+        Strip<Tile> &strip = strips[index];
 #pragma unroll
-        for (auto &scores : strip.scores) high = fmaxf(high, fmaxf(scores[2 * half], scores[2 * half + 1]));
-        // Four threads share a row.
-        high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
-        high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
-        // If everything is masked so far, there is nothing to subtract.
-        float base = high == -INFINITY ? 0.0f : high;
-        factors[half] = exp2_near(strip.highest[half] - base);
-        strip.highest[half] = high;
-        float total = strip.total[half] * factors[half];
+        for (int half = 0; half < 2; half++) {
+            float high = strip.highest[half];
 #pragma unroll
-        for (auto &scores : strip.scores) {
-#pragma unroll
-            for (int each = 2 * half; each < 2 * half + 2; each++) {
-                scores[each] = exp2_near(scores[each] - base);
-                total += scores[each];
-            }
+            for (auto &scores : strip.scores) high = fmaxf(high, fmaxf(scores[2 * half], scores[2 * half + 1]));
+            // Four threads share a row.
+            high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
+            high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
+            // If everything is masked so far, there is nothing to subtract.
+            bases[index][half] = high == -INFINITY ? 0.0f : high * scale;
+            factors[index][half] = exp2_near(strip.highest[half] * scale - bases[index][half]);
+            rises = rises || high != strip.highest[half];
+            strip.highest[half] = high;
         }
-        strip.total[half] = total;
     }
     // After the first tiles the highest score rarely changes.
-    if (__any_sync(ALL_LANES, factors[0] != 1.0f || factors[1] != 1.0f)) {
+    if (!__any_sync(ALL_LANES, rises)) return;
+#pragma unroll
+    for (int index = 0; index < Tile::STRIPS; index++) {
+        Strip<Tile> &strip = strips[index];
+#pragma unroll
+        for (int half = 0; half < 2; half++) strip.total[half] *= factors[index][half];
 #pragma unroll
         for (auto &sums : strip.sums) {
 #pragma unroll
-            for (int each = 0; each < 4; each++) sums[each] *= factors[each / 2];
+            for (int each = 0; each < 4; each++) sums[each] *= factors[index][each / 2];
         }
     }
 }
 
-/// Adds the products of exponentials and a tile of values to the sums.
+/// Replaces the scores of sixteen keys by exponentials relative to the highest.
+template <typename Tile>
+FUNCTION void exponentiate(Strip<Tile> &strip, const float (&bases)[2], float scale, int key) {
+#pragma unroll
+    for (int tile = key / 8; tile < (key + SIDE) / 8; tile++) {
+#pragma unroll
+        for (int each = 0; each < 4; each++) {
+            float &score = strip.scores[tile][each];
+            score = exp2_near(fmaf(score, scale, -bases[each / 2]));
+            strip.total[each / 2] += score;
+        }
+    }
+}
+
+/// Adds the products of exponentials and a tile of values to the sums. Exponentials are computed here, and not before, since
+/// the compiler then puts those of some keys between the products of others: different units compute them.
 template <typename Tile, typename T>
-FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const T *values) {
+FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const float (&bases)[Tile::STRIPS][2], float scale,
+                         const T *values) {
     int lane = threadIdx.x % LANES;
 #pragma unroll
     for (int key = 0; key < Tile::KEYS; key += SIDE) {
         uint32_t left[Tile::STRIPS][4];
 #pragma unroll
         for (int strip = 0; strip < Tile::STRIPS; strip++) {
+            exponentiate(strips[strip], bases[strip], scale, key);
             // The results of two products in a thread are its operands of the next one.
 #pragma unroll
             for (int part = 0; part < 4; part++) {
@@ -174,7 +231,7 @@ FUNCTION void add_values(Strip<Tile> (&strips)[Tile::STRIPS], const T *values) {
 #pragma unroll
         for (int column = 0; column < Tile::WIDTH; column += SIDE) {
             uint32_t right[4];
-            load_transposed(right, values + (key + lane % SIDE) * Tile::PITCH + column + lane / SIDE * 8);
+            load_transposed(right, values + Tile::place(key + lane % SIDE, column / CHUNK + lane / SIDE));
 #pragma unroll
             for (int strip = 0; strip < Tile::STRIPS; strip++) {
                 multiply_add<T>(strips[strip].sums[column / 8], left[strip], right[0], right[1]);
@@ -200,26 +257,28 @@ FUNCTION void write_rows(Strip<Tile> (&strips)[Tile::STRIPS], T *queries, T *out
             total += __shfl_xor_sync(ALL_LANES, total, 1);
             total += __shfl_xor_sync(ALL_LANES, total, 2);
             float factor = 1.0f / total;
-            T *row = queries + (index * SIDE + own.row + half * 8) * Tile::PITCH + own.column;
+            int row = index * SIDE + own.row + half * 8;
 #pragma unroll
             for (int tile = 0; tile < Tile::WIDTH / 8; tile++) {
                 const float *sums = strip.sums[tile] + 2 * half;
-                *reinterpret_cast<uint32_t *>(row + tile * 8) = both<T>(sums[0] * factor, sums[1] * factor);
+                T *place = queries + Tile::place(row, tile) + own.column;
+                *reinterpret_cast<uint32_t *>(place) = both<T>(sums[0] * factor, sums[1] * factor);
             }
         }
     }
     __syncwarp();
-    constexpr int CHUNKS = Tile::WIDTH / 8;
+    constexpr int CHUNKS = Tile::WIDTH / CHUNK;
     for (int index = threadIdx.x % LANES; index < Tile::OF_WARP * CHUNKS; index += LANES) {
-        int row = index / CHUNKS, first = index % CHUNKS * 8;
-        if (row < there) Pack<T, 8>::from(queries + row * Tile::PITCH + first).to(out + row * stride + first);
+        int row = index / CHUNKS, chunk = index % CHUNKS;
+        if (row >= there) continue;
+        Pack<T, CHUNK>::from(queries + Tile::place(row, chunk)).to(out + row * stride + chunk * CHUNK);
     }
 }
 
 template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &problem) {
+    constexpr int SLOT = Tile::KEYS * Tile::DEPTH, SLOTS = Tile::SLOTS;
     SHARED_BYTES(shared);
-    T *queries = reinterpret_cast<T *>(shared);
-    T *keys = queries + Tile::QUERIES * Tile::PITCH, *values = keys + Tile::KEYS * Tile::PITCH;
+    T *queries = reinterpret_cast<T *>(shared), *slots = queries + Tile::QUERIES * Tile::DEPTH;
     int first = blockIdx.x * Tile::QUERIES, head = blockIdx.y, kv_head = head / (problem.heads / problem.kv_heads);
     int count = min(Tile::QUERIES, problem.tokens - first);
     int end = problem.causal ? min(problem.keys, first + count) : problem.keys;
@@ -229,16 +288,25 @@ template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &prob
     const float *bias =
         problem.bias ? problem.bias + static_cast<long long>(head) * (problem.tokens + problem.keys - 1) : nullptr;
 
-    copy_rows<Tile, Tile::QUERIES>(queries, q + first * problem.of_q.token, problem.of_q.token, count);
-    copy_rows<Tile, Tile::KEYS>(keys, k, problem.of_k.token, end);
+    Copier<Tile, T>(q, problem.of_q.token).template copy<Tile::QUERIES>(queries, first, count);
     if constexpr (Tile::DEPTH > Tile::WIDTH) {
         // Rows of queries, keys and values, one after the other.
-        for (int row = threadIdx.x; row < Tile::QUERIES + 2 * Tile::KEYS; row += THREADS) {
-            for (int place = Tile::WIDTH; place < Tile::DEPTH; place++) {
-                queries[row * Tile::PITCH + place] = narrow<T>(0.0f);
-            }
+        for (int row = threadIdx.x; row < Tile::QUERIES + SLOTS * Tile::KEYS; row += THREADS) {
+            T *place = queries + Tile::place(row, Tile::WIDTH / CHUNK);
+            for (int each = 0; each < CHUNK; each++) place[each] = narrow<T>(0.0f);
         }
     }
+    // Tiles of keys and of values take turns in the slots. There is a group of copies for each, also after the last one.
+    Copier<Tile, T> of_keys(k, problem.of_k.token), of_values(v, problem.of_v.token);
+    auto copy = [&](int tile) {
+        int start = tile / 2 * Tile::KEYS;
+        const Copier<Tile, T> &of_tile = tile % 2 == 0 ? of_keys : of_values;
+        if (start < end) of_tile.template copy<Tile::KEYS>(slots + tile % SLOTS * SLOT, start, end - start);
+        end_group();
+    };
+    // The queries are in the first group.
+#pragma unroll
+    for (int tile = 0; tile < SLOTS - 1; tile++) copy(tile);
 
     Strip<Tile> strips[Tile::STRIPS];
 #pragma unroll
@@ -253,27 +321,26 @@ template <typename Tile, typename T> FUNCTION void attend(const Problem<T> &prob
         }
     }
 
-    int of_warp = threadIdx.x / LANES * Tile::OF_WARP;
-    T *own = queries + of_warp * Tile::PITCH;
+    int of_warp = threadIdx.x / LANES * Tile::OF_WARP, tile = 0;
+    T *own = queries + of_warp * Tile::DEPTH;
+    // A tile has arrived, and no thread needs the one before it any more, so another one can be copied to its place.
+    auto advance = [&] {
+        wait_for_groups_but<SLOTS - 2>();
+        __syncthreads();
+        copy(tile + SLOTS - 1);
+        return slots + tile++ % SLOTS * SLOT;
+    };
+    float scale = problem.scale * LOG2_E;
     for (int start = 0; start < end; start += Tile::KEYS) {
-        // The keys have arrived, and no thread needs the previous values any more.
-        wait_for_copies();
-        __syncthreads();
-        copy_rows<Tile, Tile::KEYS>(values, v + start * problem.of_v.token, problem.of_v.token, end - start);
-        score<Tile>(strips, own, keys);
-        // The values have arrived, and no thread needs the keys any more.
-        wait_for_copies();
-        __syncthreads();
-        int next = start + Tile::KEYS;
-        if (next < end) {
-            copy_rows<Tile, Tile::KEYS>(keys, k + next * problem.of_k.token, problem.of_k.token, end - next);
-        }
+        score<Tile>(strips, own, advance());
+        const T *values = advance();
 #pragma unroll
         for (int strip = 0; strip < Tile::STRIPS; strip++) {
             adjust(strips[strip], problem, bias, first + of_warp + strip * SIDE, start, end);
-            exponentiate(strips[strip]);
         }
-        add_values<Tile>(strips, values);
+        float bases[Tile::STRIPS][2];
+        rescale<Tile>(strips, bases, scale);
+        add_values<Tile>(strips, bases, scale, values);
     }
 
     long long stride = static_cast<long long>(problem.heads) * Tile::WIDTH;

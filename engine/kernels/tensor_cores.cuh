@@ -12,10 +12,10 @@ template <typename T> FUNCTION void multiply_add(float (&c)[4], const uint32_t (
 #define MULTIPLY_ADD(T, name)                                                                                       \
     template <>                                                                                                     \
     FUNCTION void multiply_add<T>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {                \
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "   \
-                     "{%8,%9}, {%0,%1,%2,%3};"                                                                      \
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                               \
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                               \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "            \
+            "{%8,%9}, {%0,%1,%2,%3};"                                                                               \
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                        \
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                        \
     }
 
 MULTIPLY_ADD(f16, "f16")

@@ -9,9 +9,8 @@ pub const WIDTHS: [usize; 7] = [40, 64, 72, 80, 96, 128, 160];
 
 /// As in `attention.cu`.
 const WARPS: usize = 4;
-const KEYS: usize = 64;
 const SIDE: usize = 16;
-const PADDING: usize = 8;
+const SHARED: usize = 48 << 10;
 
 /// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`.
 /// Queries attend to all keys, or with `causal` to those at their own position and before it. Kernels exist
@@ -60,14 +59,20 @@ fn describe(
         }
     }
     arguments.extend([Argument::Number(scale as f32), Argument::Whole(causal.into())]);
-    let pitch = width.next_multiple_of(SIDE) + PADDING;
+    let row = width.next_multiple_of(SIDE) * q.dtype().size_in_bytes();
     let queries = WARPS * SIDE * if width > 128 { 1 } else { 2 };
+    let keys_of_tile = match width {
+        64 => 128,
+        97.. => 32,
+        _ => 64,
+    };
+    let slots = ((SHARED / row - queries) / keys_of_tile).min(4);
     let launch = Launch {
         source: Source::Attention,
         kernel: format!("attention_{name}_{width}"),
         grid: [tokens.div_ceil(queries), heads, batch],
         block: [WARPS * WARP, 1, 1],
-        shared: (queries + 2 * KEYS) * pitch * q.dtype().size_in_bytes(),
+        shared: (queries + slots * keys_of_tile) * row,
         arguments,
     };
     Ok(Some(Launches { results: vec![(q.dims().to_vec(), q.dtype())], launches: vec![launch] }))
