@@ -189,36 +189,51 @@ FUNCTION void transpose(uint32_t (&values)[4]) {
     swap(values[2], values[3], odd, 1);
 }
 
-/// Writes a thread's results to `out`, the planes of an image, those of neighbouring pixels together.
+/// Stride of a warp's rows of sums in shared memory; those of eight rows that are written together are in different banks.
+template <typename Of> constexpr int SUMS_PITCH = Of::PARTS * 8 + 8;
+
+/// Writes the results of a warp to `out`, the planes of an image, from `output` and `pixel` on. They go through shared memory,
+/// so that loops instead of long code write the results of all threads.
 template <typename Of, typename T, typename Out>
-FUNCTION void write_pairs(Out *out, const Sums<Of> &sums, const Convolution<T> &of, const Tile &tile, int output,
-                          int pixel) {
+FUNCTION void write_pairs(Out *out, float *shared, const Sums<Of> &sums, const Convolution<T> &of, const Tile &tile,
+                          int output, int pixel) {
+    constexpr int PITCH = SUMS_PITCH<Of>, PAIRS = Of::PARTS * 4;
     int lane = threadIdx.x % LANES;
-    bool in_pairs = of.out_width % 2 == 0;
+    bool in_pairs = of.out_width % 2 == 0, biased = of.bias && of.shares == 1;
+    float *rows = shared + threadIdx.x / LANES * SIDE * PITCH;
+    // No thread needs what was in shared memory any more.
+    __syncthreads();
 #pragma unroll
-    for (int row = 0; row < 2 * Of::STRIPS; row++) {
-        int channel = output + row * 8 + lane / 4;
-        if (channel >= of.outputs) continue;
-        float bias = of.bias && of.shares == 1 ? wide(of.bias[channel]) : 0.0f;
-        Out *plane = out + static_cast<long long>(channel) * of.out_height * of.out_width;
+    for (int strip = 0; strip < Of::STRIPS; strip++) {
 #pragma unroll
         for (int part = 0; part < Of::PARTS; part++) {
-            int own = pixel + part * 8 + lane % 4 * 2;
+            const float(&values)[4] = sums[strip][part];
+            float *place = rows + lane / 4 * PITCH + part * 8 + lane % 4 * 2;
+            write_pair(place, values[0], values[1]);
+            write_pair(place + 8 * PITCH, values[2], values[3]);
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (int index = lane; index < SIDE * PAIRS; index += LANES) {
+            int row = index / PAIRS, pair = index % PAIRS * 2;
+            int channel = output + strip * SIDE + row, own = pixel + pair;
             int y = tile.top + (own >> of.log_width), x = tile.left + (own & (tile.width - 1));
-            if (y >= of.out_height || x >= of.out_width) continue;
-            const float *values = sums[row / 2][part] + row % 2 * 2;
-            Out *place = plane + static_cast<long long>(y) * of.out_width + x;
+            if (channel >= of.outputs || y >= of.out_height || x >= of.out_width) continue;
+            float bias = biased ? wide(of.bias[channel]) : 0.0f;
+            float first = rows[row * PITCH + pair] + bias, second = rows[row * PITCH + pair + 1] + bias;
+            Out *place = out + (static_cast<long long>(channel) * of.out_height + y) * of.out_width + x;
             if (in_pairs) {
-                write_pair(place, values[0] + bias, values[1] + bias);
+                write_pair(place, first, second);
             } else {
-                place[0] = narrow<Out>(values[0] + bias);
-                if (x + 1 < of.out_width) place[1] = narrow<Out>(values[1] + bias);
+                place[0] = narrow<Out>(first);
+                if (x + 1 < of.out_width) place[1] = narrow<Out>(second);
             }
         }
+        __syncwarp();
     }
 }
 
-/// The same for planes whose width is a multiple of 8: four threads swap their results, so that each writes 8 pixels.
+/// The same without shared memory, for planes whose width is a multiple of 8: four threads swap their results, so that each writes 8 pixels.
 template <typename Of, typename T>
 FUNCTION void write_eights(T *out, const Sums<Of> &sums, const Convolution<T> &of, const Tile &tile, int output,
                            int pixel) {
@@ -324,14 +339,16 @@ template <typename Of, typename T> FUNCTION void convolve(const Convolution<T> &
             multiply<Of>(sums, kernels + step % STAGES * STAGE, left, now, right);
         }
     }
+    static_assert(Of::WARPS * SIDE * SUMS_PITCH<Of> * sizeof(float) <= (STAGES * STAGE + 2 * AROUND) * sizeof(T));
+    float *through = reinterpret_cast<float *>(shared);
     long long values = static_cast<long long>(of.outputs) * of.out_height * of.out_width;
     output += blockIdx.y * Of::OUTPUTS;
     if (of.shares > 1) {
-        write_pairs<Of>(of.sums + share.place * values, sums, of, tile, output, pixel);
+        write_pairs<Of>(of.sums + share.place * values, through, sums, of, tile, output, pixel);
     } else if (of.out_width % 8 == 0) {
         write_eights<Of>(of.out + share.image * values, sums, of, tile, output, pixel);
     } else {
-        write_pairs<Of>(of.out + share.image * values, sums, of, tile, output, pixel);
+        write_pairs<Of>(of.out + share.image * values, through, sums, of, tile, output, pixel);
     }
 }
 
