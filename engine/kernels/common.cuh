@@ -70,3 +70,7 @@ FUNCTION float sum_of_row(float value) {
 
 /// `x · sigmoid(y)`.
 FUNCTION float gated(float x, float y) { return x / (1.0f + expf(-y)); }
+
+/// `x · sigmoid(x)`, as precise as a type needs it.
+template <typename T> FUNCTION float silu_of(float x) { return __fdividef(x, 1.0f + __expf(-x)); }
+template <> FUNCTION float silu_of<float>(float x) { return gated(x, x); }

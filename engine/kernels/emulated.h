@@ -75,6 +75,8 @@ inline __nv_bfloat16 __float2bfloat16_rn(float value) {
     return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
 
+inline float __expf(float x) { return expf(x); }
+inline float __fdividef(float a, float b) { return a / b; }
 inline float __fmul_rn(float a, float b) { return a * b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
@@ -238,6 +240,6 @@ inline void wait_for_copies() { emulated::finish_copies(); }
 inline void end_group() { emulated::end_group(); }
 template <int COUNT> void wait_for_groups_but() { emulated::finish_groups_but(COUNT); }
 
-inline uint32_t joined(uint16_t low, uint16_t high) { return low | static_cast<uint32_t>(high) << 16; }
+inline int anew(int value) { return value; }
 
 inline float exp2_near(float x) { return exp2f(x); }

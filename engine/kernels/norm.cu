@@ -85,23 +85,55 @@ struct Piece {
 
 FUNCTION long long smaller(long long one, long long other) { return one < other ? one : other; }
 
-/// The mean of each piece of a group, and the sum of squares around it.
-template <typename T, int N> FUNCTION Piece piece_statistics(const T *x, int count) {
-    // Around a first estimate, so that a mean far from zero costs no precision.
-    float guess = wide(x[0]), sum = 0.0f;
-    for (int place = threadIdx.x * N; place < count; place += blockDim.x * N) {
-        auto values = Pack<T, N>::from(x + place);
-        for (int each = 0; each < N; each++) sum += wide(values.values[each]) - guess;
+/// Packs that a thread reads before it needs the first of them.
+constexpr int AHEAD = 4;
+
+/// Statistics of the values that a thread has read: how many, their mean, and the sum of squares around it.
+struct Found {
+    float count, mean, squares;
+
+    /// Adds those of other values, as in Chan et al. 1983.
+    FUNCTION void add(const Found &other) {
+        float all = count + other.count, distance = other.mean - mean, share = other.count / all;
+        mean += distance * share;
+        squares += other.squares + distance * distance * count * share;
+        count = all;
     }
-    float offset = sum_of_row(sum) / count, squares = 0.0f;
-    for (int place = threadIdx.x * N; place < count; place += blockDim.x * N) {
-        auto values = Pack<T, N>::from(x + place);
+};
+
+/// The statistics of `PACKS` packs of values, `step` apart, around a first estimate of their mean.
+template <typename T, int N, int PACKS> FUNCTION Found packs_statistics(const T *x, int step, float guess) {
+    Pack<T, N> packs[PACKS];
+#pragma unroll
+    for (int pack = 0; pack < PACKS; pack++) packs[pack] = Pack<T, N>::from(x + pack * step);
+    float sum = 0.0f, squares = 0.0f;
+#pragma unroll
+    for (auto &pack : packs) {
+        for (int each = 0; each < N; each++) sum += wide(pack.values[each]) - guess;
+    }
+    float mean = guess + sum / (PACKS * N);
+#pragma unroll
+    for (auto &pack : packs) {
         for (int each = 0; each < N; each++) {
-            float value = wide(values.values[each]) - guess - offset;
+            float value = wide(pack.values[each]) - mean;
             squares += value * value;
         }
     }
-    return {guess + offset, sum_of_row(squares)};
+    return {PACKS * N, mean, squares};
+}
+
+/// The mean of each piece of a group, and the sum of squares around it. Each value is read once.
+template <typename T, int N> FUNCTION Piece piece_statistics(const T *x, int count) {
+    // Around a first estimate, so that a mean far from zero costs no precision.
+    float guess = wide(x[0]);
+    Found own = {0.0f, guess, 0.0f};
+    int place = threadIdx.x * N, step = blockDim.x * N;
+    for (; place + (AHEAD - 1) * step < count; place += AHEAD * step) {
+        own.add(packs_statistics<T, N, AHEAD>(x + place, step, guess));
+    }
+    for (; place < count; place += step) own.add(packs_statistics<T, N, 1>(x + place, step, guess));
+    float mean = guess + sum_of_row((own.mean - guess) * own.count) / count, distance = own.mean - mean;
+    return {mean, sum_of_row(own.squares + distance * distance * own.count)};
 }
 
 /// Computes the statistics of each piece of each group. Groups are `size` consecutive values, pieces `piece`
@@ -116,48 +148,82 @@ FUNCTION void group_statistics(const T *x, Piece *pieces, long long size, int pi
     if (threadIdx.x == 0) pieces[static_cast<long long>(blockIdx.y) * gridDim.x + blockIdx.x] = found;
 }
 
-template <typename T, int N>
-FUNCTION void normed_some(const T *x, T *out, float mean, float factor, float bias, bool silu, long long plane) {
-    long long step = static_cast<long long>(gridDim.x) * blockDim.x * N;
-    long long place = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
-    for (; place < plane; place += step) {
-        auto values = Pack<T, N>::from(x + place);
-        for (int each = 0; each < N; each++) {
-            float value = (wide(values.values[each]) - mean) * factor + bias;
-            values.values[each] = narrow<T>(silu ? gated(value, value) : value);
-        }
-        values.to(out + place);
-    }
+/// The sum of a value over the threads of a warp. All of them get the result.
+FUNCTION float sum_of_warp(float value) {
+    for (int with = LANES / 2; with > 0; with /= 2) value += __shfl_xor_sync(ALL_LANES, value, with);
+    return value;
 }
 
+/// The mean and the variance of a group of `size` values from those of its `count` pieces. All of them but the last have the
+/// same length. Each warp computes this for itself, which takes less time than waiting for others.
+FUNCTION Piece whole_group(const Piece *pieces, int count, int piece, long long size) {
+    // They are combined as in Chan et al. 1983.
+    float guess = pieces[0].mean, sum = 0.0f, squares = 0.0f, inverse = 1.0f / size;
+    int lane = threadIdx.x % LANES;
+    for (int index = lane; index < count; index += LANES) {
+        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) * inverse;
+        sum += (pieces[index].mean - guess) * share;
+    }
+    float offset = sum_of_warp(sum);
+    for (int index = lane; index < count; index += LANES) {
+        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) * inverse;
+        float distance = pieces[index].mean - guess - offset;
+        squares += pieces[index].squares * inverse + distance * distance * share;
+    }
+    return {guess + offset, sum_of_warp(squares)};
+}
+
+/// What becomes of the values of a channel.
+struct Normed {
+    float mean, factor, bias;
+    bool silu;
+
+    template <typename T, int N> FUNCTION void write(T *place, Pack<T, N> values) const {
+        for (int each = 0; each < N; each++) {
+            float value = (wide(values.values[each]) - mean) * factor + bias;
+            values.values[each] = narrow<T>(silu ? silu_of<T>(value) : value);
+        }
+        values.to(place);
+    }
+};
+
 /// Normalizes a part of a channel; `together` channels are a group. The grid has a row per channel of each
-/// batch item, each with `plane` values; each group has `count` pieces.
+/// batch item, each with `plane` values; each group has `count` pieces. A thread has up to `AHEAD` packs, which it reads before
+/// it computes the statistics.
+template <typename T, int N>
+FUNCTION void normed_some(const T *x, T *out, const Piece *pieces, const float *weight, const float *bias, int count,
+                          int piece, long long size, long long plane, float eps, bool silu) {
+    long long step = static_cast<long long>(gridDim.x) * blockDim.x * N;
+    long long place = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
+    Pack<T, N> ahead[AHEAD];
+#pragma unroll
+    for (int pack = 0; pack < AHEAD; pack++) {
+        if (place + pack * step < plane) ahead[pack] = Pack<T, N>::from(x + place + pack * step);
+    }
+    Piece group = whole_group(pieces, count, piece, size);
+    Normed normed = {group.mean, *weight / sqrtf(group.squares + eps), *bias, silu};
+#pragma unroll
+    for (int pack = 0; pack < AHEAD; pack++) {
+        if (place + pack * step < plane) normed.write(out + place + pack * step, ahead[pack]);
+    }
+    // A grid made for whole packs has too few threads for single values.
+    for (place += AHEAD * step; place < plane; place += step) normed.write(out + place, Pack<T, N>::from(x + place));
+}
+
 template <typename T>
 FUNCTION void group_norm(const T *x, const Piece *pieces, const float *weight, const float *bias, T *out, int count,
                          int piece, int channels, int together, long long plane, float eps, int silu) {
     constexpr int N = TOGETHER<T>;
     long long size = plane * together;
     pieces += static_cast<long long>(blockIdx.y / together) * count;
-    // All pieces but the last have the same length. They are combined as in Chan et al. 1983.
-    float guess = pieces[0].mean, sum = 0.0f, squares = 0.0f;
-    for (int index = threadIdx.x; index < count; index += blockDim.x) {
-        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) / size;
-        sum += (pieces[index].mean - guess) * share;
-    }
-    float offset = sum_of_row(sum);
-    for (int index = threadIdx.x; index < count; index += blockDim.x) {
-        float share = static_cast<float>(smaller(piece, size - static_cast<long long>(index) * piece)) / size;
-        float distance = pieces[index].mean - guess - offset;
-        squares += pieces[index].squares / size + distance * distance * share;
-    }
-    int channel = blockIdx.y % channels;
-    float mean = guess + offset, factor = weight[channel] / sqrtf(sum_of_row(squares) + eps);
+    weight += blockIdx.y % channels;
+    bias += blockIdx.y % channels;
     x += blockIdx.y * plane;
     out += blockIdx.y * plane;
     if (plane % N == 0 && aligned(x)) {
-        normed_some<T, N>(x, out, mean, factor, bias[channel], silu != 0, plane);
+        normed_some<T, N>(x, out, pieces, weight, bias, count, piece, size, plane, eps, silu != 0);
     } else {
-        normed_some<T, 1>(x, out, mean, factor, bias[channel], silu != 0, plane);
+        normed_some<T, 1>(x, out, pieces, weight, bias, count, piece, size, plane, eps, silu != 0);
     }
 }
 

@@ -299,6 +299,12 @@ fn convolutions_are_exact_but_for_rounding() {
     check_convolution([1, 3, 5, 7], 4, 1, &DTYPES);
     check_convolution([2, 37, 9, 20], 33, 1, &DTYPES);
     check_convolution([1, 70, 18, 9], 67, 0, &DTYPES);
+    // Each shape of blocks, some of them with rows that are written in wide pieces.
+    let halves = [DType::F16, DType::BF16];
+    check_convolution([1, 40, 10, 16], 160, 1, &halves);
+    check_convolution([1, 40, 9, 24], 128, 1, &halves);
+    check_convolution([1, 33, 17, 32], 3, 1, &halves);
+    check_convolution([1, 64, 9, 40], 32, 1, &halves);
     // Few pixels of many channels are shared by several blocks.
     check_convolution([2, 128, 5, 9], 70, 1, &[DType::F32, DType::BF16]);
 }

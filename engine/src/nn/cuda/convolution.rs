@@ -9,13 +9,51 @@ use crate::nn::computed::Conv2d;
 const SIDE: usize = 3;
 const PLACES: usize = SIDE * SIDE;
 
-/// As in `convolution.cu` and `convolution_f32.cu`.
-const WARPS: usize = 8;
-const TILE: usize = 128;
+/// Threads of a block and pixels of a tile in `convolution_f32.cu`.
+const WIDE_THREADS: usize = 8 * WARP;
+const WIDE_TILE: usize = 128;
+
+/// The work of a block of `convolution.cu`, where its kernels are listed.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    outputs: usize,
+    /// Pixels of a tile.
+    tile: usize,
+    warps: usize,
+    /// Tiles of kernels that are in shared memory, or on their way to it.
+    stages: usize,
+}
+
+impl Shape {
+    const MEDIUM: Self = Self { outputs: 128, tile: 128, warps: 4, stages: 3 };
+    const LARGE: Self = Self { outputs: 160, tile: 128, warps: 4, stages: 2 };
+    /// Input channels that are in shared memory together.
+    const CHANNELS: usize = 32;
+
+    /// The shape for this many outputs.
+    fn of(outputs: usize) -> Self {
+        let padded = |shape: Self| outputs.next_multiple_of(shape.outputs);
+        match outputs {
+            ..=16 => Self { outputs: 16, tile: 256, warps: 8, stages: 3 },
+            ..=32 => Self { outputs: 32, tile: 256, warps: 8, stages: 3 },
+            ..=64 => Self { outputs: 64, tile: 128, warps: 4, stages: 3 },
+            _ if padded(Self::LARGE) <= padded(Self::MEDIUM) => Self::LARGE,
+            _ => Self::MEDIUM,
+        }
+    }
+
+    /// Values in shared memory: the tiles of kernels, and twice the pixels of a tile and around it.
+    fn shared_values(self) -> usize {
+        let around = if self.tile == 128 { 180 } else { 340 };
+        (self.stages * self.outputs + 2 * around) * Self::CHANNELS
+    }
+}
 
 /// How a convolution is cut into the work of blocks.
 #[derive(Debug, Clone, Copy)]
 struct Cut {
+    /// The shape of blocks; in f32 there is one for all.
+    shape: Option<Shape>,
     /// Outputs of a block.
     outputs: usize,
     /// Input channels that are in shared memory together.
@@ -38,17 +76,17 @@ impl Cut {
         const ENOUGH: usize = 256;
         /// Input channels that are worth a share.
         const OF_SHARE: usize = 64;
-        let tiles = |log: u32| width.div_ceil(1 << log) * height.div_ceil(TILE >> log);
-        let log_width = if tiles(3) < tiles(4) { 3 } else { 4 };
+        let shape = (!wide).then(|| Shape::of(outputs));
+        let (of_block, channels, tile) =
+            shape.map_or((64, 4, WIDE_TILE), |shape| (shape.outputs, Shape::CHANNELS, shape.tile));
+        let tiles = |log: u32| width.div_ceil(1 << log) * height.div_ceil(tile >> log);
+        // The wider ones of two are read in longer rows.
+        let [narrow, broad] = if tile == WIDE_TILE { [3, 4] } else { [4, 5] };
+        let log_width = if tiles(narrow) < tiles(broad) { narrow } else { broad };
         let tiles = tiles(log_width);
-        let [of_block, channels] = match (wide, outputs) {
-            (true, _) => [64, 4],
-            (false, ..=32) => [32, 32],
-            (false, ..=64) => [64, 32],
-            (false, _) => [128, 32],
-        };
         let blocks = batch * tiles * outputs.div_ceil(of_block);
         Self {
+            shape,
             outputs: of_block,
             channels,
             log_width,
@@ -143,12 +181,12 @@ pub fn convolution(
         Argument::whole(channels)?,
         Argument::whole(kernel_outputs)?,
     ];
-    // Threads go along the inner dimension of the result.
-    let [inner, outer] = if wide { [kernel_outputs, stride] } else { [stride, kernel_outputs] };
-    if !wide {
+    let lay_out = if wide {
+        over_values(source, format!("lay_out_kernels_{name}"), [kernel_outputs, stride], arguments)
+    } else {
         arguments.push(Argument::whole(stride)?);
-    }
-    let lay_out = over_values(source, format!("lay_out_kernels_{name}"), [inner, outer], arguments);
+        laid_out(source, format!("lay_out_kernels_{name}"), cut.padded, arguments)
+    };
 
     let mut arguments = vec![
         Argument::Input(placed(x)?),
@@ -163,16 +201,19 @@ pub fn convolution(
     {
         arguments.push(Argument::whole(side)?);
     }
-    let (kernel, shared) = if wide {
-        (format!("convolution_{name}"), shared_values_of_f32(cut))
-    } else {
-        (format!("convolution_{name}_{}", cut.outputs / 32), shared_values(cut))
+    let (kernel, threads, shared) = match cut.shape {
+        None => (format!("convolution_{name}"), WIDE_THREADS, shared_values_of_f32(cut)),
+        Some(shape) => (
+            format!("convolution_{name}_{}x{}", shape.outputs, shape.tile),
+            shape.warps * WARP,
+            shape.shared_values(),
+        ),
     };
     let convolve = Launch {
         source,
         kernel,
         grid: [cut.tiles, kernel_outputs / cut.outputs, batch * cut.shares],
-        block: [WARPS * WARP, 1, 1],
+        block: [threads, 1, 1],
         shared: shared * x.dtype().size_in_bytes(),
         arguments,
     };
@@ -205,16 +246,27 @@ fn over_values(
     Launch { source, kernel, grid, block, shared: 0, arguments }
 }
 
-/// Values in shared memory: three tiles of kernels, and the pixels of a tile and around it.
-fn shared_values(cut: Cut) -> usize {
-    /// Padding of a row.
-    const PADDING: usize = 8;
-    const STAGES: usize = 3;
-    const AROUND: usize = 180;
-    (STAGES * cut.outputs + AROUND) * (cut.channels + PADDING)
+/// A launch that lays kernels out, through shared memory.
+fn laid_out(
+    source: Source,
+    kernel: String,
+    [outputs, stride]: [usize; 2],
+    arguments: Vec<Argument>,
+) -> Launch {
+    /// As in `convolution.cu`.
+    const CHANNELS: usize = 256;
+    const THREADS: usize = 96;
+    Launch {
+        source,
+        kernel,
+        grid: [stride.div_ceil(CHANNELS), outputs, 1],
+        block: [THREADS, 1, 1],
+        shared: CHANNELS * PLACES * size_of::<u16>(),
+        arguments,
+    }
 }
 
-/// The same in f32: two stages of kernels and pixels.
+/// Values in shared memory in f32: two stages of kernels and pixels.
 fn shared_values_of_f32(cut: Cut) -> usize {
     const STAGES: usize = 2;
     const AROUND: usize = 216;
