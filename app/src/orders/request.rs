@@ -4,21 +4,20 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use image::GrayImage;
 use sluice_engine::{
-    adapters::{FewSteps, nearest},
+    adapters::FewSteps,
     checkpoint::MapKind,
     request::{
         AdapterUse, Area, Control, ControlNet, Detailer, Enlarger, Hires, ImagePrompt, ModelSource, Outpaint,
-        Refiner, Region, Regions, Request, SourceImage, SourceMask, Style,
+        Refiner, Region, Regions, Request, SourceImage, SourceMask,
     },
     session::ModelSummary,
     source::{SourceError, count_frames},
-    text::styles_around,
 };
 
 use super::{
     DetailerOrder, Inputs, MaskOrder, Order, OrderError, OutpaintOrder, RegionOrder, Shelf, sampler, schedule,
 };
-use crate::{folders::style_folder, input_sizes::size_of_inputs, seed::random_seed};
+use crate::{input_sizes::size_of_inputs, seed::random_seed};
 
 /// The name that stands for latents among upscalers.
 const LATENT: &str = "latent";
@@ -103,24 +102,6 @@ impl Order {
             Ok(AdapterUse { weight: lora.weight.unwrap_or_else(usual), path })
         });
         uses.collect()
-    }
-
-    fn chosen_styles(&self, model: &ModelSource) -> Result<Vec<Style>, OrderError> {
-        if self.styles.is_empty() {
-            return Ok(Vec::new());
-        }
-        let chosen: Vec<PathBuf> = style_folder().into_iter().collect();
-        let (known, _) = styles_around(&model.resolve().unwrap_or_default(), &chosen);
-        let find = |name: &String| {
-            let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
-            style.cloned().ok_or_else(|| {
-                let names = known.iter().map(|style| style.name.as_str());
-                let near = nearest(name, names.clone()).map(str::to_owned);
-                let known = names.take(12).map(str::to_owned).collect();
-                OrderError::Unknown { kind: "style", name: name.clone(), near, known }
-            })
-        };
-        self.styles.iter().map(find).collect()
     }
 
     fn hires(&self, shelf: &Shelf) -> Result<Option<Hires>, OrderError> {

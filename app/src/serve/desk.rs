@@ -10,7 +10,7 @@ use sluice_engine::{
     memory::{Forecast, MemoryPreferences},
     models::{Inventory, Remembered},
     output::{Codec, Media, NamedOutput, Output, StillFormat, write_plain},
-    request::{ModelSource, Preprocessor, Request},
+    request::{ModelSource, Preprocessor, Request, Style},
     session::{Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject},
 };
 
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     mapping::maps_of,
-    orders::{DescribeOrder, Given, Inputs, MapOrder, Order, OrderError, Shelf, ToMap},
+    orders::{DescribeOrder, Given, Inputs, MapOrder, Order, OrderError, Shelf, ToMap, styles_of},
     upscaling::request_of,
 };
 
@@ -149,6 +149,15 @@ impl Desk {
         let shelf = self.shelf();
         let found = shelf.models.iter().find(|shelved| shelved.source == *model);
         found.map_or_else(|| model.to_string(), |shelved| shelved.name.clone())
+    }
+
+    /// The styles of orders that name no model.
+    ///
+    /// # Errors
+    /// When a thread of the server fails.
+    pub async fn styles(&self) -> Result<Vec<Style>, Refusal> {
+        let model = self.model();
+        blocking(move || styles_of(&model)).await
     }
 
     /// The headers of the model of an order.

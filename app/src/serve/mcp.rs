@@ -16,13 +16,13 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::{checkpoint::MapKind, output::StillFormat};
+use sluice_engine::output::StillFormat;
 
 use super::{
     Refusal, ServeError,
     desk::{Desk, Keeping, Prepared, read},
     hub::Made,
-    own::{content_type, forecast_json},
+    own::{content_type, forecast_json, names_json},
 };
 use crate::orders::{
     ControlNetOrder, ControlOrder, DescribeOrder, DetailerOrder, Given, HiresOrder, ImagePromptOrder,
@@ -164,7 +164,7 @@ impl ServerHandler for Tools {
         let result = match request.name.as_ref() {
             GENERATE => self.generate(arguments, &context).await,
             FORECAST => self.forecast(arguments).await,
-            MODELS => self.models(),
+            MODELS => self.models().await,
             UPSCALE => self.upscale(arguments, &context).await,
             MAP => self.map(arguments, &context).await,
             DESCRIBE => self.describe(arguments, &context).await,
@@ -237,22 +237,8 @@ impl Tools {
         Ok(CallToolResult::success(vec![ContentBlock::text(forecast_json(&forecast).to_string())]))
     }
 
-    fn models(&self) -> Result<CallToolResult, Refusal> {
-        let shelf = self.desk.shelf();
-        let listed = json!({
-            "models": shelf.models,
-            "loras": shelf.adapters,
-            "control_nets": shelf.control_nets,
-            "ip_adapters": shelf.ip_adapters,
-            "detectors": shelf.detectors,
-            "upscalers": shelf.upscalers,
-            "depth_models": shelf.estimators(MapKind::Depth),
-            "pose_models": shelf.estimators(MapKind::Pose),
-            "segment_models": shelf.estimators(MapKind::Segments),
-            "soft_edge_models": shelf.estimators(MapKind::SoftEdge),
-            "describers": shelf.describers,
-            "default": self.desk.name_of(&self.desk.model()),
-        });
+    async fn models(&self) -> Result<CallToolResult, Refusal> {
+        let listed = names_json(&self.desk).await?;
         Ok(CallToolResult::success(vec![ContentBlock::text(listed.to_string())]))
     }
 

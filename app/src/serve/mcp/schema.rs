@@ -31,8 +31,8 @@ pub(super) fn tools() -> Vec<Tool> {
         ),
         tool(
             MODELS,
-            "List what is on this computer: models, LoRAs, ControlNets, IP-Adapters, detectors, upscalers, and models for maps \
-             and descriptions.",
+            "List what is on this computer: models, LoRAs, ControlNets, IP-Adapters, detectors, upscalers, styles, and models \
+             for maps and descriptions.",
             json!({}),
             &[],
         ),
