@@ -1,6 +1,8 @@
 //! MCP over the standard input and output: tools for programs that act for a person.
 
+mod order;
 mod schema;
+mod tools;
 
 use std::sync::Arc;
 
@@ -24,11 +26,8 @@ use super::{
     hub::Made,
     own::{content_type, forecast_json, names_json},
 };
-use crate::orders::{
-    ControlNetOrder, ControlOrder, DescribeOrder, DetailerOrder, Given, HiresOrder, ImagePromptOrder,
-    LoraOrder, MapOrder, MaskOrder, Order, OutpaintOrder,
-};
-use schema::tools;
+use crate::orders::{DescribeOrder, Given, MapOrder, Order};
+use tools::tools;
 
 const GENERATE: &str = "generate_image";
 const FORECAST: &str = "forecast";
@@ -53,75 +52,6 @@ pub async fn serve(desk: Arc<Desk>) -> Result<(), ServeError> {
 /// The tools.
 struct Tools {
     desk: Arc<Desk>,
-}
-
-/// The arguments of `generate_image` and `forecast`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Wanted {
-    prompt: String,
-    negative_prompt: Option<String>,
-    model: Option<String>,
-    width: Option<u32>,
-    height: Option<u32>,
-    frames: Option<u32>,
-    fps: Option<f32>,
-    steps: Option<u32>,
-    guidance: Option<f32>,
-    seed: Option<u64>,
-    count: Option<u32>,
-    sampler: Option<String>,
-    loras: Vec<LoraOrder>,
-    image: Option<Given>,
-    strength: Option<f64>,
-    mask: Option<Given>,
-    outpaint: Option<OutpaintOrder>,
-    references: Vec<Given>,
-    control_nets: Vec<ControlNetOrder>,
-    control: Option<ControlOrder>,
-    image_prompts: Vec<ImagePromptOrder>,
-    hires: Option<HiresOrder>,
-    detailers: Vec<DetailerOrder>,
-    depth_model: Option<String>,
-    pose_model: Option<String>,
-    segment_model: Option<String>,
-    soft_edge_model: Option<String>,
-}
-
-impl From<Wanted> for Order {
-    fn from(wanted: Wanted) -> Self {
-        let Wanted { prompt, negative_prompt, model, width, height, steps, guidance, seed, .. } = wanted;
-        Self {
-            prompt,
-            negative_prompt,
-            model,
-            width,
-            height,
-            frames: wanted.frames,
-            fps: wanted.fps,
-            steps,
-            guidance,
-            seed,
-            batch_size: wanted.count,
-            sampler: wanted.sampler,
-            loras: wanted.loras,
-            image: wanted.image,
-            strength: wanted.strength,
-            mask: wanted.mask.map(|image| MaskOrder { image, ..MaskOrder::default() }),
-            outpaint: wanted.outpaint,
-            references: wanted.references,
-            control_nets: wanted.control_nets,
-            control: wanted.control,
-            image_prompts: wanted.image_prompts,
-            hires: wanted.hires,
-            detailers: wanted.detailers,
-            depth_model: wanted.depth_model,
-            pose_model: wanted.pose_model,
-            segment_model: wanted.segment_model,
-            soft_edge_model: wanted.soft_edge_model,
-            ..Self::default()
-        }
-    }
 }
 
 /// The arguments of `upscale`.
@@ -188,11 +118,11 @@ impl Tools {
         arguments: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Refusal> {
-        let wanted: Wanted = read_arguments(arguments)?;
-        if wanted.prompt.trim().is_empty() {
+        let order: Order = read_arguments(arguments)?;
+        if order.prompt.trim().is_empty() {
             return Err(Refusal::wrong("there is no prompt", "Describe the image in `prompt`."));
         }
-        let prepared = self.desk.prepare(wanted.into()).await?;
+        let prepared = self.desk.prepare(order).await?;
         self.run(prepared, context).await
     }
 
@@ -231,8 +161,8 @@ impl Tools {
     }
 
     async fn forecast(&self, arguments: Value) -> Result<CallToolResult, Refusal> {
-        let wanted: Wanted = read_arguments(arguments)?;
-        let prepared = self.desk.prepare(wanted.into()).await?;
+        let order: Order = read_arguments(arguments)?;
+        let prepared = self.desk.prepare(order).await?;
         let forecast = self.desk.forecast(&prepared.request).await?;
         Ok(CallToolResult::success(vec![ContentBlock::text(forecast_json(&forecast).to_string())]))
     }
