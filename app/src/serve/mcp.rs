@@ -4,9 +4,10 @@ mod order;
 mod schema;
 mod tools;
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use futures_util::future::{Either, select};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
     model::{
@@ -143,7 +144,8 @@ impl Tools {
     ) -> Result<CallToolResult, Refusal> {
         let order: MapOrder = read_arguments(arguments)?;
         if order.preprocessor.estimated().is_none() {
-            return shown(&[self.desk.map(order).await?]).await;
+            let made = unless_cancelled(self.desk.map(order), context).await?;
+            return shown(&[made]).await;
         }
         let prepared = self.desk.prepare_map(order).await?;
         self.run(prepared, context).await
@@ -194,21 +196,26 @@ impl Tools {
         let state = running.ticket.state();
         let told = tell(running.ticket.state(), context);
         let made = async {
-            let made = running.made();
-            let (made, told) = (std::pin::pin!(made), std::pin::pin!(told));
             // Progress never ends before the job does.
-            match futures_util::future::select(made, told).await {
-                futures_util::future::Either::Left((made, _)) => Some(made),
-                futures_util::future::Either::Right(_) => None,
+            match select(pin!(running.made()), pin!(told)).await {
+                Either::Left((made, _)) => made,
+                Either::Right(_) => Err(Refusal::cancelled()),
             }
         };
-        let cancelled = context.ct.cancelled();
-        let made = match futures_util::future::select(std::pin::pin!(made), std::pin::pin!(cancelled)).await {
-            futures_util::future::Either::Left((Some(made), _)) => made?,
-            _ => return Err(Refusal::cancelled()),
-        };
+        let made = unless_cancelled(made, context).await?;
         let text = state.borrow().text.clone();
         Ok((made, text))
+    }
+}
+
+/// What comes of the work, or that the client has cancelled the call.
+async fn unless_cancelled<T>(
+    work: impl Future<Output = Result<T, Refusal>>,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, Refusal> {
+    match select(pin!(work), pin!(context.ct.cancelled())).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(Refusal::cancelled()),
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 use sluice_engine::{
-    output::read_settings,
+    output::{Clip, Codec, Image, Media, read_settings, write_plain},
     request::{Area, Interval, Schedule},
 };
 
@@ -169,6 +169,26 @@ fn maps_and_descriptions_are_made() {
     assert!(!first.is_empty());
     assert_eq!(words(7), first);
     assert_ne!(words(8), first);
+}
+
+#[test]
+fn maps_that_need_no_network_are_cancelled_with_their_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames = vec![Image::opaque(64, 48, vec![200; 3 * 64 * 48]); 1000];
+    let clip = Media::Clip(Clip::silent(frames, 25.0));
+    write_plain(&folder.path().join("long.mp4"), &clip, None, Codec::H264).unwrap();
+    let mut client = Client::start(folder.path(), &[]);
+    client.number += 1;
+    let number = client.number;
+    let call = json!({ "name": "map", "arguments": { "image": "long.mp4", "preprocessor": "canny" } });
+    client.write(&json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call }));
+    let cancelled = json!({ "requestId": number });
+    client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }));
+    client.call("list_models", json!({}));
+    assert!(client.told.iter().all(|message| message["id"] != number), "{:?}", client.told);
+    // The program waits a moment for what still runs.
+    drop(client);
+    assert!(!folder.path().join("results/map-canny.mp4").exists());
 }
 
 #[test]
