@@ -39,16 +39,46 @@ pub fn request_of(
     Ok((given.sized(&Request { model, map_of, ..Request::default() }), given))
 }
 
-/// The map of an image, or a clip of those of its frames with its sound, for a preprocessor without a network.
+/// Why there are no maps. [`MapError::advice`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum MapError {
+    /// Nobody waits for them any more.
+    #[error("the maps were cancelled")]
+    Cancelled,
+    /// The image or the clip cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+impl MapError {
+    /// What the person can do about it.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Cancelled => None,
+            Self::Source(error) => Some(error.advice()),
+        }
+    }
+}
+
+/// The map of an image, or a clip of those of its frames with its sound, for a preprocessor without a network. Whether it
+/// `is_cancelled` is asked before each map.
 ///
 /// # Errors
-/// When the file is damaged, or needs ffmpeg and that is not there.
-pub fn maps_of(path: &Path, given: &GivenMedia, preprocessor: Preprocessor) -> Result<Media, SourceError> {
-    let map = |image| mapped(image, preprocessor);
+/// When the file is damaged, or needs ffmpeg and that is not there, or when it is cancelled.
+pub fn maps_of(
+    path: &Path,
+    given: &GivenMedia,
+    preprocessor: Preprocessor,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Media, MapError> {
+    let map = |image| match is_cancelled() {
+        true => Err(MapError::Cancelled),
+        false => Ok(mapped(image, preprocessor)),
+    };
     if given.clip.is_none() {
-        return Ok(Media::Image(map(read(path)?)));
+        return Ok(Media::Image(map(read(path)?)?));
     }
-    let frames = given.read(path)?.into_iter().map(map).collect();
+    let frames = given.read(path)?.into_iter().map(map).collect::<Result<_, MapError>>()?;
     let (_, rate) = given.frames();
     Ok(Media::Clip(Clip { frames, rate, sound: given.sound(path)? }))
 }
@@ -61,6 +91,10 @@ pub fn name_of_result(input: &Path, preprocessor: Preprocessor, extension: &str)
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
+    use sluice_engine::source::ClipInfo;
+
     use super::*;
 
     #[test]
@@ -68,5 +102,32 @@ mod tests {
         let all: Vec<_> = Preprocessor::of_clips().filter(|own| *own != Preprocessor::None).collect();
         assert_eq!(all, MAKERS);
         assert_eq!(name_of_result(Path::new("in/my.walk.mov"), MAKERS[0], "mp4"), "my.walk-canny.mp4");
+    }
+
+    #[test]
+    fn maps_of_a_clip_are_cancelled_between_two_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..4 {
+            image::RgbImage::new(4, 2).save(folder.path().join(format!("{number}.png"))).unwrap();
+        }
+        let info = ClipInfo {
+            width: 4,
+            height: 2,
+            frames: 4,
+            seconds: 0.5,
+            rate: 8.0,
+            has_sound: false,
+            needs_ffmpeg: false,
+        };
+        let given = GivenMedia { size: [4, 2], clip: Some(info) };
+        let asked = Cell::new(0);
+        let maps_before = |cancelled: usize| {
+            let is_cancelled = || asked.replace(asked.get() + 1) == cancelled;
+            maps_of(folder.path(), &given, Preprocessor::Invert, &is_cancelled)
+        };
+        assert_eq!(maps_before(usize::MAX).unwrap().frames().len(), 4);
+        asked.set(0);
+        assert!(matches!(maps_before(2), Err(MapError::Cancelled)));
+        assert_eq!(asked.get(), 3, "no further map is made");
     }
 }

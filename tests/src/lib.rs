@@ -20,6 +20,7 @@ pub mod interpolators;
 pub mod known;
 pub mod modes;
 pub mod motion;
+pub mod network;
 pub mod original_names;
 pub mod packed;
 pub mod parity;

@@ -146,8 +146,9 @@ impl Args {
             message: format!("{} cannot be read: {error}", task.input.display()),
             advice: Some("Check the path.".to_owned()),
         })?;
-        let maps = maps_of(&task.input, &task.given, self.preprocessor).map_err(|error| {
-            let advice = Some(error.advice().to_owned());
+        // Ctrl-C ends the program.
+        let maps = maps_of(&task.input, &task.given, self.preprocessor, &|| false).map_err(|error| {
+            let advice = error.advice().map(str::to_owned);
             Failure { message: error.to_string(), advice }
         })?;
         write_plain(&task.output, &maps, Some(&made_of), self.codec).map_err(unsaved)

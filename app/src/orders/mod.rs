@@ -9,6 +9,7 @@ mod inputs;
 mod request;
 mod samplers;
 mod shelf;
+mod styles;
 mod tools;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ pub use error::OrderError;
 pub use inputs::{Given, Inputs};
 pub use samplers::{sampler, schedule};
 pub use shelf::{Shelf, Shelved};
+pub use styles::styles_of;
 pub use tools::{DescribeOrder, MapOrder, ToMap};
 
 /// What to generate, with names and pictures instead of paths. What is left out has the model's default.

@@ -17,7 +17,7 @@ use super::OrderError;
 use crate::enhancing::usual_describer;
 
 /// The most names that an error lists.
-const LISTED: usize = 12;
+pub(super) const LISTED: usize = 12;
 
 /// Something with a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,14 +3,17 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences},
     models::{Inventory, Remembered},
     output::{Codec, Media, NamedOutput, Output, StillFormat, write_plain},
-    request::{ModelSource, Preprocessor, Request},
+    request::{ModelSource, Preprocessor, Request, Style},
     session::{Failure, Job, JobId, ModelSummary, PlanQuery, PlanSubject},
 };
 
@@ -20,7 +23,7 @@ use super::{
 };
 use crate::{
     mapping::maps_of,
-    orders::{DescribeOrder, Given, Inputs, MapOrder, Order, OrderError, Shelf, ToMap},
+    orders::{DescribeOrder, Given, Inputs, MapOrder, Order, OrderError, Shelf, ToMap, styles_of},
     upscaling::request_of,
 };
 
@@ -151,6 +154,15 @@ impl Desk {
         found.map_or_else(|| model.to_string(), |shelved| shelved.name.clone())
     }
 
+    /// The styles of orders that name no model.
+    ///
+    /// # Errors
+    /// When a thread of the server fails.
+    pub async fn styles(&self) -> Result<Vec<Style>, Refusal> {
+        let model = self.model();
+        blocking(move || styles_of(&model)).await
+    }
+
     /// The headers of the model of an order.
     ///
     /// # Errors
@@ -205,17 +217,17 @@ impl Desk {
         self.prepared(move |shelf, inputs| Ok(order.to_map(shelf, inputs)?.request)).await
     }
 
-    /// Makes maps of a picture or a clip without a network, and keeps them.
+    /// Makes maps of a picture or a clip without a network, and keeps them. That is cancelled when nobody waits for it any more.
     ///
     /// # Errors
     /// When the picture is none, or the maps cannot be written.
     pub async fn map(&self, order: MapOrder) -> Result<Made, Refusal> {
         let (shelf, pictures, folder) =
             (self.shelf(), self.options.pictures.clone(), self.options.output.clone());
-        blocking(move || {
+        cancellable(move |is_cancelled| {
             let mut inputs = inputs(pictures.as_deref())?;
             let ToMap { path, given, .. } = order.to_map(&shelf, &mut inputs)?;
-            let maps = maps_of(&path, &given, order.preprocessor).map_err(OrderError::from)?;
+            let maps = maps_of(&path, &given, order.preprocessor, is_cancelled)?;
             kept_map(&folder, &maps, order.preprocessor)
         })
         .await?
@@ -352,4 +364,53 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|error| Refusal::broken(format!("a thread of the server failed: {error}")))
+}
+
+/// Whether nobody waits any more for what a thread does. That is so when this is dropped, as a job is cancelled with its ticket.
+#[derive(Default)]
+struct Waiting {
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs on a thread for that what can ask whether it is cancelled: it is when nobody waits for it any more.
+///
+/// # Errors
+/// When it panics.
+async fn cancellable<T: Send + 'static>(
+    work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    let waiting = Waiting::default();
+    let has_ended = Arc::clone(&waiting.has_ended);
+    blocking(move || work(&|| has_ended.load(Ordering::Relaxed))).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn what_nobody_waits_for_is_cancelled() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let (ended, ends) = mpsc::channel();
+        runtime.block_on(async {
+            let work = cancellable(move |is_cancelled| {
+                while !is_cancelled() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                ended.send(()).unwrap();
+            });
+            let waited = tokio::time::timeout(Duration::from_millis(20), work).await;
+            assert!(waited.is_err(), "it does not end by itself");
+        });
+        ends.recv_timeout(Duration::from_secs(60)).unwrap();
+        assert_eq!(runtime.block_on(cancellable(|is_cancelled| is_cancelled())), Ok(false));
+    }
 }

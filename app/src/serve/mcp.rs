@@ -1,10 +1,13 @@
 //! MCP over the standard input and output: tools for programs that act for a person.
 
+mod order;
 mod schema;
+mod tools;
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use futures_util::future::{Either, select};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
     model::{
@@ -16,19 +19,16 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sluice_engine::{checkpoint::MapKind, output::StillFormat};
+use sluice_engine::output::StillFormat;
 
 use super::{
     Refusal, ServeError,
     desk::{Desk, Keeping, Prepared, read},
     hub::Made,
-    own::{content_type, forecast_json},
+    own::{content_type, forecast_json, names_json},
 };
-use crate::orders::{
-    ControlNetOrder, ControlOrder, DescribeOrder, DetailerOrder, Given, HiresOrder, ImagePromptOrder,
-    LoraOrder, MapOrder, MaskOrder, Order, OutpaintOrder,
-};
-use schema::tools;
+use crate::orders::{DescribeOrder, Given, MapOrder, Order};
+use tools::tools;
 
 const GENERATE: &str = "generate_image";
 const FORECAST: &str = "forecast";
@@ -53,75 +53,6 @@ pub async fn serve(desk: Arc<Desk>) -> Result<(), ServeError> {
 /// The tools.
 struct Tools {
     desk: Arc<Desk>,
-}
-
-/// The arguments of `generate_image` and `forecast`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Wanted {
-    prompt: String,
-    negative_prompt: Option<String>,
-    model: Option<String>,
-    width: Option<u32>,
-    height: Option<u32>,
-    frames: Option<u32>,
-    fps: Option<f32>,
-    steps: Option<u32>,
-    guidance: Option<f32>,
-    seed: Option<u64>,
-    count: Option<u32>,
-    sampler: Option<String>,
-    loras: Vec<LoraOrder>,
-    image: Option<Given>,
-    strength: Option<f64>,
-    mask: Option<Given>,
-    outpaint: Option<OutpaintOrder>,
-    references: Vec<Given>,
-    control_nets: Vec<ControlNetOrder>,
-    control: Option<ControlOrder>,
-    image_prompts: Vec<ImagePromptOrder>,
-    hires: Option<HiresOrder>,
-    detailers: Vec<DetailerOrder>,
-    depth_model: Option<String>,
-    pose_model: Option<String>,
-    segment_model: Option<String>,
-    soft_edge_model: Option<String>,
-}
-
-impl From<Wanted> for Order {
-    fn from(wanted: Wanted) -> Self {
-        let Wanted { prompt, negative_prompt, model, width, height, steps, guidance, seed, .. } = wanted;
-        Self {
-            prompt,
-            negative_prompt,
-            model,
-            width,
-            height,
-            frames: wanted.frames,
-            fps: wanted.fps,
-            steps,
-            guidance,
-            seed,
-            batch_size: wanted.count,
-            sampler: wanted.sampler,
-            loras: wanted.loras,
-            image: wanted.image,
-            strength: wanted.strength,
-            mask: wanted.mask.map(|image| MaskOrder { image, ..MaskOrder::default() }),
-            outpaint: wanted.outpaint,
-            references: wanted.references,
-            control_nets: wanted.control_nets,
-            control: wanted.control,
-            image_prompts: wanted.image_prompts,
-            hires: wanted.hires,
-            detailers: wanted.detailers,
-            depth_model: wanted.depth_model,
-            pose_model: wanted.pose_model,
-            segment_model: wanted.segment_model,
-            soft_edge_model: wanted.soft_edge_model,
-            ..Self::default()
-        }
-    }
 }
 
 /// The arguments of `upscale`.
@@ -164,7 +95,7 @@ impl ServerHandler for Tools {
         let result = match request.name.as_ref() {
             GENERATE => self.generate(arguments, &context).await,
             FORECAST => self.forecast(arguments).await,
-            MODELS => self.models(),
+            MODELS => self.models().await,
             UPSCALE => self.upscale(arguments, &context).await,
             MAP => self.map(arguments, &context).await,
             DESCRIBE => self.describe(arguments, &context).await,
@@ -188,11 +119,11 @@ impl Tools {
         arguments: Value,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Refusal> {
-        let wanted: Wanted = read_arguments(arguments)?;
-        if wanted.prompt.trim().is_empty() {
+        let order: Order = read_arguments(arguments)?;
+        if order.prompt.trim().is_empty() {
             return Err(Refusal::wrong("there is no prompt", "Describe the image in `prompt`."));
         }
-        let prepared = self.desk.prepare(wanted.into()).await?;
+        let prepared = self.desk.prepare(order).await?;
         self.run(prepared, context).await
     }
 
@@ -213,7 +144,8 @@ impl Tools {
     ) -> Result<CallToolResult, Refusal> {
         let order: MapOrder = read_arguments(arguments)?;
         if order.preprocessor.estimated().is_none() {
-            return shown(&[self.desk.map(order).await?]).await;
+            let made = unless_cancelled(self.desk.map(order), context).await?;
+            return shown(&[made]).await;
         }
         let prepared = self.desk.prepare_map(order).await?;
         self.run(prepared, context).await
@@ -231,28 +163,14 @@ impl Tools {
     }
 
     async fn forecast(&self, arguments: Value) -> Result<CallToolResult, Refusal> {
-        let wanted: Wanted = read_arguments(arguments)?;
-        let prepared = self.desk.prepare(wanted.into()).await?;
+        let order: Order = read_arguments(arguments)?;
+        let prepared = self.desk.prepare(order).await?;
         let forecast = self.desk.forecast(&prepared.request).await?;
         Ok(CallToolResult::success(vec![ContentBlock::text(forecast_json(&forecast).to_string())]))
     }
 
-    fn models(&self) -> Result<CallToolResult, Refusal> {
-        let shelf = self.desk.shelf();
-        let listed = json!({
-            "models": shelf.models,
-            "loras": shelf.adapters,
-            "control_nets": shelf.control_nets,
-            "ip_adapters": shelf.ip_adapters,
-            "detectors": shelf.detectors,
-            "upscalers": shelf.upscalers,
-            "depth_models": shelf.estimators(MapKind::Depth),
-            "pose_models": shelf.estimators(MapKind::Pose),
-            "segment_models": shelf.estimators(MapKind::Segments),
-            "soft_edge_models": shelf.estimators(MapKind::SoftEdge),
-            "describers": shelf.describers,
-            "default": self.desk.name_of(&self.desk.model()),
-        });
+    async fn models(&self) -> Result<CallToolResult, Refusal> {
+        let listed = names_json(&self.desk).await?;
         Ok(CallToolResult::success(vec![ContentBlock::text(listed.to_string())]))
     }
 
@@ -278,21 +196,26 @@ impl Tools {
         let state = running.ticket.state();
         let told = tell(running.ticket.state(), context);
         let made = async {
-            let made = running.made();
-            let (made, told) = (std::pin::pin!(made), std::pin::pin!(told));
             // Progress never ends before the job does.
-            match futures_util::future::select(made, told).await {
-                futures_util::future::Either::Left((made, _)) => Some(made),
-                futures_util::future::Either::Right(_) => None,
+            match select(pin!(running.made()), pin!(told)).await {
+                Either::Left((made, _)) => made,
+                Either::Right(_) => Err(Refusal::cancelled()),
             }
         };
-        let cancelled = context.ct.cancelled();
-        let made = match futures_util::future::select(std::pin::pin!(made), std::pin::pin!(cancelled)).await {
-            futures_util::future::Either::Left((Some(made), _)) => made?,
-            _ => return Err(Refusal::cancelled()),
-        };
+        let made = unless_cancelled(made, context).await?;
         let text = state.borrow().text.clone();
         Ok((made, text))
+    }
+}
+
+/// What comes of the work, or that the client has cancelled the call.
+async fn unless_cancelled<T>(
+    work: impl Future<Output = Result<T, Refusal>>,
+    context: &RequestContext<RoleServer>,
+) -> Result<T, Refusal> {
+    match select(pin!(work), pin!(context.ct.cancelled())).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(Refusal::cancelled()),
     }
 }
 

@@ -27,7 +27,7 @@ use super::{
     hub::{JobState, Phase},
     refusal::Interface,
 };
-use crate::orders::{Order, Shelved};
+use crate::orders::Order;
 
 /// How many jobs are remembered after their end.
 const REMEMBERED: usize = 256;
@@ -160,22 +160,28 @@ async fn nothing() -> Refused {
     ))
 }
 
-async fn models(State(counter): State<Counter>) -> Json<Value> {
-    let shelf = counter.desk.shelf();
-    let names = |row: &[Shelved]| json!(row);
-    Json(json!({
-        "models": names(&shelf.models),
-        "loras": names(&shelf.adapters),
-        "control_nets": names(&shelf.control_nets),
-        "detectors": names(&shelf.detectors),
-        "ip_adapters": names(&shelf.ip_adapters),
-        "upscalers": names(&shelf.upscalers),
-        "depth_models": names(shelf.estimators(MapKind::Depth)),
-        "pose_models": names(shelf.estimators(MapKind::Pose)),
-        "segment_models": names(shelf.estimators(MapKind::Segments)),
-        "soft_edge_models": names(shelf.estimators(MapKind::SoftEdge)),
-        "describers": names(&shelf.describers),
-        "default": counter.desk.name_of(&counter.desk.model()),
+async fn models(State(counter): State<Counter>) -> Result<Json<Value>, Refused> {
+    Ok(Json(names_json(&counter.desk).await?))
+}
+
+/// Everything that an order can name.
+pub async fn names_json(desk: &Desk) -> Result<Value, Refusal> {
+    let styles: Vec<String> = desk.styles().await?.into_iter().map(|style| style.name).collect();
+    let shelf = desk.shelf();
+    Ok(json!({
+        "models": shelf.models,
+        "loras": shelf.adapters,
+        "control_nets": shelf.control_nets,
+        "ip_adapters": shelf.ip_adapters,
+        "detectors": shelf.detectors,
+        "upscalers": shelf.upscalers,
+        "depth_models": shelf.estimators(MapKind::Depth),
+        "pose_models": shelf.estimators(MapKind::Pose),
+        "segment_models": shelf.estimators(MapKind::Segments),
+        "soft_edge_models": shelf.estimators(MapKind::SoftEdge),
+        "describers": shelf.describers,
+        "styles": styles,
+        "default": desk.name_of(&desk.model()),
     }))
 }
 

@@ -14,7 +14,7 @@ use sluice_engine::{
     units,
 };
 
-use crate::orders::OrderError;
+use crate::{mapping::MapError, orders::OrderError};
 
 /// A request that is not carried out. Each interface writes it in its own form.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,6 +202,15 @@ impl From<OrderError> for Refusal {
         match error {
             OrderError::Write { .. } => Self::broken(error.to_string()),
             error => Self::wrong(error.to_string(), error.advice()),
+        }
+    }
+}
+
+impl From<MapError> for Refusal {
+    fn from(error: MapError) -> Self {
+        match error {
+            MapError::Cancelled => Self::cancelled(),
+            MapError::Source(error) => OrderError::from(error).into(),
         }
     }
 }

@@ -3,11 +3,13 @@
 mod act;
 mod chosen;
 mod cuda;
+mod desktop;
 mod dialogs;
 mod dropped;
 mod engines;
 mod enhancing;
 mod events;
+mod file_events;
 mod gallery;
 mod get;
 mod kept;
@@ -16,6 +18,7 @@ mod layout;
 mod library;
 mod making;
 mod setup;
+mod to_engine;
 mod upscaling;
 
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};

@@ -3,16 +3,15 @@
 
 mod library;
 mod output;
+mod startup;
+mod tolerant;
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::Context as _;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 use sluice_engine::{memory::MemoryPreferences, request::ModelSource, session::Job};
 
 use super::{
@@ -22,6 +21,8 @@ use super::{
 use crate::engines::EngineList;
 pub use library::{DownloadSettings, LibrarySettings};
 pub use output::OutputSettings;
+pub use startup::{RenderGpu, StartupSettings};
+use tolerant::tolerant;
 
 const KEY: &str = "sluice";
 
@@ -336,110 +337,6 @@ impl Settings {
     }
 }
 
-/// Keeps every valid stored value, and uses defaults for the others.
-fn tolerant<T: Default + Serialize + DeserializeOwned>(stored: &Value) -> T {
-    let Ok(mut value) = serde_json::to_value(T::default()) else { return T::default() };
-    let root = value.clone();
-    overlay(&mut value, stored, &mut Vec::new(), &|path, leaf| {
-        let mut attempt = root.clone();
-        if let Some(place) = path.iter().try_fold(&mut attempt, |value, key| value.get_mut(key)) {
-            *place = leaf.clone();
-        }
-        serde_json::from_value::<T>(attempt).is_ok()
-    });
-    serde_json::from_value(value).unwrap_or_default()
-}
-
-fn overlay<'a>(
-    value: &mut Value,
-    stored: &'a Value,
-    path: &mut Vec<&'a str>,
-    fits: &dyn Fn(&[&str], &Value) -> bool,
-) {
-    if let (Value::Object(fields), Value::Object(stored)) = (&mut *value, stored)
-        && !fields.is_empty()
-        && stored.keys().any(|key| fields.contains_key(key))
-    {
-        for (key, stored) in stored {
-            if let Some(field) = fields.get_mut(key) {
-                path.push(key);
-                overlay(field, stored, path, fits);
-                path.pop();
-            }
-        }
-    } else if fits(path, stored) {
-        *value = stored.clone();
-    } else {
-        tracing::warn!(field = path.join("."), "a kept setting does not fit and has its default");
-    }
-}
-
-/// The GPU that renders the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RenderGpu {
-    /// The power-saving one, which leaves the memory of the other for models.
-    #[default]
-    Integrated,
-    /// The fast one.
-    Dedicated,
-}
-
-/// The settings that are needed before the window opens.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct StartupSettings {
-    /// The GPU that renders the window.
-    pub render_gpu: RenderGpu,
-    /// The command of the one engine that earlier versions had; empty for that of this computer.
-    #[serde(skip_serializing)]
-    engine: String,
-    /// The engines.
-    pub engines: EngineList,
-}
-
-impl StartupSettings {
-    /// Loads the saved settings, or the defaults.
-    pub fn load() -> Self {
-        let Some(path) = Self::path() else { return Self::default() };
-        match fs::read_to_string(&path) {
-            Ok(text) => Self::from_toml(&text).unwrap_or_else(|error| {
-                tracing::warn!(path = %path.display(), %error, "the file is not understood");
-                Self::default()
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
-            Err(error) => {
-                tracing::warn!(path = %path.display(), %error, "the file cannot be read");
-                Self::default()
-            }
-        }
-    }
-
-    /// Parses what this or an earlier version has written.
-    fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
-        let mut read: Self = toml::from_str(text)?;
-        let line = std::mem::take(&mut read.engine);
-        if !line.trim().is_empty() && read.engines == EngineList::default() {
-            read.engines = EngineList::of_command(&line);
-        }
-        Ok(read)
-    }
-
-    /// Saves them.
-    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", folder.display()))?;
-        }
-        fs::write(path, toml::to_string(self)?)
-            .with_context(|| format!("{} cannot be written", path.display()))
-    }
-
-    /// Their file, if this user has a home folder.
-    pub fn path() -> Option<PathBuf> {
-        Some(directories::ProjectDirs::from("", "", "sluice")?.config_dir().join("window.toml"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -518,22 +415,6 @@ mod tests {
         assert_eq!(Settings::from_json(text), expected);
         assert_eq!(Settings::from_json("nonsense"), Settings::default());
         assert_eq!(Settings::from_json("[]"), Settings::default());
-    }
-
-    #[test]
-    fn startup_settings_are_tolerant_of_missing_fields() {
-        assert_eq!(StartupSettings::from_toml("").unwrap(), StartupSettings::default());
-        let dedicated = StartupSettings::from_toml("render_gpu = \"dedicated\"\nlater = 1").unwrap();
-        assert_eq!(dedicated.render_gpu, RenderGpu::Dedicated);
-        assert_eq!(dedicated.engines, EngineList::default());
-    }
-
-    #[test]
-    fn the_one_engine_of_earlier_versions_is_in_the_list() {
-        let read = StartupSettings::from_toml("engine = \"ssh -T attic sluice worker\"").unwrap();
-        assert_eq!(read.engines, EngineList::of_command("ssh -T attic sluice worker"));
-        let again = toml::to_string(&read).unwrap();
-        assert_eq!(StartupSettings::from_toml(&again).unwrap(), read);
     }
 
     #[test]

@@ -8,13 +8,17 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use sluice_engine::{
+    output::{Clip, Codec, Image, Media, read_settings, write_plain},
+    request::{Area, Interval, Schedule},
+};
 
 use crate::{
     bytes_of,
     client::sluice,
     drawn,
     models::{write_hed, write_model},
-    picture, pixels,
+    picture, pixels, png,
 };
 
 struct Client {
@@ -168,6 +172,69 @@ fn maps_and_descriptions_are_made() {
 }
 
 #[test]
+fn maps_that_need_no_network_are_cancelled_with_their_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames = vec![Image::opaque(64, 48, vec![200; 3 * 64 * 48]); 1000];
+    let clip = Media::Clip(Clip::silent(frames, 25.0));
+    write_plain(&folder.path().join("long.mp4"), &clip, None, Codec::H264).unwrap();
+    let mut client = Client::start(folder.path(), &[]);
+    client.number += 1;
+    let number = client.number;
+    let call = json!({ "name": "map", "arguments": { "image": "long.mp4", "preprocessor": "canny" } });
+    client.write(&json!({ "jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call }));
+    let cancelled = json!({ "requestId": number });
+    client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }));
+    client.call("list_models", json!({}));
+    assert!(client.told.iter().all(|message| message["id"] != number), "{:?}", client.told);
+    // The program waits a moment for what still runs.
+    drop(client);
+    assert!(!folder.path().join("results/map-canny.mp4").exists());
+}
+
+#[test]
+fn a_call_takes_what_an_order_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let styles = folder.path().join(".local/share/sluice/styles");
+    fs::create_dir_all(&styles).unwrap();
+    fs::write(styles.join("own.csv"), "name,prompt,negative_prompt\nFilm,\"film still of {prompt}\",\n")
+        .unwrap();
+    fs::write(folder.path().join("red.png"), picture()).unwrap();
+    fs::write(folder.path().join("left.png"), png(|x| if x < 32 { [255; 4] } else { [0, 0, 0, 255] }))
+        .unwrap();
+    let mut client = Client::start(folder.path(), &[]);
+    let listed = client.call("list_models", json!({}));
+    let listed: Value = serde_json::from_str(listed["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(listed["styles"], json!(["Film"]));
+
+    let order = json!({
+        "prompt": "a red circle", "width": 64, "height": 64, "steps": 2, "seed": 7, "guidance": 2.0,
+        "batch_size": 2, "styles": ["film"], "schedule": "Beta", "guidance_end": 0.5,
+        "variation": { "seed": 3, "strength": 0.25 },
+        "image": "red.png", "strength": 1, "mask": { "image": "left.png", "blur": 3, "inverted": true },
+        "regions": [
+            { "prompt": "a blue square", "box": [0, 0, 0.5, 1] },
+            { "prompt": "a green star", "mask": "left.png", "weight": 2 },
+        ],
+        "region_base": 0.5,
+    });
+    let forecast = client.call("forecast", order.clone());
+    assert_eq!(forecast["isError"], false, "{forecast}");
+    let made = client.call("generate_image", order);
+    assert_eq!(made["isError"], false, "{made}");
+    let told: Value = serde_json::from_str(made["content"][2]["text"].as_str().unwrap()).unwrap();
+    let path = folder.path().join(told["results"][1]["path"].as_str().unwrap());
+    let request = read_settings(&path).unwrap().settings.request;
+    assert_eq!((request.prompt.as_str(), request.schedule), ("film still of a red circle", Schedule::Beta));
+    assert_eq!(request.guiding.interval, Interval { start: 0.0, end: 0.5 });
+    assert_eq!(request.variation.unwrap().strength, 0.25);
+    assert_eq!(request.source.unwrap().mask.unwrap().blur, 3);
+    let [square, star] = &request.regions.all[..] else { panic!("{:?}", request.regions) };
+    assert_eq!(square.area, Area::Box([0.0, 0.0, 0.5, 1.0]));
+    assert_eq!((star.prompt.as_str(), star.area.mask().is_some(), star.weight), ("a green star", true, 2.0));
+    assert_eq!(request.regions.base, 0.5);
+}
+
+#[test]
 fn an_image_is_generated_with_hires_fix() {
     let folder = tempfile::tempdir().unwrap();
     let mut client = Client::start(folder.path(), &[]);
@@ -204,6 +271,14 @@ fn what_cannot_be_done_is_said_to_the_model() {
         ("generate_image", json!({ "prompt": "a", "detailers": [{ "model": "face" }] }), "no detector named"),
         ("generate_image", json!({ "prompt": "a", "control": { "video": "walk" } }), "the control clip"),
         ("generate_image", json!({ "prompt": "a", "hires": { "scales": 2 } }), "unknown field"),
+        ("generate_image", json!({ "prompt": "a", "refiner": { "model": "xl" } }), "no model named"),
+        ("generate_image", json!({ "prompt": "a", "styles": ["film"] }), "no style named"),
+        ("generate_image", json!({ "prompt": "a", "schedule": "Turbo" }), "no schedule named"),
+        (
+            "generate_image",
+            json!({ "prompt": "a", "regions": [{ "box": [0, 0, 1, 1], "mask": "red.png" }] }),
+            "a box or a mask",
+        ),
         ("map", json!({ "image": "red.png", "preprocessor": "inpaint" }), "There are: canny, "),
         ("map", json!({ "image": "red.png", "preprocessor": "depth" }), "no depth model named"),
         ("map", json!({ "image": "missing.png", "preprocessor": "canny" }), "the image"),

@@ -179,8 +179,7 @@ impl Flux2Transformer {
         config.check(part)?;
         // Converted files call the weights of norms as most programs do.
         let is_weight = part.tensors.contains_key("double_blocks.0.img_attn.norm.query_norm.weight");
-        let original =
-            |name: &str| config.stored_name(name, Some(if is_weight { "weight" } else { "scale" }));
+        let original = |name: &str| config.original_name(name, if is_weight { "weight" } else { "scale" });
         let diffusers = |name: &str| config.diffusers_name(name);
         let is_original = part.tensors.contains_key("img_in.weight");
         let component = Component::bind(

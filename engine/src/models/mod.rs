@@ -15,6 +15,7 @@ mod estimators;
 mod family;
 pub mod flux;
 pub mod flux2;
+mod flux_files;
 pub mod hidream;
 mod hires;
 mod image_prompts;

@@ -19,10 +19,9 @@ use sluice::{
 use sluice_tests::{
     cuda_package::{ARCHIVE, LIBRARY, LIST, Package, VERSION, archive, archive_with_link, list, program},
     file_server::{Answer, FileServer},
+    network::network,
 };
 use tempfile::TempDir;
-
-use super::downloads::network;
 
 /// A server, and where the engine goes.
 fn place(package: &Package) -> (FileServer, TempDir, Target) {

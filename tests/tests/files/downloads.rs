@@ -12,10 +12,13 @@ use std::{
 };
 
 use sluice::downloads::{
-    Arrived, Credentials, Download, DownloadError, DownloadId, Downloads, Link, Network, Order, Patience,
-    Phase, Source, Stop, Token, Told, Wanted, look_up, search, transfer,
+    Arrived, Credentials, Download, DownloadError, DownloadId, Downloads, Link, Network, Order, Phase,
+    Source, Stop, Token, Told, Wanted, look_up, search, transfer,
 };
-use sluice_tests::file_server::{Answer, Asked, FileServer};
+use sluice_tests::{
+    file_server::{Answer, Asked, FileServer},
+    network::{FREE, network},
+};
 
 const NAME: &str = "model.safetensors";
 
@@ -34,24 +37,6 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     std::io::Write::write_all(&mut file, bytes).unwrap();
     let output = std::process::Command::new("sha256sum").arg(file.path()).output().unwrap();
     String::from_utf8(output.stdout).unwrap()[..64].to_owned()
-}
-
-/// Reaches only this server, and loses its patience soon.
-pub(super) fn network(server: &FileServer) -> Network {
-    Network {
-        endpoint: server.url(),
-        civitai: server.url(),
-        proxy: None,
-        credentials: Credentials::none(),
-        patience: Patience {
-            connection: Duration::from_secs(2),
-            bytes: Duration::from_millis(300),
-            retries: 3,
-            first_wait: Duration::from_millis(5),
-            longest_wait: Duration::from_millis(20),
-        },
-        free_space: |_| Ok(1 << 40),
-    }
 }
 
 fn wanted(sha256: Option<String>) -> Wanted {
@@ -358,7 +343,7 @@ fn the_space_is_checked_before_anything_is_written() {
     let written = fs::metadata(folder.path().join(format!("{NAME}.part"))).unwrap().len();
     assert_eq!(written, 0);
     // What others still need counts, too.
-    let claimed = || (1 << 40) - 100;
+    let claimed = || FREE - 100;
     let error =
         transfer(&network(&server), &wanted(None), folder.path(), &Stop::default(), &claimed, &|_| ());
     assert!(matches!(error, Err(DownloadError::NoSpace { free: 100, .. })), "{error:?}");

@@ -25,11 +25,11 @@ use sluice_engine::session::{Event, Failure, Serving};
 use sluice_tests::{
     cuda_package::{ARCHIVE, LIST, Package, VERSION, program},
     file_server::FileServer,
+    network::network,
 };
 
 use super::{
     behaviour::nothing_is_unnamed,
-    get::network,
     support::{Window, starter},
 };
 

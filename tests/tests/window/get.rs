@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
-    downloads::{Credentials, Network, Patience, Phase, catalogue::catalogue},
+    downloads::{Phase, catalogue::catalogue},
     window::{
         get::DownloadOptions,
         library::LibraryOptions,
@@ -20,6 +20,7 @@ use sluice_engine::{
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored},
     file_server::{Answer, FileServer},
+    network::network,
 };
 
 use super::{
@@ -33,24 +34,6 @@ const SIZE: [f32; 2] = [1280.0, 800.0];
 
 fn state(window: &Window) -> &State {
     window.harness.state().state()
-}
-
-/// Reaches only this server, and loses its patience soon.
-pub fn network(server: &FileServer) -> Network {
-    Network {
-        endpoint: server.url(),
-        civitai: server.url(),
-        proxy: None,
-        credentials: Credentials::none(),
-        patience: Patience {
-            connection: Duration::from_secs(2),
-            bytes: Duration::from_millis(500),
-            retries: 1,
-            first_wait: Duration::from_millis(5),
-            longest_wait: Duration::from_millis(5),
-        },
-        free_space: |_| Ok(50 << 30),
-    }
 }
 
 /// A window that downloads from this server into this folder.

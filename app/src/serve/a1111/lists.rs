@@ -2,19 +2,12 @@
 
 use axum::{Json, extract::State};
 use serde_json::{Map, Value, json};
-use sluice_engine::{
-    request::{ModelSource, Preprocessor, Sampler, Schedule},
-    text::styles_around,
-};
+use sluice_engine::request::{ModelSource, Preprocessor, Sampler, Schedule, Style};
 
 use super::{Refused, fields::Fields};
 use crate::{
-    folders::style_folder,
     orders::Shelved,
-    serve::{
-        desk::blocking,
-        own::{Body, Counter},
-    },
+    serve::own::{Body, Counter},
 };
 
 /// The options that are not the model's name, with their only value.
@@ -127,13 +120,9 @@ pub async fn preprocessors() -> Json<Value> {
 }
 
 pub async fn styles(State(counter): State<Counter>) -> Result<Json<Value>, Refused> {
-    let model = counter.desk.model();
-    let styles = blocking(move || {
-        let chosen: Vec<_> = style_folder().into_iter().collect();
-        styles_around(&model.resolve().unwrap_or_default(), &chosen).0
-    });
-    let one = |style: &sluice_engine::request::Style| json!({ "name": style.name, "prompt": style.prompt, "negative_prompt": style.negative_prompt });
-    Ok(Json(styles.await?.iter().map(one).collect()))
+    let styles = counter.desk.styles().await?;
+    let one = |style: &Style| json!({ "name": style.name, "prompt": style.prompt, "negative_prompt": style.negative_prompt });
+    Ok(Json(styles.iter().map(one).collect()))
 }
 
 /// The extensions for ControlNets and for details are built in.

@@ -1,16 +1,15 @@
-//! Executes actions, and handles the results of the file worker.
+//! Executes actions.
 
 use std::{
     env,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
-use egui::{Context, Event, UserAttentionType, ViewportCommand};
+use egui::{Context, ViewportCommand};
 use sluice_engine::{
     request::{FrameRange, ModelSource},
-    session::{Command, Failure, Unsent},
+    session::Failure,
 };
 
 use super::SluiceApp;
@@ -19,18 +18,15 @@ use crate::{
     window::{
         action::{Action, Browse, Message, Section},
         browser::Browser,
-        files::{ClipFormat, Dialog, Export, FileEvent, SavedFrame, StyleTask, Task, Well},
+        files::{ClipFormat, Dialog, Export, SavedFrame, StyleTask, Task, Well},
         question::Question,
         report::Report,
         settings::Setting,
         settings_page::SettingsPage,
-        state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
+        state::{Draft, Dropped, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
     },
 };
-
-/// Letters of a prompt in the title.
-const TITLE: usize = 40;
 
 impl SluiceApp {
     /// Does what a control asks for.
@@ -243,7 +239,7 @@ impl SluiceApp {
     }
 
     /// Lists a folder in the window's own file dialog, with the name of a file to save.
-    fn list_folder(&mut self, dialog: Dialog, folder: PathBuf, name: Option<String>) {
+    pub(super) fn list_folder(&mut self, dialog: Dialog, folder: PathBuf, name: Option<String>) {
         self.request(Task::List(folder.clone(), dialog));
         self.browser = Some(Browser::new(dialog, folder, name));
     }
@@ -322,77 +318,6 @@ impl SluiceApp {
         self.restore_settings(&path, *settings);
     }
 
-    /// Says in the title what is running, and shows its progress in the taskbar.
-    pub(super) fn say_in_title(&mut self, ctx: &Context) {
-        let title = self.state.jobs.running().map_or_else(
-            || "Sluice".to_owned(),
-            |(job, progress)| {
-                let prompt: String = job.request().prompt.trim().chars().take(TITLE).collect();
-                let percent = format!("{:.0}%", progress.fraction().clamp(0.0, 1.0) * 100.0);
-                match prompt.is_empty() {
-                    true => format!("{percent} – Sluice"),
-                    false => format!("{percent} · {prompt} – Sluice"),
-                }
-            },
-        );
-        if self.title != title {
-            ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
-            let running = self.state.jobs.running();
-            (self.show_progress)(running.map(|(_, progress)| f64::from(progress.fraction().clamp(0.0, 1.0))));
-            self.title = title;
-        }
-    }
-
-    /// Makes the desktop point to the window when the queue is done while another window is in front, and say so.
-    pub(super) fn call(&mut self, ctx: &Context) {
-        let is_busy = !self.state.jobs.is_empty();
-        if std::mem::replace(&mut self.was_busy, is_busy) && !is_busy && !ctx.input(|input| input.focused) {
-            if self.state.settings.notifies {
-                (self.notify)(tr!("app-queue-done"));
-            }
-            ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
-        }
-    }
-
-    /// Queries a prediction for the settings, once they have changed and then stayed the same for a moment.
-    pub(super) fn ask(&mut self, ctx: &Context) {
-        // A file that was missing may be there when somebody comes back from another window.
-        let is_back = ctx.input(|input| input.events.contains(&Event::WindowFocused(true)));
-        if is_back && self.state.planning.is_refused() {
-            self.state.planning.ask_again();
-        }
-        match self.state.ask(ctx.time()) {
-            Ask::Now(query) => self.send([Command::Plan(query)]),
-            Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
-            Ask::Nothing => {}
-        }
-    }
-
-    /// Sends commands to the engine. It takes a limited number at once; the others wait for the next frames.
-    pub(super) fn send(&mut self, commands: impl IntoIterator<Item = Command>) {
-        self.unsent.extend(commands);
-        self.send_waiting();
-    }
-
-    /// Sends what is waiting. Returns whether something is left.
-    pub(super) fn send_waiting(&mut self) -> bool {
-        while let Some(command) = self.unsent.pop_front() {
-            match self.link.send(command) {
-                Ok(()) => {}
-                Err(Unsent::Full(command)) => {
-                    self.unsent.push_front(*command);
-                    return true;
-                }
-                Err(Unsent::Ended(command)) => {
-                    tracing::warn!(?command, "the engine does not take it");
-                    self.unsent.clear();
-                    self.state.engine_gone();
-                }
-            }
-        }
-        false
-    }
-
     /// Opens a section of the settings panel, which other places may cover.
     fn show_section(&mut self, ctx: &Context, section: Section) {
         self.uncover();
@@ -429,128 +354,5 @@ impl SluiceApp {
 
     pub(super) fn saved(&mut self, path: &Path) {
         self.say_here(tr!("app-saved", name = file_name(path)));
-    }
-
-    pub(super) fn take_file_event(&mut self, event: FileEvent) {
-        let left_out = match event {
-            FileEvent::Dropped { .. } => std::mem::take(&mut self.left_out),
-            _ => 0,
-        };
-        self.take_result(event);
-        if left_out > 0 {
-            let details = vec![tr!("app-images-not-used", count = left_out)];
-            match &mut self.state.messages.notice {
-                Some(notice) => notice.details.extend(details),
-                None => self.state.messages.say(tr!("app-first-image-used"), details),
-            }
-        }
-    }
-
-    fn take_result(&mut self, event: FileEvent) {
-        match event {
-            FileEvent::Found { path, thumbnail, length, settings } => {
-                let is_composed = settings.as_ref().is_some_and(|settings| settings.is_composed);
-                let request = settings.map(|settings| settings.request);
-                self.state.found(path, thumbnail, (length, is_composed), request);
-            }
-            FileEvent::Pixels { path, pixels } => {
-                let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();
-                self.state.images.recents.loaded(&path, pixels, &drawn);
-                self.reading = None;
-            }
-            FileEvent::Exported(path) => self.say_here(tr!("app-saved", name = file_name(&path))),
-            FileEvent::ImageRead(image) => {
-                self.copied_image = Some(image);
-                self.say_here(tr!("app-copied"));
-            }
-            FileEvent::FilesCopied(files) => {
-                let text = match files.as_slice() {
-                    [one] => tr!("app-file-copied", name = file_name(one)),
-                    all => tr!("app-files-copied", count = all.len()),
-                };
-                self.say_here(text);
-            }
-            FileEvent::Tags(tags) => self.state.tags = tags,
-            FileEvent::Previewed(image, models) => self.ask_preview(image, models),
-            FileEvent::PreviewSaved { model, path } => self.preview_saved(&model, &path),
-            FileEvent::Groups(groups) => self.state.jobs.groups.restore(groups),
-            FileEvent::Presets(presets) => self.state.presets = presets,
-            FileEvent::PresetDeleted(deleted) => self.say_preset_deleted(deleted),
-            FileEvent::Styles { styles, own, errors } => self.take_styles(styles, own, errors),
-            FileEvent::Inputs(found) => self.take_inputs(*found),
-            FileEvent::Composed { path, thumbnail, length, settings } => {
-                self.take_composed(path, thumbnail, length, settings);
-            }
-            FileEvent::FrameSaved { path, image } => {
-                self.saved(&path);
-                self.state.images.recents.add(Some(path), Pixels::Image(Arc::new(image)), None, None);
-            }
-            FileEvent::Dropped { path, pixels, settings: Some(settings) } => {
-                self.state.messages.notice = None;
-                self.state.input.dropped = Some(Dropped { path, pixels, settings });
-            }
-            FileEvent::Dropped { path, settings: None, pixels: Pixels::Clip(_) } => {
-                if self.state.takes_clips() {
-                    self.use_as_clip(path, FrameRange::default(), false);
-                } else {
-                    let message = tr!("app-no-settings", name = file_name(&path));
-                    let advice = tr!("app-clip-unusable-advice");
-                    self.fail(&tr!("app-clip-unusable"), message, Some(advice));
-                }
-            }
-            FileEvent::Dropped { path, settings: None, .. } => self.use_as_input(path),
-            FileEvent::Input { path, read, seconds } => {
-                let read = read.map_err(|failure| failure.message);
-                if let Ok(image) = &read {
-                    self.state.follow_reference(&path, image.size);
-                }
-                self.state.input.files.take(&path, read, seconds);
-                self.state.paint_waiting(&path);
-            }
-            FileEvent::Gone { path, failure } => {
-                self.reading = None;
-                if self.state.images.lost(&path) {
-                    self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
-                }
-            }
-            FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
-            FileEvent::MaskNotSaved(failure) => {
-                self.state.paint_applied();
-                self.state.messages.fail(&tr!("files-mask-not-saved"), failure);
-            }
-            FileEvent::Measured(measured) => self.state.take_measured(measured),
-            FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
-            FileEvent::Settings(path, settings) => {
-                self.state.images.recents.learn(&path, settings.request);
-            }
-            FileEvent::TextsNamed { images, texts, done } => {
-                self.state.take_text_names(&images, texts, done);
-            }
-            FileEvent::Adapters(paths) => self.state.adapters.known = paths,
-            FileEvent::Report(text) => {
-                self.copied = Some(text);
-                self.state.messages.say(tr!("app-report-copied"), Vec::new());
-            }
-            recalled @ FileEvent::Recalled { .. } => self.recalled(recalled),
-            FileEvent::Chosen(dialog, path) => self.take_chosen(dialog, path),
-            FileEvent::Answered(dialog, path) => self.take_answer(dialog, path),
-            FileEvent::IsFile(dialog, path) => {
-                let waits = |browser: &mut Browser| browser.dialog == dialog && browser.folder == path;
-                if self.browser.take_if(waits).is_some() {
-                    self.take_answer(dialog, path);
-                }
-            }
-            FileEvent::DialogClosed => {}
-            FileEvent::NoDialog { dialog, start } => {
-                let home = || env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
-                let (folder, name) = dialog.start(start.as_deref());
-                self.list_folder(dialog, folder.map_or_else(home, Path::to_owned), name);
-            }
-            FileEvent::Folder { folder, entries } => {
-                if let Some(browser) = self.browser.as_mut().filter(|browser| browser.folder == folder) {
-                    browser.entries = Some(entries);
-                }
-            }
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::{PATCH, SINGLE_MODULATION};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
     models::{
+        flux_files::{Widths, count},
         joint::{Conditions, DOUBLE_MODULATION, HEAD_MODULATORS, Heads, MLP_RATIO, MLPS, Modulators, SIDES},
         patches::wrong_axes,
     },
@@ -83,26 +84,15 @@ impl FluxConfig {
     /// The same for a network of this [trunk](Self::trunk) with other conditioning, with the names of the authors, whose norms
     /// have a `scale` or a `weight`, or with those of diffusers.
     pub(in crate::models) fn trunk_from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |names: &[&str]| {
-            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
-        };
-        let count = |suffixes: [&str; 2]| {
-            tensors.keys().filter(|name| suffixes.iter().any(|suffix| name.ends_with(suffix))).count()
-        };
-        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
-        let head = *shape(&[
-            "double_blocks.0.img_attn.norm.query_norm.scale",
-            "double_blocks.0.img_attn.norm.query_norm.weight",
-            "transformer_blocks.0.attn.norm_q.weight",
-        ])?
-        .first()?;
+        let widths = Widths::of(tensors)?;
+        let head = widths.head;
         Some(Self {
-            in_channels,
-            num_layers: count([".img_attn.proj.weight", ".attn.to_add_out.weight"]),
-            num_single_layers: count([".linear2.weight", ".proj_mlp.weight"]),
+            in_channels: widths.channels,
+            num_layers: count(tensors, [".img_attn.proj.weight", ".attn.to_add_out.weight"]),
+            num_single_layers: count(tensors, [".linear2.weight", ".proj_mlp.weight"]),
             attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
+            num_attention_heads: widths.heads()?,
+            joint_attention_dim: widths.prompt,
             axes_dims_rope: vec![head / 8, head / 16 * 7, head / 16 * 7],
             ..Self::default()
         })

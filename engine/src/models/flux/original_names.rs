@@ -2,24 +2,15 @@
 
 use crate::{
     checkpoint::StoredName,
-    models::joint::{MLP_RATIO, Row, stored_name},
+    models::{
+        flux_files::{ENDS, JOINT_ATTENTION, ORIGINAL_STACKS, name_in_file},
+        joint::{MLP_RATIO, Row},
+    },
 };
 
-const DOUBLE_NAMES: [Row; 18] = [
+const DOUBLE_NAMES: [Row; 6] = [
     ("norm1.linear", "img_mod.lin", 0..1, 1),
     ("norm1_context.linear", "txt_mod.lin", 0..1, 1),
-    ("attn.to_q", "img_attn.qkv", 0..1, 3),
-    ("attn.to_k", "img_attn.qkv", 1..2, 3),
-    ("attn.to_v", "img_attn.qkv", 2..3, 3),
-    ("attn.add_q_proj", "txt_attn.qkv", 0..1, 3),
-    ("attn.add_k_proj", "txt_attn.qkv", 1..2, 3),
-    ("attn.add_v_proj", "txt_attn.qkv", 2..3, 3),
-    ("attn.norm_q", "img_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_k", "img_attn.norm.key_norm", 0..1, 1),
-    ("attn.norm_added_q", "txt_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_added_k", "txt_attn.norm.key_norm", 0..1, 1),
-    ("attn.to_out.0", "img_attn.proj", 0..1, 1),
-    ("attn.to_add_out", "txt_attn.proj", 0..1, 1),
     ("ff.net.0.proj", "img_mlp.0", 0..1, 1),
     ("ff.net.2", "img_mlp.2", 0..1, 1),
     ("ff_context.net.0.proj", "txt_mlp.0", 0..1, 1),
@@ -37,34 +28,20 @@ const SINGLE_NAMES: [Row; 8] = [
     ("proj_out", "linear2", 0..1, 1),
 ];
 
-const OTHER_NAMES: [Row; 11] = [
-    ("x_embedder", "img_in", 0..1, 1),
-    ("context_embedder", "txt_in", 0..1, 1),
+const TIME_NAMES: [Row; 6] = [
     ("time_text_embed.timestep_embedder.linear_1", "time_in.in_layer", 0..1, 1),
     ("time_text_embed.timestep_embedder.linear_2", "time_in.out_layer", 0..1, 1),
     ("time_text_embed.guidance_embedder.linear_1", "guidance_in.in_layer", 0..1, 1),
     ("time_text_embed.guidance_embedder.linear_2", "guidance_in.out_layer", 0..1, 1),
     ("time_text_embed.text_embedder.linear_1", "vector_in.in_layer", 0..1, 1),
     ("time_text_embed.text_embedder.linear_2", "vector_in.out_layer", 0..1, 1),
-    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
-    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
-    ("proj_out", "final_layer.linear", 0..1, 1),
 ];
 
 /// The name of a tensor in the authors' files, which ComfyUI also uses.
 pub fn original_name(name: &str) -> StoredName {
-    let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
-    let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
-    let (rows, block, layer): (&[Row], _, _) = if let Some((number, layer)) = numbered("transformer_blocks.")
-    {
-        (&DOUBLE_NAMES, format!("double_blocks.{number}."), layer)
-    } else if let Some((number, layer)) = numbered("single_transformer_blocks.") {
-        (&SINGLE_NAMES, format!("single_blocks.{number}."), layer)
-    } else {
-        (&OTHER_NAMES, String::new(), layer)
-    };
-    let parameter = if layer.starts_with("attn.norm_") { "scale" } else { parameter };
-    stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
+    let tables: [&[&[Row]]; 3] =
+        [&[&JOINT_ATTENTION, &DOUBLE_NAMES], &[&SINGLE_NAMES], &[&ENDS, &TIME_NAMES]];
+    name_in_file(name, ORIGINAL_STACKS, tables, Some("scale"))
 }
 
 #[cfg(test)]

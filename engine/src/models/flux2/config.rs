@@ -6,6 +6,7 @@ use super::{EMBEDDER, MLPS, MODULATORS};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, Part, TensorTable},
     models::{
+        flux_files::{Widths, count, shape},
         joint::{Heads, SIDES},
         modulated::FREQUENCY_WIDTH,
         patches::wrong_axes,
@@ -65,31 +66,18 @@ impl Flux2Config {
     /// Infers the shape from the tensors, for files without a configuration. The base of the rotary frequencies, which
     /// shapes do not show, is that of all published models.
     pub fn from_shapes(tensors: &TensorTable) -> Option<Self> {
-        let shape = |names: &[&str]| {
-            names.iter().find_map(|name| tensors.get(*name)).map(|tensor| tensor.shape().to_vec())
-        };
-        let count = |names: [&str; 2]| {
-            tensors.keys().filter(|name| names.iter().any(|suffix| name.ends_with(suffix))).count()
-        };
-        let &[dim, in_channels] = &shape(&["img_in.weight", "x_embedder.weight"])?[..] else { return None };
-        let head = *shape(&[
-            "double_blocks.0.img_attn.norm.query_norm.scale",
-            "double_blocks.0.img_attn.norm.query_norm.weight",
-            "transformer_blocks.0.attn.norm_q.weight",
-        ])?
-        .first()?;
-        let inner =
-            *shape(&["double_blocks.0.img_mlp.2.weight", "transformer_blocks.0.ff.linear_out.weight"])?
-                .get(1)?;
+        let widths = Widths::of(tensors)?;
+        let outputs = ["double_blocks.0.img_mlp.2.weight", "transformer_blocks.0.ff.linear_out.weight"];
+        let inner = *shape(tensors, &outputs)?.get(1)?;
         Some(Self {
-            in_channels,
-            num_layers: count([".img_attn.proj.weight", ".ff.linear_out.weight"]),
-            num_single_layers: count([".linear2.weight", ".attn.to_qkv_mlp_proj.weight"]),
-            attention_head_dim: head,
-            num_attention_heads: dim.checked_div(head)?,
-            joint_attention_dim: *shape(&["txt_in.weight", "context_embedder.weight"])?.get(1)?,
-            mlp_ratio: inner as f64 / dim as f64,
-            axes_dims_rope: vec![head / 4; 4],
+            in_channels: widths.channels,
+            num_layers: count(tensors, [".img_attn.proj.weight", ".ff.linear_out.weight"]),
+            num_single_layers: count(tensors, [".linear2.weight", ".attn.to_qkv_mlp_proj.weight"]),
+            attention_head_dim: widths.head,
+            num_attention_heads: widths.heads()?,
+            joint_attention_dim: widths.prompt,
+            mlp_ratio: inner as f64 / widths.dim as f64,
+            axes_dims_rope: vec![widths.head / 4; 4],
             guidance_embeds: ["guidance_in.in_layer", "time_guidance_embed.guidance_embedder.linear_1"]
                 .iter()
                 .any(|layer| tensors.contains_key(&format!("{layer}.weight"))),

@@ -5,60 +5,37 @@ use std::ops::Range;
 use super::Flux2Config;
 use crate::{
     checkpoint::StoredName,
-    models::joint::{Row, stored_name},
+    models::{
+        flux_files::{ENDS, JOINT_ATTENTION, ORIGINAL_STACKS, STACKS, name_in_file},
+        joint::Row,
+    },
 };
 
 impl Flux2Config {
-    /// The name of a tensor in diffusers' files, or in the authors' files, which ComfyUI also uses. `scale` is what the
-    /// weights of norms are called there.
-    pub(super) fn stored_name(&self, name: &str, original: Option<&str>) -> StoredName {
-        let (layer, parameter) = name.rsplit_once('.').unwrap_or((name, ""));
-        let numbered = |stack: &str| layer.strip_prefix(stack)?.split_once('.');
-        let single = single_names(self.mlp_ratio(), original.is_some());
-        let is_original = usize::from(original.is_some());
-        let block = |stacks: [&str; 2], number: &str| format!("{}.{number}.", stacks[is_original]);
-        let (rows, block, layer): (&[Row], _, _) =
-            if let Some((number, layer)) = numbered("transformer_blocks.") {
-                let rows = [&DOUBLE_NAMES[..], &ORIGINAL_DOUBLE_NAMES[..]][is_original];
-                (rows, block(["transformer_blocks", "double_blocks"], number), layer)
-            } else if let Some((number, layer)) = numbered("single_transformer_blocks.") {
-                (&single, block(["single_transformer_blocks", "single_blocks"], number), layer)
-            } else {
-                ([&OTHER_NAMES[..], &ORIGINAL_OTHER_NAMES[..]][is_original], String::new(), layer)
-            };
-        let parameter = match original {
-            Some(scale) if layer.starts_with("attn.norm_") => scale,
-            _ => parameter,
-        };
-        stored_name(rows, &block, layer, parameter).unwrap_or_else(|| StoredName::whole(name))
+    /// The name of a tensor in the authors' files, which ComfyUI also uses. `scale` is what the weights of norms are called
+    /// there.
+    pub(super) fn original_name(&self, name: &str, scale: &str) -> StoredName {
+        let single = single_names(self.mlp_ratio(), true);
+        let tables: [&[&[Row]]; 3] =
+            [&[&JOINT_ATTENTION, &ORIGINAL_FEED_FORWARD], &[&single], &[&ENDS, &ORIGINAL_MODULATION]];
+        name_in_file(name, ORIGINAL_STACKS, tables, Some(scale))
     }
 
     /// The name of a tensor in diffusers' files.
     pub fn diffusers_name(&self, name: &str) -> StoredName {
-        self.stored_name(name, None)
+        let single = single_names(self.mlp_ratio(), false);
+        name_in_file(name, STACKS, [&[&FEED_FORWARD], &[&single], &[&HEAD]], None)
     }
 }
 
-const DOUBLE_NAMES: [Row; 4] = [
+const FEED_FORWARD: [Row; 4] = [
     ("ff.gate", "ff.linear_in", 0..1, 2),
     ("ff.up", "ff.linear_in", 1..2, 2),
     ("ff_context.gate", "ff_context.linear_in", 0..1, 2),
     ("ff_context.up", "ff_context.linear_in", 1..2, 2),
 ];
 
-const ORIGINAL_DOUBLE_NAMES: [Row; 18] = [
-    ("attn.to_q", "img_attn.qkv", 0..1, 3),
-    ("attn.to_k", "img_attn.qkv", 1..2, 3),
-    ("attn.to_v", "img_attn.qkv", 2..3, 3),
-    ("attn.add_q_proj", "txt_attn.qkv", 0..1, 3),
-    ("attn.add_k_proj", "txt_attn.qkv", 1..2, 3),
-    ("attn.add_v_proj", "txt_attn.qkv", 2..3, 3),
-    ("attn.norm_q", "img_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_k", "img_attn.norm.key_norm", 0..1, 1),
-    ("attn.norm_added_q", "txt_attn.norm.query_norm", 0..1, 1),
-    ("attn.norm_added_k", "txt_attn.norm.key_norm", 0..1, 1),
-    ("attn.to_out.0", "img_attn.proj", 0..1, 1),
-    ("attn.to_add_out", "txt_attn.proj", 0..1, 1),
+const ORIGINAL_FEED_FORWARD: [Row; 6] = [
     ("ff.gate", "img_mlp.0", 0..1, 2),
     ("ff.up", "img_mlp.0", 1..2, 2),
     ("ff.linear_out", "img_mlp.2", 0..1, 1),
@@ -67,12 +44,10 @@ const ORIGINAL_DOUBLE_NAMES: [Row; 18] = [
     ("ff_context.linear_out", "txt_mlp.2", 0..1, 1),
 ];
 
-const OTHER_NAMES: [Row; 2] =
+const HEAD: [Row; 2] =
     [("norm_out.scale", "norm_out.linear", 0..1, 2), ("norm_out.shift", "norm_out.linear", 1..2, 2)];
 
-const ORIGINAL_OTHER_NAMES: [Row; 12] = [
-    ("x_embedder", "img_in", 0..1, 1),
-    ("context_embedder", "txt_in", 0..1, 1),
+const ORIGINAL_MODULATION: [Row; 7] = [
     ("time_guidance_embed.timestep_embedder.linear_1", "time_in.in_layer", 0..1, 1),
     ("time_guidance_embed.timestep_embedder.linear_2", "time_in.out_layer", 0..1, 1),
     ("time_guidance_embed.guidance_embedder.linear_1", "guidance_in.in_layer", 0..1, 1),
@@ -80,9 +55,6 @@ const ORIGINAL_OTHER_NAMES: [Row; 12] = [
     ("double_stream_modulation_img.linear", "double_stream_modulation_img.lin", 0..1, 1),
     ("double_stream_modulation_txt.linear", "double_stream_modulation_txt.lin", 0..1, 1),
     ("single_stream_modulation.linear", "single_stream_modulation.lin", 0..1, 1),
-    ("norm_out.shift", "final_layer.adaLN_modulation.1", 0..1, 2),
-    ("norm_out.scale", "final_layer.adaLN_modulation.1", 1..2, 2),
-    ("proj_out", "final_layer.linear", 0..1, 1),
 ];
 
 /// The names of a single block, of which one matrix has everything that reads the stream.
@@ -127,7 +99,7 @@ mod tests {
             ("norm_out.scale.weight", "final_layer.adaLN_modulation.1.weight", Some((1..2, 2))),
         ];
         for (ours, name, part) in cases {
-            let original = config.stored_name(ours, Some("scale"));
+            let original = config.original_name(ours, "scale");
             assert_eq!(original, StoredName { name: name.to_owned(), part }, "{ours}");
         }
         let cases = [
