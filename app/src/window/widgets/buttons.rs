@@ -252,6 +252,11 @@ pub fn disclosure_within(ui: &mut Ui, label: &str, icon: &str, icon_first: bool,
 /// Height of an opened section that has to be in sight.
 const IN_SIGHT: f32 = 160.0;
 
+/// The part that has to be in sight of a section that was just opened, which ends at `bottom`.
+pub fn in_sight(heading: Rect, bottom: f32) -> Rect {
+    heading.with_max_y(bottom.min(heading.top() + IN_SIGHT))
+}
+
 /// A collapsible section; `tip` is its tooltip. Its heading stays below the pointer, unless hardly anything of the section would be
 /// in sight: then it is scrolled as far as that takes. Returns whether it was clicked.
 pub fn fold(
@@ -268,8 +273,7 @@ pub fn fold(
     if *open {
         contents(ui);
         if heading.clicked() {
-            let bottom = ui.min_rect().bottom().min(heading.rect.top() + IN_SIGHT);
-            ui.scroll_to_rect(heading.rect.with_max_y(bottom), None);
+            ui.scroll_to_rect(in_sight(heading.rect, ui.min_rect().bottom()), None);
         }
     }
     heading.clicked()

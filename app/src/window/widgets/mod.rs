@@ -16,7 +16,7 @@ mod tags;
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
     Room, Weight, aspect_button, button, chip, disclosure, disclosure_within, file_button, fold, icon_button,
-    icon_toggle, opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button,
+    icon_toggle, in_sight, opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button,
     toggle_button,
 };
 pub use drop_down::{BAR, choice, drop_down, entry};
