@@ -134,6 +134,28 @@ fn a_result_goes_to_the_trash_and_comes_back_to_its_place() {
     });
 }
 
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn a_long_name_leaves_room_for_what_was_done_and_the_whole_is_told_once() {
+    let long = "2026-11-21 a calm lake between green hills at sunset, seen from a stony path, 4711.png";
+    let folders = Folders::with_images(&["a.png", long]);
+    let mut window = folders.open();
+    assert_eq!(shown(&window), long);
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    let done = "moved to the trash";
+    window.wait_for_words(done);
+    let (text, is_cut) = window.painted(done);
+    assert!(!is_cut && text.contains('…') && text.ends_with(done), "{text}");
+    let whole = format!("{long} {done}");
+    let place = window.harness.get_by_label(&whole).rect();
+    assert!(place.height() < 50.0, "{place:?}");
+    window.harness.hover_at(place.center());
+    window.harness.run_steps(6);
+    let told = window.harness.query_all_by_label(&whole).count();
+    assert_eq!(told, 2, "in the notice, and in one tooltip");
+}
+
 #[test]
 fn a_key_moves_the_shown_image_to_the_trash_unless_something_has_the_focus() {
     let folders = Folders::with_images(&["a.png", "b.png"]);

@@ -26,6 +26,7 @@ use crate::{
         settings_page::SettingsPage,
         state::{Ask, Draft, Dropped, Pixels, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
+        told::Told,
     },
 };
 
@@ -258,9 +259,10 @@ impl SluiceApp {
     fn use_settings(&mut self, id: RecentId) {
         let Some(recent) = self.state.images.recents.get(id) else { return };
         let Some(request) = &recent.request else { return };
-        let (mut draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
+        let told = Told::about(recent.name(), |name| tr!("app-settings-of", name = name));
+        let mut draft = Draft::from_request(request);
         let notes = self.state.place_named(&mut draft.request);
-        let load = self.state.restore(draft, text, notes);
+        let load = self.state.restore(draft, told, notes);
         self.send(load);
     }
 
@@ -428,7 +430,7 @@ impl SluiceApp {
     }
 
     pub(super) fn saved(&mut self, path: &Path) {
-        self.say_here(tr!("app-saved", name = file_name(path)));
+        self.say_here(Told::about(file_name(path), |name| tr!("app-saved", name = name)));
     }
 
     pub(super) fn take_file_event(&mut self, event: FileEvent) {
@@ -458,17 +460,16 @@ impl SluiceApp {
                 self.state.images.recents.loaded(&path, pixels, &drawn);
                 self.reading = None;
             }
-            FileEvent::Exported(path) => self.say_here(tr!("app-saved", name = file_name(&path))),
+            FileEvent::Exported(path) => self.saved(&path),
             FileEvent::ImageRead(image) => {
                 self.copied_image = Some(image);
                 self.say_here(tr!("app-copied"));
             }
             FileEvent::FilesCopied(files) => {
-                let text = match files.as_slice() {
-                    [one] => tr!("app-file-copied", name = file_name(one)),
-                    all => tr!("app-files-copied", count = all.len()),
-                };
-                self.say_here(text);
+                self.say_here(match files.as_slice() {
+                    [one] => Told::about(file_name(one), |name| tr!("app-file-copied", name = name)),
+                    all => tr!("app-files-copied", count = all.len()).into(),
+                });
             }
             FileEvent::Tags(tags) => self.state.tags = tags,
             FileEvent::Previewed(image, models) => self.ask_preview(image, models),

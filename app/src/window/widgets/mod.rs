@@ -12,6 +12,7 @@ mod popup;
 mod rows;
 mod slider;
 mod tags;
+mod told;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
@@ -25,10 +26,11 @@ pub use entered::is_entered;
 pub use explained::Labelled;
 pub use explained_icon::{explained_icon, explained_toggle};
 pub use fields::{
-    cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,
-    two_lines,
+    cut, elided, field_label, hint, icon, line, mistake, progress_bar, slider_row, slider_row_with,
+    text_area, two_lines,
 };
 pub use popup::popup_frame;
 pub use rows::{choice_row, number_row, optional_row};
 pub use slider::slider;
 pub use tags::{TagChange, tags};
+pub use told::{told, told_beside};
