@@ -30,7 +30,7 @@ pub use fields::{
     text_area, two_lines,
 };
 pub use popup::popup_frame;
-pub use rows::{choice_row, number_row, optional_row};
+pub use rows::{choice_row, choice_row_about, number_row, optional_row};
 pub use slider::slider;
 pub use tags::{TagChange, tags};
 pub use told::{told, told_beside};
