@@ -187,6 +187,40 @@ fn the_newest_result_is_shown_at_the_start_although_it_is_in_a_subfolder() {
 }
 
 #[test]
+fn what_other_programs_delete_leaves_the_list_and_comes_back_to_it() {
+    let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
+    let mut window = folders.open();
+    let contents = fs::read(folders.path("c.png")).unwrap();
+    for name in ["b.png", "c.png"] {
+        fs::remove_file(folders.path(name)).unwrap();
+    }
+    window.frames();
+    assert_eq!((names(&window).len(), shown(&window).as_str()), (3, "c.png"), "nobody looks all the time");
+    let count = |app: &SluiceApp| app.state().images.recents.iter().count();
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("the end of two images", |app| count(app) == 1);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("a.png", "a.png"));
+    assert!(state(&window).messages.failures.is_empty(), "nobody has asked for them");
+    fs::write(folders.path("c.png"), contents).unwrap();
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("one of them", |app| count(app) == 2);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.pnga.png", "a.png"));
+}
+
+#[test]
+fn with_one_file_that_is_gone_the_others_leave_the_list_too() {
+    let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
+    let mut window = folders.open();
+    for name in ["a.png", "b.png"] {
+        fs::remove_file(folders.path(name)).unwrap();
+    }
+    window.click("a.png");
+    window.wait_for("their end", |app| app.state().images.recents.iter().count() == 1);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.png", "c.png"));
+    assert_eq!(state(&window).messages.failures.len(), 1, "of the one that was to be shown");
+}
+
+#[test]
 fn what_cannot_go_to_the_trash_is_said_beside_the_image() {
     let folders = Folders::with_images(&["a.png", "b.png"]);
     let mut window = folders.open();

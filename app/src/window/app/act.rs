@@ -513,7 +513,10 @@ impl SluiceApp {
                 if self.state.images.lost(&path) {
                     self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
                 }
+                // Others may be gone, too.
+                self.look_for_files();
             }
+            FileEvent::Looked { gone, back } => self.follow_disk(&gone, &back),
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::MaskNotSaved(failure) => {
                 self.state.paint_applied();
