@@ -1,4 +1,5 @@
-//! Jobs that belong together: the cells of a grid, whose images are composed into one, or the input images of a folder.
+//! Jobs that belong together: the cells of a grid, whose images are composed into one, the input images of a folder, or files that
+//! are changed.
 
 use std::{
     collections::BTreeMap,
@@ -24,6 +25,17 @@ use sluice_engine::{
 
 use crate::fonts;
 
+/// What the jobs of a group have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GroupKind {
+    /// Their images are composed into one.
+    Grid,
+    /// Their input images are in a folder with this name.
+    Folder(String),
+    /// Each changes or describes a file.
+    Files,
+}
+
 /// Jobs that belong together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
@@ -41,6 +53,9 @@ pub struct Group {
     /// The name of the folder whose images these are. They are not composed.
     #[serde(default)]
     folder: Option<String>,
+    /// Whether each job changes or describes a file. What comes of it is not composed.
+    #[serde(default)]
+    are_files: bool,
     /// The jobs that have not ended, with the place of their first image.
     #[serde(skip)]
     open: BTreeMap<JobId, usize>,
@@ -68,15 +83,34 @@ impl Group {
 
     /// For the images of a folder, without their jobs.
     pub fn of_folder(name: &str, request: &Request, count: usize) -> Self {
+        Self { folder: Some(name.to_owned()), ..Self::apart(request, count) }
+    }
+
+    /// For files of which each is changed or described, without their jobs.
+    pub fn of_files(request: &Request, count: usize) -> Self {
+        Self { are_files: true, ..Self::apart(request, count) }
+    }
+
+    /// For images that are not composed.
+    fn apart(request: &Request, count: usize) -> Self {
         let sheet = Sheet::new(GridLabels::plain(count), size_of(request));
-        let group = Self::new(sheet, request.clone(), None, Output::Folder(PathBuf::new()));
-        Self { folder: Some(name.to_owned()), ..group }
+        Self::new(sheet, request.clone(), None, Output::Folder(PathBuf::new()))
     }
 
     fn new(sheet: Sheet, request: Request, record: Option<GridRecord>, output: Output) -> Self {
-        let (open, ended) = (BTreeMap::new(), BTreeMap::new());
-        let encoding = Encoding::default();
-        Self { id: new_id(), sheet, request, record, output, encoding, folder: None, open, ended, earlier: 0 }
+        Self {
+            id: new_id(),
+            sheet,
+            request,
+            record,
+            output,
+            encoding: Encoding::default(),
+            folder: None,
+            are_files: false,
+            open: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            earlier: 0,
+        }
     }
 
     /// The same whose composed image is encoded as those of its jobs are.
@@ -94,14 +128,18 @@ impl Group {
         GroupPlace { group: self.id.clone(), place: self.sheet.place(at) }
     }
 
-    /// The place of an image of a folder.
+    /// The place of an image of a folder, or of a file.
     pub fn nth(&self, place: usize) -> GroupPlace {
         GroupPlace { group: self.id.clone(), place }
     }
 
-    /// The name of the folder whose images these are.
-    pub fn folder(&self) -> Option<&str> {
-        self.folder.as_deref()
+    /// What its jobs have in common.
+    pub fn kind(&self) -> GroupKind {
+        match &self.folder {
+            Some(name) => GroupKind::Folder(name.clone()),
+            None if self.are_files => GroupKind::Files,
+            None => GroupKind::Grid,
+        }
     }
 
     /// Adds a job, with the place of its first image.
@@ -165,7 +203,7 @@ impl Group {
 
     /// Whether there is anything to compose.
     pub fn has_images(&self) -> bool {
-        self.folder.is_none() && self.sheet.files.iter().any(Option::is_some)
+        self.kind() == GroupKind::Grid && self.sheet.files.iter().any(Option::is_some)
     }
 
     /// Composes the images, or the clips if there are any, and writes the result.

@@ -307,6 +307,8 @@ impl SluiceApp {
         let is_back = ui.input(|input| input.events.contains(&Event::WindowFocused(true)));
         if is_back && self.gallery.is_open {
             self.list_gallery();
+        } else if is_back {
+            self.look_for_files();
         }
         let mut actions = Vec::new();
         self.layout(ui, &mut actions);

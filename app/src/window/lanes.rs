@@ -1,6 +1,6 @@
 //! The engines that share the queue: what each of them does, and which is shown.
 
-use egui::{ComboBox, Label, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{ComboBox, Rect, RichText, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::{
     action::Action,
@@ -110,6 +110,6 @@ pub fn shown_name(ui: &mut Ui, state: &State) {
     if let Some(lane) = lane {
         let color = Palette::of(ui).text_muted;
         let name = RichText::new(lane.title()).font(font::medium(font::SMALL)).color(color);
-        ui.add(Label::new(name).truncate()).on_hover_text(tr!("engines-shown-tip"));
+        widgets::line(ui, name, tr!("engines-shown-tip"));
     }
 }

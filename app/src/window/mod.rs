@@ -46,6 +46,7 @@ mod strategy_names;
 mod taskbar;
 mod textures;
 pub mod tokens;
+mod told;
 mod top_bar;
 pub mod upscaling;
 mod viewer;

@@ -13,7 +13,11 @@ use super::{
     tokens::{Palette, size, space},
     widgets::{self, Weight},
 };
-use crate::{groups::Group, language::tr, units};
+use crate::{
+    groups::{Group, GroupKind},
+    language::tr,
+    units,
+};
 
 /// Height of a row.
 const ROW: f32 = 44.0;
@@ -202,8 +206,8 @@ pub struct Row {
     jobs: Vec<JobId>,
     prompt: String,
     size: String,
-    /// The folder whose images these are.
-    folder: Option<String>,
+    /// What they have in common.
+    kind: GroupKind,
     /// Whether what can be done with it is shown.
     is_open: bool,
     /// Whether it is below those that have not ended.
@@ -248,9 +252,33 @@ impl Row {
             None if draws_nothing => String::new(),
             None => tr!("queue-size", size = size, count = request.steps),
         };
-        let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect());
-        Self { id: job.id, jobs, prompt, size, folder: None, is_open: false, has_ended: false, height: ROW }
+        let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect::<Vec<_>>());
+        let kind = group.map_or(GroupKind::Grid, Group::kind);
+        let (prompt, size) = match group.filter(|_| kind == GroupKind::Files && jobs.len() > 1) {
+            Some(group) => (words_of_files(request, group.progress()[1]), String::new()),
+            None => (prompt, size),
+        };
+        Self { id: job.id, jobs, prompt, size, kind, is_open: false, has_ended: false, height: ROW }
     }
+}
+
+/// What is done with several files, by the request for one of them.
+fn words_of_files(request: &Request, count: usize) -> String {
+    if request.describe.is_some() {
+        tr!("enhance-each-queued", count = count)
+    } else if request.detail_of.is_some() {
+        tr!("detailers-ask-title", count = count)
+    } else if request.interpolate.is_some() {
+        tr!("interpolate-title", count = count)
+    } else {
+        tr!("upscale-title", count = count)
+    }
+}
+
+/// The parts of a line that are not empty.
+fn joined(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
 }
 
 fn queue_row(
@@ -268,10 +296,7 @@ fn queue_row(
         Some((false, Some(progress))) if progress.steps > 0 => stage_words(progress),
         Some((false, Some(_))) => tr!("queue-running"),
     };
-    let detail = match &lane {
-        Some(lane) => format!("{phase} · {lane} · {}", row.size),
-        None => format!("{phase} · {}", row.size),
-    };
+    let detail = joined(&[&phase, lane.as_deref().unwrap_or_default(), &row.size]);
     let waiting = job.filter(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
         words(ui, row, (waiting, next), &detail, actions).on_hover_text(&row.prompt);
@@ -288,7 +313,7 @@ fn queue_row(
     }
 }
 
-/// The jobs of a grid or of a folder, in one row.
+/// The jobs of a group, in one row.
 fn group_row(
     ui: &mut Ui,
     (row, next): (&mut Row, Option<JobId>),
@@ -297,21 +322,26 @@ fn group_row(
 ) {
     let left: Vec<&QueuedJob> = row.jobs.iter().filter_map(|job| jobs.get(job).copied()).collect();
     let group = left.iter().find_map(|job| state.jobs.groups.of(job.id));
-    row.folder = group.and_then(Group::folder).map(str::to_owned).or_else(|| row.folder.take());
     let is_cancelling = left.iter().all(|job| job.cancelling);
-    let phase = match (group.map(Group::progress), &row.folder) {
-        (None, None) => tr!("queue-grid-ended"),
-        (None, Some(name)) => tr!("queue-folder-ended", name = name),
-        (Some(_), None) if is_cancelling => tr!("queue-grid-cancelling"),
-        (Some(_), Some(name)) if is_cancelling => tr!("queue-folder-cancelling", name = name),
-        (Some([done, all]), None) => tr!("queue-grid-done", done = done, all = all),
-        (Some([done, all]), Some(name)) => tr!("queue-folder-done", name = name, done = done, all = all),
+    let phase = match (group.map(Group::progress), &row.kind) {
+        (None, GroupKind::Grid) => tr!("queue-grid-ended"),
+        (None, GroupKind::Folder(name)) => tr!("queue-folder-ended", name = name),
+        (None, GroupKind::Files) => tr!("queue-ended"),
+        (Some(_), GroupKind::Grid) if is_cancelling => tr!("queue-grid-cancelling"),
+        (Some(_), GroupKind::Folder(name)) if is_cancelling => tr!("queue-folder-cancelling", name = name),
+        (Some(_), GroupKind::Files) if is_cancelling => tr!("queue-cancelling"),
+        (Some([done, all]), GroupKind::Grid) => tr!("queue-grid-done", done = done, all = all),
+        (Some([done, all]), GroupKind::Folder(name)) => {
+            tr!("queue-folder-done", name = name, done = done, all = all)
+        }
+        (Some([done, all]), GroupKind::Files) => tr!("queue-files-done", done = done, all = all),
     };
-    let (tip, cancel_name) = match row.folder {
-        None => (tr!("queue-grid-tip"), tr!("queue-grid-cancel")),
-        Some(_) => (tr!("queue-folder-tip"), tr!("queue-folder-cancel")),
+    let (tip, cancel_name) = match row.kind {
+        GroupKind::Grid => (tr!("queue-grid-tip"), tr!("queue-grid-cancel")),
+        GroupKind::Folder(_) => (tr!("queue-folder-tip"), tr!("queue-folder-cancel")),
+        GroupKind::Files => (tr!("queue-files-tip"), tr!("queue-files-cancel")),
     };
-    let detail = format!("{phase} · {}", row.size);
+    let detail = joined(&[&phase, &row.size]);
     let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
         words(ui, row, (waiting, next), &detail, actions).on_hover_text(tip);

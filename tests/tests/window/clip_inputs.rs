@@ -157,6 +157,16 @@ fn a_control_clip_has_a_mask_and_a_strength() {
 }
 
 #[test]
+fn a_missing_estimator_is_said_once() {
+    let video = Some("/clips/poses.mp4".into());
+    let control = Control { video, preprocessor: Preprocessor::Depth, ..Control::default() };
+    let saved = Request { control: Some(control), ..Request::default() };
+    let window = with_request(&[Mode::Text, Mode::Control], saved);
+    let said = window.harness.query_all_by_label_contains("No model is chosen that makes").count();
+    assert_eq!(said, 1, "below Generate");
+}
+
+#[test]
 fn what_controls_a_clip_is_shown_above_generate() {
     let control = Control { video: Some("/clips/poses.mp4".into()), ..Control::default() };
     let saved = Request { control: Some(control), ..Request::default() };

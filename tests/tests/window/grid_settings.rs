@@ -1,6 +1,6 @@
 //! What grids vary of parts, such as hires fix and ControlNets, and how that is chosen and typed.
 
-use egui::Key;
+use egui::{Event, Key, Modifiers, PointerButton, Popup};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::action::Action;
 use sluice_engine::{
@@ -115,6 +115,27 @@ fn a_list_is_used_with_keys_alone() {
     assert_eq!(window.take_commands(), []);
     press(&mut window, Key::Escape);
     assert!(!window.shows("Generate grid"));
+}
+
+#[test]
+fn a_click_on_the_edge_of_a_list_closes_nothing() {
+    let (mut window, _folder) = with_folder();
+    window.click("Grid…");
+    window.click("Columns");
+    let is_open = |window: &Window| Popup::is_any_open(&window.harness.ctx);
+    assert!(is_open(&window));
+    let entry = window.harness.get_all_by_label("Steps").last().unwrap().rect();
+    let edge = entry.left_center() - egui::vec2(3.0, 0.0);
+    window.harness.hover_at(edge);
+    for pressed in [true, false] {
+        let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+        window.harness.event(Event::PointerButton { pos: edge, button, pressed, modifiers });
+    }
+    window.frames();
+    assert!(is_open(&window), "no entry was hit");
+    window.harness.get_all_by_label("Steps").last().unwrap().click();
+    window.frames();
+    assert!(!is_open(&window) && window.shows("Type its values."), "the entry is taken");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use sluice_engine::{
 
 use super::{
     behaviour::nothing_is_unnamed,
+    plan_panel::IN_SIGHT,
     snapshots::look,
     support::{Window, landscape, starter},
 };
@@ -361,6 +362,40 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     nothing_is_unnamed(&window, "outpainting");
     window.click("Do not outpaint");
     assert!(source(&window).unwrap().outpaint.is_empty());
+}
+
+/// Like other sections: no further than it takes to see a good part of what is added.
+#[test]
+fn outpainting_low_in_the_panel_scrolls_a_little() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.png");
+    let mut window = Window::with_starter();
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    window.click("Dismiss the notice");
+    window.see("Outpaint");
+    window.harness.run_steps(20);
+    let switch = |window: &Window| window.harness.get_by_role_and_label(Role::CheckBox, "Outpaint").rect();
+    // What is in force is listed below the panel.
+    let floor = |window: &Window| window.harness.get_by_label_contains("harbour.png · ").rect().top();
+    let before = switch(&window);
+    window.harness.hover_at(before.center());
+    window.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, floor(&window) - before.bottom() - 24.0),
+        modifiers: Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+    });
+    window.harness.run_steps(20);
+    let low = switch(&window);
+    assert!(low.top() + IN_SIGHT > floor(&window) && low.bottom() < floor(&window), "{low:?}");
+    window.harness.get_by_role_and_label(Role::CheckBox, "Outpaint").click();
+    window.harness.run_steps(30);
+    let (now, floor) = (switch(&window), floor(&window));
+    assert!(now.top() + IN_SIGHT <= floor, "a good part is in sight: {now:?} above {floor}");
+    assert!(now.top() + IN_SIGHT + 110.0 > floor, "and no more: {now:?} above {floor}");
 }
 
 #[test]

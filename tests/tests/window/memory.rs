@@ -1,6 +1,6 @@
 //! The plan, the prediction next to Generate, and the settings behind them.
 
-use egui::Theme;
+use egui::{Theme, accesskit::Role};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::units;
 use sluice::window::{
@@ -385,6 +385,20 @@ fn each_part_of_the_model_can_be_placed_and_kept_on_its_own() {
     window.click("Nothing");
     let expected = PartChoice { residence: Some(Residence::OnDemand), keep: Some(Keep::None) };
     assert_eq!(preferences(&window).parts, [("text_encoder".to_owned(), expected)].into());
+}
+
+#[test]
+fn lists_below_each_other_are_equally_wide_whatever_their_labels() {
+    let mut window = planned(&Scene::streamed());
+    window.click("Advanced");
+    window.click("Each part");
+    let width = |name: &str| window.harness.get_by_role_and_label(Role::ComboBox, name).rect().width();
+    let usual = width("Keep loaded");
+    for part in ["Qwen3", "ZImageTransformer2DModel", "AutoencoderKL"] {
+        for name in [part.to_owned(), format!("Keep {part}")] {
+            assert_eq!(width(&name), usual, "{name}");
+        }
+    }
 }
 
 #[test]

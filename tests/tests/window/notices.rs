@@ -103,6 +103,24 @@ fn what_is_in_the_trash_comes_back_after_its_notice_has_left() {
     window.wait_for("the file", |app| app.gallery().shelf.count() == 5);
 }
 
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn a_long_name_is_shortened_in_the_gallery_too() {
+    let kept = Kept::new();
+    let name = format!("{}.png", "harbour-".repeat(22));
+    for name in ["a.png", &name] {
+        kept.sized_image(name, (64, 64), 1, "a harbour", "flux1-dev");
+    }
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click(&name);
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    window.wait_for_words("moved to the trash");
+    let (text, is_cut) = window.painted("moved to the trash");
+    assert!(!is_cut && text.contains('…'), "{text}");
+    assert!(text.ends_with("harbour-.png moved to the trash"), "{text}");
+}
+
 #[test]
 fn the_notice_above_the_settings_leaves_unless_it_came_as_a_surprise() {
     let folder = tempfile::tempdir().unwrap();

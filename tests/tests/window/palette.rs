@@ -1,6 +1,6 @@
 //! The command palette, the keys, and menus of a right click.
 
-use egui::{Key, Modifiers};
+use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
     settings::{Settings, ThemeChoice},
@@ -13,6 +13,7 @@ use sluice_engine::{
 
 use super::{
     input_image::photo,
+    plan_panel::IN_SIGHT,
     support::{Window, picture},
 };
 
@@ -278,8 +279,9 @@ fn outpainting_is_found_and_goes_to_the_input_image() {
     assert!(switch.top() > 48.0 && switch.bottom() < edge(&window), "{switch:?}");
     window.click("Outpaint");
     window.harness.run_steps(30);
-    let last = window.harness.query_all_by_label("Outpaint feather (px)").last().unwrap().rect();
-    assert!(last.bottom() < edge(&window), "what it adds is in sight: {last:?}");
+    let switch = window.harness.get_by_role_and_label(Role::CheckBox, "Outpaint").rect();
+    let is_in_sight = switch.top() > 48.0 && switch.top() + IN_SIGHT < edge(&window);
+    assert!(is_in_sight, "what it adds is in sight: {switch:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::{
 /// Of the window.
 const HEIGHT: f32 = 800.0;
 /// How much of an opened section has to be in sight.
-const IN_SIGHT: f32 = 160.0;
+pub const IN_SIGHT: f32 = 160.0;
 
 #[test]
 fn presets_are_those_for_the_gpu_and_for_smaller_ones() {

@@ -69,6 +69,27 @@ fn the_buttons_of_the_prompt_stay_the_same_while_somebody_types() {
     }
 }
 
+#[test]
+fn the_buttons_of_the_prompt_are_the_same_with_every_model() {
+    let buttons = ["Styles", "Snippets", "History", "Enhance prompt…"];
+    let places = |examples: Vec<String>, read: Reading| {
+        let settings = Settings { prompts: vec!["a red boat".to_owned()], ..Settings::default() };
+        let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+            setup.settings = Some(settings);
+        });
+        window.says(Event::ModelLoaded(Box::new(ModelSummary { examples, ..starter() })));
+        let spoken = format!("Prompt, {} of {} tokens", read.extent.tokens, read.extent.room);
+        planned(&mut window, Readings { prompt: vec![read], ..Readings::default() });
+        window.frames();
+        let place = |name: &str| window.harness.get_by_label(name).rect();
+        let (count, places) = (place(&spoken), buttons.map(place));
+        assert!(places.iter().all(|button| button.left() >= count.right()), "{count:?} {places:?}");
+        places
+    };
+    let with_examples = places(starter().examples, reading("Qwen3", false, 4, 504, 1));
+    assert_eq!(with_examples, places(Vec::new(), reading("CLIP-L", false, 118, 150, 2)));
+}
+
 /// Beside a history, too, and while the panel is made narrower.
 #[test]
 fn the_token_count_touches_nothing() {

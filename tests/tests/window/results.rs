@@ -134,6 +134,28 @@ fn a_result_goes_to_the_trash_and_comes_back_to_its_place() {
     });
 }
 
+#[cfg(not(target_os = "macos"))]
+#[test]
+fn a_long_name_leaves_room_for_what_was_done_and_the_whole_is_told_once() {
+    let long = "2026-11-21 a calm lake between green hills at sunset, seen from a stony path, 4711.png";
+    let folders = Folders::with_images(&["a.png", long]);
+    let mut window = folders.open();
+    assert_eq!(shown(&window), long);
+    window.harness.key_press(Key::Delete);
+    window.frames();
+    let done = "moved to the trash";
+    window.wait_for_words(done);
+    let (text, is_cut) = window.painted(done);
+    assert!(!is_cut && text.contains('…') && text.ends_with(done), "{text}");
+    let whole = format!("{long} {done}");
+    let place = window.harness.get_by_label(&whole).rect();
+    assert!(place.height() < 50.0, "{place:?}");
+    window.harness.hover_at(place.center());
+    window.harness.run_steps(6);
+    let told = window.harness.query_all_by_label(&whole).count();
+    assert_eq!(told, 2, "in the notice, and in one tooltip");
+}
+
 #[test]
 fn a_key_moves_the_shown_image_to_the_trash_unless_something_has_the_focus() {
     let folders = Folders::with_images(&["a.png", "b.png"]);
@@ -162,6 +184,40 @@ fn the_newest_result_is_shown_at_the_start_although_it_is_in_a_subfolder() {
     write_png(&folders.path("foxes/b.png"), &media, &settings).unwrap();
     let window = folders.open();
     assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("b.pnga.png", "b.png"));
+}
+
+#[test]
+fn what_other_programs_delete_leaves_the_list_and_comes_back_to_it() {
+    let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
+    let mut window = folders.open();
+    let contents = fs::read(folders.path("c.png")).unwrap();
+    for name in ["b.png", "c.png"] {
+        fs::remove_file(folders.path(name)).unwrap();
+    }
+    window.frames();
+    assert_eq!((names(&window).len(), shown(&window).as_str()), (3, "c.png"), "nobody looks all the time");
+    let count = |app: &SluiceApp| app.state().images.recents.iter().count();
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("the end of two images", |app| count(app) == 1);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("a.png", "a.png"));
+    assert!(state(&window).messages.failures.is_empty(), "nobody has asked for them");
+    fs::write(folders.path("c.png"), contents).unwrap();
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("one of them", |app| count(app) == 2);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.pnga.png", "a.png"));
+}
+
+#[test]
+fn with_one_file_that_is_gone_the_others_leave_the_list_too() {
+    let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
+    let mut window = folders.open();
+    for name in ["a.png", "b.png"] {
+        fs::remove_file(folders.path(name)).unwrap();
+    }
+    window.click("a.png");
+    window.wait_for("their end", |app| app.state().images.recents.iter().count() == 1);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.png", "c.png"));
+    assert_eq!(state(&window).messages.failures.len(), 1, "of the one that was to be shown");
 }
 
 #[test]

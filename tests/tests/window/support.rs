@@ -160,6 +160,17 @@ impl Window {
         self.harness.query_all_by_label_contains(words).next().is_some()
     }
 
+    /// The one text that is painted with these words, and whether it is painted without its end.
+    pub fn painted(&self, words: &str) -> (String, bool) {
+        let texts = self.harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+            egui::Shape::Text(text) => Some((text.galley.text().to_owned(), text.galley.elided)),
+            _ => None,
+        });
+        let found: Vec<_> = texts.filter(|(text, _)| text.contains(words)).collect();
+        let [one] = &found[..] else { panic!("{words}: {found:?}") };
+        one.clone()
+    }
+
     /// Drops a file on the window.
     pub fn drop_file(&mut self, path: PathBuf) {
         self.drop_files(&[path]);

@@ -145,6 +145,33 @@ fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
     assert!(!window.shows("jobs cancelled"));
 }
 
+#[test]
+fn several_files_are_one_row_of_the_queue_with_a_total() {
+    let kept = Kept::some();
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.frames();
+    window.click("Upscale…");
+    window.wait_for("the headers", |app| {
+        app.state().upscaling.as_ref().is_some_and(|upscaling| upscaling.measured.is_some())
+    });
+    let query = asked(&mut window);
+    window.says(Scene::here().answer(query.id));
+    window.take_commands();
+    window.click("Upscale");
+    let queued = window.take_commands();
+    window.click("Queue 4");
+    assert!(window.shows("Upscale 4 files, 0 of 4"));
+    let Command::Generate(first) = &queued[0] else { panic!("{queued:?}") };
+    window.says(Event::Started { job: first.id });
+    window.says(Event::Finished { job: first.id, pictures: vec![picture(128, 80, 5)], seconds: 1.0 });
+    assert!(window.shows("Upscale 4 files, 1 of 4"));
+    nothing_is_unnamed(&window, "files in the queue");
+    window.click("Cancel all of these files");
+    assert_eq!(window.take_commands().len(), 3);
+    assert!(window.shows("Upscale 4 files, Cancelling…"));
+}
+
 /// A window over a folder, with a real engine.
 fn real(folder: &Path) -> Window {
     let session = Session::start(SessionOptions::default()).unwrap();

@@ -25,6 +25,7 @@ use crate::{
         settings_page::SettingsPage,
         state::{Draft, Dropped, Playback, RecentId, Shown, State, Undo, file_name},
         tokens,
+        told::Told,
     },
 };
 
@@ -254,9 +255,10 @@ impl SluiceApp {
     fn use_settings(&mut self, id: RecentId) {
         let Some(recent) = self.state.images.recents.get(id) else { return };
         let Some(request) = &recent.request else { return };
-        let (mut draft, text) = (Draft::from_request(request), tr!("app-settings-of", name = recent.name()));
+        let told = Told::about(recent.name(), |name| tr!("app-settings-of", name = name));
+        let mut draft = Draft::from_request(request);
         let notes = self.state.place_named(&mut draft.request);
-        let load = self.state.restore(draft, text, notes);
+        let load = self.state.restore(draft, told, notes);
         self.send(load);
     }
 
@@ -353,6 +355,6 @@ impl SluiceApp {
     }
 
     pub(super) fn saved(&mut self, path: &Path) {
-        self.say_here(tr!("app-saved", name = file_name(path)));
+        self.say_here(Told::about(file_name(path), |name| tr!("app-saved", name = name)));
     }
 }

@@ -14,6 +14,7 @@ use crate::{
         action::{CudaAction, GetAction, InputUse, Making, Section},
         files::{Dialog, SavedImage, Task, named_image},
         state::{FileChange, Pixels, RecentId, file_name},
+        told::Told,
     },
 };
 
@@ -129,14 +130,14 @@ impl SluiceApp {
     fn add_reference(&mut self, path: PathBuf) {
         let most = self.state.takes_references().map_or(1, |takes| takes.most.max(1));
         let mut draft = self.state.draft().clone();
-        let text = tr!("app-reference", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("app-reference", name = name));
         let references = &mut draft.request.references;
         references.truncate(most - 1);
         if references.is_empty() {
             self.state.input.gives_size = Some(path.clone());
         }
         references.push(path);
-        let load = self.state.restore(draft, text, Vec::new());
+        let load = self.state.restore(draft, told, Vec::new());
         self.send(load);
     }
 
@@ -146,32 +147,31 @@ impl SluiceApp {
         if index == 0 {
             self.state.input.gives_size = Some(path.clone());
         }
-        let text = tr!("app-reference", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("app-reference", name = name));
         *reference = path;
-        let load = self.state.restore(draft, text, Vec::new());
+        let load = self.state.restore(draft, told, Vec::new());
         self.send(load);
     }
 
     fn use_start_image(&mut self, path: PathBuf) {
         let mut draft = self.state.draft().clone();
-        let text = tr!("app-input-image", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("app-input-image", name = name));
         let details = draft.request.hires.iter().map(|_| tr!("app-hires-waits")).collect();
         draft.use_start_image(path);
-        let load = self.state.restore(draft, text, details);
+        let load = self.state.restore(draft, told, details);
         self.send(load);
     }
 
     pub(super) fn use_as_clip(&mut self, path: PathBuf, range: FrameRange, extends: bool) {
         self.state.input.dropped = None;
         let mut draft = self.state.draft().clone();
-        let name = file_name(&path);
-        let text = match extends {
+        let told = Told::about(file_name(&path), |name| match extends {
             true => tr!("app-extending", name = name),
             false => tr!("app-input-clip", name = name),
-        };
+        });
         let extends = extends || !self.state.can(Mode::VideoToVideo);
         draft.use_clip(path, range, extends);
-        let load = self.state.restore(draft, text, Vec::new());
+        let load = self.state.restore(draft, told, Vec::new());
         self.send(load);
     }
 

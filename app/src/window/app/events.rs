@@ -89,6 +89,22 @@ impl SluiceApp {
         }
     }
 
+    /// Looks for the files of the list below the image, which other programs may have deleted.
+    pub(super) fn look_for_files(&self) {
+        let [listed, gone] = self.state.images.recents.files();
+        if !listed.is_empty() || !gone.is_empty() {
+            self.files.request(Task::LookFor { listed, gone });
+        }
+    }
+
+    pub(super) fn follow_disk(&mut self, gone: &[PathBuf], back: &[PathBuf]) {
+        let before = self.state.images.shown;
+        self.state.images.follow_disk(gone, back);
+        if self.state.images.shown != before {
+            self.viewer.fit();
+        }
+    }
+
     /// Requests the pixels of displayed files that are not loaded yet.
     fn read_files(&mut self) {
         self.state.follow_input();

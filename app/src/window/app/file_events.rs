@@ -15,6 +15,7 @@ use crate::{
         browser::Browser,
         files::FileEvent,
         state::{Dropped, Pixels, file_name},
+        told::Told,
     },
 };
 
@@ -46,17 +47,16 @@ impl SluiceApp {
                 self.state.images.recents.loaded(&path, pixels, &drawn);
                 self.reading = None;
             }
-            FileEvent::Exported(path) => self.say_here(tr!("app-saved", name = file_name(&path))),
+            FileEvent::Exported(path) => self.saved(&path),
             FileEvent::ImageRead(image) => {
                 self.copied_image = Some(image);
                 self.say_here(tr!("app-copied"));
             }
             FileEvent::FilesCopied(files) => {
-                let text = match files.as_slice() {
-                    [one] => tr!("app-file-copied", name = file_name(one)),
-                    all => tr!("app-files-copied", count = all.len()),
-                };
-                self.say_here(text);
+                self.say_here(match files.as_slice() {
+                    [one] => Told::about(file_name(one), |name| tr!("app-file-copied", name = name)),
+                    all => tr!("app-files-copied", count = all.len()).into(),
+                });
             }
             FileEvent::Tags(tags) => self.state.tags = tags,
             FileEvent::Previewed(image, models) => self.ask_preview(image, models),
@@ -100,7 +100,10 @@ impl SluiceApp {
                 if self.state.images.lost(&path) {
                     self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
                 }
+                // Others may be gone, too.
+                self.look_for_files();
             }
+            FileEvent::Looked { gone, back } => self.follow_disk(&gone, &back),
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),
             FileEvent::MaskNotSaved(failure) => {
                 self.state.paint_applied();

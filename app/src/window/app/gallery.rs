@@ -24,6 +24,7 @@ use crate::window::{
     gallery::{ExportDialog, SettingsUse},
     image_settings::{ImageSettings, NamedModel},
     state::{Draft, Shown, State, Undo, file_name},
+    told::Told,
 };
 
 /// Most reports handled per frame; the rest waits for the next one.
@@ -53,10 +54,10 @@ impl SluiceApp {
             GalleryAction::SelectNothing => shelf.select_nothing(),
             GalleryAction::Mark(change) => self.mark(self.gallery.shelf.selected_files(), change),
             GalleryAction::Collect(paths, name) => {
-                shelf.say(match paths.len() {
-                    0 => tr!("gallery-collection-made", name = name.as_str()),
-                    count => tr!("gallery-collected", count = count, name = name.as_str()),
-                });
+                shelf.say(Told::about(name.as_str(), |name| match paths.len() {
+                    0 => tr!("gallery-collection-made", name = name),
+                    count => tr!("gallery-collected", count = count, name = name),
+                }));
                 self.work(Work::Gather(CollectionStep::Add(name, self.stamped(&paths))));
             }
             GalleryAction::Gather(step) => self.gather(step),
@@ -183,8 +184,9 @@ impl SluiceApp {
         self.gallery.thumbnails.clear();
     }
 
-    /// Lists the folders again.
+    /// Lists the folders again, and looks for the files of the list below the image.
     pub(super) fn list_gallery(&mut self) {
+        self.look_for_files();
         let State { settings, surroundings, .. } = &self.state;
         let folders = surroundings.output_folder.iter().chain(&settings.gallery_folders).cloned().collect();
         self.work(Work::Scan(folders));
@@ -309,7 +311,7 @@ impl SluiceApp {
             return self.fail(&done.text, done.detail, None);
         }
         let details = Some(done.detail).filter(|detail| !detail.is_empty()).into_iter().collect();
-        self.state.messages.tell(done.text, details, undo);
+        self.state.messages.tell(Told { text: done.text, name: done.name }, details, undo);
     }
 
     /// Shows a file in the viewer, or compares it with the one that is shown.
@@ -365,8 +367,10 @@ impl SluiceApp {
                 }
             }
             Err(reason) => {
-                let text = tr!("app-settings-unreadable", name = file_name(&path), reason = said(reason));
-                self.gallery.shelf.say(text);
+                let told = Told::about(file_name(&path), |name| {
+                    tr!("app-settings-unreadable", name = name, reason = said(reason))
+                });
+                self.gallery.shelf.say(told);
             }
         }
     }
@@ -379,16 +383,17 @@ impl SluiceApp {
         }
         let commands = self.state.vary_request(&draft.request, strength, self.new_seed);
         if !commands.is_empty() && !notes.is_empty() {
-            self.state.messages.say(tr!("app-settings-of", name = file_name(path)), notes);
+            let told = Told::about(file_name(path), |name| tr!("app-settings-of", name = name));
+            self.state.messages.say(told, notes);
         }
         self.send(commands);
     }
 
     /// Replaces the settings by those of a file.
     pub(super) fn restore_settings(&mut self, path: &Path, settings: ImageSettings) {
-        let text = tr!("app-settings-of", name = file_name(path));
+        let told = Told::about(file_name(path), |name| tr!("app-settings-of", name = name));
         let (draft, notes) = self.placed(settings);
-        let load = self.state.restore(draft, text, notes);
+        let load = self.state.restore(draft, told, notes);
         self.send(load);
     }
 
@@ -454,10 +459,10 @@ impl SluiceApp {
     }
 
     /// Says something where it is seen: in the gallery, or above the settings.
-    pub(super) fn say_here(&mut self, text: String) {
+    pub(super) fn say_here(&mut self, told: impl Into<Told>) {
         match self.gallery.is_open {
-            true => self.gallery.shelf.say(text),
-            false => self.state.messages.say(text, Vec::new()),
+            true => self.gallery.shelf.say(told),
+            false => self.state.messages.say(told, Vec::new()),
         }
     }
 

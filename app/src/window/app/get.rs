@@ -27,6 +27,7 @@ use crate::{
         library::LibraryTask,
         settings::DownloadSettings,
         state::{Asked, NextFit, TokenState, Updates},
+        told::Told,
     },
 };
 
@@ -298,7 +299,8 @@ impl SluiceApp {
             if has_arrived && !is_seen {
                 let titles: Vec<&str> = new.iter().map(|one| one.title.as_str()).collect();
                 let details = vec![tr!("app-downloaded-details")];
-                self.state.messages.say(tr!("app-downloaded", models = titles.join(", ")), details);
+                let told = Told::about(titles.join(", "), |models| tr!("app-downloaded", models = models));
+                self.state.messages.say(told, details);
             }
             self.state.downloads.list = list;
             if has_arrived {

@@ -15,6 +15,7 @@ use crate::{
         action::Keeping,
         files::{PresetTask, StyleTask, Task},
         state::{DeletedPreset, State, Undo},
+        told::Told,
     },
 };
 
@@ -77,9 +78,9 @@ impl SluiceApp {
     }
 
     pub(super) fn say_preset_deleted(&mut self, deleted: Box<DeletedPreset>) {
-        let text = tr!("app-preset-deleted", name = &deleted.name);
+        let told = Told::about(deleted.name.as_str(), |name| tr!("app-preset-deleted", name = name));
         let undo = Some(Undo::Preset(deleted));
-        self.state.messages.tell(text, Vec::new(), undo);
+        self.state.messages.tell(told, Vec::new(), undo);
     }
 
     pub(super) fn put_preset_back(&mut self, deleted: Box<DeletedPreset>) {
@@ -95,7 +96,8 @@ impl SluiceApp {
         let before = self.state.draft();
         let request = preset.given_to(before.request.clone());
         let draft = before.replaced_by(request);
-        let load = self.state.restore(draft, tr!("app-preset", name = name), Vec::new());
+        let told = Told::about(name, |name| tr!("app-preset", name = name));
+        let load = self.state.restore(draft, told, Vec::new());
         self.send(load);
     }
 
@@ -188,9 +190,9 @@ impl SluiceApp {
             return;
         };
         self.change_styles(StyleTask::Delete(style.name.clone()));
-        let text = tr!("state-style-deleted", name = style.name.as_str());
+        let told = Told::about(style.name.as_str(), |name| tr!("state-style-deleted", name = name));
         let undo = Some(Undo::Style(Box::new(style)));
-        self.state.messages.tell(text, Vec::new(), undo);
+        self.state.messages.tell(told, Vec::new(), undo);
     }
 
     /// Changes the saved styles, and reads all again.

@@ -15,6 +15,7 @@ use crate::window::{
     library::{LibraryEvent, LibraryOptions, LibraryTask, is_due},
     question::{PreviewQuestion, Question},
     state::{EntryId, NextFit, Search, State, file_name},
+    told::Told,
     widgets::TagChange,
 };
 use crate::{language::tr, presets::Preset};
@@ -186,10 +187,10 @@ impl SluiceApp {
 
     /// A model has a new preview.
     pub(super) fn preview_saved(&mut self, model: &Path, path: &Path) {
-        let text = tr!("library-preview-saved", name = file_name(model));
+        let told = Told::about(file_name(model), |name| tr!("library-preview-saved", name = name));
         match self.gallery.is_open {
-            true => self.gallery.shelf.say(text),
-            false => self.state.messages.say(text, vec![path.display().to_string()]),
+            true => self.gallery.shelf.say(told),
+            false => self.state.messages.say(told, vec![path.display().to_string()]),
         }
         // The list may be the same.
         self.library_place.previews().clear();

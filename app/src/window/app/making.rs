@@ -14,6 +14,7 @@ use crate::{
         files::Task,
         question::{FolderQuestion, Question, REASONS},
         state::{Ask, ClipLength, Shown, file_name},
+        told::Told,
     },
 };
 
@@ -133,8 +134,8 @@ impl SluiceApp {
             details.push(tr!("app-folder-unreadable", count = unreadable.len()));
             details.extend(unreadable.iter().take(REASONS).map(|why| said(why)));
         }
-        let text = tr!("app-folder-queued", count = count, name = &name);
-        self.state.messages.say(text, details);
+        let told = Told::about(name, |name| tr!("app-folder-queued", count = count, name = name));
+        self.state.messages.say(told, details);
     }
 
     /// Shows a composed image, unless another one was chosen meanwhile.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     language::{said, tr},
-    window::{sentences::sentence, state::file_name},
+    window::{sentences::sentence, state::file_name, told::Told},
 };
 
 /// What is taken back with *Undo*.
@@ -37,6 +37,8 @@ pub enum TakeBack {
 pub struct Notice {
     /// What was done.
     pub text: String,
+    /// The name in it, which is shortened where there is not enough room; empty if there is none.
+    pub name: String,
     /// What to know about it.
     pub detail: String,
     /// What is taken back with *Undo*.
@@ -45,6 +47,12 @@ pub struct Notice {
     pub folder: Option<PathBuf>,
     /// Whether something failed.
     pub is_failure: bool,
+}
+
+impl From<Told> for Notice {
+    fn from(Told { text, name }: Told) -> Self {
+        Self { text, name, ..Self::default() }
+    }
 }
 
 impl Notice {
@@ -234,8 +242,8 @@ impl Shelf {
                 match failure {
                     Some(failure) => self.tell(Notice::failed(tr!("gallery-not-restored"), failure)),
                     None => self.say(match paths.as_slice() {
-                        [one] => tr!("gallery-restored-one", name = file_name(one)),
-                        all => tr!("gallery-restored", count = all.len()),
+                        [one] => Told::about(file_name(one), |name| tr!("gallery-restored-one", name = name)),
+                        all => tr!("gallery-restored", count = all.len()).into(),
                     }),
                 }
                 self.selection.set(paths);
@@ -306,12 +314,14 @@ impl Shelf {
                 Notice { undo: undo(files), ..notice }
             }
             None => {
-                let text = match files.as_slice() {
-                    [one] => tr!("gallery-trashed-one", name = file_name(&one.path)),
-                    all => tr!("gallery-trashed", count = all.len()),
+                let told = match files.as_slice() {
+                    [one] => {
+                        Told::about(file_name(&one.path), |name| tr!("gallery-trashed-one", name = name))
+                    }
+                    all => tr!("gallery-trashed", count = all.len()).into(),
                 };
                 let detail = if TAKES_BACK { String::new() } else { tr!("gallery-trashed-tip") };
-                Notice { text, detail, undo: undo(files), ..Notice::default() }
+                Notice { detail, undo: undo(files), ..Notice::from(told) }
             }
         });
         self.count_again();
@@ -322,10 +332,10 @@ impl Shelf {
             self.query.within = Within::All;
             self.find();
         }
-        let text = tr!("gallery-collection-deleted", name = deleted.name.as_str());
+        let told = Told::about(deleted.name.as_str(), |name| tr!("gallery-collection-deleted", name = name));
         let detail = tr!("gallery-collection-deleted-detail", count = deleted.files.len());
         let undo = Some(TakeBack::Collection(deleted));
-        self.tell(Notice { text, detail, undo, ..Notice::default() });
+        self.tell(Notice { detail, undo, ..Notice::from(told) });
     }
 
     fn exported(&mut self, progress: export::Progress) {
@@ -346,8 +356,9 @@ impl Shelf {
     }
 
     /// Says something without a way back.
-    pub fn say(&mut self, text: String) {
-        self.tell(Notice { text, ..Notice::default() });
+    pub fn say(&mut self, told: impl Into<Told>) {
+        let told: Told = told.into();
+        self.tell(told.into());
     }
 
     /// Says what was done, in the place of what was said before, which can still be taken back.

@@ -114,6 +114,13 @@ pub enum FileEvent {
         /// The reason.
         failure: Failure,
     },
+    /// Listed files are gone, or back.
+    Looked {
+        /// Those that are gone.
+        gone: Vec<PathBuf>,
+        /// Those that are back.
+        back: Vec<PathBuf>,
+    },
     /// A task failed.
     Failed {
         /// Short title.

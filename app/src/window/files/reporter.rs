@@ -66,6 +66,16 @@ impl Reporter {
                 Ok(pixels) => FileEvent::Pixels { path, pixels },
                 Err(failure) => FileEvent::Gone { path, failure },
             }),
+            Task::LookFor { listed, gone: before } => {
+                // What cannot be looked for stays.
+                let is_gone = |path: &PathBuf| path.try_exists().is_ok_and(|is_there| !is_there);
+                let gone: Vec<PathBuf> = listed.into_iter().filter(is_gone).collect();
+                let back: Vec<PathBuf> = before.into_iter().filter(|path| path.exists()).collect();
+                if gone.is_empty() && back.is_empty() {
+                    return Ok(());
+                }
+                self.say(FileEvent::Looked { gone, back })
+            }
             Task::Recall(path, is_compared) => self.say(match read_thumbnail(&path) {
                 Ok((thumbnail, length)) => {
                     let settings = settings_inside(&path);

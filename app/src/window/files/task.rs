@@ -26,6 +26,13 @@ pub enum Task {
     Scan(PathBuf),
     /// Reads an image's pixels.
     Show(PathBuf),
+    /// Looks which of the listed files are gone, and which of those that were gone are back.
+    LookFor {
+        /// The listed files.
+        listed: Vec<PathBuf>,
+        /// Those that were gone.
+        gone: Vec<PathBuf>,
+    },
     /// Reads what the list of images shows of a file. Says whether it is compared with another one.
     Recall(PathBuf, bool),
     /// Determines the type of a dropped file: a model, an adapter or an image.

@@ -173,6 +173,7 @@ fn named(
             let row = egui::Button::selectable(is_chosen, format!("{name}  ·  {count}")).truncate();
             if ui.add(row).clicked() {
                 *value = Some(name.clone());
+                ui.close();
             }
         }
     });

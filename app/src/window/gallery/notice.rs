@@ -76,10 +76,10 @@ pub(super) fn show(
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let color = if notice.is_failure { palette.danger } else { palette.text };
-                ui.label(RichText::new(&notice.text).font(font::medium(font::BODY)).color(color));
+                widgets::told(ui, &notice.text, &notice.name, (font::medium(font::BODY), color));
                 if !notice.detail.is_empty() {
                     let words = RichText::new(&notice.detail).small().color(palette.text_muted);
-                    ui.add(egui::Label::new(words).truncate()).on_hover_text(&notice.detail);
+                    widgets::line(ui, words, &notice.detail);
                 }
             });
         });

@@ -142,8 +142,7 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
                 Label::new(RichText::new(&listed.name).font(font::medium(font::BODY)).color(palette.text))
                     .truncate(),
             );
-            ui.add(Label::new(RichText::new(&detail).small().color(palette.text_faint)).truncate())
-                .on_hover_text(&detail);
+            widgets::line(ui, RichText::new(&detail).small().color(palette.text_faint), &detail);
             if is_narrow {
                 fit_line(ui, state, listed, version);
             }

@@ -87,7 +87,7 @@ fn offered(ui: &mut Ui, state: &State, offer: &Offer, actions: &mut Vec<Action>)
                     count => tr!("get-files", name = &choice.name, count = count),
                 };
                 let words = RichText::new(&files).font(font::medium(font::BODY)).color(palette.text);
-                ui.add(Label::new(words).truncate()).on_hover_text(files);
+                widgets::line(ui, words, files);
             });
         });
     }

@@ -41,7 +41,7 @@ fn one(ui: &mut Ui, download: &Download, actions: &mut Vec<Action>) {
             buttons(ui, download, actions);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let words = RichText::new(title).font(font::medium(font::BODY)).color(palette.text);
-                ui.add(Label::new(words).truncate()).on_hover_text(title);
+                widgets::line(ui, words, title);
             });
         });
     });
@@ -142,7 +142,7 @@ fn folder(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     widgets::field_label(ui, &tr!("get-folder"));
     let words = folder.display().to_string();
-    ui.add(Label::new(RichText::new(&words).small().color(palette.text)).truncate()).on_hover_text(words);
+    widgets::line(ui, RichText::new(&words).small().color(palette.text), &words);
     if let Some(free) = state.downloads.free {
         paragraph(ui, &tr!("get-free-on-disk", memory = units::memory(free)));
     }

@@ -149,7 +149,7 @@ fn path_line(ui: &mut Ui, path: &Path, actions: &mut Vec<Action>) {
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let words = path.display().to_string();
                 let label = RichText::new(&words).small().color(Palette::of(ui).text_muted);
-                ui.add(Label::new(label).truncate()).on_hover_text(words);
+                widgets::line(ui, label, words);
             });
         });
     });
@@ -235,7 +235,7 @@ fn parts(ui: &mut Ui, state: &State, source: &ModelSource) {
                 more => tr!("library-part-from-more", name = file_name(file), count = more),
             };
             let words = RichText::new(words).small().color(palette.text_faint);
-            ui.add(Label::new(words).truncate()).on_hover_text(file.display().to_string());
+            widgets::line(ui, words, file.display().to_string());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use egui::{Align, Frame, Label, Layout, Margin, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui};
+use egui::{Align, Frame, Layout, Margin, Popup, PopupCloseBehavior, RichText, ScrollArea, Ui};
 
 use crate::{
     folders::downloads_folder,
@@ -100,7 +100,7 @@ fn row(ui: &mut Ui, state: &State, folder: &SearchedFolder, actions: &mut Vec<Ac
                     ui.label(RichText::new(words).font(font::medium(font::BODY)).color(palette.text));
                     let path = path.display().to_string();
                     let words = RichText::new(&path).small().color(palette.text_muted);
-                    ui.add(Label::new(words).truncate()).on_hover_text(path);
+                    widgets::line(ui, words, path);
                 });
             });
         });

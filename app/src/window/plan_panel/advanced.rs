@@ -64,9 +64,9 @@ fn opened(
         widgets::choice_row(ui, &tr!("plan-wish"), &mut preferences.wish, wishes, wish_name)
             .on_hover_text(tr!("plan-wish-tip"));
     });
-    residence(ui, &tr!("plan-text-encoder"), &mut preferences.text_encoder);
-    residence(ui, &tr!("plan-denoiser"), &mut preferences.denoiser);
-    residence(ui, &tr!("plan-autoencoder"), &mut preferences.autoencoder);
+    residence(ui, (&tr!("plan-text-encoder"), ""), &mut preferences.text_encoder);
+    residence(ui, (&tr!("plan-denoiser"), ""), &mut preferences.denoiser);
+    residence(ui, (&tr!("plan-autoencoder"), ""), &mut preferences.autoencoder);
     precision(ui, &tr!("plan-denoiser-weights"), &mut preferences.denoiser_precision);
     precision(ui, &tr!("plan-text-encoder-weights"), &mut preferences.text_precision);
     ui.add_enabled_ui(automatic, |ui| {
@@ -202,13 +202,13 @@ fn single_parts(components: &[ComponentSummary], plan: Option<&Plan>) -> Vec<(St
 fn single_part(ui: &mut Ui, (name, shown): (&str, &str), choices: &mut BTreeMap<String, PartChoice>) {
     let before = choices.get(name).copied().unwrap_or_default();
     let mut choice = before;
-    residence(ui, shown, &mut choice.residence);
+    residence(ui, (shown, shown), &mut choice.residence);
     let keeps = std::iter::once(None).chain(Keep::ALL.iter().copied().map(Some));
     let title = tr!("plan-keep-part", name = shown);
-    widgets::choice_row(ui, &title, &mut choice.keep, keeps, |keep| {
+    widgets::choice_row_about(ui, (&title, shown), &mut choice.keep, keeps, |keep| {
         keep.map_or_else(|| tr!("plan-default"), keep_name)
     })
-    .on_hover_text(tr!("plan-keep-part-tip"));
+    .on_hover_text(tip(shown, tr!("plan-keep-part-tip")));
     if choice == PartChoice::default() {
         choices.remove(name);
     } else if choice != before {
@@ -216,16 +216,21 @@ fn single_part(ui: &mut Ui, (name, shown): (&str, &str), choices: &mut BTreeMap<
     }
 }
 
-fn residence(ui: &mut Ui, text: &str, value: &mut Option<Residence>) {
+/// A tooltip that begins with the name of a part, which its label may shorten.
+fn tip(name: &str, tip: String) -> String {
+    if name.is_empty() { tip } else { format!("{name}\n{tip}") }
+}
+
+fn residence(ui: &mut Ui, (text, about): (&str, &str), value: &mut Option<Residence>) {
     let all = std::iter::once(None).chain(Residence::ALL.iter().copied().map(Some));
-    widgets::choice_row(ui, text, value, all, |residence| match residence {
+    widgets::choice_row_about(ui, (text, about), value, all, |residence| match residence {
         None => tr!("plan-default"),
         Some(Residence::Resident) => tr!("plan-resident"),
         Some(Residence::Staged) => tr!("plan-staged"),
         Some(Residence::Streamed) => tr!("plan-streamed"),
         Some(Residence::OnDemand) => tr!("plan-on-demand"),
     })
-    .on_hover_text(tr!("plan-residence-tip"));
+    .on_hover_text(tip(about, tr!("plan-residence-tip")));
 }
 
 /// The weight type, which changes the image.

@@ -1,6 +1,6 @@
 //! What this program is, where it keeps things, and what helps to find a fault.
 
-use egui::{Label, RichText, Ui};
+use egui::{RichText, Ui};
 
 use super::{SettingsPage, licences};
 use crate::{
@@ -41,7 +41,7 @@ pub fn show(ui: &mut Ui, state: &State, page: &mut SettingsPage, actions: &mut V
                 actions.push(Action::OpenFolder(folder.clone()));
             }
             let path = folder.display().to_string();
-            ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
+            widgets::line(ui, RichText::new(&path).small(), &path);
         });
     }
     ui.add_space(space::S);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::{Label, RichText, TextEdit, Ui};
+use egui::{RichText, TextEdit, Ui};
 use sluice_engine::output::{Codec, Date, NAME_FIELDS, NameFacts, StillFormat, file_name_of};
 
 use super::{SettingsPage, about, engines, language, updates};
@@ -156,7 +156,7 @@ fn output_folder(ui: &mut Ui, state: &State, _: &mut SettingsPage, actions: &mut
         return;
     };
     let path = folder.display().to_string();
-    ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
+    widgets::line(ui, RichText::new(&path).small(), &path);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = space::S;
         if widgets::button(ui, Some(icons::FOLDER), &tr!("settings-output-choose"), Weight::Plain)
@@ -333,7 +333,7 @@ fn listed(ui: &mut Ui, files: &[PathBuf]) -> Option<PathBuf> {
                 removed = Some(file.clone());
             }
             let path = file.display().to_string();
-            ui.add(Label::new(RichText::new(&path).small()).truncate()).on_hover_text(&path);
+            widgets::line(ui, RichText::new(&path).small(), &path);
         });
     }
     removed

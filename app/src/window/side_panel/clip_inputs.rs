@@ -54,6 +54,7 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         request.frames = shortened(request, files, multiple);
     }
     if let Some(
+        // What is only not filled in yet is said below Generate.
         error @ (RequestError::NoSuchMode { .. }
         | RequestError::ImageAndClip
         | RequestError::ControlAndInput
@@ -61,7 +62,6 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, textures: &mut Textures) {
         | RequestError::ControlRange { .. }
         | RequestError::PreprocessorWithoutControl
         | RequestError::ControlPreprocessor(_)
-        | RequestError::NoMapEstimator(_)
         | RequestError::KeyframeOutside { .. }
         | RequestError::KeyframeTwice(_)
         | RequestError::KeyframesAndClip

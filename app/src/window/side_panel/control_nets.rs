@@ -268,7 +268,7 @@ fn row(
             let remove = tr!("control-nets-remove", name = name.as_str());
             is_removed = widgets::icon_button(ui, icons::X, &remove).clicked();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(egui::Label::new(&name).truncate()).on_hover_text(net.model.display().to_string());
+                widgets::line(ui, &name, net.model.display().to_string());
             });
         });
     });

@@ -131,8 +131,7 @@ fn row(ui: &mut Ui, detailer: &mut Detailer, (index, steps): (usize, u32), more:
             let remove = tr!("detailers-remove", name = name.as_str());
             is_removed = widgets::icon_button(ui, icons::X, &remove).clicked();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(egui::Label::new(&name).truncate())
-                    .on_hover_text(detailer.model.display().to_string());
+                widgets::line(ui, &name, detailer.model.display().to_string());
             });
         });
     });

@@ -15,7 +15,7 @@ use crate::{
         sentences::simulated,
         state::{Each, Enhancing, Estimate, State, file_name},
         tokens::{Palette, radius, space},
-        widgets::{self, Room, Weight},
+        widgets::{self, Weight},
     },
 };
 
@@ -24,9 +24,8 @@ const HEIGHT: f32 = 180.0;
 
 /// Draws the button, an icon.
 pub fn opener(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let button = widgets::opener(ui, &tr!("enhance-open"), icons::SPARKLES, Room::Icon)
-        .on_hover_text(tr!("enhance-open-tip"));
-    if button.clicked() {
+    let (name, tip) = (tr!("enhance-open"), tr!("enhance-open-tip"));
+    if widgets::opener(ui, icons::SPARKLES, &name, &tip).clicked() {
         let is_open = state.enhancing.as_ref().is_some_and(|known| !known.describes());
         actions.push(if is_open { EnhanceStep::Close.into() } else { EnhanceStep::Open.into() });
     }

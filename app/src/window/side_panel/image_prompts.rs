@@ -115,8 +115,7 @@ fn row(
             let remove = tr!("image-prompts-remove", name = name.as_str());
             is_removed = widgets::icon_button(ui, icons::X, &remove).clicked();
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(egui::Label::new(&name).truncate())
-                    .on_hover_text(prompt.adapter.display().to_string());
+                widgets::line(ui, &name, prompt.adapter.display().to_string());
             });
         });
     });

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use egui::{Align, CornerRadius, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2};
+use egui::{
+    Align, CornerRadius, FontId, Frame, Layout, Margin, Rect, Response, RichText, Sense, Ui, Vec2, vec2,
+};
 use sluice_engine::request::{Fit, SourceImage, SourceMask, WIDEST_BLUR};
 
 use super::{clip_inputs::image_or_folder, file_menu::FileMenu, outpaint, parts::Parts};
@@ -31,14 +33,13 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
         .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 8 })
         .show(ui, |ui| {
             ui.horizontal(|ui| {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
                     if widgets::icon_button(ui, icons::X, &tr!("side-panel-dropped-dismiss")).clicked() {
                         actions.push(Action::Dismiss(Message::Dropped));
                     }
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        let name = file_name(&dropped.path);
-                        ui.add(egui::Label::new(tr!("side-panel-dropped", name = name)).truncate());
-                    });
+                    let name = file_name(&dropped.path);
+                    let text = tr!("side-panel-dropped", name = &name);
+                    widgets::told_beside(ui, &text, &name, (FontId::proportional(font::BODY), palette.text));
                 });
             });
             ui.horizontal(|ui| {
@@ -265,7 +266,7 @@ pub fn file_row(
                     ui.spacing_mut().item_spacing.y = 2.0;
                     ui.add_space(SIDE / 2.0 - font::BODY - 6.0);
                     let name = RichText::new(file_name(path)).color(palette.text);
-                    ui.add(egui::Label::new(name).truncate()).on_hover_text(path.display().to_string());
+                    widgets::line(ui, name, path.display().to_string());
                     match state {
                         Some(FileState::Read(image)) => {
                             widgets::hint(ui, format!("{} × {}", image.width(), image.height()));

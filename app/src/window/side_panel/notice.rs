@@ -1,6 +1,6 @@
 //! What was just done, and how to undo it.
 
-use egui::{Align, Frame, Layout, Margin, Ui};
+use egui::{Align, FontId, Frame, Layout, Margin, Ui};
 
 use crate::{
     language::tr,
@@ -10,7 +10,7 @@ use crate::{
         leaving::{self, Stays},
         settings::PromptKind,
         state::{Notice, State, Undo},
-        tokens::{Palette, radius, space},
+        tokens::{Palette, font, radius, space},
         widgets::{self, Weight},
     },
 };
@@ -31,7 +31,7 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         .inner_margin(Margin { left: 12, right: 6, top: 6, bottom: 6 })
         .show(ui, |ui| {
             ui.horizontal(|ui| {
-                ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.with_layout(Layout::right_to_left(Align::Min), |ui| {
                     if widgets::icon_button(ui, icons::X, &tr!("side-panel-notice-dismiss")).clicked() {
                         actions.push(Action::Dismiss(Message::Notice));
                     }
@@ -67,9 +67,8 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                     {
                         actions.push(Action::Undo);
                     }
-                    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                        ui.add(egui::Label::new(&notice.text).truncate()).on_hover_text(&notice.text);
-                    });
+                    let words = (FontId::proportional(font::BODY), palette.text);
+                    widgets::told_beside(ui, &notice.text, &notice.name, words);
                 });
             });
             for detail in &notice.details {

@@ -136,7 +136,7 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
             1.0,
         )
         .on_hover_text(tr!("side-panel-outpaint-feather-tip"));
-        added.see(ui, switch.rect.with_max_y(ui.min_rect().bottom()));
+        added.see(ui, widgets::in_sight(switch.rect, ui.min_rect().bottom()));
     } else {
         added = Added::default();
     }

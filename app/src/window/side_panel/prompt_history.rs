@@ -12,7 +12,7 @@ use crate::{
         action::Action,
         icons,
         tokens::{size, space},
-        widgets::{self, Room},
+        widgets,
     },
 };
 
@@ -25,14 +25,14 @@ const MOST: usize = 50;
 type Recalled = (usize, String);
 
 /// Draws the button with the list, newest first.
-pub fn menu(ui: &mut Ui, prompts: &[String], room: Room, actions: &mut Vec<Action>) {
+pub fn menu(ui: &mut Ui, prompts: &[String], actions: &mut Vec<Action>) {
     if prompts.is_empty() {
         return;
     }
-    let button = widgets::opener(ui, &tr!("side-panel-history"), icons::RESTORE, room)
-        .on_hover_text(tr!("side-panel-history-tip"));
+    let name = tr!("side-panel-history");
+    let button = widgets::opener(ui, icons::RESTORE, &name, &tr!("side-panel-history-tip"));
     Popup::menu(&button)
-        .accessible_name(tr!("side-panel-history"))
+        .accessible_name(name)
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .layout(Layout::top_down(Align::Min))

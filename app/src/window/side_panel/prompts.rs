@@ -16,7 +16,7 @@ use crate::{
         settings::PromptKind,
         state::State,
         tokens::{font, size, space},
-        widgets::{self, Room},
+        widgets,
     },
 };
 
@@ -25,34 +25,27 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>, opened: &mut Added) {
     let state = parts.state;
     let id = Id::unique("sluice prompt");
     let readings = state.planning.readings();
-    let label = ui
+    let (label, buttons) = ui
         .horizontal(|ui| {
             ui.set_height(font::SMALL + 2.0 * space::XS);
             let label = widgets::field_label(ui, &tr!("side-panel-prompt"));
-            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                let has_examples = state.summary().is_some_and(|summary| !summary.examples.is_empty());
-                let names = [
-                    has_examples.then(|| tr!("side-panel-examples")),
-                    (!state.settings.prompts.is_empty()).then(|| tr!("side-panel-history")),
-                    Some(tr!("side-panel-snippets")),
-                    Some(tr!("side-panel-styles")),
-                ];
-                let gap = ui.spacing().item_spacing.x;
+            let buttons = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.spacing_mut().item_spacing.x = 0.0;
                 enhance::opener(ui, state, parts.actions);
-                let width = ui.available_width() - gap - prompt_counter::width(ui, &readings.prompt);
-                let room = widgets::room_for(ui, names.iter().flatten(), gap, width);
-                examples(ui, state, room, parts.actions);
-                prompt_history::menu(ui, &state.settings.prompts, room, parts.actions);
+                styles::menu(ui, parts);
                 let kind = PromptKind::Positive;
                 let (text, kept) = (&mut parts.draft.request.prompt, state.settings.snippets_for(kind));
-                snippets::menu(ui, (id, text), (kind, kept), room, parts.actions);
-                styles::menu(ui, parts, room);
+                snippets::menu(ui, (id, text), (kind, kept), parts.actions);
+                // What is not always there comes last, so that the others keep their places.
+                prompt_history::menu(ui, &state.settings.prompts, parts.actions);
+                examples(ui, state, parts.actions);
+                ui.min_rect().left()
             });
-            label
+            (label, buttons.inner)
         })
         .inner;
     let draft = &mut *parts.draft;
-    prompt_counter::show(ui, &label, &tr!("side-panel-prompt"), &readings.prompt);
+    prompt_counter::show(ui, (&label, buttons), &tr!("side-panel-prompt"), &readings.prompt);
     let hint =
         if state.makes_clips() { tr!("side-panel-describe-clip") } else { tr!("side-panel-describe-image") };
     weights::keys(ui, id, &mut draft.request.prompt);
@@ -86,8 +79,8 @@ fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: &Readings) {
     }
     gap(ui);
     let label = widgets::field_label(ui, &tr!("side-panel-negative-prompt"));
-    negative_snippets(ui, &label, (id, prompt(draft)), state, parts.actions);
-    prompt_counter::show(ui, &label, &tr!("side-panel-negative-prompt"), &readings.negative);
+    let button = negative_snippets(ui, &label, (id, prompt(draft)), state, parts.actions);
+    prompt_counter::show(ui, (&label, button), &tr!("side-panel-negative-prompt"), &readings.negative);
     weights::keys(ui, id, prompt(draft));
     let offers = completion::keys(ui, id, draft, prompt, state);
     let field = widgets::text_area(
@@ -107,27 +100,29 @@ fn negative(ui: &mut Ui, parts: &mut Parts<'_>, readings: &Readings) {
     }
 }
 
-/// The button with the snippets for negative prompts, at the end of the row of the label, which stays as high as it is.
+/// The button with the snippets for negative prompts, at the end of the row of the label, which stays as high as it is. Returns
+/// its left edge.
 fn negative_snippets(
     ui: &mut Ui,
     beside: &Response,
     field: (Id, &mut String),
     state: &State,
     actions: &mut Vec<Action>,
-) {
+) -> f32 {
     let kind = PromptKind::Negative;
     let row = beside.rect.with_max_x(ui.max_rect().right()).expand2(vec2(0.0, space::XS));
     let layout = Layout::right_to_left(Align::Center);
     let mut row = ui.new_child(UiBuilder::new().max_rect(row).layout(layout));
     let kept = (kind, state.settings.snippets_for(kind));
-    snippets::menu(&mut row, field, kept, Room::Icon, actions);
+    snippets::menu(&mut row, field, kept, actions);
+    row.min_rect().left()
 }
 
-fn examples(ui: &mut Ui, state: &State, room: Room, actions: &mut Vec<Action>) {
+fn examples(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
     let Some(summary) = state.summary().filter(|summary| !summary.examples.is_empty()) else { return };
-    let button = widgets::opener(ui, &tr!("side-panel-examples"), icons::IMAGE, room)
-        .on_hover_text(tr!("side-panel-examples-tip"));
-    Popup::menu(&button).accessible_name(tr!("side-panel-examples")).width(size::POPUP).show(|ui| {
+    let name = tr!("side-panel-examples");
+    let button = widgets::opener(ui, icons::IMAGE, &name, &tr!("side-panel-examples-tip"));
+    Popup::menu(&button).accessible_name(name).width(size::POPUP).show(|ui| {
         for example in &summary.examples {
             if widgets::row_button(ui, icons::SPARKLES, example, "", false)
                 .on_hover_text(tr!("side-panel-example-tip"))

@@ -165,7 +165,7 @@ fn row(
             let is_box = ui.horizontal(|ui| {
                 let (remove, tip) = (tr!("regions-box-again"), tr!("regions-box-again-tip"));
                 let clicked = widgets::explained_icon(ui, icons::X, &remove, &tip).clicked();
-                ui.add(egui::Label::new(name).truncate()).on_hover_text(path.display().to_string());
+                widgets::line(ui, name, path.display().to_string());
                 clicked
             });
             if is_box.inner {

@@ -13,7 +13,7 @@ use crate::{
         icons,
         settings::PromptKind,
         tokens::{size, space},
-        widgets::{self, Room},
+        widgets,
     },
 };
 
@@ -25,7 +25,6 @@ pub fn menu(
     ui: &mut Ui,
     (id, text): (Id, &mut String),
     (prompt, snippets): (PromptKind, &[String]),
-    room: Room,
     actions: &mut Vec<Action>,
 ) {
     let (name, tip) = match prompt {
@@ -34,7 +33,7 @@ pub fn menu(
             (tr!("side-panel-negative-snippets"), tr!("side-panel-negative-snippets-tip"))
         }
     };
-    let button = widgets::opener(ui, &name, icons::SCISSORS, room).on_hover_text(tip);
+    let button = widgets::opener(ui, icons::SCISSORS, &name, &tip);
     Popup::menu(&button)
         .accessible_name(name)
         .width(size::POPUP)

@@ -14,7 +14,7 @@ use crate::{
         files::Dialog,
         icons,
         tokens::{size, space},
-        widgets::{self, Room, Weight},
+        widgets::{self, Weight},
     },
 };
 
@@ -24,14 +24,14 @@ const HEIGHT: f32 = 320.0;
 const MOST: usize = 80;
 
 /// Draws the button with the list.
-pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>, room: Room) {
-    let button = widgets::opener(ui, &tr!("side-panel-styles"), icons::TAG, room)
-        .on_hover_text(tr!("side-panel-styles-tip"));
+pub fn menu(ui: &mut Ui, parts: &mut Parts<'_>) {
+    let name = tr!("side-panel-styles");
+    let button = widgets::opener(ui, icons::TAG, &name, &tr!("side-panel-styles-tip"));
     if button.clicked() {
         parts.actions.push(Keeping::ListStyles.into());
     }
     Popup::menu(&button)
-        .accessible_name(tr!("side-panel-styles"))
+        .accessible_name(name)
         .width(size::POPUP)
         .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
         .layout(Layout::top_down(Align::Min))

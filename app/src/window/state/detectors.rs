@@ -13,7 +13,7 @@ use sluice_engine::{
 };
 
 use super::{FileChange, State, Upscaling, file_name};
-use crate::language::tr;
+use crate::{language::tr, window::told::Told};
 
 impl State {
     /// The detectors in the library.
@@ -27,12 +27,12 @@ impl State {
     pub(super) fn use_detector(&mut self, source: ModelSource) {
         self.not_opened();
         let ModelSource::Path(path) = source else { return };
-        let text = tr!("detailers-chosen", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("detailers-chosen", name = name));
         let detailers = &mut self.settings.draft.request.detailers;
         if detailers.len() < Detailer::MOST && detailers.iter().all(|known| known.model != path) {
             detailers.push(Detailer::new(path));
         }
-        self.messages.say(text, Vec::new());
+        self.messages.say(told, Vec::new());
     }
 
     /// Asks how to inpaint the details of images again, with this seed unless that of the panel is locked. The first detector of

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     language::{said, tr},
-    window::sentences::sentence,
+    window::{sentences::sentence, told::Told},
 };
 
 /// Whether a job makes a map, a mask or a text, which is no image of the session.
@@ -190,11 +190,11 @@ impl State {
         let job = self.jobs.queue.iter().find(|known| known.id == job);
         let detector = job.and_then(|job| job.request().detailers.get(detailer));
         let name = detector.map_or_else(|| (detailer + 1).to_string(), |detector| file_name(&detector.model));
-        let text = tr!("detailers-found-nothing", name = name);
+        let told = Told::about(name, |name| tr!("detailers-found-nothing", name = name));
         match self.messages.notice.as_mut().filter(|notice| notice.undo.is_some()) {
-            Some(notice) if notice.details.contains(&text) => {}
-            Some(notice) => notice.details.push(text),
-            None => self.messages.say(text, vec![tr!("detailers-found-nothing-detail")]),
+            Some(notice) if notice.details.contains(&told.text) => {}
+            Some(notice) => notice.details.push(told.text),
+            None => self.messages.say(told, vec![tr!("detailers-found-nothing-detail")]),
         }
     }
 

@@ -1,7 +1,7 @@
 //! LoRAs that bring settings: added ones set what they are made for, and the model's own settings come back with their
 //! end.
 
-use crate::language::tr;
+use crate::{language::tr, window::told::Told};
 use std::path::{Path, PathBuf};
 
 use sluice_engine::{adapters::FewSteps, request::Request};
@@ -15,7 +15,8 @@ impl State {
         draft.add_adapter(path.clone());
         let Some(few) = FewSteps::of(&path) else {
             if draft != self.settings.draft {
-                self.adopt(draft, tr!("state-lora-added", name = name_of(&path)), Vec::new());
+                let told = Told::about(name_of(&path), |name| tr!("state-lora-added", name = name));
+                self.adopt(draft, told, Vec::new());
             }
             return;
         };
@@ -64,8 +65,8 @@ impl State {
     }
 
     /// The model stays the same, so there is nothing to load.
-    fn adopt(&mut self, draft: Draft, notice: String, details: Vec<String>) {
-        let load = self.restore(draft, notice, details);
+    fn adopt(&mut self, draft: Draft, told: impl Into<Told>, details: Vec<String>) {
+        let load = self.restore(draft, told, details);
         debug_assert!(load.is_none());
     }
 }

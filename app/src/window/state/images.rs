@@ -104,13 +104,22 @@ impl Images {
         false
     }
 
-    /// Removes an image whose file is in the trash, and shows its neighbour in its place.
+    /// Removes an image whose file is in the trash or gone, and shows its neighbour in its place.
     pub fn set_aside(&mut self, path: &Path) {
         let Some(id) = self.recents.of_file(path) else { return };
         let next = [1, -1].into_iter().find_map(|step| self.recents.neighbour(id, step));
         self.recents.set_aside(id);
         if self.shown == Shown::Recent(id) {
+            self.of_start = next.filter(|_| self.of_start == Some(id));
             self.shown = next.map_or(Shown::Nothing, Shown::Recent);
+        }
+    }
+
+    /// Follows what other programs did: files of these images are gone, and others are back where they were.
+    pub fn follow_disk(&mut self, gone: &[PathBuf], back: &[PathBuf]) {
+        gone.iter().for_each(|path| self.set_aside(path));
+        for path in back {
+            self.recents.put_back(path);
         }
     }
 
@@ -230,5 +239,20 @@ mod tests {
         }
         assert_eq!(names(&images), ["c.png", "b.png", "a.png"]);
         assert_eq!(images.recents.put_back(Path::new("b.png")), None, "once");
+    }
+
+    #[test]
+    fn files_that_are_gone_are_looked_for_until_they_are_back() {
+        let mut images = Images::default();
+        for name in ["a.png", "b.png", "c.png"] {
+            images.recents.add(Some(name.into()), still(), None, None);
+        }
+        let paths = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(PathBuf::from).collect() };
+        images.show_newest();
+        images.follow_disk(&paths(&["c.png", "b.png", "other.png"]), &[]);
+        assert_eq!(images.recents.files(), [paths(&["a.png"]), paths(&["b.png", "c.png"])]);
+        assert_eq!(images.shown_recent().map(Recent::name).as_deref(), Some("a.png"));
+        images.follow_disk(&[], &paths(&["b.png", "c.png"]));
+        assert_eq!(images.recents.files(), [paths(&["c.png", "b.png", "a.png"]), Vec::new()]);
     }
 }

@@ -9,7 +9,7 @@ use sluice_engine::{
 };
 
 use super::{FileChange, State, Upscaling, file_name};
-use crate::language::tr;
+use crate::{language::tr, window::told::Told};
 
 /// What is kept from question to question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,10 +84,10 @@ impl State {
     /// A frame interpolator was opened as a model: from now on it interpolates, and the model is the one before.
     pub(super) fn use_interpolator(&mut self, source: ModelSource) {
         let ModelSource::Path(path) = source else { return };
-        let text = tr!("interpolate-chosen", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("interpolate-chosen", name = name));
         self.settings.interpolate.model = Some(path);
         self.not_opened();
-        self.messages.say(text, Vec::new());
+        self.messages.say(told, Vec::new());
     }
 }
 

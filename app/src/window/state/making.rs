@@ -1,4 +1,4 @@
-//! Several jobs at once: grids, variations, and folders of input images.
+//! Several jobs at once: grids, variations, folders of input images, and files that are changed.
 
 use std::path::PathBuf;
 
@@ -116,6 +116,28 @@ impl State {
         let group = self.group(group);
         self.jobs.groups.add(group);
         command
+    }
+
+    /// Queues a job for each of these files, with what it is expected to take. Several are a group.
+    pub(super) fn queue_files(&mut self, jobs: Vec<(Job, Option<Expected>)>) -> Vec<Command> {
+        let mut group = match jobs.as_slice() {
+            [(first, _), _, ..] => Some(Group::of_files(&first.request, jobs.len())),
+            _ => None,
+        };
+        let mut commands = Vec::with_capacity(jobs.len());
+        for (number, (job, expected)) in jobs.into_iter().enumerate() {
+            let place = group.as_ref().map(|group| group.nth(number));
+            commands.push(self.jobs.add(Job { group: place, ..job }));
+            self.jobs.expect(expected);
+            if let Some(group) = &mut group {
+                group.add(self.jobs.newest(), number);
+            }
+        }
+        if let Some(group) = group {
+            let group = self.group(group);
+            self.jobs.groups.add(group);
+        }
+        commands
     }
 
     /// About how many seconds the cells take: from the forecast for the panel's settings. Nothing is known about other models.

@@ -10,7 +10,7 @@ use sluice_engine::{
 };
 
 use super::{State, file_name};
-use crate::language::tr;
+use crate::{language::tr, window::told::Told};
 
 impl State {
     /// The map estimators in the library that make this kind of map.
@@ -40,15 +40,14 @@ impl State {
     pub(super) fn use_estimator(&mut self, kind: MapKind, source: ModelSource) {
         self.not_opened();
         let ModelSource::Path(path) = source else { return };
-        let name = file_name(&path);
-        let text = match kind {
+        let told = Told::about(file_name(&path), |name| match kind {
             MapKind::Depth => tr!("control-nets-depth-chosen", name = name),
             MapKind::Pose => tr!("control-nets-pose-chosen", name = name),
             MapKind::Segments => tr!("control-nets-segments-chosen", name = name),
             MapKind::SoftEdge => tr!("control-nets-soft-edge-chosen", name = name),
-        };
+        });
         self.settings.draft.request.estimators.insert(kind, path);
-        self.messages.say(text, Vec::new());
+        self.messages.say(told, Vec::new());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     language::tr,
-    window::{collection::Trashed, settings::PromptKind},
+    window::{collection::Trashed, settings::PromptKind, told::Told},
 };
 use sluice_engine::{
     request::Style,
@@ -27,6 +27,8 @@ pub struct FailureCard {
 pub struct Notice {
     /// What was done.
     pub text: String,
+    /// The name in it, which is shortened where there is not enough room; empty if there is none.
+    pub name: String,
     /// Unexpected details.
     pub details: Vec<String>,
     /// How to undo it.
@@ -101,14 +103,15 @@ impl Messages {
     }
 
     /// Says something without a way back.
-    pub fn say(&mut self, text: String, details: Vec<String>) {
-        self.tell(text, details, None);
+    pub fn say(&mut self, told: impl Into<Told>, details: Vec<String>) {
+        self.tell(told, details, None);
     }
 
     /// Says something, with a way back if there is one.
-    pub fn tell(&mut self, text: String, details: Vec<String>, undo: Option<Undo>) {
+    pub fn tell(&mut self, told: impl Into<Told>, details: Vec<String>, undo: Option<Undo>) {
         self.told += 1;
-        self.notice = Some(Notice { text, details, undo });
+        let Told { text, name } = told.into();
+        self.notice = Some(Notice { text, name, details, undo });
     }
 
     /// The number of the notice: the same words that are said again are another one.

@@ -7,7 +7,10 @@ use sluice_engine::{
 };
 
 use super::{Draft, State, file_name, snap_frames};
-use crate::{language::tr, window::settings::LastModels};
+use crate::{
+    language::tr,
+    window::{settings::LastModels, told::Told},
+};
 
 /// Whether the selected model is ready.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -173,8 +176,8 @@ impl State {
         };
         self.settings.upscale.model = source;
         self.not_opened();
-        let text = tr!("upscale-chosen", name = name);
-        self.messages.say(text, Vec::new());
+        let told = Told::about(name, |name| tr!("upscale-chosen", name = name));
+        self.messages.say(told, Vec::new());
     }
 
     /// Goes back to the model before the one that could not be opened.

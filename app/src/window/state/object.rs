@@ -11,7 +11,7 @@ use sluice_engine::{
 };
 
 use super::{MaskEdit, State, file_name};
-use crate::language::tr;
+use crate::{language::tr, window::told::Told};
 
 impl State {
     /// The segmenters in the library.
@@ -70,9 +70,9 @@ impl State {
     pub(super) fn use_segmenter(&mut self, source: ModelSource) {
         self.not_opened();
         let ModelSource::Path(path) = source else { return };
-        let text = tr!("viewer-segmenter-chosen", name = file_name(&path));
+        let told = Told::about(file_name(&path), |name| tr!("viewer-segmenter-chosen", name = name));
         self.choose_segmenter(path);
-        self.messages.say(text, Vec::new());
+        self.messages.say(told, Vec::new());
     }
 }
 

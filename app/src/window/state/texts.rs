@@ -86,9 +86,9 @@ impl State {
         let texts = self.enhancing.take().and_then(|asked| asked.each?.texts).unwrap_or_default();
         let waits = |job: &JobId| self.jobs.queue.iter().any(|queued| queued.id == *job);
         self.texts.files.retain(|job, _| waits(job));
-        let mut commands = Vec::new();
+        let (mut jobs, mut files) = (Vec::new(), Vec::new());
         for (image, text) in texts {
-            if self.texts.files.values().any(|known| *known == text) {
+            if self.texts.files.values().chain(&files).any(|known| *known == text) {
                 continue;
             }
             let describe = Describe { images: vec![image], ..describe.clone() };
@@ -96,9 +96,14 @@ impl State {
             // The engine writes no texts, but says at once if nothing can be written there.
             let output = text.parent().map(|folder| Output::Folder(folder.to_owned()));
             let memory = self.settings.memory.preferences.clone();
-            commands.push(self.jobs.add(Job { output, memory, ..Job::new(JobId(0), request) }));
-            self.jobs.expect(expected);
-            self.texts.files.insert(self.jobs.newest(), text);
+            jobs.push((Job { output, memory, ..Job::new(JobId(0), request) }, expected));
+            files.push(text);
+        }
+        let commands = self.queue_files(jobs);
+        for (command, text) in commands.iter().zip(files) {
+            if let Command::Generate(job) = command {
+                self.texts.files.insert(job.id, text);
+            }
         }
         self.messages.say(tr!("enhance-each-queued", count = commands.len()), Vec::new());
         commands
@@ -110,6 +115,7 @@ mod tests {
     use sluice_engine::session::Event;
 
     use super::*;
+    use crate::groups::Group;
 
     fn asked(names: &[&str]) -> State {
         let path = |name: &str| PathBuf::from(format!("/photos/{name}"));
@@ -145,6 +151,8 @@ mod tests {
             let describe = job.request.describe.as_ref().unwrap();
             assert_eq!((describe.images.first(), job.request.seed), (Some(&PathBuf::from(image)), 7));
             assert_eq!(describe.images.len(), 1);
+            let group = state.jobs.groups.of(job.id);
+            assert_eq!(group.map(Group::progress), Some([0, 2]), "they are one row of the queue");
             assert_eq!(job.output, Some(Output::Folder("/photos".into())));
         }
         let says = |state: &mut State, job, text: &str, is_whole| {

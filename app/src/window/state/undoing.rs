@@ -3,7 +3,10 @@
 use sluice_engine::session::{Command, ModelSummary};
 
 use super::{Draft, State, Undo};
-use crate::{language::tr, window::settings::PromptKind};
+use crate::{
+    language::tr,
+    window::{settings::PromptKind, told::Told},
+};
 
 impl State {
     /// Takes settings that were changed.
@@ -14,21 +17,21 @@ impl State {
     }
 
     /// Replaces the settings and shows a notice with an undo. Loads the model if it is another one.
-    pub fn restore(&mut self, draft: Draft, text: String, details: Vec<String>) -> Option<Command> {
+    pub fn restore(&mut self, draft: Draft, told: impl Into<Told>, details: Vec<String>) -> Option<Command> {
         let (before, load) = self.replace(draft);
-        self.messages.tell(text, details, Some(Undo::Settings(Box::new(before))));
+        self.messages.tell(told, details, Some(Undo::Settings(Box::new(before))));
         load
     }
 
     /// Deletes a snippet, and offers to undo that.
     pub fn delete_snippet(&mut self, prompt: PromptKind, words: String) {
         self.settings.forget_snippet(prompt, &words);
-        let text = match prompt {
-            PromptKind::Positive => tr!("state-snippet-deleted", words = &words),
-            PromptKind::Negative => tr!("state-negative-snippet-deleted", words = &words),
-        };
+        let told = Told::about(words.as_str(), |words| match prompt {
+            PromptKind::Positive => tr!("state-snippet-deleted", words = words),
+            PromptKind::Negative => tr!("state-negative-snippet-deleted", words = words),
+        });
         let undo = Some(Undo::Snippet(prompt, words));
-        self.messages.tell(text, Vec::new(), undo);
+        self.messages.tell(told, Vec::new(), undo);
     }
 
     /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.

@@ -306,7 +306,7 @@ impl State {
     /// Queues a job for each file, whose result goes beside it.
     pub fn upscale(&mut self) -> Vec<Command> {
         let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
-        let mut commands = Vec::new();
+        let mut jobs = Vec::new();
         for (path, given) in upscaling.files() {
             let Some(request) = self.changed(&upscaling, path, given) else { continue };
             let name = match upscaling.change {
@@ -320,13 +320,10 @@ impl State {
             };
             let memory = self.settings.memory.preferences.clone();
             let job = Job { output: Some(beside(path, &name)), memory, ..Job::new(JobId(0), request) };
-            commands.push(self.jobs.add(job));
-            self.jobs.expect(
-                upscaling
-                    .seconds_of(given, &self.settings.memory.preferences.device)
-                    .map(|seconds| Expected::predicted(seconds, seconds)),
-            );
+            let seconds = upscaling.seconds_of(given, &self.settings.memory.preferences.device);
+            jobs.push((job, seconds.map(|seconds| Expected::predicted(seconds, seconds))));
         }
+        let commands = self.queue_files(jobs);
         self.follow_jobs();
         commands
     }

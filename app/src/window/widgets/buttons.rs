@@ -28,6 +28,10 @@ pub enum Weight {
     Selected,
 }
 
+/// A small button beside a label, and its icon.
+const SMALL: Vec2 = vec2(OPENER + space::S, font::SMALL + 2.0 * space::XS);
+const OPENER: f32 = font::SMALL + 2.0;
+
 struct Look {
     fill: Color32,
     line: Color32,
@@ -173,53 +177,13 @@ pub fn wide_button(ui: &mut Ui, label: &str, shortcut: &str, width: f32, weight:
     response
 }
 
-/// What a small opener has room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// Its label and an arrow.
-    Arrow,
-    /// Its label.
-    Words,
-    /// An icon.
-    Icon,
-}
-
-/// Sizes of arrows and icons of openers.
-const OPENER: f32 = font::SMALL + 2.0;
-
-/// The room for openers with these labels, each with `gap` points beside it, in a width.
-pub fn room_for<'a>(ui: &Ui, labels: impl Iterator<Item = &'a String>, gap: f32, width: f32) -> Room {
-    let (mut words, mut arrows) = (0.0, 0.0);
-    for label in labels {
-        let font = font::medium(font::SMALL);
-        words += gap + ui.painter().layout_no_wrap(label.clone(), font, Color32::PLACEHOLDER).size().x;
-        arrows += space::XS + OPENER;
-    }
-    match width {
-        width if width >= words + arrows => Room::Arrow,
-        width if width >= words => Room::Words,
-        _ => Room::Icon,
-    }
-}
-
-/// A small label or icon that opens something below it.
-pub fn opener(ui: &mut Ui, label: &str, icon: &str, room: Room) -> Response {
-    match room {
-        Room::Arrow => return disclosure(ui, label, icons::CHEVRON_DOWN, false),
-        Room::Words | Room::Icon => {}
-    }
-    let font = if room == Room::Words { font::medium(font::SMALL) } else { font::icons(OPENER) };
-    let shown = if room == Room::Words { label } else { icon };
-    let text = ui.painter().layout_no_wrap(shown.to_owned(), font, Color32::PLACEHOLDER);
-    let wanted = vec2(text.size().x, font::SMALL + 2.0 * space::XS);
-    let (rect, response) = ui.allocate_exact_size(wanted, Sense::click());
-    name(ui, &response, label);
+/// A small button with an icon, as high as a label beside it, without a name.
+pub(super) fn small_icon(ui: &mut Ui, icon: &str) -> Response {
+    let (rect, response) = ui.allocate_exact_size(SMALL, Sense::click());
     let look = look(ui, &response, Weight::Ghost);
-    if response.has_focus() {
-        paint(ui, rect.expand(2.0), &look);
-    }
-    ui.painter().galley(rect.center() - text.size() / 2.0, text, look.text);
-    if room == Room::Icon { response.on_hover_text(label) } else { response }
+    paint(ui, rect, &look);
+    ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(OPENER), look.text);
+    response
 }
 
 /// A small frameless label with an arrow before or after it, which opens something.
@@ -252,6 +216,11 @@ pub fn disclosure_within(ui: &mut Ui, label: &str, icon: &str, icon_first: bool,
 /// Height of an opened section that has to be in sight.
 const IN_SIGHT: f32 = 160.0;
 
+/// The part that has to be in sight of a section that was just opened, which ends at `bottom`.
+pub fn in_sight(heading: Rect, bottom: f32) -> Rect {
+    heading.with_max_y(bottom.min(heading.top() + IN_SIGHT))
+}
+
 /// A collapsible section; `tip` is its tooltip. Its heading stays below the pointer, unless hardly anything of the section would be
 /// in sight: then it is scrolled as far as that takes. Returns whether it was clicked.
 pub fn fold(
@@ -268,8 +237,7 @@ pub fn fold(
     if *open {
         contents(ui);
         if heading.clicked() {
-            let bottom = ui.min_rect().bottom().min(heading.rect.top() + IN_SIGHT);
-            ui.scroll_to_rect(heading.rect.with_max_y(bottom), None);
+            ui.scroll_to_rect(in_sight(heading.rect, ui.min_rect().bottom()), None);
         }
     }
     heading.clicked()

@@ -1,7 +1,7 @@
 //! Drop-down lists that work without a mouse, too.
 
 use egui::{
-    Align, ComboBox, Id, InnerResponse, IntoAtoms, Key, Response, Ui,
+    Align, ComboBox, Id, InnerResponse, IntoAtoms, Key, PopupCloseBehavior, Response, Ui,
     style::{ScrollAnimation, StyleModifier},
 };
 
@@ -11,7 +11,7 @@ pub const BAR: f32 = 0.6;
 const NEW: u64 = 2;
 
 /// Draws a list and its entries. Enter and Space take an entry and close the list, as a click does; Escape only closes it. Then
-/// the box has the focus again.
+/// the box has the focus again. A click beside the entries closes nothing.
 pub fn drop_down<R>(
     ui: &mut Ui,
     list: ComboBox<'_>,
@@ -23,10 +23,11 @@ pub fn drop_down<R>(
     });
     let focused = ui.memory(|memory| memory.focused());
     let mut closes = false;
-    let list =
-        list.popup_style(StyleModifier::new(|style| style.spacing.scroll.dormant_handle_opacity = BAR));
+    let list = list
+        .close_behavior(PopupCloseBehavior::CloseOnClickOutside)
+        .popup_style(StyleModifier::new(|style| style.spacing.scroll.dormant_handle_opacity = BAR));
     let shown = list.show_ui(ui, |ui| {
-        // A click between two entries would close the list.
+        // A click between two entries would take none.
         let gap = std::mem::take(&mut ui.spacing_mut().item_spacing.y);
         ui.spacing_mut().interact_size.y += gap;
         open(ui);
@@ -61,9 +62,12 @@ pub fn entry<'a, T: PartialEq>(
     response
 }
 
-/// An entry of a list, which is the chosen one or not.
+/// An entry of a list, which is the chosen one or not. A click on it closes the list.
 pub fn choice<'a>(ui: &mut Ui, is_chosen: bool, words: impl IntoAtoms<'a>) -> Response {
     let response = ui.selectable_label(is_chosen, words);
+    if response.clicked() {
+        ui.close();
+    }
     if is_chosen && is_new(ui) {
         response.scroll_to_me_animation(Some(Align::Center), ScrollAnimation::none());
     }

@@ -1,13 +1,20 @@
-//! Square buttons with an icon whose one tooltip has their name and a sentence about them.
+//! Buttons with an icon whose one tooltip has their name and a sentence about them.
 
 use egui::{Response, RichText, Role, Ui, WidgetInfo};
 
-use super::buttons::{Weight, icon_square};
+use super::buttons::{Weight, icon_square, small_icon};
 use crate::window::tokens::font;
 
 /// A button.
 pub fn explained_icon(ui: &mut Ui, icon: &str, name: &str, tip: &str) -> Response {
     let response = icon_square(ui, icon, Weight::Ghost);
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
+    explained(response, name, tip)
+}
+
+/// A small button beside a label, which opens something below it.
+pub fn opener(ui: &mut Ui, icon: &str, name: &str, tip: &str) -> Response {
+    let response = small_icon(ui, icon);
     response.widget_info(|| WidgetInfo::labeled(Role::Button, ui.is_enabled(), name));
     explained(response, name, tip)
 }

@@ -1,8 +1,8 @@
 //! Input fields and texts.
 
 use egui::{
-    Align, Align2, Color32, CornerRadius, FontId, Id, Rect, Response, RichText, Sense, Stroke, Ui, Vec2,
-    accesskit::Action, style::ScrollAnimation, vec2,
+    Align, Align2, Color32, CornerRadius, FontId, Id, Label, Rect, Response, RichText, Sense, Stroke, Ui,
+    Vec2, WidgetText, accesskit::Action, style::ScrollAnimation, vec2,
 };
 
 use super::Labelled;
@@ -45,25 +45,36 @@ pub fn cut(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std
 
 /// One line of text, with `…` in the middle if it does not fit: file names often differ only near their end.
 pub fn elided(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> std::sync::Arc<egui::Galley> {
-    let lay_out = |text: &str| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color);
-    let whole = lay_out(text);
-    if whole.size().x <= width {
-        return whole;
+    let shown = shortened(ui, text, (&font, color), width);
+    ui.painter().layout_no_wrap(shown, font, color)
+}
+
+/// A text, with `…` in the middle if it is wider.
+pub(super) fn shortened(ui: &Ui, text: &str, (font, color): (&FontId, Color32), width: f32) -> String {
+    let fits =
+        |text: &str| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color).size().x <= width;
+    if fits(text) {
+        return text.to_owned();
     }
     let letters: Vec<char> = text.chars().collect();
-    let shortened = |kept: usize| -> String {
-        let (head, tail) = letters.split_at(kept.div_ceil(2).min(letters.len()));
-        head.iter().chain(&['…']).chain(&tail[tail.len().saturating_sub(kept / 2)..]).collect()
+    let kept = |count: usize| -> String {
+        let (head, tail) = letters.split_at(count.div_ceil(2).min(letters.len()));
+        head.iter().chain(&['…']).chain(&tail[tail.len().saturating_sub(count / 2)..]).collect()
     };
-    let (mut fits, mut too_many) = (0, letters.len());
-    while fits + 1 < too_many {
-        let middle = fits.midpoint(too_many);
-        match lay_out(&shortened(middle)).size().x <= width {
-            true => fits = middle,
+    let (mut enough, mut too_many) = (0, letters.len());
+    while enough + 1 < too_many {
+        let middle = enough.midpoint(too_many);
+        match fits(&kept(middle)) {
+            true => enough = middle,
             false => too_many = middle,
         }
     }
-    lay_out(&shortened(fits))
+    kept(enough)
+}
+
+/// A text in one line, truncated with `…` if it does not fit, and its only tooltip.
+pub fn line(ui: &mut Ui, words: impl Into<WidgetText>, tip: impl Into<WidgetText>) -> Response {
+    ui.add(Label::new(words).truncate().show_tooltip_when_elided(false)).on_hover_text(tip)
 }
 
 /// The label above a field.

@@ -12,23 +12,24 @@ mod popup;
 mod rows;
 mod slider;
 mod tags;
+mod told;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
-    Room, Weight, aspect_button, button, chip, disclosure, disclosure_within, file_button, fold, icon_button,
-    icon_toggle, opener, primary_button, room_for, row_button, segmented, tag, tall_icon_button,
-    toggle_button,
+    Weight, aspect_button, button, chip, disclosure, disclosure_within, file_button, fold, icon_button,
+    icon_toggle, in_sight, primary_button, row_button, segmented, tag, tall_icon_button, toggle_button,
 };
 pub use drop_down::{BAR, choice, drop_down, entry};
 pub use edit_menu::edit_menu;
 pub use entered::is_entered;
 pub use explained::Labelled;
-pub use explained_icon::{explained_icon, explained_toggle};
+pub use explained_icon::{explained_icon, explained_toggle, opener};
 pub use fields::{
-    cut, elided, field_label, hint, icon, mistake, progress_bar, slider_row, slider_row_with, text_area,
-    two_lines,
+    cut, elided, field_label, hint, icon, line, mistake, progress_bar, slider_row, slider_row_with,
+    text_area, two_lines,
 };
 pub use popup::popup_frame;
-pub use rows::{choice_row, number_row, optional_row};
+pub use rows::{choice_row, choice_row_about, number_row, optional_row};
 pub use slider::slider;
 pub use tags::{TagChange, tags};
+pub use told::{told, told_beside};

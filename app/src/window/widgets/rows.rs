@@ -2,16 +2,17 @@
 
 use std::ops::RangeInclusive;
 
-use egui::{Align, ComboBox, DragValue, Layout, Response, RichText, Ui, vec2};
+use egui::{Align, ComboBox, DragValue, Label, Layout, Response, RichText, Role, Ui, WidgetInfo, vec2};
 
-use super::{Labelled, drop_down, entry, field_label};
+use super::{Labelled, drop_down, entry, field_label, told::fitted};
 use crate::{
     language::tr,
-    window::tokens::{Palette, size},
+    window::tokens::{Palette, font, size},
 };
 
-/// Width of the input.
+/// Width of a list, and the part of a row that its label has at least.
 const CHOICE: f32 = 180.0;
+const LABEL: f32 = 0.35;
 
 /// A label and a drop-down list.
 pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
@@ -21,12 +22,25 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
     all: impl IntoIterator<Item = T>,
     name: impl Fn(T) -> S,
 ) -> Labelled {
+    choice_row_about(ui, (text, ""), value, all, name)
+}
+
+/// The same with a label about something whose name is shortened where it does not fit.
+pub fn choice_row_about<T: Copy + PartialEq, S: Into<String>>(
+    ui: &mut Ui,
+    (text, about): (&str, &str),
+    value: &mut T,
+    all: impl IntoIterator<Item = T>,
+    name: impl Fn(T) -> S,
+) -> Labelled {
     ui.horizontal(|ui| {
-        let label = field_label(ui, text);
+        let (whole, gap) = (ui.available_width(), ui.spacing().item_spacing.x);
+        let room = (whole - gap - CHOICE).max(LABEL * whole);
+        let label = row_label(ui, (text, about), room);
         let choice = ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let list = ComboBox::from_id_salt(text)
                 .selected_text(name(*value).into())
-                .width(CHOICE.min(ui.available_width()))
+                .width(CHOICE.min(whole - gap - room))
                 .truncate();
             let shown = drop_down(ui, list, |ui| {
                 for candidate in all {
@@ -38,6 +52,22 @@ pub fn choice_row<T: Copy + PartialEq, S: Into<String>>(
         Labelled::new(label, [choice.inner])
     })
     .inner
+}
+
+/// A label in as many lines as it takes, so that lists below each other are equally wide.
+fn row_label(ui: &mut Ui, (text, about): (&str, &str), room: f32) -> Response {
+    let (font, color) = (font::medium(font::SMALL), Palette::of(ui).text_muted);
+    let shown = fitted(ui, (text, about), (&font, color), room);
+    let words = RichText::new(&shown).font(font).color(color);
+    let label = ui.scope(|ui| {
+        ui.set_max_width(room);
+        ui.add(Label::new(words).wrap())
+    });
+    let label = label.inner;
+    if shown != text {
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+    }
+    label
 }
 
 /// A number that is set, or chosen automatically.

@@ -1,0 +1,24 @@
+//! Sentences about what has a name, which may be long.
+
+/// A sentence, and the name in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The sentence.
+    pub text: String,
+    /// The name in it, which is shortened where there is not enough room; empty if there is none.
+    pub name: String,
+}
+
+impl Told {
+    /// A sentence about what has this name.
+    pub fn about(name: impl Into<String>, sentence: impl FnOnce(&str) -> String) -> Self {
+        let name = name.into();
+        Self { text: sentence(&name), name }
+    }
+}
+
+impl From<String> for Told {
+    fn from(text: String) -> Self {
+        Self { text, name: String::new() }
+    }
+}
