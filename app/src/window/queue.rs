@@ -3,7 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use egui::{Id, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
-use sluice_engine::{checkpoint::MapKind, request::MapOf, session::JobId};
+use sluice_engine::{
+    checkpoint::MapKind,
+    request::{MapOf, Request},
+    session::JobId,
+};
 
 use super::{
     action::{Action, Making},

@@ -35,8 +35,8 @@ impl Shape {
         let padded = |shape: Self| outputs.next_multiple_of(shape.outputs);
         match outputs {
             ..=16 => Self { outputs: 16, tile: 256, warps: 8, stages: 3 },
-            ..=32 => Self { outputs: 32, tile: 256, warps: 8, stages: 3 },
-            ..=64 => Self { outputs: 64, tile: 128, warps: 4, stages: 3 },
+            17..=32 => Self { outputs: 32, tile: 256, warps: 8, stages: 3 },
+            33..=64 => Self { outputs: 64, tile: 128, warps: 4, stages: 3 },
             _ if padded(Self::LARGE) <= padded(Self::MEDIUM) => Self::LARGE,
             _ => Self::MEDIUM,
         }
