@@ -1,5 +1,5 @@
 //! Computes a fingerprint of the engine's source, so that a window and a worker of different versions detect
-//! it in the handshake. With the feature `cuda`, compiles the kernels to PTX.
+//! it in the handshake. With the feature `cuda`, compiles the kernels.
 
 use std::{
     env, fs, io,
@@ -58,8 +58,12 @@ const TOOLKITS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
 /// The compute capability that kernels are compiled for; they use instructions of 8.0.
 const CAPABILITY: &str = "CUDA_COMPUTE_CAP";
 const LEAST: u32 = 80;
+/// GeForce RTX 30, 40 and 50: machine code for them saves their drivers from compiling the kernels, which takes the first
+/// image of a new driver many seconds.
+const COMMON: [u32; 3] = [86, 89, 120];
 
-/// Compiles each kernel source to PTX for the oldest supported GPU; newer GPUs run it too.
+/// Compiles each kernel source to PTX for the oldest supported GPU, which newer GPUs run too, and to machine code for those
+/// that most people have.
 fn kernels(folder: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed=kernels");
     for name in TOOLKITS.iter().chain(&[CAPABILITY]) {
@@ -71,6 +75,11 @@ fn kernels(folder: &Path) -> Result<(), String> {
         }
         Err(_) => LEAST,
     };
+    let common: String = COMMON
+        .iter()
+        .filter(|common| (LEAST..=**common).contains(&capability))
+        .map(|common| format!("sm_{common},"))
+        .collect();
     let capability = LEAST.max(capability);
     println!("cargo::rustc-env=SLUICE_KERNELS_CAPABILITY={capability}");
     let nvcc = nvcc();
@@ -83,10 +92,11 @@ fn kernels(folder: &Path) -> Result<(), String> {
         else {
             continue;
         };
-        let ptx = out.join(stem).with_extension("ptx");
+        let code = out.join(stem).with_extension("fatbin");
         let mut command = Command::new(&nvcc);
-        command.args(["-ptx", "-std=c++17", "-O3", &format!("-arch=compute_{capability}"), "-o"]);
-        let done = command.arg(&ptx).arg(&source).output().map_err(|error| {
+        command.args(["-fatbin", "-std=c++17", "-O3", "-Xfatbin=-compress-all", "--threads=0"]);
+        command.arg(format!("-gencode=arch=compute_{capability},code=[{common}compute_{capability}]"));
+        let done = command.arg("-o").arg(&code).arg(&source).output().map_err(|error| {
             format!(
                 "cannot start {}: {error}. The feature `cuda` needs NVIDIA's CUDA toolkit: set {} to its folder, or \
                  use packaging/cuda/build, which sets one up",

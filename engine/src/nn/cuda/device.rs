@@ -1,12 +1,22 @@
 //! Launches kernels on a GPU.
 
-use std::ops::Deref;
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    ops::Deref,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use candle_core::{
     CudaDevice, CudaStorage, DType, Result, Storage, Tensor, bail,
     cuda::{
         CudaStorageSlice, WrapErr,
-        cudarc::driver::{CudaSlice, CudaView, LaunchConfig, PushKernelArg, sys::CUfunction_attribute_enum},
+        cudarc::{
+            driver::{
+                CudaContext, CudaFunction, CudaModule, CudaSlice, CudaView, LaunchConfig, PushKernelArg,
+                sys::CUfunction_attribute_enum,
+            },
+            nvrtc::Ptx,
+        },
     },
     op::BackpropOp,
 };
@@ -18,32 +28,45 @@ use super::{Argument, Launch, Launches, Source};
 const SHARED: usize = 48 << 10;
 
 impl Source {
-    fn name(self) -> &'static str {
+    /// What `engine/build.rs` compiles from it.
+    fn code(self) -> &'static [u8] {
         match self {
-            Self::Activation => "sluice_activation",
-            Self::Attention => "sluice_attention",
-            Self::Convolution => "sluice_convolution",
-            Self::ConvolutionF32 => "sluice_convolution_f32",
-            Self::Modulation => "sluice_modulation",
-            Self::Norm => "sluice_norm",
-            Self::Rope => "sluice_rope",
-            Self::Widen => "sluice_widen",
+            Self::Activation => include_bytes!(concat!(env!("OUT_DIR"), "/activation.fatbin")),
+            Self::Attention => include_bytes!(concat!(env!("OUT_DIR"), "/attention.fatbin")),
+            Self::Convolution => include_bytes!(concat!(env!("OUT_DIR"), "/convolution.fatbin")),
+            Self::ConvolutionF32 => include_bytes!(concat!(env!("OUT_DIR"), "/convolution_f32.fatbin")),
+            Self::Modulation => include_bytes!(concat!(env!("OUT_DIR"), "/modulation.fatbin")),
+            Self::Norm => include_bytes!(concat!(env!("OUT_DIR"), "/norm.fatbin")),
+            Self::Rope => include_bytes!(concat!(env!("OUT_DIR"), "/rope.fatbin")),
+            Self::Widen => include_bytes!(concat!(env!("OUT_DIR"), "/widen.fatbin")),
         }
     }
+}
 
-    /// The PTX that `engine/build.rs` compiles from it.
-    fn ptx(self) -> &'static str {
-        match self {
-            Self::Activation => include_str!(concat!(env!("OUT_DIR"), "/activation.ptx")),
-            Self::Attention => include_str!(concat!(env!("OUT_DIR"), "/attention.ptx")),
-            Self::Convolution => include_str!(concat!(env!("OUT_DIR"), "/convolution.ptx")),
-            Self::ConvolutionF32 => include_str!(concat!(env!("OUT_DIR"), "/convolution_f32.ptx")),
-            Self::Modulation => include_str!(concat!(env!("OUT_DIR"), "/modulation.ptx")),
-            Self::Norm => include_str!(concat!(env!("OUT_DIR"), "/norm.ptx")),
-            Self::Rope => include_str!(concat!(env!("OUT_DIR"), "/rope.ptx")),
-            Self::Widen => include_str!(concat!(env!("OUT_DIR"), "/widen.ptx")),
-        }
+/// What is loaded in a context, for as long as the process runs.
+#[derive(Default)]
+struct Loaded {
+    modules: HashMap<Source, Arc<CudaModule>>,
+    functions: HashMap<String, CudaFunction>,
+}
+
+/// The function of a launch, loaded when it is first needed.
+fn function(context: &Arc<CudaContext>, launch: &Launch) -> Result<CudaFunction> {
+    static LOADED: Mutex<BTreeMap<usize, Loaded>> = Mutex::new(BTreeMap::new());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.entry(context.cu_ctx() as usize).or_default();
+    if let Some(function) = loaded.functions.get(&launch.kernel) {
+        return Ok(function.clone());
     }
+    let module = match loaded.modules.entry(launch.source) {
+        Entry::Occupied(module) => module.into_mut(),
+        Entry::Vacant(place) => {
+            place.insert(context.load_module(Ptx::from_binary(launch.source.code().to_vec())).w()?)
+        }
+    };
+    let function = module.load_function(&launch.kernel).w()?;
+    loaded.functions.insert(launch.kernel.clone(), function.clone());
+    Ok(function)
 }
 
 /// The compute capability the kernels are compiled for, times ten.
@@ -124,8 +147,8 @@ pub(super) fn run(device: &CudaDevice, work: &Launches) -> Result<Tensor> {
 }
 
 fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Result<()> {
-    let function =
-        device.get_or_load_custom_func(&launch.kernel, launch.source.name(), launch.source.ptx())?;
+    let stream = device.cuda_stream();
+    let function = function(stream.context(), launch)?;
     let narrow = |side: usize| u32::try_from(side).map_err(candle_core::Error::wrap);
     let shared = narrow(launch.shared)?;
     if launch.shared > SHARED {
@@ -149,7 +172,7 @@ fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Resul
     let views = views.collect::<Result<Vec<_>>>()?;
     let mut views = views.iter();
     let mut written: Vec<Option<&mut Memory>> = results.iter_mut().map(Some).collect();
-    let mut builder = function.builder();
+    let mut builder = stream.launch_builder(&function);
     for argument in &launch.arguments {
         match argument {
             Argument::Input(_) => match views.next() {

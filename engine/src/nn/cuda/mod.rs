@@ -56,7 +56,7 @@ pub fn switch(on: bool) {
 }
 
 /// A source file of kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Gated activations.
     Activation,
