@@ -75,14 +75,17 @@ fn kernels(folder: &Path) -> Result<(), String> {
         }
         Err(_) => LEAST,
     };
-    let common: String = COMMON
-        .iter()
-        .filter(|common| (LEAST..=**common).contains(&capability))
-        .map(|common| format!("sm_{common},"))
-        .collect();
     let capability = LEAST.max(capability);
     println!("cargo::rustc-env=SLUICE_KERNELS_CAPABILITY={capability}");
     let nvcc = nvcc();
+    let known = known_by(&nvcc);
+    let common: String = COMMON
+        .iter()
+        .filter(|common| **common >= capability)
+        .map(|common| format!("sm_{common}"))
+        .filter(|common| known.lines().any(|line| line.trim() == common))
+        .map(|common| common + ",")
+        .collect();
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let entries =
         fs::read_dir(folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
@@ -110,6 +113,12 @@ fn kernels(folder: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The machine code that a compiler can make, a line each; none if it does not say.
+fn known_by(nvcc: &Path) -> String {
+    let told = Command::new(nvcc).arg("--list-gpu-code").output();
+    told.map_or_else(|_| String::new(), |told| String::from_utf8_lossy(&told.stdout).into_owned())
 }
 
 /// The compiler of the configured toolkit, or the one on the path.

@@ -174,8 +174,9 @@ FUNCTION void rescale(Strip<Tile> (&strips)[Tile::STRIPS], float (&bases)[Tile::
             high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 1));
             high = fmaxf(high, __shfl_xor_sync(ALL_LANES, high, 2));
             // If everything is masked so far, there is nothing to subtract.
-            bases[index][half] = high == -INFINITY ? 0.0f : high * scale;
-            factors[index][half] = exp2_near(strip.highest[half] * scale - bases[index][half]);
+            // Products are rounded before they are subtracted, so that the factor is 1 where nothing rises.
+            bases[index][half] = high == -INFINITY ? 0.0f : __fmul_rn(high, scale);
+            factors[index][half] = exp2_near(__fmul_rn(strip.highest[half], scale) - bases[index][half]);
             rises = rises || high != strip.highest[half];
             strip.highest[half] = high;
         }

@@ -233,7 +233,8 @@ FUNCTION void write_pairs(Out *out, float *shared, const Sums<Of> &sums, const C
     }
 }
 
-/// The same without shared memory, for planes whose width is a multiple of 8: four threads swap their results, so that each writes 8 pixels.
+/// The same without shared memory, for planes whose width is a multiple of 8: four threads swap their results, so that each
+/// writes 8 pixels.
 template <typename Of, typename T>
 FUNCTION void write_eights(T *out, const Sums<Of> &sums, const Convolution<T> &of, const Tile &tile, int output,
                            int pixel) {
@@ -366,7 +367,7 @@ FUNCTION void lay_out(const T *kernels, T *out, int outputs, int channels, int k
     int there = output < outputs ? min(channels - start, LAID_OUT) * PLACES : 0;
     if (there % CHUNK == 0 && aligned(from)) {
         for (int index = threadIdx.x * CHUNK; index < LAID_VALUES; index += LAYING * CHUNK) {
-            copy_ahead(values + index, index < there ? from + index : kernels, index < there);
+            copy_ahead(values + index, from + (index < there ? index : 0), index < there);
         }
         wait_for_copies();
     } else {
@@ -409,7 +410,5 @@ FUNCTION void lay_out(const T *kernels, T *out, int outputs, int channels, int k
     CONVOLUTION(name, T, 128x128, 2, Shape<4, 4, 2, 2, 3>)                                                          \
     CONVOLUTION(name, T, 160x128, 2, Shape<5, 4, 2, 2, 2>)
 
-#ifndef BENCH
 CONVOLUTIONS(f16, f16)
 CONVOLUTIONS(bf16, bf16)
-#endif

@@ -12,8 +12,8 @@ template <typename T> FUNCTION void multiply_add(float (&c)[4], const uint32_t (
 #define MULTIPLY_ADD(T, name)                                                                                       \
     template <>                                                                                                     \
     FUNCTION void multiply_add<T>(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {                \
-        asm("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, "            \
-            "{%8,%9}, {%0,%1,%2,%3};"                                                                               \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "   \
+            "{%0,%1,%2,%3};"                                                                                        \
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                        \
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                                        \
     }
@@ -58,11 +58,11 @@ template <int COUNT> FUNCTION void wait_for_groups_but() {
     asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
 }
 
-/// Two values in a register, the first in the lower half; not before other instructions that were written before it.
-FUNCTION uint32_t joined(uint16_t low, uint16_t high) {
-    uint32_t bits;
-    asm volatile("mov.b32 %0, {%1, %2};" : "=r"(bits) : "h"(low), "h"(high));
-    return bits;
+/// A value that the compiler takes for a new one each time, so that it computes what depends on it there, and keeps nothing of
+/// that in registers from before a loop.
+FUNCTION int anew(int value) {
+    asm volatile("" : "+r"(value));
+    return value;
 }
 
 /// `2^x`, zero for minus infinity.
@@ -73,6 +73,10 @@ FUNCTION float exp2_near(float x) {
 }
 
 #endif
+
+/// The lower halves of two registers in one, and the upper ones.
+FUNCTION uint32_t lower_halves(uint32_t first, uint32_t second) { return (first & 0xffff) | second << 16; }
+FUNCTION uint32_t upper_halves(uint32_t first, uint32_t second) { return first >> 16 | (second & 0xffff0000); }
 
 /// Two values in a register, the first in the lower half.
 template <typename T> FUNCTION uint32_t both(float low, float high) {

@@ -32,7 +32,8 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
 
     /// Copies the first values of each dtype from the host to the device and returns when they have arrived, with
     /// the time that the link took; waiting for passes that still read the destination does not count. Stops
-    /// early and returns `None` when `go_on` returns `false`.
+    /// early and returns `None` when `go_on` returns `false`. The destination knows until when it is read:
+    /// [`Buffer::set_read_until`].
     fn upload(
         &self,
         from: &Buffer,

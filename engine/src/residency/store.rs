@@ -243,6 +243,7 @@ impl WeightStore {
                     }
                 }
                 Place::Slot(mut slot) if arrival.block == index => {
+                    // If the pass fails, nobody says when it ended.
                     slot.buffer.set_read_until(None);
                     let weights = self.weights(index, &slot.buffer)?;
                     let number = Some(slot.number);

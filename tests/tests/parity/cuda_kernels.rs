@@ -305,8 +305,10 @@ fn convolutions_are_exact_but_for_rounding() {
     check_convolution([1, 40, 9, 24], 128, 1, &halves);
     check_convolution([1, 33, 17, 32], 3, 1, &halves);
     check_convolution([1, 64, 9, 40], 32, 1, &halves);
+    check_convolution([1, 8, 10, 18], 20, 0, &halves);
     // Few pixels of many channels are shared by several blocks.
     check_convolution([2, 128, 5, 9], 70, 1, &[DType::F32, DType::BF16]);
+    check_convolution([1, 128, 5, 9], 160, 1, &halves);
 }
 
 #[test]

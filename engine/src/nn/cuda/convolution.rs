@@ -195,6 +195,8 @@ pub fn convolution(
         Argument::Result(0),
         sums.clone(),
     ];
+    // Places in a plane are whole numbers, too.
+    Argument::whole(height * width)?;
     let sides = [channels, height, width, outputs, out_height, out_width, conv.padding];
     for side in
         sides.into_iter().chain([stride / cut.channels, kernel_outputs, cut.log_width as usize, cut.shares])

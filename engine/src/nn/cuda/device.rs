@@ -43,7 +43,7 @@ impl Source {
     }
 }
 
-/// What is loaded in a context, for as long as the process runs.
+/// What is loaded in a context, for as long as the process runs. No two sources have a kernel of the same name.
 #[derive(Default)]
 struct Loaded {
     modules: HashMap<Source, Arc<CudaModule>>,
@@ -195,9 +195,9 @@ fn submit(device: &CudaDevice, launch: &Launch, results: &mut [Memory]) -> Resul
             Argument::Number(value) => builder.arg(value),
         };
     }
-    // SAFETY: the tests run the same kernels with the same arguments in emulation, which checks their number,
-    // their types, and that the kernel accesses nothing out of bounds; results have the lengths that their
-    // shapes say.
+    // SAFETY: everything that is read was computed on this stream, or had arrived before. The tests run the same kernels with
+    // the same arguments in emulation, which checks their number, their types, and that the kernel accesses nothing out of
+    // bounds; results have the lengths that their shapes say.
     unsafe { builder.launch(config) }.w()?;
     Ok(())
 }

@@ -121,8 +121,9 @@ impl CudaMemory {
         let compute = card.cuda_stream();
         let context = Arc::clone(compute.context());
         if std::env::var_os("SLUICE_CUDA_EVENTS").is_none() {
-            // SAFETY: what is computed stays on one stream. Only `upload` uses another: it waits for the last reader of its
-            // destination, and returns after the last write to it.
+            // SAFETY: everything is allocated, filled with zeros, read and freed on the one stream that computes. Only `upload`
+            // writes on another: it first waits for the last reader of its destination, at least for its allocation, and never
+            // returns while a copy is under way.
             unsafe { context.disable_event_tracking() };
         }
         let copy = context.new_stream().w()?;
