@@ -312,6 +312,21 @@ fn convolutions_are_exact_but_for_rounding() {
 }
 
 #[test]
+fn kernels_of_convolutions_may_begin_anywhere() {
+    let x = random("x", &[1, 37, 6, 8], DType::BF16);
+    let weight = random("weight", &[33, 37, 3, 3], DType::BF16);
+    let convolved = |weight: &Tensor| wide(&emulated(cuda::convolution(&x, weight, None, Conv2d::SAME_3X3)));
+    let want: Vec<f32> = convolved(&weight).flatten_all().unwrap().to_vec1().unwrap();
+    for first in [1, 3, 4] {
+        let before = Tensor::zeros(first, DType::BF16, x.device()).unwrap();
+        let values = Tensor::cat(&[before, weight.flatten_all().unwrap()], 0).unwrap();
+        let view = values.narrow(0, first, weight.elem_count()).unwrap().reshape(weight.shape()).unwrap();
+        let got: Vec<f32> = convolved(&view).flatten_all().unwrap().to_vec1().unwrap();
+        assert!(got == want, "kernels that begin at value {first}");
+    }
+}
+
+#[test]
 fn there_are_kernels_for_convolutions_that_keep_the_size() {
     let none = |weight: &[usize], conv| {
         let x = random("x", &[1, 4, 6, 6], DType::F16);
