@@ -61,7 +61,7 @@ impl MapError {
 }
 
 /// The map of an image, or a clip of those of its frames with its sound, for a preprocessor without a network. Whether it
-/// `is_cancelled` is asked before each map.
+/// `is_cancelled` is asked before each map; decoding the file is not cancelled.
 ///
 /// # Errors
 /// When the file is damaged, or needs ffmpeg and that is not there, or when it is cancelled.

@@ -17,7 +17,7 @@ use super::OrderError;
 use crate::enhancing::usual_describer;
 
 /// The most names that an error lists.
-pub(super) const LISTED: usize = 12;
+const LISTED: usize = 12;
 
 /// Something with a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -237,7 +237,7 @@ impl Shelf {
     fn path(&self, kind: &'static str, row: &[Shelved], name: &str) -> Result<PathBuf, OrderError> {
         match self.find(kind, row, name)? {
             ModelSource::Path(path) => Ok(path),
-            built_in => built_in.resolve().map_err(|_| unknown(kind, row, name)),
+            built_in => built_in.resolve().map_err(|_| unknown(kind, names(row), name)),
         }
     }
 
@@ -250,12 +250,20 @@ impl Shelf {
         if self.takes_paths && (Path::new(name).exists() || self.is_elsewhere && is_whole()) {
             return Ok(ModelSource::Path(PathBuf::from(name)));
         }
-        Err(unknown(kind, row, name))
+        Err(unknown(kind, names(row), name))
     }
 }
 
-fn unknown(kind: &'static str, row: &[Shelved], name: &str) -> OrderError {
-    let names = row.iter().map(|shelved| shelved.name.as_str());
+fn names(row: &[Shelved]) -> impl Iterator<Item = &str> + Clone {
+    row.iter().map(|shelved| shelved.name.as_str())
+}
+
+/// That nothing of a kind has this name, with the names that there are.
+pub(super) fn unknown<'a>(
+    kind: &'static str,
+    names: impl Iterator<Item = &'a str> + Clone,
+    name: &str,
+) -> OrderError {
     let near = nearest(name, names.clone()).map(str::to_owned);
     let known = names.take(LISTED).map(str::to_owned).collect();
     OrderError::Unknown { kind, name: name.to_owned(), near, known }

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use sluice_engine::{
-    adapters::nearest,
     request::{ModelSource, Style},
     text::styles_around,
 };
 
-use super::{Order, OrderError, shelf::LISTED};
+use super::{Order, OrderError, shelf::unknown};
 use crate::folders::style_folder;
 
 /// The user's own styles, and those around a model.
@@ -29,12 +28,8 @@ impl Order {
         let known = styles_of(model);
         let find = |name: &String| {
             let style = known.iter().find(|style| style.name.eq_ignore_ascii_case(name));
-            style.cloned().ok_or_else(|| {
-                let names = known.iter().map(|style| style.name.as_str());
-                let near = nearest(name, names.clone()).map(str::to_owned);
-                let known = names.take(LISTED).map(str::to_owned).collect();
-                OrderError::Unknown { kind: "style", name: name.clone(), near, known }
-            })
+            let names = known.iter().map(|style| style.name.as_str());
+            style.cloned().ok_or_else(|| unknown("style", names, name))
         };
         self.styles.iter().map(find).collect()
     }

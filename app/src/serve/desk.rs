@@ -228,7 +228,7 @@ impl Desk {
             let mut inputs = inputs(pictures.as_deref())?;
             let ToMap { path, given, .. } = order.to_map(&shelf, &mut inputs)?;
             let maps = maps_of(&path, &given, order.preprocessor, is_cancelled)?;
-            kept_map(&folder, &maps, order.preprocessor)
+            kept_map(&folder, &maps, order.preprocessor, is_cancelled)
         })
         .await?
     }
@@ -310,20 +310,37 @@ fn inputs(pictures: Option<&Path>) -> Result<Inputs, OrderError> {
     pictures.map_or_else(Inputs::of_data, Inputs::of_files_in)
 }
 
-/// Writes maps under a new name in a folder.
-fn kept_map(folder: &Path, maps: &Media, preprocessor: Preprocessor) -> Result<Made, Refusal> {
+/// Writes maps under a new name in a folder. Nothing is left there if it `is_cancelled` before or while they are written.
+fn kept_map(
+    folder: &Path,
+    maps: &Media,
+    preprocessor: Preprocessor,
+    is_cancelled: &dyn Fn() -> bool,
+) -> Result<Made, Refusal> {
+    if is_cancelled() {
+        return Err(Refusal::cancelled());
+    }
     let extension = if maps.is_clip() { Codec::H264.extension() } else { StillFormat::Png.extension() };
     let path = reserved(folder, &format!("map-{}", preprocessor.name()), extension)
         .map_err(|error| Refusal::broken(format!("{} cannot be written: {error}", folder.display())))?;
     if let Err(error) = write_plain(&path, maps, None, Codec::H264) {
-        if let Err(error) = fs::remove_file(&path) {
-            tracing::warn!(path = %path.display(), %error, "an empty file stays");
-        }
+        remove(&path);
         let advice = error.advice().map(str::to_owned);
         return Err(Refusal::engine(Failure { message: error.to_string(), advice }));
     }
+    if is_cancelled() {
+        remove(&path);
+        return Err(Refusal::cancelled());
+    }
     let (width, height) = maps.first().map_or((0, 0), |frame| (frame.width, frame.height));
     Ok(Made { seed: 0, path, width, height, frames: maps.frames().len() })
+}
+
+/// Removes a file that is of no use.
+fn remove(path: &Path) {
+    if let Err(error) = fs::remove_file(path) {
+        tracing::warn!(path = %path.display(), %error, "a file of no use stays");
+    }
 }
 
 /// Creates an empty file with a name that is free: `map-canny.png`, `map-canny-2.png` and so on.
@@ -392,7 +409,9 @@ async fn cancellable<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::mpsc, thread, time::Duration};
+    use std::{cell::Cell, sync::mpsc, thread, time::Duration};
+
+    use sluice_engine::output::Image;
 
     use super::*;
 
@@ -412,5 +431,23 @@ mod tests {
         });
         ends.recv_timeout(Duration::from_secs(60)).unwrap();
         assert_eq!(runtime.block_on(cancellable(|is_cancelled| is_cancelled())), Ok(false));
+    }
+
+    #[test]
+    fn maps_that_nobody_waits_for_are_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let maps = Media::Image(Image::opaque(2, 2, vec![0; 12]));
+        let files = || fs::read_dir(folder.path()).unwrap().count();
+        let kept_before = |cancelled: usize| {
+            let asked = Cell::new(0);
+            let is_cancelled = || asked.replace(asked.get() + 1) >= cancelled;
+            kept_map(folder.path(), &maps, Preprocessor::Canny, &is_cancelled)
+        };
+        for cancelled in [0, 1] {
+            assert_eq!(kept_before(cancelled).unwrap_err(), Refusal::cancelled());
+            assert_eq!(files(), 0, "cancelled when it was asked {cancelled} times");
+        }
+        let made = kept_before(2).unwrap();
+        assert_eq!((files(), made.path), (1, folder.path().join("map-canny.png")));
     }
 }

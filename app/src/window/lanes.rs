@@ -110,6 +110,6 @@ pub fn shown_name(ui: &mut Ui, state: &State) {
     if let Some(lane) = lane {
         let color = Palette::of(ui).text_muted;
         let name = RichText::new(lane.title()).font(font::medium(font::SMALL)).color(color);
-        widgets::line(ui, name, tr!("engines-shown-tip"));
+        widgets::line(ui, name, format!("{}\n{}", lane.title(), tr!("engines-shown-tip")));
     }
 }

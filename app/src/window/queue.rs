@@ -269,7 +269,7 @@ impl Row {
 /// What is done with several files, by the request for one of them.
 fn words_of_files(request: &Request, count: usize) -> String {
     if request.describe.is_some() {
-        tr!("enhance-each-queued", count = count)
+        tr!("queue-describe-files", count = count)
     } else if request.detail_of.is_some() {
         tr!("detailers-ask-title", count = count)
     } else if request.interpolate.is_some() {
@@ -285,6 +285,12 @@ fn joined(parts: &[&str]) -> String {
     parts.join(" · ")
 }
 
+/// The stage of a job that runs, once its steps are known.
+fn stage_of(job: &QueuedJob) -> Option<String> {
+    let progress = job.progress.as_ref().filter(|progress| progress.steps > 0 && !job.cancelling)?;
+    Some(stage_words(progress))
+}
+
 fn queue_row(
     ui: &mut Ui,
     job: Option<&QueuedJob>,
@@ -297,8 +303,7 @@ fn queue_row(
         Some((true, _)) => tr!("queue-cancelling"),
         Some((false, None)) if lane.is_some() => tr!("engines-begins"),
         Some((false, None)) => tr!("queue-waiting"),
-        Some((false, Some(progress))) if progress.steps > 0 => stage_words(progress),
-        Some((false, Some(_))) => tr!("queue-running"),
+        Some((false, Some(_))) => job.and_then(stage_of).unwrap_or_else(|| tr!("queue-running")),
     };
     let detail = joined(&[&phase, lane.as_deref().unwrap_or_default(), &row.size]);
     let waiting = job.filter(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
@@ -345,7 +350,11 @@ fn group_row(
         GroupKind::Folder(_) => (tr!("queue-folder-tip"), tr!("queue-folder-cancel")),
         GroupKind::Files => (tr!("queue-files-tip"), tr!("queue-files-cancel")),
     };
-    let detail = joined(&[&phase, &row.size]);
+    let stage = match row.kind {
+        GroupKind::Files => left.iter().find_map(|job| stage_of(job)),
+        GroupKind::Grid | GroupKind::Folder(_) => None,
+    };
+    let detail = joined(&[&phase, stage.as_deref().unwrap_or_default(), &row.size]);
     let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
         words(ui, row, (waiting, next), &detail, actions).on_hover_text(tip);

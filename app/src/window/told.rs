@@ -10,9 +10,9 @@ pub struct Told {
 }
 
 impl Told {
-    /// A sentence about what has this name.
+    /// A sentence about what has this name, which is in one line.
     pub fn about(name: impl Into<String>, sentence: impl FnOnce(&str) -> String) -> Self {
-        let name = name.into();
+        let name = name.into().replace('\n', " ");
         Self { text: sentence(&name), name }
     }
 }
@@ -20,5 +20,16 @@ impl Told {
 impl From<String> for Told {
     fn from(text: String) -> Self {
         Self { text, name: String::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_no_line_breaks() {
+        let told = Told::about("a fox\nin snow", |name| format!("{name} is deleted"));
+        assert_eq!((told.text.as_str(), told.name.as_str()), ("a fox in snow is deleted", "a fox in snow"));
     }
 }

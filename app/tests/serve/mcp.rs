@@ -185,7 +185,6 @@ fn maps_that_need_no_network_are_cancelled_with_their_call() {
     let cancelled = json!({ "requestId": number });
     client.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled }));
     client.call("list_models", json!({}));
-    assert!(client.told.iter().all(|message| message["id"] != number), "{:?}", client.told);
     // The program waits a moment for what still runs.
     drop(client);
     assert!(!folder.path().join("results/map-canny.mp4").exists());

@@ -56,6 +56,7 @@ queue-soft-edge = Weiche Kanten von { $name }
 queue-mask = Maske von { $name }
 queue-enhance = Prompt ausarbeiten
 queue-describe = { $names } beschreiben
+queue-describe-files = { $count } Bilder beschreiben
 queue-repeat = Wiederholen
 queue-repeat-tip = Erzeugt das letzte Bild oder den letzten Clip der Warteschlange mit anderem Seed immer wieder, bis es abgebrochen oder dies ausgeschaltet wird.
 queue-time-left = Insgesamt noch etwa { $time }

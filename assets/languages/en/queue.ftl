@@ -56,6 +56,7 @@ queue-soft-edge = Soft edges of { $name }
 queue-mask = Mask of { $name }
 queue-enhance = Enhance the prompt
 queue-describe = Describe { $names }
+queue-describe-files = Describe { $count } images
 queue-repeat = Repeat
 queue-repeat-tip = When the queue is done, generates its last image or clip again with another seed, until you cancel it or turn this off.
 queue-time-left = About { $time } left in all

@@ -56,6 +56,7 @@ queue-soft-edge = Bordes suaves de { $name }
 queue-mask = Máscara de { $name }
 queue-enhance = Mejorar el prompt
 queue-describe = Describir { $names }
+queue-describe-files = Describir { $count } imágenes
 queue-repeat = Repetir
 queue-repeat-tip = Cuando termina la cola, vuelve a generar su última imagen o su último clip con otra semilla, hasta que se cancele o se desactive.
 queue-time-left = Unos { $time } en total

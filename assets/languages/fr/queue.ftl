@@ -56,6 +56,7 @@ queue-soft-edge = Contours doux de { $name }
 queue-mask = Masque de { $name }
 queue-enhance = Enrichir le prompt
 queue-describe = Décrire { $names }
+queue-describe-files = Décrire { $count } images
 queue-repeat = Répéter
 queue-repeat-tip = Quand la file est terminée, regénère sa dernière image ou son dernier clip avec une autre graine, jusqu'à l'annulation ou la désactivation.
 queue-time-left = Environ { $time } au total

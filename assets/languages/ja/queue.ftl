@@ -52,6 +52,7 @@ queue-soft-edge = { $name } の柔らかい輪郭
 queue-mask = { $name } のマスク
 queue-enhance = プロンプトを詳しくする
 queue-describe = { $names }を説明する
+queue-describe-files = { $count } 枚の画像を説明する
 queue-repeat = 繰り返す
 queue-repeat-tip = キューが終わると、最後の画像または動画を別のシードで繰り返し生成します。キャンセルするかオフにすると止まります。
 queue-time-left = 残り全体で約 { $time }

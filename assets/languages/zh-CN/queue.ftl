@@ -52,6 +52,7 @@ queue-soft-edge = { $name } 的柔和边缘
 queue-mask = { $name } 的蒙版
 queue-enhance = 扩写提示词
 queue-describe = 描述 { $names }
+queue-describe-files = 描述 { $count } 张图像
 queue-repeat = 重复
 queue-repeat-tip = 队列完成后，用其他种子反复生成最后的图像或视频，直到取消或关闭此项。
 queue-time-left = 全部剩余约 { $time }

@@ -218,6 +218,8 @@ fn images_that_are_selected_are_described_one_by_one_into_files_beside_them() {
     window.click("Describe each");
     let commands = window.take_commands();
     assert!(window.shows("2 images are being described"));
+    window.click("Queue 2");
+    assert!(window.shows("Describe 2 images, 0 of 2"));
     let mut described = Vec::new();
     for command in commands {
         let Command::Generate(job) = command else { panic!("{command:?}") };

@@ -14,9 +14,8 @@ use sluice_engine::{
 
 use super::{
     behaviour::nothing_is_unnamed,
-    plan_panel::IN_SIGHT,
     snapshots::look,
-    support::{Window, landscape, starter},
+    support::{IN_SIGHT, Window, landscape, starter},
 };
 
 /// An image without settings.

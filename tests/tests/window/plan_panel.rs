@@ -7,13 +7,11 @@ use sluice_engine::session::Event;
 use super::{
     memory::{answer, planned, preferences},
     runs::Scene,
-    support::{Window, failure},
+    support::{IN_SIGHT, Window, failure},
 };
 
 /// Of the window.
 const HEIGHT: f32 = 800.0;
-/// How much of an opened section has to be in sight.
-pub const IN_SIGHT: f32 = 160.0;
 
 #[test]
 fn presets_are_those_for_the_gpu_and_for_smaller_ones() {

@@ -1,6 +1,11 @@
 //! What the menus of results offer, as those of the gallery do: stars, the trash, input clips, inpainting and copies.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
 
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
@@ -194,7 +199,11 @@ fn what_other_programs_delete_leaves_the_list_and_comes_back_to_it() {
     for name in ["b.png", "c.png"] {
         fs::remove_file(folders.path(name)).unwrap();
     }
-    window.frames();
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(1500) {
+        thread::sleep(Duration::from_millis(10));
+        window.frames();
+    }
     assert_eq!((names(&window).len(), shown(&window).as_str()), (3, "c.png"), "nobody looks all the time");
     let count = |app: &SluiceApp| app.state().images.recents.iter().count();
     window.harness.event(egui::Event::WindowFocused(true));
@@ -211,13 +220,19 @@ fn what_other_programs_delete_leaves_the_list_and_comes_back_to_it() {
 fn with_one_file_that_is_gone_the_others_leave_the_list_too() {
     let folders = Folders::with_images(&["a.png", "b.png", "c.png"]);
     let mut window = folders.open();
+    let contents = fs::read(folders.path("a.png")).unwrap();
     for name in ["a.png", "b.png"] {
         fs::remove_file(folders.path(name)).unwrap();
     }
+    let count = |app: &SluiceApp| app.state().images.recents.iter().count();
     window.click("a.png");
-    window.wait_for("their end", |app| app.state().images.recents.iter().count() == 1);
+    window.wait_for("their end", |app| count(app) == 1);
     assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.png", "c.png"));
     assert_eq!(state(&window).messages.failures.len(), 1, "of the one that was to be shown");
+    fs::write(folders.path("a.png"), contents).unwrap();
+    window.harness.event(egui::Event::WindowFocused(true));
+    window.wait_for("the one that was to be shown", |app| count(app) == 2);
+    assert_eq!((names(&window).concat().as_str(), shown(&window).as_str()), ("c.pnga.png", "c.png"));
 }
 
 #[test]

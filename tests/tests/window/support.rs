@@ -28,6 +28,8 @@ use sluice_engine::{
 
 /// How long an answer may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// How much of an opened section has to be in sight.
+pub const IN_SIGHT: f32 = 160.0;
 
 /// A window and the other ends of its channels.
 pub struct Window {

@@ -162,8 +162,15 @@ fn several_files_are_one_row_of_the_queue_with_a_total() {
     let queued = window.take_commands();
     window.click("Queue 4");
     assert!(window.shows("Upscale 4 files, 0 of 4"));
-    let Command::Generate(first) = &queued[0] else { panic!("{queued:?}") };
+    let image = queued.iter().find_map(|command| match command {
+        Command::Generate(job) if job.request.frames == 1 => Some(job),
+        _ => None,
+    });
+    let first = image.unwrap();
     window.says(Event::Started { job: first.id });
+    window.says(Event::StageStarted { job: first.id, stage: Stage::new(0, StageKind::Upscale) });
+    window.says(Event::Step { job: first.id, step: 3, steps: 12, seconds: 0.4, seconds_left: 3.0 });
+    assert!(window.shows("Upscale 4 files, 0 of 4 · Tile 3 of 12"));
     window.says(Event::Finished { job: first.id, pictures: vec![picture(128, 80, 5)], seconds: 1.0 });
     assert!(window.shows("Upscale 4 files, 1 of 4"));
     nothing_is_unnamed(&window, "files in the queue");

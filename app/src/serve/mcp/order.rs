@@ -27,14 +27,14 @@ fn basics() -> Value {
         "model": text("A name from list_models; if absent, its default"),
         "loras": list("LoRAs by their names from list_models", &object(json!({
             "name": { "type": "string" },
-            "weight": { "type": "number" },
+            "weight": number("How strongly it counts; as it is made for if absent"),
         }), &["name"])),
         "refiner": described_as("A second model for the last steps, such as the refiner of Stable Diffusion XL", object(json!({
             "model": text("A name from list_models"),
             "switch": number("The fraction of the noise schedule at which it takes over; 0.8 if absent"),
         }), &["model"])),
-        "width": { "type": "integer", "description": "Pixels; if absent, the model's usual width" },
-        "height": { "type": "integer", "description": "Pixels; if absent, the model's usual height" },
+        "width": whole(1, "Pixels; if absent, the model's usual width"),
+        "height": whole(1, "Pixels; if absent, the model's usual height"),
         "frames": whole(1, "Frames of a clip, with models for clips"),
         "fps": number("Frames per second of a clip"),
         "batch_size": whole(1, "How many images, with the next seeds"),
@@ -44,7 +44,7 @@ fn basics() -> Value {
 /// How it is sampled.
 fn sampling() -> Value {
     json!({
-        "steps": { "type": "integer", "description": "Denoising steps; if absent, the model's usual number" },
+        "steps": whole(1, "Denoising steps; if absent, the model's usual number"),
         "sampler": text("A sampling method, such as Euler a"),
         "schedule": text("A noise schedule, such as Karras; if absent, the model's own"),
         "shift": number("The shift of the noise levels towards noise, with models trained with flow matching"),
@@ -80,13 +80,13 @@ fn pictures() -> Value {
             "transparent": flag("Whether transparent pixels are replaced, not white ones"),
         }), &["image"])),
         "outpaint": described_as("Pixels that are added around the input image and generated", object(json!({
-            "left": { "type": "integer", "minimum": 0 },
-            "top": { "type": "integer", "minimum": 0 },
-            "right": { "type": "integer", "minimum": 0 },
-            "bottom": { "type": "integer", "minimum": 0 },
+            "left": whole(0, "Pixels on the left"),
+            "top": whole(0, "Pixels above"),
+            "right": whole(0, "Pixels on the right"),
+            "bottom": whole(0, "Pixels below"),
             "feather": whole(0, "Pixels over which the image fades"),
         }), &[])),
-        "references": list("More images, for models that edit several", &json!({ "type": "string" })),
+        "references": list("More images, for models that edit several", &picture("An image")),
     })
 }
 
@@ -126,8 +126,8 @@ fn steering() -> Value {
         "control": described_as("What controls a clip, with models for that (Wan VACE)", object(json!({
             "video": text(&format!("The controlling clip. {CLIP}.")),
             "range": described_as("The frames of it to use", object(json!({
-                "start": { "type": "integer", "minimum": 0 },
-                "end": { "type": "integer", "minimum": 1 },
+                "start": whole(0, "The first frame, counted from 0"),
+                "end": whole(1, "The frame after the last one; all frames if absent"),
             }), &[])),
             "preprocessor": one_of("What is made of each frame first; none if it is a map already", &for_clips),
             "mask": text("What of the clip is generated: white in this image or clip"),
@@ -156,7 +156,7 @@ fn after() -> Value {
         "hires": described_as("A second pass in a larger size (hires fix)", object(json!({
             "scale": number("How many times as wide and as high the result is"),
             "strength": number("Denoising strength of the second pass, from 0 to 1"),
-            "steps": { "type": "integer", "minimum": 1 },
+            "steps": whole(1, "Denoising steps of the second pass; as many as in the first one if absent"),
             "upscaler": text("A name from list_models, or latent"),
         }), &[])),
         "detailers": list("What is found in the image and inpainted again, such as faces", &object(json!({
@@ -164,11 +164,11 @@ fn after() -> Value {
             "confidence": number("How sure it must be, from 0 to 1"),
             "most": whole(1, "The most that are inpainted"),
             "order": one_of("Which come first", &BoxOrder::ALL),
-            "grow": { "type": "integer", "description": "Pixels by which what is found grows" },
-            "blur": { "type": "integer", "minimum": 0 },
+            "grow": whole(0, "Pixels by which what is found grows"),
+            "blur": whole(0, "Pixels over which what is inpainted fades"),
             "padding": whole(0, "Pixels around it that the model sees"),
             "strength": number("Denoising strength from 0 to 1"),
-            "steps": { "type": "integer", "minimum": 1 },
+            "steps": whole(1, "Denoising steps; as many as for the image if absent"),
             "prompt": text("Describes what is found; if absent, the prompt"),
             "negative_prompt": text("What to avoid there"),
         }), &["model"])),
@@ -186,7 +186,7 @@ fn fit() -> Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde::{Serialize, de::DeserializeOwned};
     use sluice_engine::request::{FrameRange, Variation};
 
@@ -197,7 +197,7 @@ mod tests {
     };
 
     /// The fields of an order, by what is said about one that is unknown.
-    fn taken<T: DeserializeOwned>() -> Vec<String> {
+    pub(in crate::serve::mcp) fn taken<T: DeserializeOwned>() -> Vec<String> {
         let Err(error) = serde_json::from_value::<T>(json!({ "unknown-field": 1 })) else {
             panic!("fields that are unknown are refused")
         };
@@ -207,7 +207,7 @@ mod tests {
         names
     }
 
-    fn names(properties: &Value) -> Vec<String> {
+    pub(in crate::serve::mcp) fn names(properties: &Value) -> Vec<String> {
         let mut names: Vec<String> = properties.as_object().unwrap().keys().cloned().collect();
         names.sort();
         names

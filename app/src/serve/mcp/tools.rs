@@ -82,6 +82,24 @@ fn tool(name: &'static str, what: &'static str, properties: Value, required: &[&
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        orders::{DescribeOrder, MapOrder},
+        serve::mcp::{
+            Enlarged,
+            order::tests::{names, taken},
+        },
+    };
+
+    #[test]
+    fn the_schemas_have_the_fields_of_what_they_become() {
+        let tools = tools();
+        for (name, expected) in
+            [(UPSCALE, taken::<Enlarged>()), (MAP, taken::<MapOrder>()), (DESCRIBE, taken::<DescribeOrder>())]
+        {
+            let tool = tools.iter().find(|tool| tool.name == name).unwrap();
+            assert_eq!(names(&tool.input_schema["properties"]), expected, "{name}");
+        }
+    }
 
     #[test]
     fn tools_say_what_they_need() {

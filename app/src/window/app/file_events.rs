@@ -95,9 +95,9 @@ impl SluiceApp {
                 self.state.input.files.take(&path, read, seconds);
                 self.state.paint_waiting(&path);
             }
-            FileEvent::Gone { path, failure } => {
+            FileEvent::Gone { path, failure, is_there } => {
                 self.reading = None;
-                if self.state.images.lost(&path) {
+                if self.state.images.lost(&path, is_there) {
                     self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
                 }
                 // Others may be gone, too.

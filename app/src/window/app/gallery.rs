@@ -285,7 +285,9 @@ impl SluiceApp {
             Report::Back(paths, _) => {
                 // The one that went last comes first, so that each finds its place.
                 for path in paths.iter().rev() {
-                    if let Some(id) = images.recents.put_back(path)
+                    // Who looked for files may have found it first.
+                    let back = images.recents.put_back(path).or_else(|| images.recents.of_file(path));
+                    if let Some(id) = back
                         && !self.gallery.is_open
                         && before != Shown::Live
                     {

@@ -113,6 +113,8 @@ pub enum FileEvent {
         path: PathBuf,
         /// The reason.
         failure: Failure,
+        /// Whether the file is there, so that it is damaged.
+        is_there: bool,
     },
     /// Listed files are gone, or back.
     Looked {

@@ -64,7 +64,7 @@ impl Reporter {
             Task::Scan(folder) => self.scan(&folder),
             Task::Show(path) => self.say(match read_pixels(&path) {
                 Ok(pixels) => FileEvent::Pixels { path, pixels },
-                Err(failure) => FileEvent::Gone { path, failure },
+                Err(failure) => FileEvent::Gone { is_there: path.exists(), path, failure },
             }),
             Task::LookFor { listed, gone: before } => {
                 // What cannot be looked for stays.

@@ -44,7 +44,7 @@ impl WayBack {
     }
 }
 
-/// Draws it in one line.
+/// Draws it in one line if it fits.
 pub(super) fn show(
     ui: &mut Ui,
     notice: &Notice,

@@ -308,7 +308,8 @@ pub fn fit_line(ui: &mut Ui, state: &State, listed: &Listed, version: Option<&Ve
         ui.spacing_mut().item_spacing.x = 6.0;
         let (place, _) = ui.allocate_exact_size(vec2(8.0, 14.0), Sense::hover());
         ui.painter().circle_filled(place.center(), 4.0, dot);
-        ui.add(Label::new(RichText::new(words).small().color(palette.text)).truncate());
+        let label = Label::new(RichText::new(words).small().color(palette.text));
+        ui.add(label.truncate().show_tooltip_when_elided(tip.is_empty()));
     });
     if !tip.is_empty() {
         line.response.on_hover_text(tip);

@@ -86,12 +86,16 @@ impl Images {
         }
     }
 
-    /// Removes an image whose file cannot be read, and shows the newest of the others. Returns whether somebody has asked
-    /// for it and has to be told. One that went to the trash meanwhile is not missed.
-    pub fn lost(&mut self, path: &Path) -> bool {
+    /// Removes an image whose file cannot be read, for as long as the file is gone or, if it `is_there`, for good, and shows the
+    /// newest of the others. Returns whether somebody has asked for it and has to be told. One that went to the trash meanwhile
+    /// is not missed.
+    pub fn lost(&mut self, path: &Path, is_there: bool) -> bool {
         let Some(id) = self.recents.of_file(path) else { return false };
         let was_of_start = self.is_of_start(id);
-        self.recents.remove(path);
+        match is_there {
+            true => self.recents.remove(path),
+            false => self.recents.set_aside(id),
+        }
         if !was_of_start {
             self.show_newest();
             return true;
@@ -115,11 +119,16 @@ impl Images {
         }
     }
 
-    /// Follows what other programs did: files of these images are gone, and others are back where they were.
+    /// Follows what other programs did: files of these images are gone, and others are back where they were. Where nothing was
+    /// left to show, the newest is shown.
     pub fn follow_disk(&mut self, gone: &[PathBuf], back: &[PathBuf]) {
         gone.iter().for_each(|path| self.set_aside(path));
+        let mut is_any_back = false;
         for path in back {
-            self.recents.put_back(path);
+            is_any_back |= self.recents.put_back(path).is_some();
+        }
+        if is_any_back && self.shown == Shown::Nothing {
+            self.show_newest();
         }
     }
 
@@ -213,10 +222,10 @@ mod tests {
         images.show_at_start(newest);
         images.show_at_start(oldest);
         assert!(images.is_of_start(newest) && images.follow, "the next new image is shown");
-        assert!(!images.lost(Path::new("a.png")));
+        assert!(!images.lost(Path::new("a.png"), true));
         assert!(images.is_of_start(oldest), "the one between was not generated here");
         images.show(Shown::Recent(oldest));
-        assert!(images.lost(Path::new("c.png")), "somebody has asked for it");
+        assert!(images.lost(Path::new("c.png"), true), "somebody has asked for it");
     }
 
     #[test]
@@ -254,5 +263,28 @@ mod tests {
         assert_eq!(images.shown_recent().map(Recent::name).as_deref(), Some("a.png"));
         images.follow_disk(&[], &paths(&["b.png", "c.png"]));
         assert_eq!(images.recents.files(), [paths(&["c.png", "b.png", "a.png"]), Vec::new()]);
+        images.follow_disk(&paths(&["c.png", "b.png", "a.png"]), &[]);
+        assert_eq!((images.recents.is_empty(), images.shown), (true, Shown::Nothing));
+        images.follow_disk(&[], &paths(&["other.png"]));
+        assert_eq!(images.shown, Shown::Nothing);
+        images.follow_disk(&[], &paths(&["a.png", "b.png", "c.png"]));
+        assert_eq!(images.recents.files(), [paths(&["c.png", "b.png", "a.png"]), Vec::new()]);
+        assert_eq!(images.shown_recent().map(Recent::name).as_deref(), Some("c.png"));
+    }
+
+    #[test]
+    fn an_image_that_was_to_be_shown_comes_back_with_its_file_unless_that_is_damaged() {
+        let mut images = Images::default();
+        let [damaged, gone, _] = ["a.png", "b.png", "c.png"]
+            .map(|name| images.recents.add(Some(name.into()), still(), None, None));
+        let paths = |names: &[&str]| -> Vec<PathBuf> { names.iter().map(PathBuf::from).collect() };
+        for (name, id, is_there) in [("a.png", damaged, true), ("b.png", gone, false)] {
+            images.show(Shown::Recent(id));
+            assert!(images.lost(Path::new(name), is_there), "{name}");
+            assert_eq!(images.shown_recent().map(Recent::name).as_deref(), Some("c.png"));
+        }
+        assert_eq!(images.recents.files(), [paths(&["c.png"]), paths(&["b.png"])]);
+        images.follow_disk(&[], &paths(&["a.png", "b.png"]));
+        assert_eq!(images.recents.files(), [paths(&["c.png", "b.png"]), Vec::new()]);
     }
 }

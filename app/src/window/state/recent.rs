@@ -320,17 +320,17 @@ impl Recents {
         }
     }
 
-    /// Removes an image whose file is gone.
+    /// Removes an image whose file cannot be read.
     pub fn remove(&mut self, path: &Path) {
         self.list.retain(|recent| recent.path.as_deref() != Some(path));
     }
 
-    /// Removes an image whose file is in the trash, and remembers where it was.
+    /// Removes an image whose file is in the trash or gone, and remembers where it was.
     pub(super) fn set_aside(&mut self, id: RecentId) {
         let Some(place) = self.list.iter().position(|recent| recent.id == id) else { return };
         let removed = self.list.remove(place).map(|recent| (place, Recent { pixels: None, ..recent }));
         self.aside.extend(removed);
-        let over = self.aside.len().saturating_sub(Self::LIMIT);
+        let over = self.aside.len().saturating_sub(2 * Self::LIMIT);
         self.aside.drain(..over);
     }
 

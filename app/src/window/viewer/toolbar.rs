@@ -127,7 +127,8 @@ fn caption(ui: &mut Ui, mut parts: Vec<Part>) {
         words = format!("{} · …", joined(&parts));
     }
     let is_cut = words != whole;
-    let label = ui.add(egui::Label::new(RichText::new(words).small().color(color)).truncate());
+    let label = egui::Label::new(RichText::new(words).small().color(color));
+    let label = ui.add(label.truncate().show_tooltip_when_elided(!is_cut));
     if is_cut {
         label.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, &whole));
         label.on_hover_text(whole);

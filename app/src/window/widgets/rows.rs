@@ -65,7 +65,7 @@ fn row_label(ui: &mut Ui, (text, about): (&str, &str), room: f32) -> Response {
     });
     let label = label.inner;
     if shown != text {
-        label.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
+        label.widget_info(|| WidgetInfo::labeled(Role::Label, ui.is_enabled(), text));
     }
     label
 }
