@@ -7,7 +7,7 @@ use sluice_engine::{
     checkpoint::CheckpointError,
     models::{content, open_language_model},
     precision::Format,
-    request::{Describe, ModelSource, Request, Writing},
+    request::{ComputeDtype, Describe, ModelSource, Request, Writing},
     session::Event,
 };
 use sluice_tests::{
@@ -33,7 +33,12 @@ fn request(model: &Path, folder: &Path, seeing: Seeing, longest: u32) -> Request
     let writing =
         Writing { instruction: INSTRUCTION.to_owned(), temperature: 0.0, longest, ..Writing::default() };
     let describe = Describe { images: write_images(folder).unwrap(), pixels: seeing.pixels(), writing };
-    Request { model: ModelSource::Path(model.to_owned()), describe: Some(describe), ..Request::default() }
+    Request {
+        model: ModelSource::Path(model.to_owned()),
+        dtype: Some(ComputeDtype::F32),
+        describe: Some(describe),
+        ..Request::default()
+    }
 }
 
 #[test]

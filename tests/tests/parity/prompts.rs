@@ -77,6 +77,7 @@ impl Model {
             width: 48,
             height: 32,
             steps: 1,
+            dtype: Some(ComputeDtype::F32),
             ..Request::default()
         }
     }
@@ -384,9 +385,8 @@ fn a_clip_skip_beyond_clip_is_refused_and_flux_does_not_heed_it() {
     let job = runner.job(request.clone());
     let failure = runner.run(job).unwrap().failure().unwrap();
     assert_eq!(failure.message, "clip skip 13 is more layers than CLIP has; use 12 or less");
-    let dtype = Some(ComputeDtype::F32);
     let [plain, skipped] =
-        [0, 3].map(|clip_skip| dumped(&mut runner, Request { clip_skip, dtype, ..request.clone() }));
+        [0, 3].map(|clip_skip| dumped(&mut runner, Request { clip_skip, ..request.clone() }));
     for (name, tensor) in &plain {
         distance(name, tensor, &skipped[name], 0.0).unwrap();
     }

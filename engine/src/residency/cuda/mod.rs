@@ -120,12 +120,10 @@ impl CudaMemory {
         let card = device.as_cuda_device()?;
         let compute = card.cuda_stream();
         let context = Arc::clone(compute.context());
-        if std::env::var_os("SLUICE_CUDA_EVENTS").is_none() {
-            // SAFETY: everything is allocated, filled with zeros, read and freed on the one stream that computes. Only `upload`
-            // writes on another: it first waits for the last reader of its destination, at least for its allocation, and never
-            // returns while a copy is under way.
-            unsafe { context.disable_event_tracking() };
-        }
+        // SAFETY: everything is allocated, filled with zeros, read and freed on the one stream that computes. Only `upload`
+        // writes on another: it first waits for the last reader of its destination, at least for its allocation, and never
+        // returns while a copy is under way.
+        unsafe { context.disable_event_tracking() };
         let copy = context.new_stream().w()?;
         let pool = Arc::new(Pool::of(&context)?);
         let ram = crate::hardware::total_memory().unwrap_or(0);
