@@ -28,20 +28,24 @@ pub struct Parts<'a> {
 pub struct Added(u8);
 
 impl Added {
-    const FRAMES: u8 = 3;
+    const FRAMES: u8 = 5;
 
     /// It was added.
     pub fn set(&mut self) {
         self.0 = Self::FRAMES;
     }
 
-    /// Scrolls to it, if it was just added.
+    /// Scrolls to it, if it was just added. It is drawn where that leads in the frame after the next one: asked in each frame,
+    /// the panel would go twice as far.
     pub fn see(&mut self, ui: &Ui, drawn: Rect) {
-        if self.0 > 0 {
-            self.0 -= 1;
-            ui.scroll_to_rect(drawn, None);
-            ui.ctx().request_repaint();
+        if self.0 == 0 {
+            return;
         }
+        if self.0 % 2 == 1 {
+            ui.scroll_to_rect(drawn, None);
+        }
+        self.0 -= 1;
+        ui.ctx().request_repaint();
     }
 }
 
