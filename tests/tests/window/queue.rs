@@ -127,6 +127,26 @@ fn a_job_is_queued_again_with_another_seed() {
 }
 
 #[test]
+fn jobs_that_are_cancelled_together_are_resumed_in_their_order() {
+    let mut window = with_jobs(3);
+    window.click("Cancel all");
+    assert_eq!(window.take_commands(), [3, 2, 1].map(|job| Command::Cancel { job: JobId(job) }));
+    for job in [3, 2, 1] {
+        window.says(Event::Cancelled { job: JobId(job) });
+    }
+    window.click("Resume");
+    let commands = window.take_commands();
+    let prompts: Vec<&str> = commands
+        .iter()
+        .filter_map(|command| match command {
+            Command::Generate(job) => Some(job.request.prompt.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(prompts, ["a", "ab", "abc"]);
+}
+
+#[test]
 fn a_job_whose_settings_are_edited_leaves_the_queue() {
     let mut window = with_jobs(3);
     choose(&mut window, 2, "Edit");
