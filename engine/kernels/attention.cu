@@ -37,8 +37,8 @@ template <int WIDTH_> struct Tile {
     static constexpr int WIDTH = WIDTH_;
     /// Padded with zeros to the size of a matrix instruction.
     static constexpr int DEPTH = (WIDTH + SIDE - 1) / SIDE * SIDE;
-    static constexpr int KEYS = WIDTH == 64 ? 128 : WIDTH > 96 ? 32 : 64, STRIPS = WIDTH > 128 ? 1 : 2, OF_WARP = STRIPS * SIDE,
-                         QUERIES = WARPS * OF_WARP;
+    static constexpr int KEYS = WIDTH == 64 ? 128 : WIDTH > 96 ? 32 : 64;
+    static constexpr int STRIPS = WIDTH > 128 ? 1 : 2, OF_WARP = STRIPS * SIDE, QUERIES = WARPS * OF_WARP;
     /// Tiles of keys or values that are in shared memory, or on their way to it.
     static constexpr int FITTING = (SHARED / 2 / DEPTH - QUERIES) / KEYS, SLOTS = FITTING > 4 ? 4 : FITTING;
     static_assert(SLOTS >= 2);
