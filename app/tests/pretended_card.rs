@@ -294,7 +294,7 @@ fn a_run_makes_do_with_what_others_leave() {
     let mut changed = 0;
     for moment in 0..10 {
         let machine = Machine::new()
-            .with("PRETEND_TAKEN", (8 << 30) - (60 << 20))
+            .with("PRETEND_TAKEN", (8 << 30) - (30 << 20))
             .with("PRETEND_TAKEN_AFTER", all * moment / 10);
         let output = machine.draw(&model, "256", "2");
         let said = words(&output);
