@@ -395,7 +395,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Runs on a thread for that what can ask whether it is cancelled: it is when nobody waits for it any more.
+/// Runs work on a thread of its own. It can ask whether it is cancelled, which it is when nobody waits for it any more.
 ///
 /// # Errors
 /// When it panics.

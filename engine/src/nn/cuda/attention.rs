@@ -7,7 +7,7 @@ use super::{ACCESS, Argument, Launch, Launches, Source, WARP, name_of, placed, t
 /// Head widths with a kernel.
 pub const WIDTHS: [usize; 7] = [40, 64, 72, 80, 96, 128, 160];
 
-/// As in `attention.cu`.
+// As in `attention.cu`, like the sizes of a tile below: the emulation finds what a launch lacks.
 const WARPS: usize = 4;
 const SIDE: usize = 16;
 const SHARED: usize = 48 << 10;
@@ -59,6 +59,7 @@ fn describe(
         }
     }
     arguments.extend([Argument::Number(scale as f32), Argument::Whole(causal.into())]);
+    // Bytes of a row, and how many rows of queries and of keys a block has at a time.
     let row = width.next_multiple_of(SIDE) * q.dtype().size_in_bytes();
     let queries = WARPS * SIDE * if width > 128 { 1 } else { 2 };
     let keys_of_tile = match width {
