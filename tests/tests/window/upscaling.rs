@@ -118,9 +118,8 @@ fn a_simulated_gpu_has_its_own_time_and_enter_starts() {
     assert!((seconds - 11.0).abs() < 1e-6, "of this computer: {seconds}");
 }
 
-#[test]
-fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
-    let kept = Kept::some();
+/// The gallery, all of whose files were just queued to be upscaled.
+fn with_all_upscaled(kept: &Kept) -> (Window, Vec<Command>) {
     let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
     window.frames();
@@ -133,6 +132,13 @@ fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
     window.take_commands();
     window.click("Upscale");
     let queued = window.take_commands();
+    (window, queued)
+}
+
+#[test]
+fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
+    let kept = Kept::some();
+    let (mut window, queued) = with_all_upscaled(&kept);
     assert!(window.shows("4 files are being upscaled"));
     for command in &queued {
         let Command::Generate(job) = command else { panic!("{command:?}") };
@@ -148,18 +154,7 @@ fn jobs_that_are_cancelled_in_the_gallery_are_resumed_there() {
 #[test]
 fn several_files_are_one_row_of_the_queue_with_a_total() {
     let kept = Kept::some();
-    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
-    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.frames();
-    window.click("Upscale…");
-    window.wait_for("the headers", |app| {
-        app.state().upscaling.as_ref().is_some_and(|upscaling| upscaling.measured.is_some())
-    });
-    let query = asked(&mut window);
-    window.says(Scene::here().answer(query.id));
-    window.take_commands();
-    window.click("Upscale");
-    let queued = window.take_commands();
+    let (mut window, queued) = with_all_upscaled(&kept);
     window.click("Queue 4");
     assert!(window.shows("Upscale 4 files, 0 of 4"));
     let image = queued.iter().find_map(|command| match command {
