@@ -1,10 +1,10 @@
 //! What the menus of results offer, as those of the gallery do: stars, the trash, input clips, inpainting and copies.
 
 use std::{
-    fs,
+    fs::{self, File},
     path::PathBuf,
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use egui::{Key, Theme, accesskit::Role};
@@ -29,12 +29,21 @@ struct Folders {
 }
 
 impl Folders {
+    /// The last of them is the newest: each is a second older than the next.
     fn with_images(names: &[&str]) -> Self {
         let folders = Self { results: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
+        let oldest = SystemTime::now() - Duration::from_secs(names.len() as u64);
         for (seed, name) in (1..).zip(names) {
             let request = Request { prompt: (*name).to_owned(), seed, ..Request::default() };
             let media = Media::Image(landscape(64, 64, seed, 1.0));
-            write_png(&folders.path(name), &media, &Settings::new(&request, "Starter", "", 0)).unwrap();
+            let path = folders.path(name);
+            write_png(&path, &media, &Settings::new(&request, "Starter", "", 0)).unwrap();
+            File::options()
+                .write(true)
+                .open(path)
+                .unwrap()
+                .set_modified(oldest + Duration::from_secs(seed))
+                .unwrap();
         }
         folders
     }
