@@ -77,7 +77,7 @@ pub fn show(ctx: &Context, browser: &mut Browser, actions: &mut Vec<Action>) {
     let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| contents(ui, browser, actions))
     });
-    if modal.backdrop_response.clicked() {
+    if widgets::is_clicked_beside(&modal) {
         actions.push(Action::Browse(Browse::Close));
     }
 }

@@ -81,7 +81,7 @@ impl GridDialog {
                 self.contents(ui, state, actions);
             });
         });
-        if modal.backdrop_response.clicked() {
+        if widgets::is_clicked_beside(&modal) {
             actions.push(Making::AskGrid(false).into());
         }
     }

@@ -38,7 +38,7 @@ pub fn show(ctx: &Context, actions: &mut Vec<Action>) {
     let modal = Modal::new(Id::unique("sluice help")).show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| sheet(ui, actions))
     });
-    if modal.backdrop_response.clicked() {
+    if widgets::is_clicked_beside(&modal) {
         actions.push(Action::ShowHelp(false));
     }
 }

@@ -32,7 +32,7 @@ pub fn show(ctx: &Context, state: &State, upscaling: &Upscaling, actions: &mut V
             contents(ui, state, upscaling, actions);
         });
     });
-    if modal.backdrop_response.clicked() {
+    if widgets::is_clicked_beside(&modal) {
         actions.push(UpscaleStep::Close.into());
     }
 }

@@ -102,6 +102,25 @@ fn quality_and_codec_are_those_of_the_next_job() {
 }
 
 #[test]
+fn a_click_beside_the_settings_closes_an_open_list_before_them() {
+    let mut window = opened();
+    window.click("Video codec");
+    let shows = |window: &Window| {
+        let list = window.harness.query_by_label("AV1").is_some();
+        (list, window.harness.query_by_label("Search settings").is_some())
+    };
+    assert_eq!(shows(&window), (true, true));
+    let beside = egui::pos2(12.0, 780.0);
+    for expected in [(false, true), (false, false)] {
+        window.harness.hover_at(beside);
+        window.harness.drag_at(beside);
+        window.harness.drop_at(beside);
+        window.frames();
+        assert_eq!(shows(&window), expected);
+    }
+}
+
+#[test]
 fn theme_and_scale_apply_at_once_and_are_kept() {
     let mut window = opened();
     window.click("Light");

@@ -35,7 +35,7 @@ pub(super) fn show(ctx: &Context, gallery: &mut Gallery, actions: &mut Vec<Actio
             contents(ui, &mut dialog.options, items, actions);
         });
     });
-    if modal.backdrop_response.clicked() {
+    if widgets::is_clicked_beside(&modal) {
         actions.push(GalleryAction::CloseExport.into());
     }
 }

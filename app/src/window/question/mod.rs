@@ -10,6 +10,7 @@ use super::{
     action::Action,
     state::State,
     tokens::{size, space},
+    widgets,
 };
 pub use folder::{FolderQuestion, REASONS};
 pub use preview::PreviewQuestion;
@@ -39,7 +40,7 @@ impl Question {
                 }
             });
         });
-        if modal.backdrop_response.clicked() {
+        if widgets::is_clicked_beside(&modal) {
             actions.push(Action::CloseQuestion);
         }
     }

@@ -69,7 +69,7 @@ pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut
             });
         })
     });
-    if modal.backdrop_response.clicked() {
+    if widgets::is_clicked_beside(&modal) {
         actions.push(Action::ShowSettings(false));
     }
 }
