@@ -174,6 +174,31 @@ fn several_files_are_one_row_of_the_queue_with_a_total() {
     assert!(window.shows("Upscale 4 files, Cancelling…"));
 }
 
+#[test]
+fn the_title_shows_the_progress_of_all_files_that_were_queued_together() {
+    let kept = Kept::some();
+    let (mut window, queued) = with_all_upscaled(&kept);
+    let jobs: Vec<JobId> = queued
+        .iter()
+        .filter_map(|command| match command {
+            Command::Generate(job) => Some(job.id),
+            _ => None,
+        })
+        .collect();
+    for (place, percent) in [(0, "25%"), (1, "50%")] {
+        let job = jobs[place];
+        window.says(Event::Started { job });
+        window.says(Event::StageStarted { job, stage: Stage::new(0, StageKind::Upscale) });
+        let last = Event::Step { job, step: 12, steps: 12, seconds: 0.4, seconds_left: 0.0 };
+        window.events.send(last).unwrap();
+        window.harness.run_steps(1);
+        let commands = &window.harness.output().viewport_output[&egui::ViewportId::ROOT].commands;
+        let title = egui::ViewportCommand::Title(format!("{percent} – Sluice"));
+        assert!(commands.contains(&title), "{commands:?}");
+        window.says(Event::Finished { job, pictures: vec![picture(128, 80, 5)], seconds: 1.0 });
+    }
+}
+
 /// A window over a folder, with a real engine.
 fn real(folder: &Path) -> Window {
     let session = Session::start(SessionOptions::default()).unwrap();

@@ -11,11 +11,13 @@ const TITLE: usize = 40;
 impl SluiceApp {
     /// Says in the title what is running, and shows its progress in the taskbar.
     pub(super) fn say_in_title(&mut self, ctx: &Context) {
-        let title = self.state.jobs.running().map_or_else(
+        let jobs = &self.state.jobs;
+        let running = jobs.running().zip(jobs.fraction());
+        let title = running.map_or_else(
             || "Sluice".to_owned(),
-            |(job, progress)| {
+            |((job, _), fraction)| {
                 let prompt: String = job.request().prompt.trim().chars().take(TITLE).collect();
-                let percent = format!("{:.0}%", progress.fraction().clamp(0.0, 1.0) * 100.0);
+                let percent = format!("{:.0}%", fraction * 100.0);
                 match prompt.is_empty() {
                     true => format!("{percent} – Sluice"),
                     false => format!("{percent} · {prompt} – Sluice"),
@@ -24,8 +26,7 @@ impl SluiceApp {
         );
         if self.title != title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
-            let running = self.state.jobs.running();
-            (self.show_progress)(running.map(|(_, progress)| f64::from(progress.fraction().clamp(0.0, 1.0))));
+            (self.show_progress)(running.map(|(_, fraction)| f64::from(fraction)));
             self.title = title;
         }
     }

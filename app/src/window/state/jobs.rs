@@ -197,6 +197,17 @@ impl Jobs {
         shown.or_else(|| running().next())
     }
 
+    /// The finished fraction of what runs, 0…1; of a group, that of all its jobs.
+    pub fn fraction(&self) -> Option<f32> {
+        let (job, progress) = self.running()?;
+        let Some(group) = self.groups.of(job.id) else { return Some(progress.fraction().clamp(0.0, 1.0)) };
+        let [ended, all] = group.progress();
+        let of_group = self.queue.iter().filter(|job| group.holds(job.id));
+        let running = of_group.filter_map(|job| job.progress.as_ref());
+        let running: f32 = running.map(|progress| progress.fraction().clamp(0.0, 1.0)).sum();
+        Some((ended as f32 + running) / all.max(1) as f32)
+    }
+
     /// After which step the running job of an engine goes on, if one was done.
     pub(super) fn goes_on(&self, lane: Option<usize>) -> Option<String> {
         let job = self.queue.iter().find(|job| job.lane == lane && job.progress.is_some())?;
