@@ -22,6 +22,7 @@ pub mod icons;
 mod image_menu;
 pub mod image_settings;
 mod interpolating;
+mod job_names;
 mod lanes;
 mod leaving;
 pub mod library;

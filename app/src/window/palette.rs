@@ -13,7 +13,7 @@ use sluice_engine::{models::Kind, request::ModelSource};
 use super::{
     action::{Action, Keeping, LibraryAction},
     commands::{COMMANDS, Now, PALETTE},
-    icons, side_panel,
+    icons, job_names, side_panel,
     state::{EntryId, State, file_name},
     tokens::{Palette as Colors, font, size, space},
     widgets,
@@ -228,7 +228,10 @@ fn commands(ctx: &Context, now: &Now<'_>) -> Vec<Found> {
                 None => command.key.to_owned(),
             };
             let kind = language::keys(&keys);
-            let (name, tip, action) = (command.title(), command.sentence(), command.action(now)?);
+            let (name, action) = (command.title(), command.action(now)?);
+            let of_job = || job_names::resumed(now.state.messages.resumable());
+            let tip = matches!(action, Action::ResumeCancelled).then(of_job).flatten();
+            let tip = tip.unwrap_or_else(|| command.sentence());
             Some(Found { icon: command.icon, name, words: command.words(), kind, tip, action })
         });
     found.collect()

@@ -3,16 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use egui::{Id, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
-use sluice_engine::{
-    checkpoint::MapKind,
-    request::{MapOf, Request},
-    session::JobId,
-};
+use sluice_engine::session::JobId;
 
 use super::{
     action::{Action, Making},
-    icons, lanes,
-    state::{QueuedJob, State, file_name},
+    icons, job_names, lanes,
+    state::{QueuedJob, State},
     status_bar::stage_words,
     tokens::{Palette, size, space},
     widgets::{self, Weight},
@@ -93,8 +89,7 @@ fn list(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Acti
                 match row.jobs.as_slice() {
                     [_] => {
                         let job = jobs.get(&row.id).copied();
-                        let lane = job.and_then(|job| state.lane_of(job));
-                        queue_row(&mut inside, job, lane, (row, next), actions);
+                        queue_row(&mut inside, job, (row, next), state, actions);
                     }
                     _ => group_row(&mut inside, (row, next), (state, &jobs), actions),
                 }
@@ -128,9 +123,9 @@ fn list(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Acti
         if widgets::button(ui, Some(icon), &name, Weight::Ghost).on_hover_text(tip).clicked() {
             actions.push(Action::PauseQueue(!state.jobs.paused));
         }
-        if state.messages.can_resume()
+        if let Some(tip) = job_names::resumed(state.messages.resumable())
             && widgets::button(ui, Some(icons::RESTORE), &tr!("queue-resume-cancelled"), Weight::Ghost)
-                .on_hover_text(tr!("queue-resume-cancelled-tip"))
+                .on_hover_text(tip)
                 .clicked()
         {
             actions.push(Action::ResumeCancelled);
@@ -223,31 +218,6 @@ pub struct Row {
 impl Row {
     fn of(job: &QueuedJob, group: Option<&Group>) -> Self {
         let request = job.request();
-        let changed = request.changes_file().or(request.detail_of.as_ref());
-        let changed = changed.map(|path| file_name(path)).unwrap_or_default();
-        let prompt = match (&request.upscale, &request.map_of, &request.mask_of) {
-            _ if request.enhance.is_some() => tr!("queue-enhance"),
-            _ if request.describe.is_some() => {
-                let images = request.describe.iter().flat_map(|describe| &describe.images);
-                let names: Vec<String> = images.map(|path| file_name(path)).collect();
-                tr!("queue-describe", names = names.join(", "))
-            }
-            _ if request.detail_of.is_some() => tr!("queue-detail", name = changed),
-            (None, ..) if request.interpolate.is_some() => tr!("queue-interpolate", name = changed),
-            (Some(_), ..) => tr!("queue-upscale", name = changed),
-            (None, Some(MapOf { kind, image }), _) => {
-                let name = file_name(image);
-                match kind {
-                    MapKind::Depth => tr!("queue-depth", name = name),
-                    MapKind::Pose => tr!("queue-pose", name = name),
-                    MapKind::Segments => tr!("queue-segments", name = name),
-                    MapKind::SoftEdge => tr!("queue-soft-edge", name = name),
-                }
-            }
-            (None, None, Some(mask)) => tr!("queue-mask", name = file_name(&mask.image)),
-            (None, None, None) if request.prompt.trim().is_empty() => tr!("queue-no-prompt"),
-            (None, None, None) => request.prompt.clone(),
-        };
         let [width, height] = request.result_size(1);
         let size = format!("{width} × {height}");
         let draws_nothing = request.map_of.is_some() || request.mask_of.is_some() || request.writes();
@@ -259,23 +229,10 @@ impl Row {
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect::<Vec<_>>());
         let kind = group.map_or(GroupKind::Grid, Group::kind);
         let (prompt, size) = match group.filter(|_| kind == GroupKind::Files && jobs.len() > 1) {
-            Some(group) => (words_of_files(request, group.progress()[1]), String::new()),
-            None => (prompt, size),
+            Some(group) => (job_names::name_of_files(request, group.progress()[1]), String::new()),
+            None => (job_names::name_of(request), size),
         };
         Self { id: job.id, jobs, prompt, size, kind, is_open: false, has_ended: false, height: ROW }
-    }
-}
-
-/// What is done with several files, by the request for one of them.
-fn words_of_files(request: &Request, count: usize) -> String {
-    if request.describe.is_some() {
-        tr!("queue-describe-files", count = count)
-    } else if request.detail_of.is_some() {
-        tr!("detailers-ask-title", count = count)
-    } else if request.interpolate.is_some() {
-        tr!("interpolate-title", count = count)
-    } else {
-        tr!("upscale-title", count = count)
     }
 }
 
@@ -294,10 +251,11 @@ fn stage_of(job: &QueuedJob) -> Option<String> {
 fn queue_row(
     ui: &mut Ui,
     job: Option<&QueuedJob>,
-    lane: Option<String>,
     (row, next): (&mut Row, Option<JobId>),
+    state: &State,
     actions: &mut Vec<Action>,
 ) {
+    let lane = job.and_then(|job| state.lane_of(job));
     let phase = match job.map(|job| (job.cancelling, &job.progress)) {
         None => tr!("queue-ended"),
         Some((true, _)) => tr!("queue-cancelling"),
@@ -318,7 +276,7 @@ fn queue_row(
         }
     });
     if let Some(job) = waiting.filter(|_| row.is_open) {
-        choices(ui, job, actions);
+        choices(ui, job, state, actions);
     }
 }
 
@@ -366,7 +324,7 @@ fn group_row(
         }
     });
     if let Some(job) = waiting.filter(|_| row.is_open) {
-        moves(ui, job, actions);
+        moves(ui, job, state, actions);
     }
 }
 
@@ -440,24 +398,31 @@ fn follow_drag(ui: &Ui) {
 }
 
 /// Where a waiting job or group can go.
-fn moves(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
-    for (icon, name, tip, action) in [
-        (icons::STEP_FORWARD, tr!("queue-run-next"), tr!("queue-run-next-tip"), Action::RunNext(id)),
+fn moves(ui: &mut Ui, id: JobId, state: &State, actions: &mut Vec<Action>) {
+    for (icon, words, is_there, action) in [
+        (
+            icons::STEP_FORWARD,
+            [tr!("queue-run-next"), tr!("queue-run-next-tip"), tr!("queue-is-next")],
+            state.jobs.is_next(id),
+            Action::RunNext(id),
+        ),
         (
             icons::ARROW_RIGHT_TO_LINE,
-            tr!("queue-run-last"),
-            tr!("queue-run-last-tip"),
+            [tr!("queue-run-last"), tr!("queue-run-last-tip"), tr!("queue-is-last")],
+            state.jobs.is_last(id),
             Action::MoveJob(id, None),
         ),
     ] {
-        if widgets::row_button(ui, icon, &name, "", false).on_hover_text(tip).clicked() {
+        let [name, tip, reason] = words;
+        let button = ui.add_enabled_ui(!is_there, |ui| widgets::row_button(ui, icon, &name, "", false));
+        if button.inner.on_hover_text(tip).on_disabled_hover_text(reason).clicked() {
             actions.push(action);
         }
     }
 }
 
-fn choices(ui: &mut Ui, id: JobId, actions: &mut Vec<Action>) {
-    moves(ui, id, actions);
+fn choices(ui: &mut Ui, id: JobId, state: &State, actions: &mut Vec<Action>) {
+    moves(ui, id, state, actions);
     for (icon, name, tip, action) in [
         (icons::COPY, tr!("queue-duplicate"), tr!("queue-duplicate-tip"), Action::DuplicateJob(id)),
         (icons::RESTORE, tr!("queue-edit"), tr!("queue-edit-tip"), Action::EditJob(id)),

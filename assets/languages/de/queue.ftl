@@ -12,7 +12,12 @@ queue-pause-tip = Hält nach dem aktuellen Schritt an und gibt den Speicher frei
 queue-cancel-all = Alle abbrechen
 queue-cancel-all-tip = Bricht ab, was läuft und was wartet.
 queue-resume-cancelled = Abgebrochenes fortsetzen
-queue-resume-cancelled-tip = Setzt fort, was zuletzt abgebrochen wurde, wo es war.
+queue-resume-cancelled-tip = Setzt „{ $name }“ fort, wo es abgebrochen wurde.
+queue-resume-cancelled-and-others-tip =
+    { $others ->
+        [one] Setzt „{ $name }“ fort, wo es abgebrochen wurde. Danach lässt sich ein weiterer Auftrag fortsetzen.
+       *[other] Setzt „{ $name }“ fort, wo es abgebrochen wurde. Danach lassen sich { $others } weitere Aufträge fortsetzen.
+    }
 queue-no-prompt = Kein Prompt
 queue-size =
     { $count ->
@@ -40,8 +45,10 @@ queue-files-tip = Dateien, die zusammen eingereiht wurden.
 queue-files-cancel = Alle diese Dateien abbrechen
 queue-run-next = Als Nächstes ausführen
 queue-run-next-tip = Nach dem laufenden Auftrag ausführen.
+queue-is-next = Er ist schon der nächste.
 queue-run-last = Zuletzt ausführen
 queue-run-last-tip = Nach allen anderen ausführen.
+queue-is-last = Er ist schon der letzte.
 queue-duplicate = Mit anderem Seed duplizieren
 queue-duplicate-tip = Denselben Auftrag noch einmal mit zufälligem Seed hinzufügen.
 queue-edit = Bearbeiten

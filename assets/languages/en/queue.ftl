@@ -12,7 +12,12 @@ queue-pause-tip = Stop after the current step and free the memory. Resume goes o
 queue-cancel-all = Cancel all
 queue-cancel-all-tip = Cancel what runs and what waits.
 queue-resume-cancelled = Resume cancelled
-queue-resume-cancelled-tip = Continue the run that was cancelled last where it was.
+queue-resume-cancelled-tip = Continue “{ $name }” where it was cancelled.
+queue-resume-cancelled-and-others-tip =
+    { $others ->
+        [one] Continue “{ $name }” where it was cancelled. Then another one can be resumed.
+       *[other] Continue “{ $name }” where it was cancelled. Then { $others } others can be resumed.
+    }
 queue-no-prompt = No prompt
 queue-size =
     { $count ->
@@ -40,8 +45,10 @@ queue-files-tip = Files that were queued together.
 queue-files-cancel = Cancel all of these files
 queue-run-next = Run next
 queue-run-next-tip = Run it after the job that is running.
+queue-is-next = It is the next one already.
 queue-run-last = Run last
 queue-run-last-tip = Run it after all others.
+queue-is-last = It is the last one already.
 queue-duplicate = Duplicate with another seed
 queue-duplicate-tip = Add the same job again, with a random seed.
 queue-edit = Edit

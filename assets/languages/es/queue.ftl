@@ -12,7 +12,12 @@ queue-pause-tip = Para tras el paso actual y libera la memoria. Reanudar contin�
 queue-cancel-all = Cancelar todo
 queue-cancel-all-tip = Cancela lo que se ejecuta y lo que espera.
 queue-resume-cancelled = Reanudar la cancelada
-queue-resume-cancelled-tip = Continúa donde estaba la ejecución que se canceló por última vez.
+queue-resume-cancelled-tip = Continúa «{ $name }» donde se canceló.
+queue-resume-cancelled-and-others-tip =
+    { $others ->
+        [one] Continúa «{ $name }» donde se canceló. Después se puede reanudar otro trabajo.
+       *[other] Continúa «{ $name }» donde se canceló. Después se pueden reanudar otros { $others } trabajos.
+    }
 queue-no-prompt = Sin prompt
 queue-size =
     { $count ->
@@ -40,8 +45,10 @@ queue-files-tip = Archivos que se pusieron juntos en la cola.
 queue-files-cancel = Cancelar todos estos archivos
 queue-run-next = Ejecutar a continuación
 queue-run-next-tip = Ejecutarlo después del trabajo en curso.
+queue-is-next = Ya es el siguiente.
 queue-run-last = Ejecutar al final
 queue-run-last-tip = Ejecutarlo después de todos los demás.
+queue-is-last = Ya es el último.
 queue-duplicate = Duplicar con otra semilla
 queue-duplicate-tip = Añadir el mismo trabajo con una semilla aleatoria.
 queue-edit = Editar

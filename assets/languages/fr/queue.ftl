@@ -12,7 +12,12 @@ queue-pause-tip = S'arrête après l'étape en cours et libère la mémoire. Rep
 queue-cancel-all = Tout annuler
 queue-cancel-all-tip = Annule ce qui est en cours et ce qui attend.
 queue-resume-cancelled = Reprendre l’annulée
-queue-resume-cancelled-tip = Reprend là où elle en était la génération annulée en dernier.
+queue-resume-cancelled-tip = Reprend « { $name } » là où la tâche a été annulée.
+queue-resume-cancelled-and-others-tip =
+    { $others ->
+        [one] Reprend « { $name } » là où la tâche a été annulée. Ensuite, une autre tâche peut être reprise.
+       *[other] Reprend « { $name } » là où la tâche a été annulée. Ensuite, { $others } autres tâches peuvent être reprises.
+    }
 queue-no-prompt = Pas de prompt
 queue-size =
     { $count ->
@@ -40,8 +45,10 @@ queue-files-tip = Des fichiers mis ensemble en file d’attente.
 queue-files-cancel = Annuler tous ces fichiers
 queue-run-next = Exécuter ensuite
 queue-run-next-tip = L’exécuter après la tâche en cours.
+queue-is-next = Elle est déjà la prochaine.
 queue-run-last = Exécuter en dernier
 queue-run-last-tip = L’exécuter après toutes les autres.
+queue-is-last = Elle est déjà la dernière.
 queue-duplicate = Dupliquer avec une autre graine
 queue-duplicate-tip = Ajouter la même tâche avec une graine aléatoire.
 queue-edit = Modifier

@@ -140,6 +140,7 @@ fn escape_leaves_a_field_before_it_cancels_and_a_cancelled_run_can_be_resumed() 
 #[test]
 fn a_cancelled_run_can_be_resumed_after_something_else_was_said() {
     let mut window = Window::with_starter();
+    window.fill("Prompt", "a harbour");
     window.click("Generate");
     let job = window.take_job();
     window.click("Generate");
@@ -151,6 +152,10 @@ fn a_cancelled_run_can_be_resumed_after_something_else_was_said() {
     window.frames();
     assert!(window.shows("Copied to the clipboard") && !window.shows("Cancelled"));
     window.click("Queue 1");
+    window.see("Resume cancelled");
+    window.harness.get_by_label("Resume cancelled").hover();
+    window.harness.run_steps(6);
+    assert!(window.shows("Continue “a harbour” where it was cancelled."));
     window.click("Resume cancelled");
     assert_eq!(window.take_job(), Job { id: JobId(3), ..job });
     assert!(!window.shows("Resume cancelled"), "once");

@@ -54,6 +54,20 @@ fn a_waiting_job_is_moved_to_the_front_and_to_the_end() {
 }
 
 #[test]
+fn what_would_move_nothing_cannot_be_chosen() {
+    let can_move = |window: &Window| {
+        ["Run next", "Run last"].map(|name| !window.harness.get_by_label(name).accesskit_node().is_disabled())
+    };
+    for (jobs, chosen, expected) in
+        [(2, 2, [false, false]), (4, 2, [false, true]), (4, 3, [true, true]), (4, 4, [true, false])]
+    {
+        let mut window = with_jobs(jobs);
+        window.click(&format!("Actions for job {chosen}"));
+        assert_eq!(can_move(&window), expected, "{chosen} of {jobs}");
+    }
+}
+
+#[test]
 fn a_job_that_is_dragged_onto_another_one_runs_before_it() {
     let mut window = with_jobs(4);
     let place = |window: &Window, job: &str| window.harness.get_by_label_contains(job).rect().center();

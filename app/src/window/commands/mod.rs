@@ -178,7 +178,7 @@ pub const COMMANDS: [Entry; 63] = [
         (!now.state.jobs.is_empty()).then_some(Action::CancelAll)
     }),
     entry("commands-resume-cancelled", icons::RESTORE, |now| {
-        now.state.messages.can_resume().then_some(Action::ResumeCancelled)
+        (!now.state.messages.resumable().is_empty()).then_some(Action::ResumeCancelled)
     }),
     entry("commands-queue", icons::LAYERS, |now| {
         let jobs = &now.state.jobs;

@@ -153,9 +153,9 @@ impl Messages {
         self.resumable = jobs.collect();
     }
 
-    /// Whether a cancelled job can be resumed.
-    pub fn can_resume(&self) -> bool {
-        !self.resumable.is_empty()
+    /// The cancelled jobs that can be resumed, the next one last.
+    pub fn resumable(&self) -> &[Job] {
+        &self.resumable
     }
 
     /// The job that was cancelled last while it ran. It is no longer offered.

@@ -32,6 +32,18 @@ impl Jobs {
         first.map(|first| first.id).map(|first| self.reorder(id, Some(first))).unwrap_or_default()
     }
 
+    /// Whether a waiting job is the next one, with its group.
+    pub fn is_next(&self, id: JobId) -> bool {
+        let own = self.together(id);
+        self.queue.iter().filter(|job| waits(job)).take(own.len()).all(|job| own.contains(&job.id))
+    }
+
+    /// Whether a waiting job is the last one, with its group.
+    pub fn is_last(&self, id: JobId) -> bool {
+        let own = self.together(id);
+        self.queue.iter().rev().filter(|job| waits(job)).take(own.len()).all(|job| own.contains(&job.id))
+    }
+
     /// The waiting job that comes after one.
     pub(super) fn next_after(&self, id: JobId) -> Option<JobId> {
         let place = self.queue.iter().position(|job| job.id == id)?;
