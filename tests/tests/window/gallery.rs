@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use egui::{Key, Modifiers, Theme};
+use egui::{Key, Modifiers, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{action::Action, app::SluiceApp, collection::Places, gallery::Gallery, state::Shown};
 use sluice_engine::{
@@ -168,6 +168,26 @@ fn everything_in_the_folder_is_shown_and_searched() {
     assert_eq!(shown(&window), ["4.mp4"]);
     window.click("Images");
     assert_eq!(shown(&window).len(), 4);
+}
+
+#[test]
+fn what_other_programs_delete_leaves_the_open_gallery_when_it_is_clicked() {
+    let kept = Kept::some();
+    let mut window = kept.open();
+    let path = kept.folder.path().join("2.png");
+    let click = |window: &mut Window| {
+        window.harness.get_by_role_and_label(Role::Button, "2.png").click();
+        window.frames();
+    };
+    window.wait_for("its thumbnail", |app| app.gallery().thumbnails.has(&path));
+    click(&mut window);
+    window.wait_for("its settings", |app| app.gallery().shelf.details_of(&path).is_some());
+    fs::remove_file(&path).unwrap();
+    click(&mut window);
+    window.wait_for("its end", |app| app.gallery().shelf.count() == 4);
+    window.frames();
+    assert_eq!(shown(&window), ["5 broken.png", "4.mp4", "3.png", "1.png"]);
+    assert!(selected(&window).is_empty() && !gallery(&window).thumbnails.has(&path));
 }
 
 #[test]

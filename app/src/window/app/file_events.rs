@@ -101,7 +101,11 @@ impl SluiceApp {
                     self.state.messages.fail(&tr!("app-image-cannot-be-shown"), failure);
                 }
                 // Others may be gone, too.
-                self.look_for_files();
+                if self.gallery.is_open {
+                    self.list_gallery();
+                } else {
+                    self.look_for_files();
+                }
             }
             FileEvent::Looked { gone, back } => self.follow_disk(&gone, &back),
             FileEvent::Failed { title, failure } => self.state.messages.fail(&title, failure),

@@ -226,9 +226,9 @@ impl SluiceApp {
     /// Reads the settings of the one that is selected, and scrolls to the current one.
     fn follow_selection(&mut self, scrolls: bool) {
         self.gallery.follows |= scrolls;
-        let single = self.gallery.shelf.single().map(|item| item.path.clone());
-        if let Some(path) = single.filter(|path| self.gallery.shelf.details_of(path).is_none()) {
-            self.work(Work::Details(path));
+        // Even if its settings are known: another program may have deleted it since.
+        if let Some(item) = self.gallery.shelf.single() {
+            self.work(Work::Details(item.path.clone()));
         }
     }
 
@@ -240,6 +240,9 @@ impl SluiceApp {
             if let Report::Thumbnail(path, stamp, image) = report {
                 self.gallery.thumbnails.take(ctx, path, stamp, image);
             } else {
+                if let Report::Lost(path) = &report {
+                    self.gallery.thumbnails.forget(path);
+                }
                 self.take_report(report);
             }
             if taken == REPORTS_A_FRAME {
@@ -321,7 +324,11 @@ impl SluiceApp {
         self.close_gallery();
         match self.state.images.recents.of_file(&path) {
             Some(id) if is_compared => self.state.images.compare(Some(id)),
-            Some(id) => self.show(Shown::Recent(id)),
+            Some(id) => {
+                self.show(Shown::Recent(id));
+                // What is shown from memory may be gone.
+                self.look_for_files();
+            }
             None => self.request(Task::Recall(path, is_compared)),
         }
     }

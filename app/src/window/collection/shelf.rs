@@ -252,6 +252,7 @@ impl Shelf {
             }
             Report::Exported(progress) => self.exported(progress),
             Report::Failed(title, failure) => self.tell(Notice::failed(title, failure)),
+            Report::Lost(path) => self.lost(&path),
             Report::Thumbnail(..) => {}
         }
         false
@@ -267,6 +268,13 @@ impl Shelf {
             let there: HashSet<&Path> = self.entries.iter().map(|entry| entry.item.path.as_path()).collect();
             self.selection.keep(|path| there.contains(path));
         }
+        self.count_again();
+    }
+
+    /// Another program has deleted or moved a file.
+    fn lost(&mut self, gone: &Path) {
+        self.entries.retain(|entry| entry.item.path != gone);
+        self.selection.keep(|path| path != gone);
         self.count_again();
     }
 

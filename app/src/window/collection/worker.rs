@@ -119,6 +119,8 @@ pub enum Report {
     Exported(export::Progress),
     /// Something failed.
     Failed(String, Failure),
+    /// A file that is listed is gone.
+    Lost(PathBuf),
     /// A thumbnail, or why there is none.
     Thumbnail(PathBuf, Stamp, Result<ColorImage, String>),
 }
@@ -140,8 +142,14 @@ impl Worker {
         let reporter = Reporter { report: report.clone(), wake: Arc::clone(wake) };
         thread::Builder::new().name("sluice-thumbnails".to_owned()).spawn(move || {
             for (path, stamp) in thumbnail_queue {
-                let image = thumbnails::load(folder.as_deref(), &path, stamp);
-                if reporter.say(Report::Thumbnail(path, stamp, image)).is_err() {
+                let report = match is_gone(&path) {
+                    true => Report::Lost(path),
+                    false => {
+                        let image = thumbnails::load(folder.as_deref(), &path, stamp);
+                        Report::Thumbnail(path, stamp, image)
+                    }
+                };
+                if reporter.say(report).is_err() {
                     break;
                 }
             }
@@ -231,7 +239,12 @@ impl Keeper {
             Task::Scan(folders) => self.scan(&folders),
             Task::Details(path) => {
                 let details = Box::new(read_details(&path));
-                self.reporter.say(Report::Details(path, details))
+                self.reporter.say(Report::Details(path.clone(), details))?;
+                if !is_gone(&path) {
+                    return Ok(());
+                }
+                self.forget(&path);
+                self.reporter.say(Report::Lost(path))
             }
             Task::ReadMarks => self.read_marks(),
             Task::MarkOne(path, change) => self.mark_one(&path, &change),
@@ -435,6 +448,11 @@ impl Keeper {
     }
 }
 
+/// Whether a file was deleted or moved, perhaps by another program.
+fn is_gone(path: &Path) -> bool {
+    matches!(path.try_exists(), Ok(false))
+}
+
 fn read_details(path: &Path) -> Details {
     match read_settings(path) {
         Ok(restored) => Details {
@@ -443,5 +461,29 @@ fn read_details(path: &Path) -> Details {
             settings: Ok(Box::new(ImageSettings::from(restored))),
         },
         Err(error) => Details { settings: Err(error.to_string()), program: "", pairs: Vec::new() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kept_thumbnail_of_a_file_that_is_gone_is_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.png");
+        image::save_buffer(&path, &[200; 3 * 8 * 8], 8, 8, image::ExtendedColorType::Rgb8).unwrap();
+        let stamp = Stamp::of(&path.metadata().unwrap());
+        let places = Places { data: None, cache: Some(folder.path().join("cache")) };
+        let wake: Wake = Arc::new(|| ());
+        let worker = Worker::start(places, &wake).unwrap();
+        let answer = || {
+            assert!(worker.request_thumbnail(path.clone(), stamp));
+            worker.reports.recv_timeout(Duration::from_secs(60)).unwrap()
+        };
+        assert!(matches!(answer(), Report::Thumbnail(_, _, Ok(_))));
+        std::fs::remove_file(&path).unwrap();
+        let last = answer();
+        assert!(matches!(&last, Report::Lost(lost) if *lost == path), "{last:?}");
     }
 }

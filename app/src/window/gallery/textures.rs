@@ -70,6 +70,12 @@ impl Thumbnails {
         self.loaded.insert(path, (stamp, self.frame, loaded));
     }
 
+    /// A file is gone.
+    pub fn forget(&mut self, path: &Path) {
+        self.requested.remove(path);
+        self.loaded.remove(path);
+    }
+
     /// Ends a frame: frees what has been out of sight for the longest time.
     pub fn end_frame(&mut self) {
         self.frame += 1;
