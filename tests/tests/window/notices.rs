@@ -105,20 +105,22 @@ fn what_is_in_the_trash_comes_back_after_its_notice_has_left() {
 
 #[cfg(not(target_os = "macos"))]
 #[test]
-fn a_long_name_is_shortened_in_the_gallery_too() {
-    let kept = Kept::new();
-    let name = format!("{}.png", "harbour-".repeat(22));
-    for name in ["a.png", &name] {
-        kept.sized_image(name, (64, 64), 1, "a harbour", "flux1-dev");
+fn a_name_is_shortened_in_the_gallery_if_its_sentence_takes_more_than_two_lines() {
+    for (parts, is_shortened) in [(13, false), (28, true)] {
+        let kept = Kept::new();
+        let name = format!("{}.png", "harbour-".repeat(parts));
+        for name in ["a.png", &name] {
+            kept.sized_image(name, (64, 64), 1, "a harbour", "flux1-dev");
+        }
+        let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+        window.click(&name);
+        window.harness.key_press(Key::Delete);
+        window.frames();
+        window.wait_for_words("moved to the trash");
+        let (text, is_cut) = window.painted("moved to the trash");
+        assert!(!is_cut && text.ends_with("harbour-.png moved to the trash"), "{text}");
+        assert_eq!(text.contains('…'), is_shortened, "{text}");
     }
-    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
-    window.click(&name);
-    window.harness.key_press(Key::Delete);
-    window.frames();
-    window.wait_for_words("moved to the trash");
-    let (text, is_cut) = window.painted("moved to the trash");
-    assert!(!is_cut && text.contains('…'), "{text}");
-    assert!(text.ends_with("harbour-.png moved to the trash"), "{text}");
 }
 
 #[test]

@@ -51,8 +51,12 @@ pub fn elided(ui: &Ui, text: &str, font: FontId, color: Color32, width: f32) -> 
 
 /// A text, with `…` in the middle if it is wider.
 pub(super) fn shortened(ui: &Ui, text: &str, (font, color): (&FontId, Color32), width: f32) -> String {
-    let fits =
-        |text: &str| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color).size().x <= width;
+    let wide = |text: &str| ui.painter().layout_no_wrap(text.to_owned(), font.clone(), color).size().x;
+    shortened_until(text, |text| wide(text) <= width)
+}
+
+/// A text, with `…` in the middle unless it fits.
+pub(super) fn shortened_until(text: &str, fits: impl Fn(&str) -> bool) -> String {
     if fits(text) {
         return text.to_owned();
     }
