@@ -2,6 +2,7 @@
 
 use egui::{Key, Modifiers, accesskit::Toggled};
 use egui_kittest::kittest::{NodeT as _, Queryable};
+use sluice::{units, window::action::Action};
 use sluice_engine::session::Event;
 
 use super::{
@@ -42,6 +43,24 @@ fn presets_are_those_for_the_gpu_and_for_smaller_ones() {
     here.click("Plan");
     answer(&mut here, &Scene::here());
     assert!(!here.shows("Preset for"), "they say nothing about the CPU");
+}
+
+#[test]
+fn choices_take_as_long_as_the_whole_batch() {
+    let scene = Scene::streamed();
+    let mut window = planned(&scene);
+    let fastest = scene.forecast.choices[0].seconds_per_image;
+    let says =
+        |window: &Window, images: f64| window.shows(&format!("{} per run", units::seconds(images * fastest)));
+    assert!(says(&window, 1.0));
+    let mut draft = window.harness.state().state().draft().clone();
+    draft.request.batch = 4;
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+    window.frames();
+    assert!(says(&window, 1.0), "the forecast is still that of one image");
+    answer(&mut window, &scene);
+    assert!(says(&window, 4.0));
 }
 
 #[test]

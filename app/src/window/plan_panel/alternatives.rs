@@ -30,13 +30,14 @@ pub struct OpenLists {
     comparison: bool,
 }
 
-/// Draws the choices of the automatic mode, from fast to small. Clicking one applies its preferences.
-pub fn choices(ui: &mut Ui, forecast: &Forecast, preferences: &mut MemoryPreferences) {
+/// Draws the choices of the automatic mode, from fast to small, with the time of all images of the run. Clicking one applies its
+/// preferences.
+pub fn choices(ui: &mut Ui, forecast: &Forecast, images: f64, preferences: &mut MemoryPreferences) {
     let chosen = chosen(&forecast.choices, preferences).map(str::to_owned);
     ui.spacing_mut().item_spacing.y = 2.0;
     for choice in &forecast.choices {
         let used = chosen.as_deref() == Some(choice.id.as_str());
-        if row(ui, choice, &forecast.machine, used).clicked()
+        if row(ui, (choice, images), &forecast.machine, used).clicked()
             && let Some(wanted) = &choice.preferences
         {
             preferences.clone_from(wanted);
@@ -52,7 +53,13 @@ pub fn quality_in_force(forecast: &Forecast, preferences: &MemoryPreferences) ->
 
 /// Draws the table: what fits, and what is in use; below that, closed at first, the rest. Clicking a selectable row
 /// applies its preferences.
-pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences: &mut MemoryPreferences) {
+pub fn show(
+    ui: &mut Ui,
+    forecast: &Forecast,
+    images: f64,
+    open: &mut OpenLists,
+    preferences: &mut MemoryPreferences,
+) {
     let chosen = chosen(&forecast.alternatives, preferences);
     let (mut possible, others): (Vec<&Alternative>, Vec<_>) =
         forecast.alternatives.iter().partition(|alternative| alternative.available);
@@ -65,7 +72,7 @@ pub fn show(ui: &mut Ui, forecast: &Forecast, open: &mut OpenLists, preferences:
     let mut rows = |ui: &mut Ui, alternatives: &[&Alternative]| {
         for alternative in alternatives {
             let used = chosen == Some(alternative.id.as_str());
-            if row(ui, alternative, &forecast.machine, used).clicked() {
+            if row(ui, (alternative, images), &forecast.machine, used).clicked() {
                 clicked.clone_from(&alternative.preferences);
             }
         }
@@ -119,13 +126,16 @@ fn heading(ui: &mut Ui, text: &str, machine: &Machine) {
     ui.painter().text(right, Align2::RIGHT_CENTER, what, tiny, palette.text_faint);
 }
 
-fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) -> Response {
+fn row(ui: &mut Ui, (alternative, images): (&Alternative, f64), machine: &Machine, used: bool) -> Response {
     let palette = Palette::of(ui);
+    let time = units::seconds(images * alternative.seconds_per_image);
     let enabled = alternative.available && alternative.preferences.is_some();
     let sense = if enabled { Sense::click() } else { Sense::hover() };
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), sense);
-    response.widget_info(|| WidgetInfo::selected(Role::Button, enabled, used, spoken(alternative, machine)));
-    let response = response.on_hover_text(explained(alternative, machine));
+    response.widget_info(|| {
+        WidgetInfo::selected(Role::Button, enabled, used, spoken(alternative, &time, machine))
+    });
+    let response = response.on_hover_text(explained(alternative, &time, machine));
     if !ui.is_rect_visible(rect) {
         return response;
     }
@@ -142,7 +152,7 @@ fn row(ui: &mut Ui, alternative: &Alternative, machine: &Machine, used: bool) ->
     let right = rect.right() - BARS - space::S;
     let name =
         widgets::cut(ui, &name_of(alternative), font::medium(font::BODY - 0.5), ink, right - left - space::S);
-    let (detail, color) = detail(alternative, palette);
+    let (detail, color) = detail(alternative, &time, palette);
     let detail = widgets::cut(ui, &detail, FontId::proportional(font::TINY), color, right - left - space::S);
     let top = rect.center().y - (name.size().y + detail.size().y) / 2.0;
     let below = top + name.size().y;
@@ -183,9 +193,8 @@ fn bars(ui: &Ui, place: Rect, alternative: &Alternative, machine: &Machine) {
 }
 
 /// The line below the name: how much is missing, or speed and quality.
-fn detail(alternative: &Alternative, palette: &Palette) -> (String, Color32) {
+fn detail(alternative: &Alternative, time: &str, palette: &Palette) -> (String, Color32) {
     let short = short(alternative);
-    let time = units::seconds(alternative.seconds_per_image);
     let quality = quality(alternative);
     match short {
         Some(short) if alternative.available => (short, palette.danger),
@@ -219,12 +228,12 @@ fn quality(alternative: &Alternative) -> String {
     }
 }
 
-fn spoken(alternative: &Alternative, machine: &Machine) -> String {
+fn spoken(alternative: &Alternative, time: &str, machine: &Machine) -> String {
     let mut parts = vec![name_of(alternative), units::memory(alternative.device)];
     if !machine.unified {
         parts.push(tr!("plan-of-ram", memory = units::memory(alternative.host)));
     }
-    parts.push(tr!("plan-per-image", time = units::seconds(alternative.seconds_per_image)));
+    parts.push(tr!("plan-per-run", time = time));
     parts.push(quality(alternative));
     match short(alternative) {
         Some(short) => parts.push(short),
@@ -239,7 +248,7 @@ fn spoken(alternative: &Alternative, machine: &Machine) -> String {
     parts.join(", ")
 }
 
-fn explained(alternative: &Alternative, machine: &Machine) -> String {
+fn explained(alternative: &Alternative, time: &str, machine: &Machine) -> String {
     let quality = match alternative.quality {
         Quality::Exact => tr!("plan-exact-explained"),
         Quality::Blended => tr!("plan-blended-explained"),
@@ -248,11 +257,7 @@ fn explained(alternative: &Alternative, machine: &Machine) -> String {
     };
     let mut lines = vec![
         name_of(alternative),
-        tr!(
-            "plan-per-step-and-image",
-            step = units::seconds(alternative.seconds_per_step),
-            image = units::seconds(alternative.seconds_per_image),
-        ),
+        tr!("plan-per-step-and-run", step = units::seconds(alternative.seconds_per_step), run = time),
         match machine.unified {
             true => tr!("plan-of-memory", memory = units::memory(alternative.device)),
             false => tr!("plan-of-vram", memory = units::memory(alternative.device)),

@@ -128,7 +128,7 @@ fn answer(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &mut Mem
         }
     }
     ui.add_space(space::XS);
-    alternatives::choices(ui, forecast, preferences);
+    alternatives::choices(ui, forecast, state.planning.images(), preferences);
 }
 
 /// One line: whether it fits, how long the run takes, and whether the image stays the same.
@@ -177,7 +177,7 @@ fn details(
     }
     if !forecast.alternatives.is_empty() {
         ui.add_space(space::S);
-        alternatives::show(ui, forecast, lists, preferences);
+        alternatives::show(ui, forecast, state.planning.images(), lists, preferences);
     }
 }
 

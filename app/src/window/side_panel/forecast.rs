@@ -143,7 +143,7 @@ fn does_not_fit(
                 "{}: {}, {}",
                 name_of(alternative),
                 units::memory(alternative.device),
-                units::seconds(alternative.seconds_per_image)
+                units::seconds(state.planning.images() * alternative.seconds_per_image)
             );
             if widgets::button(ui, None, &words, Weight::Plain).on_hover_text(tip).clicked() {
                 actions.push(Action::Set(Setting::Memory(Box::new((*preferences).clone()))));

@@ -48,6 +48,8 @@ pub enum Ask {
 #[derive(Debug, Default)]
 pub struct Planning {
     answer: Option<Answer>,
+    /// How many images the request has that the answer is about.
+    images: u32,
     readings: Readings,
     asked: Option<Question>,
     changing: Option<(Question, f64)>,
@@ -91,6 +93,11 @@ impl Planning {
             Some(Answer::Forecast(forecast)) => Some(forecast),
             _ => None,
         }
+    }
+
+    /// How many images the predicted run makes.
+    pub fn images(&self) -> f64 {
+        f64::from(self.images.max(1))
     }
 
     /// The plan, if there is one.
@@ -162,6 +169,10 @@ impl Planning {
     pub fn take(&mut self, id: u64, answer: Answer, readings: Readings) {
         if self.waiting == Some(id) {
             self.waiting = None;
+            // What is asked again is about the same request.
+            if let Some(asked) = &self.asked {
+                self.images = asked.request.batch;
+            }
             self.answer = Some(answer);
             self.readings = readings;
         }
