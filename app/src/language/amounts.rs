@@ -1,6 +1,6 @@
-//! Amounts and times that are said with words. Their numbers and units are those of [`units`](crate::units).
+//! Amounts and times that are said with words.
 
-use super::tr;
+use super::{tr, units::figure};
 use crate::units;
 
 /// Remaining time: `4 s left`.
@@ -14,5 +14,5 @@ pub fn time_left(seconds: f64) -> String {
 /// A part of a whole, with the unit only once if both have the same: `7.0 of 12.0 GB`, `512 MB of 8.0 GB`.
 pub fn memory_of(part: u64, whole: u64) -> String {
     let (part, whole) = units::memory_pair(part, whole);
-    tr!("common-part-of-whole", part = part, whole = whole)
+    tr!("common-part-of-whole", part = figure(&part), whole = figure(&whole))
 }

@@ -64,18 +64,19 @@ macro_rules! files {
 const fn language(
     tag: &'static str,
     [name, english]: [&'static str; 2],
+    decimal: &'static str,
     sample: &'static str,
     files: &'static [(&'static str, &'static str)],
 ) -> Language {
-    Language { tag, name, english, sample, files, bundle: OnceLock::new() }
+    Language { tag, name, english, decimal, sample, files, bundle: OnceLock::new() }
 }
 
 /// The languages of the window. English comes first: it has every text.
 pub static LANGUAGES: [Language; 6] = [
-    language("en", ["English", "English"], "", files!("en")),
-    language("de", ["Deutsch", "German"], "", files!("de")),
-    language("es", ["Español", "Spanish"], "", files!("es")),
-    language("fr", ["Français", "French"], "", files!("fr")),
-    language("ja", ["日本語", "Japanese"], "ひらがなカタカナ画像", files!("ja")),
-    language("zh-CN", ["简体中文", "Simplified Chinese"], "简体中文图像设置", files!("zh-CN")),
+    language("en", ["English", "English"], ".", "", files!("en")),
+    language("de", ["Deutsch", "German"], ",", "", files!("de")),
+    language("es", ["Español", "Spanish"], ",", "", files!("es")),
+    language("fr", ["Français", "French"], ",", "", files!("fr")),
+    language("ja", ["日本語", "Japanese"], ".", "ひらがなカタカナ画像", files!("ja")),
+    language("zh-CN", ["简体中文", "Simplified Chinese"], ".", "简体中文图像设置", files!("zh-CN")),
 ];

@@ -10,6 +10,7 @@ mod files;
 mod keys;
 mod said;
 mod system;
+pub mod units;
 mod value;
 
 use std::{
@@ -39,6 +40,8 @@ pub struct Language {
     pub name: &'static str,
     /// Its name in English.
     pub english: &'static str,
+    /// What is between a whole number and its decimals.
+    pub decimal: &'static str,
     /// Characters that the window's own fonts lack, if it is written with such.
     pub sample: &'static str,
     /// Its files: their names without `.ftl`, and what they contain.

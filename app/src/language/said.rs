@@ -12,11 +12,13 @@ use std::{
 use fluent_bundle::{FluentArgs, FluentValue};
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement};
 
-use super::{Language, current, english};
+use super::{Language, current, english, units};
 
 /// Files with texts that the engine has, too, and what is in the keys of those.
 const FILES: [(&str, &str); 6] =
     [("advice", ""), ("error", ""), ("note", ""), ("reason", ""), ("plan", "-row-"), ("plan", "-mode-")];
+/// What the keys of the reasons of plans begin with.
+const REASONS: &str = "reason-";
 /// Texts are drawn in each frame and translated once; so many are kept.
 const KEPT: usize = 500;
 /// What is between sentences.
@@ -107,11 +109,18 @@ impl Language {
         for (name, value) in values {
             let value = match value.parse::<i64>() {
                 Ok(number) if number.to_string() == value => FluentValue::from(number),
-                _ => FluentValue::from(self.said(value)),
+                _ => FluentValue::from(self.value(template.key, value)),
             };
             arguments.set(name, value);
         }
         self.text(template.key, Some(&arguments))
+    }
+
+    /// What fills a gap. Amounts get the decimal mark of the language, and in the reasons of plans numbers do, too; elsewhere
+    /// those may be names, versions, or what somebody typed.
+    fn value(&self, key: &str, value: &str) -> String {
+        let is_figure = units::is_amount(value) || key.starts_with(REASONS) && units::is_decimal(value);
+        if is_figure { self.figure(value) } else { self.said(value) }
     }
 }
 

@@ -13,8 +13,7 @@ use super::{
 };
 use crate::{
     engines::cuda_engine::{Offer, Origin, Step},
-    language::{self, said, tr},
-    units,
+    language::{self, said, tr, units},
 };
 
 /// Draws the offer, and what became of it.

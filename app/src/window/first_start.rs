@@ -13,7 +13,10 @@ use super::{
     tokens::{Palette, font, radius, space},
     widgets::{self, Weight},
 };
-use crate::{downloads::Listed, language::tr, units};
+use crate::{
+    downloads::Listed,
+    language::{tr, units},
+};
 
 /// Height of a model; of one whose fit is below its name; and of one whose button is below that, too.
 const ROW: f32 = 58.0;

@@ -16,7 +16,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::{language::tr, units};
+use crate::language::{tr, units};
 
 /// Width of the choice of a setting.
 const CHOICE: f32 = 170.0;

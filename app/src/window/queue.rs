@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     groups::{Group, GroupKind},
-    language::tr,
-    units,
+    language::{tr, units},
 };
 
 /// Height of a row.

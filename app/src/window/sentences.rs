@@ -2,10 +2,7 @@
 
 use sluice_engine::checkpoint::Role;
 
-use crate::{
-    language::{IDEOGRAPHIC_STOP, said, tr},
-    units,
-};
+use crate::language::{IDEOGRAPHIC_STOP, said, tr, units};
 
 /// A text with a capital letter at the start.
 pub fn capitalised(text: &str) -> String {

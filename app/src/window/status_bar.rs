@@ -10,10 +10,7 @@ use super::{
     tokens::{Palette, font, space},
     widgets,
 };
-use crate::{
-    language::{self, tr},
-    units,
-};
+use crate::language::{self, tr, units};
 
 /// Draws the status bar.
 pub fn show(ui: &mut Ui, state: &State, now: f64) {

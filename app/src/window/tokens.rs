@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use egui::{
     Color32, Context, CornerRadius, FontData, FontDefinitions, FontFamily, FontId, FontTweak, Margin, Shadow,
     Stroke, Style, TextStyle, Theme, Ui, Vec2, Visuals,
-    style::{HandleShape, ScrollStyle, WidgetVisuals, Widgets},
+    style::{HandleShape, NumberFormatter, ScrollStyle, WidgetVisuals, Widgets},
 };
 
-use crate::language::Language;
+use crate::language::{Language, units};
 
 /// The colours of one theme.
 #[derive(Debug, Clone, PartialEq)]
@@ -308,6 +308,9 @@ fn style(theme: Theme, palette: &Palette) -> Style {
         (TextStyle::Monospace, FontId::monospace(font::SMALL)),
     ]);
     style.drag_value_text_style = TextStyle::Body;
+    style.number_formatter = NumberFormatter::new(|value, decimals| {
+        units::figure(&egui::emath::format_with_decimals_in_range(value, decimals))
+    });
 
     let spacing = &mut style.spacing;
     spacing.item_spacing = Vec2::splat(space::S);

@@ -16,7 +16,7 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
 };
-use crate::{language::tr, units};
+use crate::language::{tr, units};
 
 /// View state of the bar; not saved.
 #[derive(Debug, Default)]

@@ -16,7 +16,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::{language::tr, units};
+use crate::language::{tr, units};
 
 /// Scales that are offered.
 const SCALES: [f32; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];

@@ -15,6 +15,7 @@ side-panel-sampler = Sampler
 side-panel-sampler-tip = Das Verfahren, das aus Rauschen ein Bild macht.
 side-panel-schedule = Schedule
 side-panel-schedule-tip = Wie das Rauschen auf die Schritte verteilt ist.
+side-panel-schedule-model = Standard des Modells
 side-panel-precision = Genauigkeit
 side-panel-precision-tip = Zahlenformat der Berechnung. 16 Bit braucht weniger Speicher.
 side-panel-precision-32-bit = 32 Bit

@@ -15,6 +15,7 @@ side-panel-sampler = Sampler
 side-panel-sampler-tip = The method that turns noise into an image.
 side-panel-schedule = Schedule
 side-panel-schedule-tip = How the noise levels of the steps are spaced.
+side-panel-schedule-model = Model default
 side-panel-precision = Precision
 side-panel-precision-tip = Number format of the computation. 16-bit needs less memory.
 side-panel-precision-32-bit = 32-bit

@@ -15,6 +15,7 @@ side-panel-sampler = Muestreador
 side-panel-sampler-tip = El método que convierte el ruido en una imagen (sampler).
 side-panel-schedule = Planificador
 side-panel-schedule-tip = Cómo se reparten los niveles de ruido entre los pasos (scheduler).
+side-panel-schedule-model = El del modelo
 side-panel-precision = Precisión
 side-panel-precision-tip = Formato de los números del cálculo. 16 bits necesitan menos memoria.
 side-panel-precision-32-bit = 32 bits

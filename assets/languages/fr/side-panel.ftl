@@ -15,6 +15,7 @@ side-panel-sampler = Échantillonneur
 side-panel-sampler-tip = La méthode qui transforme le bruit en image (sampler).
 side-panel-schedule = Planificateur
 side-panel-schedule-tip = Comment les niveaux de bruit sont répartis sur les étapes (scheduler).
+side-panel-schedule-model = Celui du modèle
 side-panel-precision = Précision
 side-panel-precision-tip = Format des nombres du calcul. 16 bits demandent moins de mémoire.
 side-panel-precision-32-bit = 32 bits

@@ -15,6 +15,7 @@ side-panel-sampler = サンプラー
 side-panel-sampler-tip = ノイズを画像に変える方法です。
 side-panel-schedule = スケジューラー
 side-panel-schedule-tip = 各ステップのノイズ量の配分です。
+side-panel-schedule-model = モデルの既定
 side-panel-precision = 精度
 side-panel-precision-tip = 計算に使う数値形式です。16 ビットの方がメモリが少なくて済みます。
 side-panel-precision-32-bit = 32 ビット

@@ -15,6 +15,7 @@ side-panel-sampler = 采样器
 side-panel-sampler-tip = 把噪声变成图像的方法。
 side-panel-schedule = 调度器
 side-panel-schedule-tip = 各步的噪声水平如何分布。
+side-panel-schedule-model = 模型默认
 side-panel-precision = 精度
 side-panel-precision-tip = 计算所用的数值格式。16 位需要的内存更少。
 side-panel-precision-32-bit = 32 位

@@ -127,6 +127,8 @@ fn messages_keep_their_values() {
         assert!(text.contains(value), "{text}");
     }
     assert!(!text.contains("frames, so"), "{text}");
+    let text = german.said("the clip SD 3.5 in 1.5 GB.mp4 has 48 frames, so frame 50 is not in it");
+    assert!(text.contains("SD 3.5 in 1.5 GB.mp4"), "a name stays: {text}");
 }
 
 /// The sentence of a plan has texts in its gaps which are translated, too.
@@ -140,8 +142,9 @@ fn sentences_of_plans_are_said_to_the_last_word() {
         for english in ["blocks", "stay", "because", "streamed", "tiles", "Uses", "per step", "held"] {
             assert!(!text.contains(english), "{}: {text}", language.tag);
         }
-        for value in ["12", "40", "7.4 GB", "64×64", "7.0", "1.2 s", "int8"] {
-            assert!(text.contains(value), "{}: {text}", language.tag);
+        for value in ["12", "40", "7.4 GB", "64×64", "7.0", "8.0 GB", "1.2 s", "int8"] {
+            let value = value.replace('.', language.decimal);
+            assert!(text.contains(&value), "{}: {text}", language.tag);
         }
     }
 }

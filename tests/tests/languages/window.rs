@@ -14,7 +14,7 @@ use egui::{
 use egui_kittest::kittest::Queryable;
 use egui_system_font_provider::SystemFontProvider;
 use sluice::{
-    language::{self, LANGUAGES, Language},
+    language::{self, LANGUAGES, Language, units},
     window::{
         app::Setup,
         settings::{MemorySettings, Settings},
@@ -132,6 +132,35 @@ fn plurals_and_large_numbers_are_whole() {
     }
     assert_eq!(language::text("no-such-key"), "no-such-key");
     language::choose(language::english());
+}
+
+#[test]
+fn numbers_have_the_decimal_mark_of_the_language() {
+    let _alone = alone();
+    for language in &LANGUAGES {
+        language::choose(language);
+        let memory = units::memory(15 << 29);
+        assert_eq!(memory, if language.decimal == "," { "7,5 GB" } else { "7.5 GB" }, "{}", language.tag);
+        assert_eq!(language::memory_of(7 << 30, 12 << 30).matches(language.decimal).count(), 2);
+        for typed in ["2.5", " 2.5 ", "−2.5"] {
+            let value = units::typed(&typed.replace('.', language.decimal)).map(f64::abs);
+            assert_eq!(
+                (value, units::typed(typed).map(f64::abs)),
+                (Some(2.5), Some(2.5)),
+                "{}",
+                language.tag
+            );
+        }
+    }
+    language::choose(language::find("de").unwrap());
+    assert_eq!(units::with_point("2,0 s, 33 Bilder"), "2.0 s, 33 Bilder");
+    language::choose(language::english());
+    assert_eq!(units::typed("1,024"), None);
+    let mut window = opened([1280.0, 800.0], |setup| setup.locales = vec!["de_AT.UTF-8".to_owned()]);
+    assert!(window.shows("7,5 von 12,0 GB") && !window.shows("7.5"));
+    window.click(&language::text("side-panel-more"));
+    window.click("Schedule");
+    assert!(window.shows("Standard des Modells") && !window.shows("Model default"));
 }
 
 /// Without a font for it, a language is English, and its name is not a row of boxes.

@@ -7,8 +7,7 @@ use egui::{
 
 use super::{Around, Gallery, collections, menu, textures::Thumbnail};
 use crate::{
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         action::{Action, GalleryAction},
         collection::{Change, How, Item, Query, Within},

@@ -7,8 +7,7 @@ use sluice_engine::{output::Date, request::Request};
 
 use super::{Gallery, collections, menu, setting_names::setting_name};
 use crate::{
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         action::{Action, GalleryAction},
         collection::{Change, Details, Item},
@@ -222,7 +221,7 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
 fn beside_prompt(request: &Request) -> Vec<(String, String)> {
     let adapters = request.adapters.iter().map(|adapter| {
         let name = adapter.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        (tr!("side-panel-loras"), format!("{name} · {}", adapter.weight))
+        (tr!("side-panel-loras"), format!("{name} · {}", units::figure(&adapter.weight.to_string())))
     });
     let regions = (1..).zip(&request.regions.all).map(|(number, region)| {
         (tr!("regions-name", number = number), format!("{} · {}", region.prompt.trim(), region.area))

@@ -7,8 +7,7 @@ use egui::{
 use super::{GetPlace, Kind, heading, paragraph};
 use crate::{
     downloads::{Listed, Phase, Version, catalogue::catalogue},
-    language::{self, tr},
-    units,
+    language::{self, tr, units},
     window::{
         action::{Action, GetAction},
         fit, icons,

@@ -5,8 +5,7 @@ use egui::{Align, Frame, Label, Layout, Margin, RichText, Stroke, Ui};
 use super::{heading, paragraph};
 use crate::{
     downloads::{Found, Offer},
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         action::{Action, GetAction},
         icons,

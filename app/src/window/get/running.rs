@@ -5,8 +5,7 @@ use egui::{Align, Label, Layout, RichText, Sense, Ui, vec2};
 use super::{heading, paragraph};
 use crate::{
     downloads::{Download, Phase},
-    language::{self, said, tr},
-    units,
+    language::{self, said, tr, units},
     window::{
         action::{Action, GetAction},
         files::Dialog,

@@ -15,8 +15,7 @@ use super::{
 };
 use crate::{
     downloads::catalogue::catalogue,
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         action::{Action, LibraryAction},
         fit,

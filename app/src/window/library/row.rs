@@ -13,8 +13,7 @@ use sluice_engine::{
 
 use super::previews::{Previews, SMALL};
 use crate::{
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         fit, icons,
         sentences::capitalised,

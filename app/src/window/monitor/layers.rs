@@ -9,8 +9,7 @@ use sluice_engine::{
 
 use super::row::named;
 use crate::{
-    language::{text_with, tr},
-    units,
+    language::{text_with, tr, units},
     window::{
         history::{BlockHistory, BlockState, History},
         state::Watch,

@@ -19,7 +19,7 @@ use super::{
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
-use crate::language::tr;
+use crate::language::{tr, units};
 use row::unit_of;
 use timeline::Timeline;
 
@@ -126,14 +126,16 @@ fn legend(ui: &mut Ui, run: &Watch, timeline: &Timeline) {
         (tr!("monitor-others"), sample.others, palette.others),
         (tr!("monitor-free"), free, palette.free),
     ] {
-        let Some(rect) = entry(ui, &name, unit.number(bytes)) else { return };
+        let Some(rect) = entry(ui, &name, units::in_unit(unit, bytes)) else { return };
         let square = Rect::from_center_size(rect.center(), vec2(10.0, 10.0));
         let line = Stroke::new(1.0, palette.line_strong);
         ui.painter().rect(square, 2.0, color, line, StrokeKind::Inside);
     }
-    let Some(rect) = entry(ui, &tr!("monitor-predicted"), unit.number(predicted)) else { return };
+    let Some(rect) = entry(ui, &tr!("monitor-predicted"), units::in_unit(unit, predicted)) else { return };
     ui.painter().hline(rect.x_range(), rect.center().y, Stroke::new(2.0, palette.text));
-    let Some(rect) = entry(ui, &tr!("monitor-allowed"), unit.number(plan.device_budget)) else { return };
+    let Some(rect) = entry(ui, &tr!("monitor-allowed"), units::in_unit(unit, plan.device_budget)) else {
+        return;
+    };
     let line = [rect.left_center(), rect.right_center()];
     ui.painter().extend(Shape::dashed_line(&line, Stroke::new(1.0, palette.text_muted), 3.0, 2.0));
 }

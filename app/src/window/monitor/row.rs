@@ -3,7 +3,7 @@
 use egui::{Align2, Rect, Ui, pos2};
 
 use crate::{
-    units::MemoryUnit,
+    language::units::MemoryUnit,
     window::{
         state::Watch,
         tokens::{Palette, font, size},

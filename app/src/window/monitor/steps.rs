@@ -5,8 +5,7 @@ use sluice_engine::telemetry::StepRecord;
 
 use super::row::named;
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{state::Watch, tokens::Palette},
 };
 

@@ -10,8 +10,10 @@ use super::{
     track::{GB, Kind, Level, Track},
 };
 use crate::{
-    language::{self, tr},
-    units::{self, MemoryUnit},
+    language::{
+        self, tr,
+        units::{self, MemoryUnit},
+    },
     window::{
         history::History,
         sentences::stage_name,
@@ -161,7 +163,7 @@ pub fn show(ui: &mut Ui, [vram, times, ram]: [Rect; 3], run: &Watch, timeline: &
     });
     let tiny = FontId::proportional(font::TINY - 1.0);
     let at = pos2(place.left() - 4.0, ram.center().y);
-    ui.painter().text(at, Align2::RIGHT_CENTER, unit.number(most), tiny, palette.text_faint);
+    ui.painter().text(at, Align2::RIGHT_CENTER, units::in_unit(unit, most), tiny, palette.text_faint);
 
     let over = if response.contains_pointer() { &mut response } else { &mut below.clone() };
     timeline.pointed_at = over.hover_pos().map(|pointer| transform.value_from_position(pointer).x);
@@ -277,7 +279,7 @@ fn scale(ui: &Ui, row: Rect, transform: &PlotTransform, highest: f64, unit: Memo
         let y = transform.position_from_point_y(value * in_gigabytes);
         // The outermost labels stay within the track.
         let y = y.clamp(row.top() + 5.0, row.bottom() - 5.0);
-        let text = format!("{value:.digits$}");
+        let text = units::decimals(value, digits);
         ui.painter().text(pos2(right, y), Align2::RIGHT_CENTER, text, tiny.clone(), palette.text_faint);
         value += step;
     }
@@ -339,9 +341,9 @@ fn nice_time(step: f64) -> f64 {
 fn clock(seconds: f64, step: f64) -> String {
     let whole = seconds.round() as u64;
     match step {
-        _ if step < 0.01 => format!("{seconds:.3} s"),
-        _ if step < 0.1 => format!("{seconds:.2} s"),
-        _ if step < 1.0 => format!("{seconds:.1} s"),
+        _ if step < 0.01 => format!("{} s", units::decimals(seconds, 3)),
+        _ if step < 0.1 => format!("{} s", units::decimals(seconds, 2)),
+        _ if step < 1.0 => format!("{} s", units::decimals(seconds, 1)),
         _ if seconds < 60.0 => format!("{whole} s"),
         _ if seconds < 3600.0 => format!("{}:{:02}", whole / 60, whole % 60),
         _ => format!("{}:{:02}:{:02}", whole / 3600, whole % 3600 / 60, whole % 60),
@@ -353,7 +355,7 @@ fn readings(ui: &mut Ui, seconds: f64, column: &Column, total: u64) {
     let MemorySample { weights, activations, others, host, pinned, process, .. } = column.peak;
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.spacing_mut().interact_size.y = 0.0;
-    ui.strong(format!("{seconds:.2} s"));
+    ui.strong(format!("{} s", units::decimals(seconds, 2)));
     let free = total.saturating_sub(column.device());
     let memory = units::memory;
     let in_ram = match pinned {

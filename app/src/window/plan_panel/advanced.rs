@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
-use crate::language::tr;
+use crate::language::{tr, units};
 use egui::{RichText, Ui};
 use sluice_engine::{
     memory::{
@@ -11,7 +11,6 @@ use sluice_engine::{
     },
     precision::Storage,
     session::ComponentSummary,
-    units,
 };
 
 use crate::window::{

@@ -9,8 +9,7 @@ use egui::{
 use sluice_engine::memory::{Alternative, Forecast, Machine, MemoryPreferences, Quality};
 
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         strategy_names::name_of,
         tokens::{Palette, font, radius, space},

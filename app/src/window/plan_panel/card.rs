@@ -8,8 +8,7 @@ use sluice_engine::{
 
 use crate::{
     engines,
-    language::{self, said, tr},
-    units,
+    language::{self, said, tr, units},
     window::{action::Action, cuda_offer, icons, state::State, tokens::Palette, widgets},
 };
 

@@ -19,10 +19,7 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
 };
-use crate::{
-    language::{self, said, tr},
-    units,
-};
+use crate::language::{self, said, tr, units};
 
 /// View state of the panel; not saved.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! One-click presets for GPUs of common sizes.
 
-use crate::{language::tr, units};
+use crate::language::{tr, units};
 use egui::{Align2, FontId, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 use sluice_engine::memory::{CardPreset, Machine, MemoryPreferences, card_presets};
 

@@ -6,8 +6,7 @@ use egui::{RichText, Ui};
 
 use crate::{
     input_folder::InputFolder,
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         action::{Action, FolderFound, FolderInputs, InputUse, Making},
         icons,

@@ -5,7 +5,7 @@ use sluice_engine::request::{RequestError, Windows};
 
 use super::parts::{Parts, gap, sentence};
 use crate::{
-    language::tr,
+    language::{tr, units},
     window::{
         action::Action,
         state::{clip_words, frames_of, snap_frames},
@@ -141,7 +141,7 @@ fn in_words(rate: f32, multiple: u32) -> impl FnOnce(DragValue<'_>) -> DragValue
     move |number| {
         let words = move |step: f64, _| clip_words(1 + step as u32 * multiple, rate);
         number.custom_formatter(words).custom_parser(move |text| {
-            let frames = typed_frames(text, rate, multiple)?;
+            let frames = typed_frames(&units::with_point(text), rate, multiple)?;
             Some(f64::from((frames - 1) / multiple))
         })
     }

@@ -2,11 +2,10 @@
 //! written.
 
 use egui::{Align, Frame, Id, Layout, Margin, Response, ScrollArea, Ui};
-use sluice_engine::units;
 
 use crate::{
     enhancing::descriptions,
-    language::tr,
+    language::{tr, units},
     window::{
         action::{Action, EnhanceStep},
         files::Dialog,

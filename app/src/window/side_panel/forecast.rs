@@ -8,8 +8,7 @@ use sluice_engine::{
 };
 
 use crate::{
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{
         action::Action,
         icons,

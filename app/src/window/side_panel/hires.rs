@@ -8,8 +8,7 @@ use sluice_engine::{
 
 use super::parts::{Parts, sentence};
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         action::Action,
         files::Dialog,

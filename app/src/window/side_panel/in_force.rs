@@ -8,8 +8,7 @@ use sluice_engine::request::Variation;
 
 use super::{detailers, hires, references, regions, smooth};
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         action::{Action, Section},
         icons,

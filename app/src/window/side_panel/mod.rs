@@ -288,7 +288,11 @@ fn sampler(ui: &mut Ui, request: &mut Request) {
     widgets::choice_row(ui, &name, &mut request.sampler, Sampler::ALL, Sampler::title)
         .on_hover_text(tr!("side-panel-sampler-tip"));
     let name = tr!("side-panel-schedule");
-    widgets::choice_row(ui, &name, &mut request.schedule, Schedule::ALL, Schedule::title)
+    let title = |schedule: Schedule| match schedule {
+        Schedule::Model => tr!("side-panel-schedule-model"),
+        named => named.title().to_owned(),
+    };
+    widgets::choice_row(ui, &name, &mut request.schedule, Schedule::ALL, title)
         .on_hover_text(tr!("side-panel-schedule-tip"));
 }
 

@@ -8,7 +8,7 @@ use super::{
     prompt_counter, region_frame,
 };
 use crate::{
-    language::tr,
+    language::{tr, units},
     window::{
         action::Action,
         files::Dialog,
@@ -123,7 +123,7 @@ fn in_percent(part: f64, _: std::ops::RangeInclusive<usize>) -> String {
 }
 
 fn of_percent(text: &str) -> Option<f64> {
-    let percent: f64 = text.trim().trim_end_matches('%').trim().parse().ok()?;
+    let percent = units::typed(text.trim().trim_end_matches('%'))?;
     Some(percent / 100.0)
 }
 

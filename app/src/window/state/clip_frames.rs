@@ -3,7 +3,7 @@
 use sluice_engine::request::Request;
 
 use super::InputFiles;
-use crate::{language::tr, units};
+use crate::language::{tr, units};
 
 /// The nearest number of frames that a model can generate.
 pub fn snap_frames(frames: u32, multiple: u32) -> u32 {

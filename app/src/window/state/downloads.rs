@@ -10,7 +10,7 @@ use crate::{
         Catalogue, Download, Found, Listed, Offer, Phase, Version,
         catalogue::{ListedFile, catalogue},
     },
-    language::tr,
+    language::{tr, units},
 };
 
 /// Models that are suggested at the first start.
@@ -123,9 +123,9 @@ impl State {
     pub fn found_device(&self) -> Option<String> {
         let hardware = self.engine.hardware.as_ref()?;
         Some(match hardware.gpus.first() {
-            Some(gpu) => format!("{}, {}", gpu.name, crate::units::memory(gpu.vram_total)),
+            Some(gpu) => format!("{}, {}", gpu.name, units::memory(gpu.vram_total)),
             None => {
-                let ram = crate::units::memory(hardware.ram_total);
+                let ram = units::memory(hardware.ram_total);
                 match hardware.cpu.as_str() {
                     "" => tr!("state-device-without-name", ram = ram),
                     cpu => tr!("state-device", cpu = cpu, ram = ram),

@@ -4,8 +4,7 @@ use egui::{Align2, Color32, CornerRadius, FontId, Rect, Sense, Ui, Vec2, vec2};
 
 use super::{player::repaint_at_next_frame, toolbar};
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         action::Action,
         drag_out, icons,

@@ -10,7 +10,7 @@ use super::{
     scrub_bar,
 };
 use crate::{
-    language::tr,
+    language::{tr, units},
     window::{
         action::Action,
         icons,
@@ -120,7 +120,7 @@ fn press(ui: &mut Ui, icon: &str, [name, tip]: [&str; 2], control: Control, acti
 }
 
 fn speed(ui: &mut Ui, playback: &Playback, actions: &mut Vec<Action>) {
-    let name = |speed: f64| format!("{speed}×");
+    let name = |speed: f64| units::figure(&format!("{speed}×"));
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = size::CONTROL;
         let menu = ComboBox::from_id_salt("speed").selected_text(name(playback.speed())).width(66.0);

@@ -6,8 +6,7 @@ use sluice_engine::request::Variation;
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
-    language::tr,
-    units,
+    language::{tr, units},
     window::{
         action::Action,
         commands::{self, Entry, Now},

@@ -7,7 +7,7 @@ use egui::{
 
 use super::Labelled;
 use crate::{
-    language::said,
+    language::{said, units},
     window::tokens::{Palette, font, radius, space},
 };
 
@@ -190,7 +190,11 @@ pub fn slider_row_with<N: egui::emath::Numeric>(
             let number = ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().interact_size = vec2(44.0, 22.0);
                 ui.spacing_mut().button_padding = vec2(6.0, 2.0);
-                let field = egui::DragValue::new(value).range(typed).speed(step).max_decimals(2);
+                let field = egui::DragValue::new(value)
+                    .range(typed)
+                    .speed(step)
+                    .max_decimals(2)
+                    .custom_parser(units::typed);
                 ui.add(format(field)).labelled_by(label.id)
             });
             (label, number.inner)

@@ -6,7 +6,7 @@ use egui::{Align, ComboBox, DragValue, Label, Layout, Response, RichText, Role, 
 
 use super::{Labelled, drop_down, entry, field_label, told::fitted};
 use crate::{
-    language::tr,
+    language::{tr, units},
     window::tokens::{Palette, font, size},
 };
 
@@ -127,6 +127,7 @@ fn field(
         .range(range)
         .speed(speed)
         .max_decimals(digits)
+        .custom_parser(units::typed)
         .update_while_editing(false)
         .suffix(unit);
     let named = if unit.trim().is_empty() {

@@ -11,8 +11,7 @@ use sluice_engine::{
 use super::EntryId;
 use crate::{
     downloads::catalogue::catalogue,
-    language::{said, tr},
-    units,
+    language::{said, tr, units},
     window::{sentences::sentence, state::Answer},
 };
 
