@@ -127,8 +127,8 @@ fn messages_keep_their_values() {
         assert!(text.contains(value), "{text}");
     }
     assert!(!text.contains("frames, so"), "{text}");
-    let text = german.said("the clip SD 3.5 in 1.5 GB.mp4 has 48 frames, so frame 50 is not in it");
-    assert!(text.contains("SD 3.5 in 1.5 GB.mp4"), "a name stays: {text}");
+    let text = german.said("the clip /SD 3.5/1.5 GB.mp4 has 48 frames, so frame 50 is not in it");
+    assert!(text.contains("/SD 3.5/1.5 GB.mp4"), "a name stays: {text}");
 }
 
 /// The sentence of a plan has texts in its gaps which are translated, too.

@@ -227,8 +227,9 @@ impl SluiceApp {
     fn follow_selection(&mut self, scrolls: bool) {
         self.gallery.follows |= scrolls;
         // Even if its settings are known: another program may have deleted it since.
-        if let Some(item) = self.gallery.shelf.single() {
-            self.work(Work::Details(item.path.clone()));
+        let single = self.gallery.shelf.single().map(|item| item.path.clone());
+        if let Some(path) = single {
+            self.work(Work::Details(path));
         }
     }
 
