@@ -240,6 +240,8 @@ pub struct ModelDefaults {
     pub width: u32,
     /// Pixels.
     pub height: u32,
+    /// The fewest and the most pixels that it draws well, as shares of those.
+    pub range: [f32; 2],
     /// Denoising steps.
     pub steps: u32,
     /// Guidance.
@@ -257,6 +259,14 @@ pub struct ModelDefaults {
 impl Default for ModelDefaults {
     fn default() -> Self {
         let Request { width, height, frames, frame_rate, steps, guidance, sampler, .. } = Request::default();
-        Self { width, height, steps, guidance, on_cards: ComputeDtype::Bf16, frames, frame_rate, sampler }
+        let (range, on_cards) = (Self::WIDE_RANGE, ComputeDtype::Bf16);
+        Self { width, height, range, steps, guidance, on_cards, frames, frame_rate, sampler }
     }
+}
+
+impl ModelDefaults {
+    /// The [range](Self::range) of most transformers, which are trained at many sizes.
+    pub const WIDE_RANGE: [f32; 2] = [0.25, 2.3];
+    /// That of networks that are trained at one number of pixels: they repeat what they draw in more, and draw little in fewer.
+    pub const NARROW_RANGE: [f32; 2] = [0.5, 1.7];
 }

@@ -139,6 +139,7 @@ impl Family for Sdxl {
             defaults: ModelDefaults {
                 width: side,
                 height: side,
+                range: ModelDefaults::NARROW_RANGE,
                 steps: 30,
                 guidance: 5.0,
                 on_cards: ComputeDtype::F16,

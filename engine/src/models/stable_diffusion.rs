@@ -81,6 +81,7 @@ impl Family for StableDiffusion {
             defaults: ModelDefaults {
                 width: side,
                 height: side,
+                range: ModelDefaults::NARROW_RANGE,
                 steps: 30,
                 guidance: 7.5,
                 on_cards: ComputeDtype::F16,

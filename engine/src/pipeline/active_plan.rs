@@ -319,6 +319,20 @@ impl ActivePlan {
         }
     }
 
+    /// What a run tells that ended without its images: how long its steps took, if there were some. It may not have reached its
+    /// peak of memory.
+    pub fn outcome_of_steps(&self, run: RunIdentity) -> Option<Outcome> {
+        let outcome = Outcome {
+            predicted_device: 0,
+            measured_device: 0,
+            predicted_activations: 0,
+            measured_activations: 0,
+            stages: Vec::new(),
+            ..self.outcome(run)
+        };
+        (outcome.measured_step_seconds > 0.0).then_some(outcome)
+    }
+
     /// Predicted and measured activations of the stage with the highest ratio of measured to predicted, so
     /// that the factor for the next prediction is enough for all stages. Stages that need little compared
     /// with others do not count.

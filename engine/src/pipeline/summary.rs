@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     checkpoint::{Block, CheckpointError, MapKind, Role, read_toml},
-    models::{Model, ModelPart, name_of},
+    models::{Model, ModelDefaults, ModelPart, name_of},
     request::{ControlMode, Mode, ModelSource, References, Request, Sampler, Schedule},
 };
 
@@ -119,6 +119,8 @@ pub struct Defaults {
     pub width: u32,
     /// Pixels.
     pub height: u32,
+    /// The fewest and the most pixels that it draws well, as shares of those.
+    pub range: [f32; 2],
     /// Denoising steps.
     pub steps: u32,
     /// Guidance.
@@ -134,7 +136,7 @@ pub struct Defaults {
 impl Defaults {
     /// The request with these settings; the schedule and the shift are the model's own.
     pub fn given_to(&self, request: Request) -> Request {
-        let Self { width, height, steps, guidance, frames, frame_rate, sampler } = *self;
+        let Self { width, height, steps, guidance, frames, frame_rate, sampler, .. } = *self;
         let (schedule, shift) = (Schedule::default(), None);
         Request { width, height, steps, guidance, frames, frame_rate, sampler, schedule, shift, ..request }
     }
@@ -143,7 +145,8 @@ impl Defaults {
 impl Default for Defaults {
     fn default() -> Self {
         let Request { width, height, frames, frame_rate, steps, guidance, sampler, .. } = Request::default();
-        Self { width, height, steps, guidance, frames, frame_rate, sampler }
+        let range = ModelDefaults::WIDE_RANGE;
+        Self { width, height, range, steps, guidance, frames, frame_rate, sampler }
     }
 }
 
@@ -154,6 +157,7 @@ struct Notes {
     name: Option<String>,
     width: Option<u32>,
     height: Option<u32>,
+    range: Option<[f32; 2]>,
     steps: Option<u32>,
     guidance: Option<f32>,
     frames: Option<u32>,
@@ -180,6 +184,7 @@ pub fn summarise(model: &Model, source: &ModelSource) -> Result<ModelSummary, Ch
         defaults: Defaults {
             width: notes.width.unwrap_or(model.defaults.width),
             height: notes.height.unwrap_or(model.defaults.height),
+            range: notes.range.unwrap_or(model.defaults.range),
             steps: notes.steps.unwrap_or(model.defaults.steps),
             guidance: notes.guidance.unwrap_or(model.defaults.guidance),
             frames: notes.frames.unwrap_or(model.defaults.frames),

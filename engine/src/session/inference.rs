@@ -27,8 +27,8 @@ use crate::{
     models::Model,
     output::{Date, InputMark, Media, OutputError, Settings},
     pipeline::{
-        self, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved, RunOptions, Stage,
-        StageKind, Target,
+        self, ActivePlan, Journal, LoadedModel, ModelSummary, Observer, Pace, PipelineError, Resolved,
+        RunOptions, Stage, StageKind, Target,
     },
     request::{AdapterUse, Request},
     residency::{CancelToken, ReadAhead, RunError},
@@ -192,6 +192,11 @@ impl InferenceThread {
         };
         // The input as it is now: it may be another one when the run ends.
         let made_of = unmetered(|| InputMark::of_input(&resolved.request));
+        let stopped = |plan: &ActivePlan| {
+            if let Some(outcome) = plan.outcome_of_steps(run.clone()).filter(|_| !resumed) {
+                unmetered(|| self.outcomes.add(&outcome));
+            }
+        };
         let mut observer = Reporter {
             job: job.id,
             previews: job.previews,
@@ -200,6 +205,7 @@ impl InferenceThread {
             done: 0,
             work: unmetered(|| resolved.work_of_steps()),
             read_ahead: &read_ahead,
+            stopped: &stopped,
         };
         let rendered = current.loaded.render(&resolved, &options, &mut observer);
         let reported = sampler.finish();
@@ -405,6 +411,8 @@ struct Reporter<'a> {
     work: Vec<f64>,
     /// Reads files for the next job.
     read_ahead: &'a dyn Fn(),
+    /// Keeps the measurements of a run without images.
+    stopped: &'a dyn Fn(&ActivePlan),
 }
 
 impl Reporter<'_> {
@@ -470,5 +478,9 @@ impl Observer for Reporter<'_> {
 
     fn replanned(&mut self, reason: &str) {
         self.emitter.emit(Event::Replanned { job: self.job, reason: reason.to_owned() });
+    }
+
+    fn stopped(&mut self, plan: &ActivePlan) {
+        (self.stopped)(plan);
     }
 }

@@ -16,7 +16,10 @@ use sluice_engine::{
     },
     nn::{self, Tensor},
     output::Media,
-    pipeline::{self, Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind, Target},
+    pipeline::{
+        self, ActivePlan, Journal, LoadedModel, Observer, Pace, Resolved, RunOptions, Stage, StageKind,
+        Target,
+    },
     request::{Canvas, ComputeDtype, Request, Sampler, Schedule},
     residency::{Blocks, CancelToken, RunError},
     telemetry::Recorder,
@@ -152,6 +155,8 @@ impl Observer for Heard {
     fn replanned(&mut self, reason: &str) {
         panic!("{reason}");
     }
+
+    fn stopped(&mut self, _: &ActivePlan) {}
 }
 
 fn generate(model: Model, request: &Request, memory: &MemoryPreferences) -> (Vec<Media>, Heard, Outcome) {

@@ -12,8 +12,8 @@ use sluice_engine::{
     models,
     output::Media,
     pipeline::{
-        self, Journal, LoadedModel, Observer, Pace, PipelineError, Rendered, Resolved, RunOptions, Stage,
-        Target,
+        self, ActivePlan, Journal, LoadedModel, Observer, Pace, PipelineError, Rendered, Resolved,
+        RunOptions, Stage, Target,
     },
     request::{ComputeDtype, Request},
     residency::CancelToken,
@@ -49,6 +49,8 @@ impl Observer for Reasons {
     fn replanned(&mut self, reason: &str) {
         self.0.push(reason.to_owned());
     }
+
+    fn stopped(&mut self, _: &ActivePlan) {}
 }
 
 /// A model loaded for a request.

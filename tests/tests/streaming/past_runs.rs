@@ -6,11 +6,11 @@ use sluice_engine::{
     memory::{DeviceChoice, Forecast, MemoryPreferences, Residence, StageKind, Wish},
     precision::Storage,
     request::{ComputeDtype, Hires, ModelSource, Request, Upscale},
-    session::SessionOptions,
+    session::{Command, Event, Job, SessionOptions},
 };
 use sluice_tests::{
     checkpoint::{Fixture, Layout, Stored},
-    runner::Runner,
+    runner::{End, Runner},
 };
 
 use super::support::{forecast, run, starter};
@@ -126,4 +126,25 @@ fn an_upscale_will_take_as_long_as_the_last_one_took() {
     assert!((larger / same - 1.0).abs() < 0.1, "a larger picture takes as much longer or shorter as it did");
     assert!((second_pass / same - 1.0).abs() < 0.1, "the same upscaler in another model");
     assert_eq!(bf16, 1.0, "another dtype");
+}
+
+#[test]
+fn a_cancelled_run_tells_how_long_its_steps_took_and_nothing_of_memory() {
+    let data = tempfile::tempdir().unwrap();
+    let (mut runner, request) = (remembering(data.path()), starter(64, 1_000));
+    let before = forecast(&runner, &request, &memory());
+    let job = Job { memory: memory(), ..runner.job(request.clone()) };
+    let id = job.id;
+    runner.send(Command::Generate(Box::new(job))).unwrap();
+    while !matches!(runner.event().unwrap(), Event::Step { step: 3.., .. }) {}
+    runner.send(Command::Cancel { job: id }).unwrap();
+    assert!(matches!(runner.wait(id).unwrap().end, End::Cancelled));
+
+    let after = forecast(&runner, &request, &memory());
+    assert_ne!(after.machine.operations_per_second, before.machine.operations_per_second);
+    let peak = |forecast: &Forecast| forecast.plan.as_ref().unwrap().peak_device();
+    assert_eq!((after.accuracy, peak(&after)), (None, peak(&before)));
+    drop(runner);
+    let runner = remembering(data.path());
+    assert_eq!(forecast(&runner, &request, &memory()).machine, after.machine);
 }

@@ -15,7 +15,7 @@ use sluice::window::{
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{AdapterUse, ModelSource, Request, SourceImage},
-    session::{Command, Event, Job, JobId, Stage, StageKind},
+    session::{Command, Defaults, Event, Job, JobId, ModelSummary, Stage, StageKind},
 };
 
 use super::behaviour::nothing_is_unnamed;
@@ -212,6 +212,22 @@ fn a_size_far_from_the_trained_one_is_said_and_mended() {
     assert!(window.shows("made for images between 9:16 and 16:9"));
     window.click("Use 176 × 96");
     assert!(!window.shows("made for images"));
+}
+
+#[test]
+fn what_is_far_from_the_trained_size_depends_on_the_model() {
+    let sides = |range| {
+        let defaults = Defaults { width: 512, height: 512, range, ..starter().defaults };
+        let model = ModelSummary { defaults, ..starter() };
+        let mut window = Window::with_starter();
+        [320, 512, 640, 768].map(|side| {
+            edit(&mut window, |request| (request.width, request.height) = (side, side));
+            window.says(Event::ModelLoaded(Box::new(model.clone())));
+            window.shows("The model was trained for")
+        })
+    };
+    assert_eq!(sides([0.25, 2.3]), [false; 4]);
+    assert_eq!(sides([0.5, 1.7]), [true, false, false, true]);
 }
 
 #[test]

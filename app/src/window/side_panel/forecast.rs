@@ -23,6 +23,8 @@ use crate::{
 
 /// Times that were off by more than this part of them are not worth a number: something else ran meanwhile.
 const WIDE: f64 = 1.0;
+/// Times that were off by no more are said without "about".
+const KNOWN: f64 = 0.1;
 
 /// Draws it.
 pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
@@ -66,13 +68,17 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
     let peak = plan.peak_device();
     let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
     let (memory, time) = (memory.as_str(), time.as_str());
+    let is_known = forecast.accuracy.as_ref().and_then(|accuracy| accuracy.time.as_ref());
+    let is_known = is_known.is_some_and(|time| time.worst <= KNOWN);
     let words = match (is_upper_bound, is_simulated) {
+        (false, false) if is_known => tr!("side-panel-fits", memory = memory, time = time),
         (false, false) => tr!("side-panel-fits-about", memory = memory, time = time),
         (true, false) => tr!("side-panel-fits-up-to", memory = memory, time = time),
         (false, true) => tr!("side-panel-fits-about-there", memory = memory, time = time),
         (true, true) => tr!("side-panel-fits-up-to-there", memory = memory, time = time),
     };
     let spoken = match is_upper_bound {
+        false if is_known && !is_simulated => tr!("side-panel-fits-spoken", memory = memory, time = time),
         false => tr!("side-panel-fits-about-spoken", memory = memory, time = time),
         true => tr!("side-panel-fits-up-to-spoken", memory = memory, time = time),
     };

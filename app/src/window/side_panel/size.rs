@@ -1,7 +1,5 @@
 //! Width and height.
 
-use std::ops::RangeInclusive;
-
 use egui::{DragValue, RichText, Ui, vec2};
 use sluice_engine::{
     request::{Request, RequestError},
@@ -21,9 +19,6 @@ use crate::{
         widgets::{self, Weight},
     },
 };
-
-/// The numbers of pixels that models generate well, as shares of what they were trained for.
-const USUAL: RangeInclusive<f64> = 0.25..=2.3;
 
 /// Draws the aspect ratios and the sides.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -127,7 +122,8 @@ fn usual_aspect(ui: &mut Ui, request: &mut Request, area: u64, multiple: u32, ma
 fn outside(defaults: &Defaults, request: &Request) -> Option<bool> {
     let area = |width: u32, height: u32| f64::from(width) * f64::from(height);
     let share = area(request.width, request.height) / area(defaults.width, defaults.height).max(1.0);
-    (!USUAL.contains(&share)).then_some(share > 1.0)
+    let [fewest, most] = defaults.range.map(f64::from);
+    (!(fewest..=most).contains(&share)).then_some(share > 1.0)
 }
 
 fn side(ui: &mut Ui, name: &str, value: &mut u32, multiple: u32, width: f32) {

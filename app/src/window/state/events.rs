@@ -275,6 +275,25 @@ mod tests {
     }
 
     #[test]
+    fn ten_thousand_jobs_are_cancelled_and_resumed_in_their_order() {
+        let mut state = State::default();
+        for seed in 0..10_000 {
+            state.jobs.add(Job::new(JobId(0), Request { seed, ..Request::default() }));
+        }
+        let cancelled: Vec<_> = state.jobs.cancel_all();
+        assert_eq!((cancelled.len(), state.jobs.cancel_all().len()), (10_000, 0));
+        for command in cancelled {
+            let Command::Cancel { job } = command else { panic!("{command:?}") };
+            state.apply(Event::Cancelled { job }, 0.0);
+        }
+        assert!(state.jobs.queue.is_empty());
+        let undo = state.messages.notice.take().unwrap().undo.unwrap();
+        assert_eq!(state.undo(undo).len(), 10_000);
+        let seeds: Vec<_> = state.jobs.queue.iter().map(|job| job.request().seed).collect();
+        assert_eq!(seeds, (0..10_000).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_detailer_that_finds_nothing_says_so() {
         let mut state = State::default();
         let detailers = vec![Detailer::new("/models/face.safetensors")];

@@ -1,6 +1,6 @@
 //! Unfinished jobs.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use sluice_engine::{
     output::Media,
@@ -258,9 +258,14 @@ impl Jobs {
     /// Cancels the jobs of a group, which is that of this job. Waiting ones are cancelled first.
     pub fn cancel_group(&mut self, job: JobId) -> Vec<Command> {
         let Some(group) = self.groups.of(job) else { return Vec::new() };
-        let mut ids: Vec<_> = group.jobs().collect();
-        ids.reverse();
-        ids.into_iter().filter_map(|id| self.cancel(id)).collect()
+        let ids: HashSet<_> = group.jobs().collect();
+        self.cancel_those(|id| ids.contains(&id))
+    }
+
+    fn cancel_those(&mut self, are: impl Fn(JobId) -> bool) -> Vec<Command> {
+        let those = self.queue.iter_mut().rev().filter(|job| are(job.id));
+        let those = those.filter(|job| !std::mem::replace(&mut job.cancelling, true));
+        those.map(|job| Command::Cancel { job: job.id }).collect()
     }
 
     /// Queues the unfinished jobs of the previous session again.
@@ -299,8 +304,7 @@ impl Jobs {
 
     /// Cancels all jobs, waiting ones first, so that none of them starts.
     pub fn cancel_all(&mut self) -> Vec<Command> {
-        let ids: Vec<_> = self.queue.iter().rev().map(|job| job.id).collect();
-        ids.into_iter().filter_map(|id| self.cancel(id)).collect()
+        self.cancel_those(|_| true)
     }
 
     /// Queues the same again.
@@ -421,6 +425,10 @@ impl Jobs {
 
     /// Removes a job from the queue.
     pub(super) fn end(&mut self, id: JobId) -> Option<QueuedJob> {
+        // Jobs end at the front, and all of a queue are cancelled from its end on.
+        if let Some(job) = self.queue.pop_back_if(|job| job.id == id) {
+            return Some(job);
+        }
         let index = self.queue.iter().position(|job| job.id == id)?;
         self.queue.remove(index)
     }

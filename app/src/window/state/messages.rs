@@ -138,8 +138,6 @@ impl Messages {
             _ => Vec::new(),
         };
         jobs.push(job.job);
-        // All of a queue are cancelled from its end on.
-        jobs.sort_by_key(|job| job.id);
         let (text, details) = match jobs.len() {
             1 => (tr!("state-cancelled"), at.into_iter().collect()),
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),

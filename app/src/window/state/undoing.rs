@@ -39,7 +39,9 @@ impl State {
         match undo {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
             Undo::Edited(before) => self.edit_no_longer(*before),
-            Undo::Cancelled(jobs) => {
+            Undo::Cancelled(mut jobs) => {
+                // All of a queue are cancelled from its end on.
+                jobs.sort_by_key(|job| job.id);
                 self.images.follow = true;
                 self.messages.resumed(&jobs);
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()

@@ -152,7 +152,8 @@ impl Run<'_> {
         let mut noise = |like: &Tensor| self.draw(like.dims());
         let walk =
             Walk { sigmas: &sigmas, training, model: &mut model, noise: &mut noise, after: &mut after };
-        let latents = sampling::walk(self.request.sampler, walk, latents)?;
+        let latents = sampling::walk(self.request.sampler, walk, latents)
+            .inspect_err(|_| self.observe(&turn.borrow()))?;
         for (name, output) in &outputs_seen {
             dump.add(format!("{prefix}{name}"), output)?;
         }

@@ -85,6 +85,9 @@ pub trait Observer {
 
     /// The run continues under another plan. `reason` is shown to the user.
     fn replanned(&mut self, reason: &str);
+
+    /// The run ends without its images: it failed, or was cancelled.
+    fn stopped(&mut self, plan: &ActivePlan);
 }
 
 /// The images of a run.
@@ -158,7 +161,7 @@ impl LoadedModel {
         self.account.set_budget(None);
         self.end(&plan.plan);
         self.account.give_back();
-        let media = media?;
+        let media = media.inspect_err(|_| observer.into_inner().stopped(&plan))?;
         dump.write()?;
         Ok(Rendered { media, plan })
     }

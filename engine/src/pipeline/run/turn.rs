@@ -154,8 +154,13 @@ impl Run<'_> {
         self.end_stage(&turn);
     }
 
-    fn end_stage(&self, turn: &Turn<'_>) {
+    /// Takes the timings of a denoiser's blocks.
+    pub(super) fn observe(&self, turn: &Turn<'_>) {
         self.plan.borrow_mut().observe(turn.stage, turn.part(), turn.store);
+    }
+
+    fn end_stage(&self, turn: &Turn<'_>) {
+        self.observe(turn);
         let slow = self.plan.borrow().slow_link();
         if let (DeviceChoice::Simulated(_), Some(rates)) = (&self.options.target.choice, slow) {
             let [measured, simulated] = rates.map(units::speed);
