@@ -192,7 +192,7 @@ impl Costs {
             Computes::Processor { threads, effort } => {
                 if self.in_bf16 {
                     // Sums are rounded as they are written.
-                    let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
+                    let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                     let result = (rows * outputs * self.value_bytes) as u64;
                     let operations = effort.linear_in_bf16([rows, inputs, outputs], threads);
                     return Cost { peak: scratch as u64 + result, result, operations };
@@ -220,7 +220,7 @@ impl Costs {
         let cost = self.linear(rows, inputs, outputs);
         match self.computes {
             Computes::Processor { threads, effort } if self.in_bf16 => {
-                let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads);
+                let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 self.function(effort, 0, rows * outputs, scratch, cost.operations)
             }
             _ => cost,

@@ -29,19 +29,19 @@ const ENOUGH: usize = 256;
 /// Multiplications of a product that one thread computes alone: by the time that another one starts, it is done.
 pub(super) const SMALL: usize = 1 << 20;
 /// Rows that are rotated at a time.
-const ROTATED: usize = 384;
+pub(super) const ROTATED: usize = 384;
 
 /// How a product is divided into work items.
 #[derive(Debug, Clone, Copy)]
-struct Cut {
+pub(super) struct Cut {
     /// Outputs of an item.
-    outputs: usize,
+    pub outputs: usize,
     /// Rows of an item.
-    rows: usize,
+    pub rows: usize,
 }
 
 impl Cut {
-    fn new([rows, inputs, outputs]: [usize; 3], threads: usize) -> Self {
+    pub fn new([rows, inputs, outputs]: [usize; 3], threads: usize) -> Self {
         let tile = Tile::detect();
         if rows * inputs * outputs < SMALL {
             return Self { outputs, rows: rows.next_multiple_of(tile.rows) };

@@ -4,8 +4,13 @@
 //! Each entry is summed in one fixed order, so results do not depend on the number of threads. They differ in the last bits
 //! between the two, and from processors without either.
 
+mod cut;
 #[cfg(not(target_arch = "x86_64"))]
 mod elsewhere;
+#[cfg(target_arch = "x86_64")]
+mod packed_rows;
+#[cfg(target_arch = "x86_64")]
+mod packed_weights;
 #[cfg(target_arch = "x86_64")]
 mod pairs;
 #[cfg(target_arch = "x86_64")]
@@ -17,6 +22,7 @@ use half::bf16;
 
 use super::simd::Tile;
 
+pub(in crate::nn) use cut::{pieces, scratch_bytes};
 #[cfg(not(target_arch = "x86_64"))]
 use elsewhere as x86;
 pub(super) use x86::{Unit, join, multiply};
@@ -25,12 +31,8 @@ pub(super) use x86::{Unit, join, multiply};
 pub(super) const LANES: usize = 16;
 /// Outputs that are computed together.
 pub(super) const STRIP: usize = 32;
-/// Most rows of a work item.
-const ROWS: usize = 384;
 /// What a row of weights in the cache is longer by: at a power of two, rows would share places of the cache.
 pub(super) const GAP: usize = LANES;
-/// Pairs of the rows that are packed together.
-const PACKED: usize = 1 << 20;
 
 /// An instruction for products in bf16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,27 +49,11 @@ impl Instruction {
         x86::detect()
     }
 
-    /// Rows of x in a panel.
+    /// Rows of a panel, for [`Unit::add`].
     pub(super) fn columns(self) -> usize {
         match self {
             Self::Pairs => 3 * LANES,
             Self::Tiles => 2 * LANES,
-        }
-    }
-
-    /// Most outputs of a work item: the faster the products, the more must share what comes from memory.
-    fn outputs(self) -> usize {
-        match self {
-            Self::Pairs => 64,
-            Self::Tiles => 256,
-        }
-    }
-
-    /// Pairs whose weights are in the cache.
-    fn depth(self) -> usize {
-        match self {
-            Self::Pairs => 128,
-            Self::Tiles => 512,
         }
     }
 }
@@ -86,58 +72,9 @@ pub fn instructions() -> String {
     }
 }
 
-/// How a product is divided into work items.
-#[derive(Debug, Clone, Copy)]
-struct Cut {
-    /// Outputs of an item.
-    outputs: usize,
-    /// Rows of an item.
-    rows: usize,
-    /// Rows that are packed together.
-    together: usize,
-}
-
-impl Cut {
-    fn new(instruction: Instruction, [rows, inputs, outputs]: [usize; 3], threads: usize) -> Self {
-        let columns = instruction.columns();
-        let most = (PACKED / pairs_of(inputs)).max(ROWS);
-        let together = rows.div_ceil(rows.div_ceil(most)).next_multiple_of(columns);
-        let down = together.div_ceil(ROWS);
-        let across = (4 * threads).div_ceil(down);
-        let outputs = outputs.div_ceil(across).next_multiple_of(STRIP).min(instruction.outputs());
-        Self { outputs, rows: together.div_ceil(down).next_multiple_of(columns), together }
-    }
-}
-
 /// Pairs of a row, with zeros to whole tiles.
 pub(super) fn pairs_of(inputs: usize) -> usize {
     (inputs / 2).next_multiple_of(LANES)
-}
-
-/// Work items that a product is divided into.
-pub(in crate::nn) fn pieces([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
-    let instruction = Instruction::detect().unwrap_or(Instruction::Pairs);
-    let cut = Cut::new(instruction, [rows, inputs, outputs], threads);
-    outputs.div_ceil(cut.outputs) * rows.div_ceil(cut.rows)
-}
-
-/// Scratch bytes of a product, without its input and its result.
-pub(in crate::nn) fn scratch_bytes(rows: usize, inputs: usize, outputs: usize, threads: usize) -> usize {
-    let instruction = Instruction::detect().unwrap_or(Instruction::Pairs);
-    let cut = Cut::new(instruction, [rows, inputs, outputs], threads);
-    let together = rows.min(cut.together).next_multiple_of(LANES);
-    let (across, down) = (outputs.div_ceil(cut.outputs), together.div_ceil(cut.rows));
-    let worker = item_values(instruction, [together.min(cut.rows), inputs, cut.outputs.min(outputs)]);
-    let workers = threads.min(across * down) * worker;
-    let lists = across * down * cut.rows.min(rows) * size_of::<&mut [f32]>();
-    (together * pairs_of(inputs) + outputs + workers) * size_of::<f32>() + lists
-}
-
-/// Scratch values of a work item: the sums, the weights of a piece, and those of some outputs in f32.
-fn item_values(instruction: Instruction, [width, inputs, outputs]: [usize; 3]) -> usize {
-    let outputs = outputs.next_multiple_of(STRIP);
-    let depth = instruction.depth().min(pairs_of(inputs));
-    outputs * width + outputs * (depth + GAP) + 2 * depth
 }
 
 /// A sum as it is kept.
