@@ -5,13 +5,16 @@
 
 mod conv3xc;
 mod dat;
+mod ending;
 mod interaction;
 mod open;
 mod pixels;
+mod places;
 mod plksr;
 mod resampling;
 mod rrdb;
 mod rrdb_names;
+mod shell;
 mod span;
 mod srvgg;
 mod tiles;
