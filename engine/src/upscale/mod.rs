@@ -6,6 +6,7 @@
 mod conv3xc;
 mod dat;
 mod ending;
+mod hat;
 mod interaction;
 mod open;
 mod pixels;
@@ -17,16 +18,20 @@ mod rrdb_names;
 mod shell;
 mod span;
 mod srvgg;
+mod swin;
+mod swinir;
 mod tiles;
 mod upscaler;
 mod windows;
 
 pub use dat::Dat;
+pub use hat::Hat;
 pub use open::{Opened, is_upscaler, open};
 pub use pixels::{shuffle, unshuffle};
 pub use plksr::RealPlksr;
 pub use rrdb::Rrdb;
 pub use span::Span;
 pub use srvgg::Srvgg;
+pub use swinir::SwinIr;
 pub use tiles::{Tile, Tiles};
 pub use upscaler::Upscaler;
