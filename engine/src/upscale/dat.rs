@@ -55,6 +55,9 @@ impl Dat {
         let shape = |name: &str| tensors.get(name).map_or(&[][..], |tensor| tensor.shape());
         let missing = |what: &str| refused(path, format!("{what} is missing"));
         let shell = Shell::found(path, tensors, [FIRST, "before_RG.1"])?;
+        if shell.norm.is_none() {
+            return Err(missing("the norm before its groups"));
+        }
         let width = shell.width;
         let has = |group: usize, block: usize| {
             tensors.contains_key(&format!("layers.{group}.blocks.{block}.norm1.weight"))

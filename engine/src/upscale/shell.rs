@@ -34,7 +34,7 @@ pub(super) struct Shell {
     /// Side of the squares of pixels that it gets as channels.
     pub square: usize,
     /// The name of the norm before the first group, if there is one.
-    norm: Option<&'static str>,
+    pub norm: Option<&'static str>,
     /// Whether three convolutions are after each group.
     pub after_three: bool,
     /// The range of the values of the pictures that it was trained with.
