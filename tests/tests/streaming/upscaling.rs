@@ -117,7 +117,7 @@ fn forecasts_of_the_peak_come_true() {
 #[test]
 fn forecasts_of_the_peak_of_upscalers_with_windows_come_true() {
     let folder = tempfile::tempdir().unwrap();
-    // Making new pixels takes the most in the first, and the blocks in the others.
+    // Making new pixels takes the most in those of factor 4, and the blocks in the others.
     let names = ["swinir_x4", "swinir_at_once_x2", "swinir_jpeg_x1", "hat_x4", "hat_x2"];
     check_forecasts(&names.map(|name| upscaler(folder.path(), name)));
 }
