@@ -12,8 +12,10 @@ import spandrel
 import torch
 from safetensors.torch import save_file
 from spandrel.architectures.DAT import DAT
+from spandrel.architectures.HAT import HAT
 from spandrel.architectures.PLKSR import RealPLKSR
 from spandrel.architectures.SPAN.__arch.span import Conv3XC
+from spandrel.architectures.SwinIR import SwinIR
 
 import hash_weights
 
@@ -93,10 +95,18 @@ def span(factor, width=8, normed=True, whole=False):
     return shapes if normed else shapes | {"no_norm": (1,)}
 
 
+def stored(network):
+    """The tensors of a network that spandrel builds, under the names that files have."""
+    renamed = getattr(network, "start_unshuffle", 1) > 1
+    of_squares = {"conv_first.weight": "conv_first.1.weight", "conv_first.bias": "conv_first.1.bias"}
+    state = network.state_dict().items()
+    return {of_squares.get(key, key) if renamed else key: value for key, value in state}
+
+
 def trained(network, *unread):
     """The shapes of a network that spandrel builds, without buffers that only training or the reference reads."""
     ends = ("num_batches_tracked", *unread)
-    return {key: tuple(value.shape) for key, value in network.state_dict().items() if not key.endswith(ends)}
+    return {key: tuple(value.shape) for key, value in stored(network).items() if not key.endswith(ends)}
 
 
 def dat(upscale, width=64, **options):
@@ -107,6 +117,18 @@ def dat(upscale, width=64, **options):
 def plksr(upscale, width=16, **options):
     """RealPLKSR."""
     return RealPLKSR(upscaling_factor=upscale, dim=width, n_blocks=2, **options)
+
+
+def swinir(upscale, upsampler, window=4, width=12, **options):
+    """SwinIR."""
+    options = {"img_size": 4 * window, "mlp_ratio": 2.0, "window_size": window, "embed_dim": width} | options
+    return SwinIR(upscale=upscale, upsampler=upsampler, **options)
+
+
+def hat(upscale, window, **options):
+    """HAT."""
+    options = {"img_size": 4 * window, "mlp_ratio": 2.0, "window_size": window, "embed_dim": 12} | options
+    return HAT(upscale=upscale, **options)
 
 
 # Networks whose buffers are as spandrel makes them.
@@ -120,7 +142,26 @@ NETWORKS = {
     "plksr_x1": plksr(1, width=12, kernel_size=5, use_ea=False),
     "plksr_resampled_x2": plksr(2, kernel_size=7, dysample=True, layer_norm=True),
     "plksr_resampled_x3": plksr(3, width=8, kernel_size=3, split_ratio=1.0, dysample=True),
+    "swinir_x4": swinir(4, "pixelshuffle", depths=[2, 3], num_heads=[2, 3]),
+    "swinir_real_x4": swinir(4, "nearest+conv", width=16, depths=[2], num_heads=[4], resi_connection="3conv"),
+    "swinir_at_once_x2": swinir(2, "pixelshuffledirect", window=3, depths=[2], num_heads=[2], mlp_ratio=1.5),
+    "swinir_jpeg_x1": swinir(1, "", window=7, depths=[2, 1], num_heads=[3, 1]),
+    "swinir_squares_x2": swinir(4, "nearest+conv", depths=[2], num_heads=[2], start_unshuffle=2),
+    "hat_x4": hat(4, 4, depths=[2, 3], num_heads=[2, 3], squeeze_factor=4, num_feat=16),
+    "hat_x2": hat(
+        2, 8, depths=[2], num_heads=[3], squeeze_factor=12, num_feat=4, qkv_bias=False, patch_norm=False
+    ),
 }
+
+# Buffers that are not read.
+UNREAD = (
+    "attn_mask",
+    "attn_mask_0",
+    "attn_mask_1",
+    "init_pos",
+    "relative_position_index_SA",
+    "relative_position_index_OCA",
+)
 
 
 CASES = {
@@ -136,7 +177,7 @@ CASES = {
     "span_x4": span(4),
     "span_x2": span(2, width=16, normed=False),
     "span_whole_x2": span(2, whole=True),
-    **{name: trained(made, "attn_mask_0", "attn_mask_1", "init_pos") for name, made in NETWORKS.items()},
+    **{name: trained(made, *UNREAD) for name, made in NETWORKS.items()},
 }
 # Buffers that are not read, apart from their shapes.
 BUFFERS = ("relative_position_index", "rpe_biases")
@@ -152,7 +193,7 @@ def network(name, shapes):
     """A network with the weights of a case, as spandrel loads it."""
     state = tensors_of(name, shapes)
     if name in NETWORKS:
-        own = NETWORKS[name].state_dict()
+        own = stored(NETWORKS[name])
         made = {key: value for key, value in state.items() if not key.endswith(BUFFERS)}
         loaded = spandrel.ModelLoader().load_from_state_dict(own | made)
         loaded.model.eval()
@@ -173,6 +214,9 @@ def network(name, shapes):
 def pictures(name, factor):
     """Small pictures in 0…1."""
     sizes = SIZES if factor > 1 else [(9, 7), (5, 6)]
+    if name.startswith(("swinir", "hat")):
+        # The reference mirrors what windows lack, for which so much must be there.
+        sizes = [(16, 8)] if "squares" in name else [(9, 7), (5, 6)]
     for height, width in sizes + ([LARGE] if name == "compact_x1" else []):
         values = hash_weights.uniform(f"upscale.{name}.{height}x{width}", (1, 3, height, width))
         yield f"{height}x{width}", torch.from_numpy((values + numpy.float32(1)) / numpy.float32(2))

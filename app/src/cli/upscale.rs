@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Images, MP4 and MOV clips, and folders of them.
     #[arg(value_name = "IN", required = true)]
     inputs: Vec<PathBuf>,
-    /// A .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT or RealPLKSR, or `upscaler` for the built-in one.
+    /// A .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT, HAT, SwinIR or RealPLKSR, or `upscaler` for the built-in one.
     #[arg(short, long, value_name = "PATH", default_value = "upscaler")]
     model: ModelSource,
     /// How many times as wide and as high the result is, from 1 to 4. If the model has another factor, its result is

@@ -413,8 +413,8 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::Upscaler { .. } => {
-                "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT or RealPLKSR with a factor of \
-                1 to 4, or the upscaler that comes with Sluice."
+                "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT, HAT, SwinIR or \
+                RealPLKSR with a factor of 1 to 4, or the upscaler that comes with Sluice."
                     .to_owned()
             }
             Self::PickledInterpolator { .. } => {

@@ -5,32 +5,28 @@ use std::path::Path;
 
 use super::{
     Upscaler,
+    ending::Ending,
     interaction::{self, Weighs},
-    open::{COLOURS, Found, refused},
-    pixels::{MEAN, shuffle},
-    windows::{Windows, attended},
+    open::{Found, refused},
+    shell::{EPS, FIRST, Shell},
+    windows::{self, Windows, attended},
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
     nn::{
-        Computes, Conv2d, DType, Result as TensorResult, Tensor, Untraced, add, computed, depthwise, gelu,
-        leaky_relu, turned, untraced,
+        Computes, DType, Result as TensorResult, Tensor, Untraced, add, computed, depthwise, gelu, untraced,
     },
     residency::{Blocks, RunError, Weights},
 };
 
-/// Added to the variance in layer norms.
-const EPS: f64 = 1e-5;
-/// Slopes of activations below zero: between the convolutions after a group, and before new pixels are made.
-const SLOPES: [f32; 2] = [0.2, 0.01];
 /// A channel sees all places, so that there is no pixel that is too far away.
 const EVERYTHING: usize = usize::MAX;
 
 /// Its shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dat {
-    /// Channels.
-    width: usize,
+    /// What is around its blocks.
+    shell: Shell,
     /// For each group, its blocks and their heads.
     groups: Vec<[usize; 2]>,
     /// Sides of a window, the shorter one first.
@@ -39,19 +35,8 @@ pub struct Dat {
     inner: usize,
     /// Whether queries, keys and values have biases.
     has_bias: bool,
-    /// Whether three convolutions are after each group.
-    after_three: bool,
     ending: Ending,
     factor: usize,
-}
-
-/// How new pixels are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// In steps, over so many channels.
-    Steps { channels: usize },
-    /// By one convolution.
-    AtOnce,
 }
 
 impl Dat {
@@ -69,12 +54,11 @@ impl Dat {
     pub(super) fn found(path: &Path, tensors: &TensorTable) -> Result<Found, CheckpointError> {
         let shape = |name: &str| tensors.get(name).map_or(&[][..], |tensor| tensor.shape());
         let missing = |what: &str| refused(path, format!("{what} is missing"));
-        let &[width, inputs, ..] = shape("conv_first.weight") else {
-            return Err(missing("its first convolution"));
-        };
-        if inputs != COLOURS {
-            return Err(refused(path, format!("it reads {inputs} channels, and images have {COLOURS}")));
+        let shell = Shell::found(path, tensors, [FIRST, "before_RG.1"])?;
+        if shell.norm.is_none() {
+            return Err(missing("the norm before its groups"));
         }
+        let width = shell.width;
         let has = |group: usize, block: usize| {
             tensors.contains_key(&format!("layers.{group}.blocks.{block}.norm1.weight"))
         };
@@ -104,14 +88,13 @@ impl Dat {
         let &[inner, _] = shape("layers.0.blocks.0.ffn.fc1.weight") else {
             return Err(missing("a feed-forward"));
         };
-        let (ending, factor) = ending(path, &shape)?;
+        let (ending, factor) = Ending::found(path, &shape)?;
         let network = Self {
-            width,
+            shell,
             groups,
             window,
             inner,
             has_bias: tensors.contains_key("layers.0.blocks.0.attn.qkv.bias"),
-            after_three: !tensors.contains_key("conv_after_body.weight"),
             ending,
             factor,
         };
@@ -119,30 +102,15 @@ impl Dat {
     }
 
     fn blueprint(&self) -> Vec<BlockSpec> {
-        let Self { width, factor, .. } = *self;
-        let mut specs =
-            vec![BlockSpec::stem("conv_first").conv("conv_first", width, 3, 3).norm("before_RG.1", width)];
-        for (group, &[blocks, heads]) in self.groups.iter().enumerate() {
-            specs.extend((0..blocks).map(|block| self.block(group, block, heads)));
-            specs.push(self.convolutions(BlockSpec::new(format!("layers.{group}")), "conv"));
-        }
-        let last = self.convolutions(BlockSpec::stem("conv_last").norm("norm", width), "conv_after_body");
-        specs.push(match self.ending {
-            Ending::AtOnce => last.conv("upsample.0", 3 * factor * factor, width, 3),
-            Ending::Steps { channels } => {
-                let spec = last.conv("conv_before_upsample.0", channels, width, 3);
-                let each = steps(factor).into_iter().enumerate();
-                each.fold(spec, |spec, (number, side)| {
-                    spec.conv(&format!("upsample.{}", 2 * number), side * side * channels, channels, 3)
-                })
-                .conv("conv_last", 3, channels, 3)
-            }
+        let groups = self.groups.iter().enumerate().map(|(group, &[blocks, heads])| {
+            (0..blocks).map(|block| self.block(group, block, heads)).collect::<Vec<_>>()
         });
-        specs
+        let ending = |spec| self.ending.described(spec, self.shell.width, self.factor);
+        self.shell.described(groups, ending)
     }
 
     fn block(&self, group: usize, block: usize, heads: usize) -> BlockSpec {
-        let Self { width, inner, has_bias, .. } = *self;
+        let Self { shell: Shell { width, .. }, inner, has_bias, .. } = *self;
         let mut spec = BlockSpec::new(format!("layers.{group}.blocks.{block}")).norm("norm1", width).matrix(
             "attn.qkv",
             3 * width,
@@ -165,31 +133,14 @@ impl Dat {
             .linear("ffn.fc2", width, inner / 2)
     }
 
-    fn convolutions(&self, spec: BlockSpec, name: &str) -> BlockSpec {
-        let width = self.width;
-        match self.after_three {
-            false => spec.conv(name, width, width, 3),
-            true => spec
-                .conv(&format!("{name}.0"), width / 4, width, 3)
-                .conv(&format!("{name}.2"), width / 4, width / 4, 1)
-                .conv(&format!("{name}.4"), width, width / 4, 3),
-        }
-    }
-
-    /// The convolutions after a group, of `x` `[1, height, width, channels]`.
-    fn convolved(&self, w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
-        let mut x = channels_first(x)?;
-        if !self.after_three {
-            return w.conv2d(name, &x, Conv2d::SAME_3X3);
-        }
-        x = leaky_relu(&w.conv2d(&format!("{name}.0"), &x, Conv2d::SAME_3X3)?, SLOPES[0])?;
-        x = leaky_relu(&w.conv2d(&format!("{name}.2"), &x, Conv2d::POINTWISE)?, SLOPES[0])?;
-        w.conv2d(&format!("{name}.4"), &x, Conv2d::SAME_3X3)
-    }
-
     /// A block of `x` `[1, height, width, channels]`.
-    fn passed(&self, w: &Weights<'_>, x: Tensor, [group, block, heads]: [usize; 3]) -> TensorResult<Tensor> {
-        let width = self.width;
+    fn passed(
+        &self,
+        w: &Weights<'_>,
+        mut x: Tensor,
+        [group, block, heads]: [usize; 3],
+    ) -> TensorResult<Tensor> {
+        let width = self.shell.width;
         let qkv = w.linear("attn.qkv", &w.layer_norm("norm1", &x, EPS)?)?;
         let value = qkv.narrow(3, 2 * width, width)?.contiguous()?;
         let (seen, weighs) = if is_of_places(block) {
@@ -200,7 +151,7 @@ impl Dat {
         drop(qkv);
         let joined = interaction::joined(w, "attn", (&seen, &value), weighs)?;
         drop((seen, value));
-        let x = add(&x, &w.linear("attn.proj", &joined)?)?;
+        x = add(&x, &w.linear("attn.proj", &joined)?)?;
         drop(joined);
         let inner = gelu(&w.linear("ffn.fc1", &w.layer_norm("norm2", &x, EPS)?)?)?;
         let half = self.inner / 2;
@@ -225,23 +176,11 @@ impl Dat {
             let name = format!("attn.attns.{branch}.pos");
             let shift = if is_shifted { sides.map(|side| side / 2) } else { [0, 0] };
             let own = [branch * heads / 2, heads / 2];
-            let windows = Windows { sides, shift, fills: long, heads: own, of: heads };
-            halves.push(attended(&windows, qkv, &biases(w, &name, sides)?)?);
+            let windows = Windows { sides, shift, fills: long, heads: own, of: heads, around: 0 };
+            halves.push(attended(&windows, qkv.clone(), &biases(w, &name, sides)?)?);
         }
         Tensor::cat(&halves, 3)
     }
-}
-
-/// `x` `[1, height, width, channels]` as `[1, channels, height, width]`.
-fn channels_first(x: &Tensor) -> TensorResult<Tensor> {
-    let (_, height, width, channels) = x.dims4()?;
-    turned(&x.reshape((height * width, channels))?)?.reshape((1, channels, height, width))
-}
-
-/// `x` `[1, channels, height, width]` as `[1, height, width, channels]`.
-fn channels_last(x: &Tensor) -> TensorResult<Tensor> {
-    let (_, channels, height, width) = x.dims4()?;
-    turned(&x.reshape((channels, height * width))?)?.reshape((1, height, width, channels))
 }
 
 /// Whether a block attends within windows. The others attend between channels.
@@ -259,38 +198,6 @@ fn sides(places: usize, distances: usize) -> Option<[usize; 2]> {
     let pairs = (1..=places).filter(|side| places.is_multiple_of(*side));
     let mut sides = pairs.map(|side| [side, places / side]);
     sides.find(|[short, long]| short <= long && (2 * short - 1) * (2 * long - 1) == distances)
-}
-
-/// The factors of the steps in which an image is enlarged.
-fn steps(factor: usize) -> Vec<usize> {
-    match factor {
-        3 => vec![3],
-        factor => vec![2; factor.ilog2() as usize],
-    }
-}
-
-fn ending<'a>(path: &Path, shape: &impl Fn(&str) -> &'a [usize]) -> Result<(Ending, usize), CheckpointError> {
-    let unknown = || refused(path, "how it makes new pixels is not known");
-    if shape("conv_last.weight").is_empty() {
-        let &[outputs, ..] = shape("upsample.0.weight") else { return Err(unknown()) };
-        let factor = (outputs / COLOURS).isqrt();
-        return if factor > 0 && COLOURS * factor * factor == outputs {
-            Ok((Ending::AtOnce, factor))
-        } else {
-            Err(unknown())
-        };
-    }
-    let &[channels, ..] = shape("conv_before_upsample.0.weight") else { return Err(unknown()) };
-    let outputs = |number: usize| shape(&format!("upsample.{}.weight", 2 * number)).first().copied();
-    let count = (0..).take_while(|number| outputs(*number).is_some()).count();
-    let factor = match (count, outputs(0)) {
-        (1, Some(first)) if first == 9 * channels => 3,
-        (count, _) if (0..count).all(|number| outputs(number) == Some(4 * channels)) && count < 4 => {
-            1 << count
-        }
-        _ => return Err(unknown()),
-    };
-    Ok((Ending::Steps { channels }, factor))
 }
 
 /// What makes the bias of a distance between places.
@@ -319,14 +226,7 @@ fn biases(w: &Weights<'_>, name: &str, [rows, columns]: [usize; 2]) -> TensorRes
         x = w.layer_norm(&format!("{layer}.0"), &x, EPS)?.relu()?;
         x = w.linear(&format!("{layer}.2"), &x)?;
     }
-    let places = || (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
-    let pairs = places().flat_map(|one| places().map(move |other| (one, other)));
-    let index = |((row, column), (other_row, other_column)): ((usize, usize), (usize, usize))| {
-        ((row + rows - 1 - other_row) * (2 * columns - 1) + column + columns - 1 - other_column) as u32
-    };
-    let places = rows * columns;
-    let of_pairs = x.squeeze(0)?.index_select(&pairs.map(index).collect::<Vec<_>>())?;
-    of_pairs.reshape((places, places, ()))?.permute([2, 0, 1])?.contiguous()
+    windows::biases(&x.squeeze(0)?, [rows, columns])
 }
 
 /// Attention between the channels of each head, over all places: `qkv` is `[1, height, width, 3 · channels]`.
@@ -378,57 +278,17 @@ impl Upscaler for Dat {
     }
 
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
-        let mean = Tensor::from_vec(MEAN.to_vec(), (1, 3, 1, 1), &image.device())?.to_dtype(image.dtype())?;
-        let centred = image.broadcast_add(&mean.neg()?)?;
-        // What each block of weights is: a block of a group, or what is after it.
         let of_group = |(group, &[blocks, heads]): (usize, &[usize; 2])| {
-            (0..blocks).map(move |block| Some([group, block, heads])).chain([None])
+            (0..blocks).map(|block| [group, block, heads]).collect::<Vec<_>>()
         };
-        let parts: Vec<_> = self.groups.iter().enumerate().flat_map(of_group).collect();
-        let mut first = centred;
-        let (mut x, mut before) = (first.clone(), first.clone());
-        let mut made = None;
-        blocks.walk(0..parts.len() + 2, |number, w| {
-            if number == 0 {
-                first = w.conv2d("conv_first", &first, Conv2d::SAME_3X3)?;
-                x = w.layer_norm("before_RG.1", &channels_last(&first)?, EPS)?;
-                before = x.clone();
-                return Ok(());
-            }
-            match parts.get(number - 1) {
-                Some(Some(place)) => {
-                    // Nothing keeps it while the block is passed.
-                    let taken = std::mem::replace(&mut x, first.clone());
-                    x = self.passed(w, taken, *place)?;
-                }
-                Some(None) => {
-                    let after = channels_last(&self.convolved(w, "conv", &x)?)?;
-                    x = add(&before, &after)?;
-                    before = x.clone();
-                }
-                None => {
-                    let normed = w.layer_norm("norm", &x, EPS)?;
-                    let body = add(&self.convolved(w, "conv_after_body", &normed)?, &first)?;
-                    made = Some(self.enlarged(w, &body)?);
-                }
-            }
-            Ok(())
-        })?;
-        let made = made.ok_or_else(|| crate::nn::Error::msg("a walk had no blocks"))?;
-        Ok(made.broadcast_add(&mean)?)
-    }
-}
-
-impl Dat {
-    fn enlarged(&self, w: &Weights<'_>, body: &Tensor) -> TensorResult<Tensor> {
-        if self.ending == Ending::AtOnce {
-            return shuffle(&w.conv2d("upsample.0", body, Conv2d::SAME_3X3)?, self.factor);
-        }
-        let mut x = leaky_relu(&w.conv2d("conv_before_upsample.0", body, Conv2d::SAME_3X3)?, SLOPES[1])?;
-        for (number, side) in steps(self.factor).into_iter().enumerate() {
-            x = shuffle(&w.conv2d(&format!("upsample.{}", 2 * number), &x, Conv2d::SAME_3X3)?, side)?;
-        }
-        w.conv2d("conv_last", &x, Conv2d::SAME_3X3)
+        let groups: Vec<_> = self.groups.iter().enumerate().map(of_group).collect();
+        self.shell.upscale(
+            blocks,
+            image,
+            &groups,
+            |w, x, place| self.passed(w, x, place),
+            |w, x, _| self.ending.enlarged(w, x, self.factor),
+        )
     }
 }
 

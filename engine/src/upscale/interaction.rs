@@ -1,8 +1,9 @@
 //! DAT's adaptive interaction: attention and a convolution of each channel, of which each weighs the other.
 
+use super::places::mean;
 use crate::{
     checkpoint::BlockSpec,
-    nn::{Computes, Result, Tensor, Untraced, add, computed, depthwise, gelu, linear, untraced},
+    nn::{Result, Tensor, add, depthwise, gelu, linear},
     residency::Weights,
 };
 
@@ -63,12 +64,4 @@ fn weight(w: &Weights<'_>, [first, norm, second]: [&str; 3], x: &Tensor) -> Resu
     let raw = linear(&inner, &kernel, Some(&w.get(&format!("{second}.bias"))?))?;
     // The sigmoid.
     raw.affine(0.5, 0.0)?.tanh()?.affine(0.5, 0.5)
-}
-
-/// The mean of each channel over all places, `[1, 1, 1, channels]`.
-fn mean(x: &Tensor) -> Result<Tensor> {
-    let (_, _, _, channels) = x.dims4()?;
-    let takes =
-        |computes: Computes| Untraced { values: channels, operations: computes.moving(x.elem_count()) };
-    untraced([x], &[1, 1, 1, channels], takes, |[x]| computed::means(x))
 }

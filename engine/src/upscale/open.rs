@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{Dat, RealPlksr, Rrdb, Span, Srvgg, Upscaler};
+use super::{Dat, Hat, RealPlksr, Rrdb, Span, Srvgg, SwinIr, Upscaler};
 use crate::checkpoint::{
     BlockSpec, Checkpoint, CheckpointError, Component, Part, Role, StoredName, TensorTable,
 };
 
 /// Largest factor.
-const LARGEST_FACTOR: usize = 8;
+pub(super) const LARGEST_FACTOR: usize = 8;
 /// Channels of an image.
 pub(super) const COLOURS: usize = 3;
 /// What training programs have put before all names.
@@ -16,9 +16,9 @@ const PREFIXES: [&str; 3] = ["params_ema.", "params.", "module."];
 /// Upscalers of other kinds, by part of a name.
 const OTHERS: [(&str, &str); 7] = [
     ("channe_mixer", "a PLKSR"),
-    ("overlap_attn", "a HAT"),
-    ("residual_group.blocks", "a SwinIR or HAT"),
-    ("conv_before_upsample", "a SwinIR or a relative of it"),
+    ("attn.logit_scale", "a Swin2SR"),
+    ("residual_group", "a relative of SwinIR and HAT"),
+    ("conv_before_upsample", "a relative of SwinIR and HAT"),
     ("upsampler.0.weight", "an upscaler of another kind"),
     ("conv_last.weight", "an upscaler of another kind"),
     ("to_img.0.weight", "an upscaler of another kind"),
@@ -79,6 +79,10 @@ fn kind(tensors: &TensorTable) -> Option<Find> {
         Some(Dat::found)
     } else if RealPlksr::is_in(tensors) {
         Some(RealPlksr::found)
+    } else if Hat::is_in(tensors) {
+        Some(Hat::found)
+    } else if SwinIr::is_in(tensors) {
+        Some(SwinIr::found)
     } else {
         None
     }

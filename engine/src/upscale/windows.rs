@@ -1,4 +1,5 @@
-//! Attention within windows of an image, which may be shifted (Liu et al. 2021, arXiv:2103.14030).
+//! Attention within windows of an image, which may be shifted (Liu et al. 2021, arXiv:2103.14030), or see what is around them
+//! (Chen et al. 2023, arXiv:2205.04437).
 
 use std::ops::Range;
 
@@ -23,25 +24,39 @@ pub(super) struct Windows {
     pub heads: [usize; 2],
     /// How many heads there are.
     pub of: usize,
+    /// Rows, and columns, on each side of a window whose places are seen from within it, too. What is beyond the edges of the
+    /// image is zeros. Windows that are shifted have none.
+    pub around: usize,
 }
 
 impl Windows {
-    /// The numbers of the places of an image of a height and width that some windows of a strip have, window by window.
+    /// The numbers of the places of an image of a height and width that are seen from some windows of a strip, window by window.
     fn taken(&self, [height, width]: [usize; 2], strip: usize, windows: Range<usize>) -> Vec<u32> {
-        let Self { sides: [rows, columns], shift, .. } = *self;
+        let Self { sides: [rows, columns], shift, around, .. } = *self;
         let [high, wide] = self.filled([height, width]);
-        let mut places = Vec::with_capacity(windows.len() * rows * columns);
+        let place = |place: usize, shift: usize, length: usize| match around {
+            0 => Some(wrapped(place + shift, length)),
+            around => place.checked_sub(around),
+        };
+        let mut places = Vec::with_capacity(windows.len() * self.seen().iter().product::<usize>());
         for window in windows {
-            for row in strip * rows..(strip + 1) * rows {
-                let row = around(row + shift[0], high);
-                let columns = window * columns..(window + 1) * columns;
-                places.extend(columns.map(|column| {
-                    let column = around(column + shift[1], wide);
-                    if row < height && column < width { (row * width + column) as u32 } else { OUTSIDE }
+            for row in strip * rows..(strip + 1) * rows + 2 * around {
+                let row = place(row, shift[0], high);
+                let columns = window * columns..(window + 1) * columns + 2 * around;
+                places.extend(columns.map(|column| match (row, place(column, shift[1], wide)) {
+                    (Some(row), Some(column)) if row < height && column < width => {
+                        (row * width + column) as u32
+                    }
+                    _ => OUTSIDE,
                 }));
             }
         }
         places
+    }
+
+    /// Rows and columns that are seen from within a window.
+    fn seen(&self) -> [usize; 2] {
+        self.sides.map(|side| side + 2 * self.around)
     }
 
     /// For each place of an image of a height and width, its number among the places of all windows.
@@ -49,13 +64,13 @@ impl Windows {
         let Self { sides: [rows, columns], shift, .. } = *self;
         let [high, wide] = self.filled([height, width]);
         let of_column = |column: usize| {
-            let column = around(column + wide - shift[1], wide);
+            let column = wrapped(column + wide - shift[1], wide);
             column / columns * rows * columns + column % columns
         };
         let of_columns: Vec<usize> = (0..width).map(of_column).collect();
         let mut places = Vec::with_capacity(height * width);
         for row in 0..height {
-            let row = around(row + high - shift[0], high);
+            let row = wrapped(row + high - shift[0], high);
             let of_row = row / rows * rows * wide + row % rows * columns;
             places.extend(of_columns.iter().map(|of_column| (of_row + of_column) as u32));
         }
@@ -69,17 +84,20 @@ impl Windows {
 }
 
 /// A place beyond a length, which goes on from its beginning.
-fn around(place: usize, length: usize) -> usize {
+fn wrapped(place: usize, length: usize) -> usize {
     if place < length { place } else { place - length }
 }
 
 /// Attention of some heads within windows: `qkv` `[1, height, width, 3 · channels]` has queries, keys and values beside each
-/// other. `bias` `[heads, places, places]` is added to the scores.
-pub(super) fn attended(windows: &Windows, qkv: &Tensor, bias: &Tensor) -> Result<Tensor> {
+/// other. `bias` `[heads, places, seen places]` is added to the scores. The result is `[1, height, width, channels]` of these
+/// heads.
+pub(super) fn attended(windows: &Windows, qkv: Tensor, bias: &Tensor) -> Result<Tensor> {
     let (_, height, width, triple) = qkv.dims4()?;
     let (size, channels) = ([height, width], triple / 3 / windows.of * windows.heads[1]);
     let places = qkv.reshape((height * width, triple))?;
+    drop(qkv);
     let parts = seen(windows, size, &places, bias)?;
+    drop(places);
     let made = Tensor::cat(&parts, 0)?;
     drop(parts);
     let made = made.reshape((made.elem_count() / channels, channels))?;
@@ -89,66 +107,121 @@ pub(super) fn attended(windows: &Windows, qkv: &Tensor, bias: &Tensor) -> Result
 
 /// What the windows of each strip have seen, `[windows, places, heads, values]`.
 fn seen(windows: &Windows, size: [usize; 2], qkv: &Tensor, bias: &Tensor) -> Result<Vec<Tensor>> {
-    let Windows { sides: [rows, columns], shift, heads: [first_head, heads], of, .. } = *windows;
+    let Windows { sides: [rows, columns], shift, heads: [first_head, heads], of, around, .. } = *windows;
     let [high, wide] = windows.filled(size);
-    let (places, head, across) = (rows * columns, qkv.dim(1)? / 3 / of, wide / columns);
+    let [seen_rows, seen_columns] = windows.seen();
+    let (places, seen_places) = (rows * columns, seen_rows * seen_columns);
+    let (head, strips, across) = (qkv.dim(1)? / 3 / of, high / rows, wide / columns);
+    // The last column of shifted windows has places from both edges of the image.
+    let alike = if shift[1] > 0 { across - 1 } else { across };
+    let at_edge = masked(bias, windows, [false, shift[1] > 0])?;
     let mut made = Vec::new();
-    for strip in 0..high / rows {
-        let is_last = strip + 1 == high / rows;
-        // The last column of windows may have places from both edges of the image.
-        for (first, count) in [(0, across - 1), (across - 1, 1)] {
+    for strip in 0..strips {
+        let meets_rows = strip + 1 == strips && shift[0] > 0;
+        for (first, count, meets_columns) in [(0, alike, false), (alike, across - alike, true)] {
             if count == 0 {
                 continue;
             }
-            let meets = [is_last && shift[0] > 0, first + count == across && shift[1] > 0];
-            let bias = match apart([rows, columns], shift, meets) {
-                Some(apart) => {
-                    let apart = Tensor::from_vec(apart, (1, places, places), &bias.device())?;
-                    bias.broadcast_add(&apart.to_dtype(bias.dtype())?)?
-                }
-                None => bias.clone(),
+            let bias = match (meets_rows, meets_columns) {
+                (true, _) => masked(bias, windows, [true, meets_columns])?,
+                (false, true) => at_edge.clone(),
+                (false, false) => bias.clone(),
             };
             let order = || windows.taken(size, strip, first..first + count);
-            let taken = qkv.index_select_by(count * places, order)?;
-            let taken = taken.reshape((count, places, 3 * of, head))?;
-            let part = |number: usize| taken.narrow(2, number * of + first_head, heads);
-            made.push(attention_with_pair_bias(&part(0)?, &part(1)?, &part(2)?, &bias)?);
+            let taken = qkv.index_select_by(count * seen_places, order)?;
+            let parts = taken.reshape((count, seen_places, 3 * of, head))?;
+            let part = |number: usize| parts.narrow(2, number * of + first_head, heads);
+            let queries = if around == 0 {
+                part(0)?
+            } else {
+                let inner = taken.reshape((count, seen_rows, seen_columns, 3 * of * head))?;
+                let inner = inner.narrow(1, around, rows)?.narrow(2, around, columns)?;
+                inner.narrow(3, first_head * head, heads * head)?.reshape((count, places, heads, head))?
+            };
+            made.push(attention_with_pair_bias(&queries, &part(1)?, &part(2)?, &bias)?);
         }
     }
     Ok(made)
 }
 
-/// What is added to the scores of pairs of places in a window in which rows, or columns, from both edges of the image meet.
-fn apart([rows, columns]: [usize; 2], shift: [usize; 2], meets: [bool; 2]) -> Option<Vec<f32>> {
+/// A bias for windows in which rows, or columns, from both edges of the image meet.
+fn masked(bias: &Tensor, windows: &Windows, meets: [bool; 2]) -> Result<Tensor> {
     if meets == [false; 2] {
-        return None;
+        return Ok(bias.clone());
     }
+    let Windows { sides: [rows, columns], shift, .. } = *windows;
+    let places = rows * columns;
+    let apart =
+        Tensor::from_fn(|| apart([rows, columns], shift, meets), (1, places, places), &bias.device())?;
+    bias.broadcast_add(&apart.to_dtype(bias.dtype())?)
+}
+
+/// What is added to the scores of pairs of places in a window in which rows, or columns, from both edges of the image meet.
+fn apart([rows, columns]: [usize; 2], shift: [usize; 2], meets: [bool; 2]) -> Vec<f32> {
     let side = |place: usize, length: usize, shift: usize, meets: bool| meets && place >= length - shift;
     let of_place = |place: usize| {
         let (row, column) = (place / columns, place % columns);
         [side(row, rows, shift[0], meets[0]), side(column, columns, shift[1], meets[1])]
     };
-    let places = rows * columns;
-    let pairs = (0..places).flat_map(|one| (0..places).map(move |other| (one, other)));
-    Some(pairs.map(|(one, other)| if of_place(one) == of_place(other) { 0.0 } else { APART }).collect())
+    let sides: Vec<[bool; 2]> = (0..rows * columns).map(of_place).collect();
+    let pairs = sides.iter().flat_map(|one| sides.iter().map(move |other| one == other));
+    pairs.map(|is_together| if is_together { 0.0 } else { APART }).collect()
+}
+
+/// The bias of pairs of places in a window, `[heads, places, places]`, of a `table` `[distances, heads]` of the biases of all
+/// distances down and across.
+pub(super) fn biases(table: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
+    of_pairs(table, [[rows, columns]; 2], |[row, column], [seen_row, seen_column]| {
+        (row + rows - 1 - seen_row) * (2 * columns - 1) + column + columns - 1 - seen_column
+    })
+}
+
+/// The same for pairs of a place in a square window and of one that is seen from it, up to `around` places beyond it:
+/// `[heads, places, seen places]`.
+pub(super) fn biases_around(table: &Tensor, side: usize, around: usize) -> Result<Tensor> {
+    let seen = side + 2 * around;
+    let lines = side + seen - 1;
+    // Numbers below zero count from the end of the table.
+    let distance = |seen_place: usize, place: usize| (seen_place + side + 1) as i64 - (place + seen) as i64;
+    of_pairs(table, [[side; 2], [seen; 2]], |[row, column], [seen_row, seen_column]| {
+        let number = distance(seen_row, row) * lines as i64 + distance(seen_column, column);
+        number.rem_euclid((lines * lines) as i64) as usize
+    })
+}
+
+fn of_pairs(
+    table: &Tensor,
+    [own, seen]: [[usize; 2]; 2],
+    number: impl Fn([usize; 2], [usize; 2]) -> usize,
+) -> Result<Tensor> {
+    let places = |[rows, columns]: [usize; 2]| {
+        (0..rows).flat_map(move |row| (0..columns).map(move |column| [row, column]))
+    };
+    let [count, seen_count] = [own, seen].map(|[rows, columns]| rows * columns);
+    let number = &number;
+    let numbers = || -> Vec<u32> {
+        places(own).flat_map(|one| places(seen).map(move |other| number(one, other) as u32)).collect()
+    };
+    let of_pairs = table.index_select_by(count * seen_count, numbers)?;
+    of_pairs.reshape((count, seen_count, ()))?.permute([2, 0, 1])?.contiguous()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nn::Device;
 
     #[test]
     fn places_that_a_shift_has_brought_together_do_not_see_each_other() {
-        let scores = apart([2, 2], [1, 1], [true, false]).unwrap();
+        let scores = apart([2, 2], [1, 1], [true, false]);
         assert_eq!(scores[..4], [0.0, 0.0, APART, APART]);
-        let scores = apart([2, 2], [1, 1], [true, true]).unwrap();
+        let scores = apart([2, 2], [1, 1], [true, true]);
         assert_eq!(scores[..4], [0.0, APART, APART, APART]);
-        assert_eq!(apart([2, 2], [0, 0], [false, false]), None);
     }
 
     #[test]
     fn windows_have_each_place_of_the_image_once() {
-        let windows = |shift| Windows { sides: [2, 4], shift, fills: 4, heads: [0, 1], of: 2 };
+        let windows = |shift| Windows { sides: [2, 4], shift, fills: 4, heads: [0, 1], of: 2, around: 0 };
         let size = [3, 6];
         for shift in [[0, 0], [1, 2]] {
             let windows = windows(shift);
@@ -161,5 +234,29 @@ mod tests {
         assert_eq!(shifted.taken(size, 0, 0..1), [8, 9, 10, 11, 14, 15, 16, 17]);
         assert_eq!(shifted.taken(size, 0, 1..2), [OUTSIDE, OUTSIDE, 6, 7, OUTSIDE, OUTSIDE, 12, 13]);
         assert_eq!(windows([0, 0]).taken(size, 1, 0..1)[..5], [12, 13, 14, 15, OUTSIDE]);
+    }
+
+    #[test]
+    fn windows_see_what_is_around_them_up_to_the_edges_of_the_image() {
+        let windows = Windows { sides: [2, 2], shift: [0, 0], fills: 2, heads: [0, 1], of: 1, around: 1 };
+        let seen = windows.taken([4, 4], 0, 1..2);
+        assert_eq!(seen[..4], [OUTSIDE; 4]);
+        assert_eq!(seen[4..], [1, 2, 3, OUTSIDE, 5, 6, 7, OUTSIDE, 9, 10, 11, OUTSIDE]);
+    }
+
+    #[test]
+    fn biases_are_those_of_distances() {
+        let table = |count: usize| {
+            let values: Vec<f32> = (0..count).map(|value| value as f32).collect();
+            Tensor::from_vec(values, (count, 1), &Device::processor()).unwrap()
+        };
+        let rows = |bias: Tensor| bias.into_computed().unwrap().squeeze(0).unwrap().to_vec2::<f32>().unwrap();
+        let bias = rows(biases(&table(9), [2, 2]).unwrap());
+        assert_eq!(bias[0], [4.0, 3.0, 1.0, 0.0]);
+        assert_eq!(bias[3], [8.0, 7.0, 5.0, 4.0]);
+        // A window of 1 place that sees 3 times 3 places, and lines of 3 distances: the number of the first is
+        // -1 · 3 - 1, which counts from the end.
+        let bias = rows(biases_around(&table(9), 1, 1).unwrap());
+        assert_eq!(bias, [[5.0, 6.0, 7.0, 8.0, 0.0, 1.0, 2.0, 3.0, 4.0]]);
     }
 }

@@ -23,6 +23,9 @@ fn tiles_that_see_enough_are_those_of_the_whole_image() {
         ("esrgan_x4", 41, 67, 32),
         ("esrgan_numbered_x2", 45, 39, 16),
         ("span_x2", 39, 71, 32),
+        // Whole windows: nothing is mirrored.
+        ("swinir_x4", 72, 88, 16),
+        ("swinir_squares_x2", 64, 96, 32),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let opened = Opened::new(&weights(name).unwrap(), folder.path(), Placement::Resident).unwrap();
@@ -34,6 +37,33 @@ fn tiles_that_see_enough_are_those_of_the_whole_image() {
         let (whole, tiled) = (opened.upscale(&image).unwrap(), opened.in_tiles(&image, side).unwrap());
         let distance = distance(name, &whole, &tiled, 2e-6).unwrap();
         println!("{name} in tiles of {side}: {distance:.1e}");
+    }
+}
+
+/// Opened as what they look like, these would make other images.
+#[test]
+fn transformers_with_parts_that_are_not_supported_say_which() {
+    let folder = tempfile::tempdir().unwrap();
+    let reason = |name: &str, changed: &str, shape: &[usize]| {
+        let mut tensors = weights(name).unwrap();
+        let values = Tensor::zeros(shape, candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
+        tensors.insert(changed.to_owned(), values);
+        let opened = Opened::new(&tensors, folder.path(), Placement::Resident);
+        opened.map(|_| ()).unwrap_err().downcast::<CheckpointError>().unwrap().to_string()
+    };
+    let own = "layers.0.residual_group.blocks.0.attn.relative_position_bias_table";
+    let around = "layers.0.residual_group.overlap_attn.relative_position_bias_table";
+    for (name, changed, shape, said) in [
+        ("swinir_x4", "conv_first.weight", vec![12, 1, 3, 3], "reads 1 channels"),
+        ("swinir_x4", "absolute_pos_embed", vec![1, 256, 12], "images of one size"),
+        ("swinir_x4", own, vec![50, 2], "not square"),
+        ("swinir_x4", own, vec![49, 5], "5 heads do not fit"),
+        ("swinir_squares_x2", "conv_first.1.weight", vec![12, 27, 3, 3], "its factor is 4/3"),
+        ("hat_x4", "conv_first.weight", vec![12, 12, 3, 3], "reads 12 channels"),
+        ("hat_x4", around, vec![64, 2], "do not fit"),
+    ] {
+        let found = reason(name, changed, &shape);
+        assert!(found.contains(said), "{name} with another {changed}: {found}");
     }
 }
 
@@ -57,7 +87,7 @@ fn files_that_cannot_be_used_say_why() {
     tensors.retain(|name, _| !["body.1.weight", "body.3.weight", "body.5.weight"].contains(&name.as_str()));
     assert!(reason(&tensors).contains("slopes"), "{}", reason(&tensors));
     let other: Tensors = [("layers.0.residual_group.blocks.0.norm1.weight".to_owned(), one.1)].into();
-    assert!(reason(&other).contains("SwinIR or HAT"), "{}", reason(&other));
+    assert!(reason(&other).contains("a relative of SwinIR and HAT"), "{}", reason(&other));
     let advice = reason(&other);
     assert!(advice.contains("Real-ESRGAN Compact"), "{advice}");
     for name in ["x4.pth", "x4.pt"] {

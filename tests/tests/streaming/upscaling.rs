@@ -64,7 +64,7 @@ fn every_mode_and_every_tile_gives_the_same_bytes_within_its_budget() {
     let folder = tempfile::tempdir().unwrap();
     let path = picture(folder.path(), 75, 61);
     let mut runner = Runner::start().unwrap();
-    for name in ["compact_x4", "esrgan_numbered_x2", "esrgan_squares_x2", "span_x2"] {
+    for name in ["compact_x4", "esrgan_numbered_x2", "esrgan_squares_x2", "span_x2", "swinir_x4"] {
         let request = request(&upscaler(folder.path(), name), &path, 2.0);
         let want = enlarged(&mut runner, &request, &card());
         assert_eq!((want.width, want.height), (150, 122));
@@ -79,7 +79,7 @@ fn upscalers_that_see_everything_give_the_same_bytes_in_every_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = picture(folder.path(), 43, 29);
     let mut runner = Runner::start().unwrap();
-    for name in ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2"] {
+    for name in ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2", "hat_x4", "hat_x2"] {
         let request = request(&upscaler(folder.path(), name), &path, 2.0);
         let want = enlarged(&mut runner, &request, &tiles(64));
         check_modes(&mut runner, &request, (&want, tiles(64)));
@@ -112,6 +112,14 @@ fn forecasts_of_the_peak_come_true() {
     let names = ["compact_x4", "esrgan_x4", "esrgan_squares_x2", "span_x4", "span_whole_x2"];
     let models = names.map(|name| upscaler(folder.path(), name));
     check_forecasts(&[&[ModelSource::Upscaler][..], &models[..]].concat());
+}
+
+#[test]
+fn forecasts_of_the_peak_of_upscalers_with_windows_come_true() {
+    let folder = tempfile::tempdir().unwrap();
+    // Making new pixels takes the most in those of factor 4, and the blocks in the others.
+    let names = ["swinir_x4", "swinir_at_once_x2", "swinir_jpeg_x1", "hat_x4", "hat_x2"];
+    check_forecasts(&names.map(|name| upscaler(folder.path(), name)));
 }
 
 /// Threads keep what products of the tensor library take, so those that have some are apart.
