@@ -90,6 +90,7 @@ impl Family for Ltx {
             defaults: ModelDefaults {
                 width: 704,
                 height: 512,
+                range: ModelDefaults::WIDE_RANGE,
                 steps: version.steps(),
                 guidance: version.guidance(),
                 on_cards: ComputeDtype::Bf16,

@@ -133,6 +133,7 @@ impl Family for Wan {
         let defaults = ModelDefaults {
             width: if is_wide { 1280 } else { 832 },
             height: if is_wide { 704 } else { 480 },
+            range: ModelDefaults::WIDE_RANGE,
             steps: if low.is_some() { 40 } else { 50 },
             guidance: match (low.is_some(), starts_from_image) {
                 (true, true) => 3.5,

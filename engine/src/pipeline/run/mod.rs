@@ -155,13 +155,16 @@ impl LoadedModel {
             place: RefCell::default(),
         };
         let media = nn::with_attention(options.memory.attention, || run.whole(&mut dump));
+        plan.borrow_mut().observe_reads(&self.stores);
+        if media.is_err() {
+            observer.borrow_mut().stopped(&plan.borrow());
+        }
         drop(run);
-        let mut plan = plan.into_inner();
-        plan.observe_reads(&self.stores);
+        let plan = plan.into_inner();
         self.account.set_budget(None);
         self.end(&plan.plan);
         self.account.give_back();
-        let media = media.inspect_err(|_| observer.into_inner().stopped(&plan))?;
+        let media = media?;
         dump.write()?;
         Ok(Rendered { media, plan })
     }
