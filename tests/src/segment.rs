@@ -10,6 +10,10 @@ use crate::{checkpoint::save, hash_weights::weight, original_names::Tensors};
 /// Width of the image encoder of Segment Anything, with two heads and two layers: one of windows, one that sees all.
 const WIDTH: usize = 32;
 const REACH: [usize; 2] = [27, 127];
+/// The same of a wide one, and the width of its heads.
+const WIDE: usize = 640;
+const WIDE_REACH: [usize; 6] = [27, 27, 27, 27, 27, 127];
+const WIDE_HEAD: usize = 64;
 const CHANNELS: usize = 256;
 /// Widths, layers, heads and windows of the stages of MobileSAM's.
 const STAGES: [[usize; 4]; 4] = [[8, 1, 1, 7], [16, 1, 2, 7], [24, 2, 3, 14], [32, 1, 4, 7]];
@@ -44,6 +48,24 @@ impl Made {
         for end in ["weight", "bias", "running_mean", "running_var"] {
             self.add(&format!("{name}.bn.{end}"), &shape[..1]);
         }
+    }
+
+    /// An image encoder with layers of such a reach.
+    fn vit(&mut self, width: usize, head: usize, reach: &[usize]) {
+        self.add("image_encoder.pos_embed", &[1, 64, 64, width]);
+        self.with_bias("image_encoder.patch_embed.proj", &[width, 3, 16, 16]);
+        for (layer, reach) in reach.iter().enumerate() {
+            let name = |name: &str| format!("image_encoder.blocks.{layer}.{name}");
+            self.with_bias(&name("norm1"), &[width]);
+            self.with_bias(&name("norm2"), &[width]);
+            self.with_bias(&name("attn.qkv"), &[3 * width, width]);
+            self.with_bias(&name("attn.proj"), &[width, width]);
+            self.add(&name("attn.rel_pos_h"), &[*reach, head]);
+            self.add(&name("attn.rel_pos_w"), &[*reach, head]);
+            self.with_bias(&name("mlp.lin1"), &[4 * width, width]);
+            self.with_bias(&name("mlp.lin2"), &[width, 4 * width]);
+        }
+        self.neck(width);
     }
 
     fn neck(&mut self, width: usize) {
@@ -110,20 +132,16 @@ impl Made {
 /// The weights of a tiny Segment Anything, under the names of its authors.
 pub fn weights() -> Result<Tensors> {
     let mut made = Made::default();
-    made.add("image_encoder.pos_embed", &[1, 64, 64, WIDTH]);
-    made.with_bias("image_encoder.patch_embed.proj", &[WIDTH, 3, 16, 16]);
-    for (layer, reach) in REACH.into_iter().enumerate() {
-        let name = |name: &str| format!("image_encoder.blocks.{layer}.{name}");
-        made.with_bias(&name("norm1"), &[WIDTH]);
-        made.with_bias(&name("norm2"), &[WIDTH]);
-        made.with_bias(&name("attn.qkv"), &[3 * WIDTH, WIDTH]);
-        made.with_bias(&name("attn.proj"), &[WIDTH, WIDTH]);
-        made.add(&name("attn.rel_pos_h"), &[reach, WIDTH / 2]);
-        made.add(&name("attn.rel_pos_w"), &[reach, WIDTH / 2]);
-        made.with_bias(&name("mlp.lin1"), &[4 * WIDTH, WIDTH]);
-        made.with_bias(&name("mlp.lin2"), &[WIDTH, 4 * WIDTH]);
-    }
-    made.neck(WIDTH);
+    made.vit(WIDTH, WIDTH / 2, &REACH);
+    made.decoder();
+    made.weights()
+}
+
+/// The weights of a Segment Anything whose image encoder has more weights than activations.
+fn wide() -> Result<Tensors> {
+    let mut made = Made { prefix: "wide.", ..Made::default() };
+    made.vit(WIDE, WIDE_HEAD, &WIDE_REACH);
+    made.prefix = "";
     made.decoder();
     made.weights()
 }
@@ -218,6 +236,11 @@ fn published_name(name: &str) -> String {
 /// Writes the tiny Segment Anything to a file.
 pub fn write(file: &Path) -> Result<()> {
     save(&weights()?, file)
+}
+
+/// Writes the Segment Anything with a wide image encoder to a file.
+pub fn write_wide(file: &Path) -> Result<()> {
+    save(&wide()?, file)
 }
 
 /// Writes the tiny MobileSAM to a file.

@@ -1,16 +1,19 @@
 //! Functions on tensors, computed or traced. [`computed`] holds the computations, [`cost`](super::cost) the
 //! cost formulas.
 
+mod attention;
+
 use candle_core::{DType, Device as CandleDevice, Result, Tensor as Values, bail};
 
 use super::{
-    Device, Mask, Tensor, computed,
-    cost::{Balance, Computes, Cost, Costs, Kernels},
+    Device, Tensor, computed,
+    cost::{Cost, Costs},
     tensor::Kind,
-    trace::Traced,
 };
 
-use crate::memory::{Attention, AttentionBytes};
+pub use attention::{
+    attention, attention_with_bias, attention_with_grid_bias, attention_with_pair_bias, attention_with_sinks,
+};
 
 /// Applies a function of tensors of one dtype. On values it runs `compute`; on shapes it returns a tensor of
 /// the shape, and charges the cost, that `take` gives.
@@ -291,110 +294,6 @@ pub fn scale_and_shift(x: &Tensor, scale: &Tensor, shift: &Tensor) -> Result<Ten
 /// `x + gate · y`: `x` and `y` are `[batch, tokens, width]`, `gate` is `[batch, 1, width]` or `[1, 1, width]`.
 pub fn gated_add(x: &Tensor, gate: &Tensor, y: &Tensor) -> Result<Tensor> {
     pointwise("gated_add", [x, gate, y], 2, |[x, gate, y]| computed::gated_add(x, gate, y))
-}
-
-/// Attention of `q` `[batch, tokens, heads, head_dim]` over `k` and `v` `[batch, keys, kv_heads, head_dim]`,
-/// scaled by `1 / sqrt(head_dim)`. The result has the shape of `q`. `heads` is a multiple of `kv_heads`:
-/// neighbouring query heads share a key head (grouped-query attention).
-///
-/// The full score matrix is never materialized.
-pub fn attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: Mask) -> Result<Tensor> {
-    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
-        return Ok(computed::attention(q, k, v, mask)?.into());
-    }
-    let in_bf16 = [q, k, v].iter().all(|x| x.dtype() == DType::BF16);
-    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| {
-        Costs { in_bf16, ..costs }.attention(shape, keys, kv_heads)
-    };
-    attend("attention", [q, k, v], cost, |[q, k, v]| computed::attention(q, k, v, mask))
-}
-
-/// Unmasked attention with scores `q · k + bias`, unscaled, as in T5 (Raffel et al. 2020). `bias`, f32
-/// `[heads, tokens + keys − 1]`, is indexed by key position minus query position, from `1 − tokens` to
-/// `keys − 1`.
-pub fn attention_with_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
-        return Ok(computed::attention_with_bias(q, k, v, bias.computed()?)?.into());
-    }
-    let cost =
-        |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention_with_bias(shape, keys, kv_heads);
-    attend("attention_with_bias", [q, k, v], cost, |[q, k, v]| {
-        let bias = Values::zeros(bias.dims(), bias.dtype(), q.device())?;
-        computed::attention_with_bias(q, k, v, &bias)
-    })
-}
-
-/// Unmasked [`attention`] to whose scores a bias is added, `[heads, tokens, keys]`.
-pub fn attention_with_pair_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tensor) -> Result<Tensor> {
-    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
-        return Ok(computed::attention_with_pair_bias(q, k, v, bias.computed()?)?.into());
-    }
-    let cost = |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| {
-        costs.attention_with_pair_bias(shape, keys, kv_heads)
-    };
-    attend("attention_with_pair_bias", [q, k, v], cost, |[q, k, v]| {
-        let bias = Values::zeros(bias.dims(), bias.dtype(), q.device())?;
-        computed::attention_with_pair_bias(q, k, v, &bias)
-    })
-}
-
-/// Causal [`attention`] in which each query also attends to a sink: a score of its head, f32 `[heads]`, that has no value
-/// (Xiao et al. 2023, arXiv:2309.17453). With a `window`, a query attends to so many keys at most, its own and those before it.
-pub fn attention_with_sinks(
-    q: &Tensor,
-    k: &Tensor,
-    v: &Tensor,
-    sinks: &Tensor,
-    window: Option<usize>,
-) -> Result<Tensor> {
-    if let [Kind::Computed(q), Kind::Computed(k), Kind::Computed(v)] = [&q.0, &k.0, &v.0] {
-        return Ok(computed::attention_with_sinks(q, k, v, sinks.computed()?, window)?.into());
-    }
-    let cost =
-        |costs: Costs, shape, [keys, kv_heads]: [usize; 2]| costs.attention_with_sinks(shape, keys, kv_heads);
-    attend("attention_with_sinks", [q, k, v], cost, |[q, k, v]| {
-        let sinks = Values::zeros(sinks.dims(), sinks.dtype(), q.device())?;
-        computed::attention_with_sinks(q, k, v, &sinks, window)
-    })
-}
-
-/// Attention on shapes, or on values with `compute`.
-fn attend(
-    name: &'static str,
-    [q, k, v]: [&Tensor; 3],
-    cost_of: impl Fn(Costs, [usize; 4], [usize; 2]) -> Cost,
-    compute: impl Fn([&Values; 3]) -> Result<Values>,
-) -> Result<Tensor> {
-    let (batch, tokens, heads, width) = q.dims4()?;
-    let (key_batch, keys, kv_heads, key_width) = k.dims4()?;
-    let fits = (key_batch, key_width) == (batch, width) && kv_heads > 0 && heads.is_multiple_of(kv_heads);
-    if k.dims() != v.dims() || !fits {
-        bail!("attention of {:?} over keys {:?} and values {:?}", q.dims(), k.dims(), v.dims());
-    }
-    let shape = [batch, tokens, heads, width];
-    let inputs = [q.traced()?, k.traced()?, v.traced()?];
-    let costs = inputs[0].trace().costs(inputs[0].dtype);
-    let mut cost = cost_of(costs, shape, [keys, kv_heads]);
-    let of = |attention| {
-        let kernels = Kernels { attention, others: false };
-        Costs { computes: Computes::Card(kernels, Balance::USUAL), ..costs }.attention(shape, keys, kv_heads)
-    };
-    inputs[0].trace().add_attention(&match costs.computes {
-        Computes::Processor { .. } => AttentionBytes { fused: cost.peak, ..AttentionBytes::default() },
-        Computes::Card(kernels, _) => AttentionBytes {
-            on_gpu: Some(kernels.attention),
-            fused: 0,
-            math: of(Attention::Math).peak,
-            tiled: of(Attention::Tiled).peak,
-        },
-    });
-    // Heads may be strided; the values within a head may not.
-    let apart = |input: &&&Traced| input.layout.stride().last() != Some(&1);
-    cost.peak += inputs.iter().filter(apart).map(|input| input.reordering()).sum::<u64>();
-    let result = inputs[0].trace().call(name, &inputs, cost, (&shape, q.dtype()), |values| {
-        compute(std::array::from_fn(|index| &values[index]))
-    })?;
-    Ok(result.into())
 }
 
 /// Doubles height and width of `x` `[batch, channels, height, width]` by repeating each value.

@@ -31,11 +31,12 @@ pub use dryrun::{DryRun, Meter};
 pub use effort::Effort;
 pub use experts::{Routes, Share};
 pub use functions::{
-    Rope, add, attention, attention_with_bias, attention_with_pair_bias, attention_with_sinks, channel_norm,
-    depthwise, gated_add, geglu, gelu, gelu_mul, gelu_tanh, gelu_tanh_mul, group_norm, group_norm_silu,
-    layer_norm, layer_norm_modulated, leaky_relu, linear, modulate, on_host, prelu, quick_gelu,
-    resize_between_edges, resize_bilinear, response_norm, rms_norm, rms_norm_modulated, rope_half,
-    rope_interleaved, scale_and_shift, sigmoid_mul, silu, silu_mul, upsample_nearest_2x, warp,
+    Rope, add, attention, attention_with_bias, attention_with_grid_bias, attention_with_pair_bias,
+    attention_with_sinks, channel_norm, depthwise, gated_add, geglu, gelu, gelu_mul, gelu_tanh,
+    gelu_tanh_mul, group_norm, group_norm_silu, layer_norm, layer_norm_modulated, leaky_relu, linear,
+    modulate, on_host, prelu, quick_gelu, resize_between_edges, resize_bilinear, response_norm, rms_norm,
+    rms_norm_modulated, rope_half, rope_interleaved, scale_and_shift, sigmoid_mul, silu, silu_mul,
+    upsample_nearest_2x, warp,
 };
 pub use noise::{NoiseStream, randn};
 pub use tensor::{Device, Tensor};

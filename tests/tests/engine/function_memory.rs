@@ -18,7 +18,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const PLANES: [usize; 4] = [3, 64, 48, 48];
     const SAME: [usize; 4] = [32, 64, 3, 3];
     const POINT: [usize; 4] = [128, 64, 1, 1];
-    let functions: [(&str, &[&[usize]], Function); 19] = [
+    let functions: [(&str, &[&[usize]], Function); 20] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
@@ -26,6 +26,11 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("attention with sinks", &[&HEADS, &HEADS, &HEADS, &[8]], |x| {
             nn::attention_with_sinks(&x[0], &x[1], &x[2], &x[3], Some(128))
         }),
+        (
+            "attention with biases of a grid",
+            &[&HEADS, &HEADS, &HEADS, &[1, 512, 8, 16], &[1, 512, 8, 32]],
+            |x| nn::attention_with_grid_bias(&x[0], &x[1], &x[2], &x[3], &x[4]),
+        ),
         ("conv2d 3x3", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
         ("conv2d 3x3 of three", &[&PLANES, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
         ("conv2d 3x3 halved", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::HALVE_3X3)),

@@ -76,6 +76,7 @@ fn prompts() -> [(&'static str, Prompt, std::ops::Range<usize>); 3] {
 fn segment_anything_gives_what_transformers_gives() {
     let golden = load(&fixtures().join("segment/golden.safetensors")).unwrap();
     let own = weights().unwrap();
+    let mut resident: Option<Vec<f32>> = None;
     for (naming, tensors, placement) in [
         ("authors", own.clone(), Placement::Resident),
         ("transformers", published(&own), Placement::Streamed),
@@ -86,6 +87,9 @@ fn segment_anything_gives_what_transformers_gives() {
         let embedding = opened.embedding();
         let far = distance("embedding", &golden["embedding"], &kept_of(&embedding), TOLERANCE).unwrap();
         println!("{naming}, {placement:?}, embedding: {far:.1e}");
+        let values = embedding.computed().unwrap().flatten_all().unwrap().to_vec1::<f32>().unwrap();
+        let is_same = *resident.get_or_insert_with(|| values.clone()) == values;
+        assert!(is_same, "{naming}, {placement:?}: another embedding than with resident weights");
         for (name, prompt, range) in prompts() {
             let masks = opened.network.masks(opened.blocks(), &embedding, &prompt).unwrap();
             let (first, count) = (range.start, range.len());

@@ -3,6 +3,7 @@
 
 mod decoder;
 mod names;
+mod neck;
 mod tiny_vit;
 mod vit;
 
@@ -11,7 +12,7 @@ use std::path::Path;
 use super::{estimator::IMAGE_NET, own, taken::own_name};
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, Component, Role, StoredName},
-    nn::{Error, Result as TensorResult, Tensor},
+    nn::{Result as TensorResult, Tensor},
     residency::{Blocks, RunError},
 };
 use names::Naming;
@@ -96,7 +97,7 @@ pub fn open_segmenter(checkpoint: &Checkpoint) -> Result<OpenedSegmenter, Checkp
     };
     let network = Segmenter { encoder };
     let mut specs = match &network.encoder {
-        Encoder::Vit(encoder) => vec![encoder.spec()],
+        Encoder::Vit(encoder) => encoder.specs(),
         Encoder::TinyVit(encoder) => encoder.specs(),
     };
     specs.extend(decoder::specs());
@@ -144,7 +145,7 @@ impl Segmenter {
     /// The number of its blocks that embed images.
     fn encoder_blocks(&self) -> usize {
         match &self.encoder {
-            Encoder::Vit(_) => 1,
+            Encoder::Vit(encoder) => encoder.blocks(),
             Encoder::TinyVit(_) => tiny_vit::STAGES,
         }
     }
@@ -155,15 +156,8 @@ impl Segmenter {
     /// When weights cannot be read, memory runs out, or the run is cancelled.
     pub fn embed(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
         match &self.encoder {
+            Encoder::Vit(encoder) => encoder.embed(blocks, image),
             Encoder::TinyVit(encoder) => encoder.embed(blocks, image),
-            Encoder::Vit(encoder) => {
-                let mut embedding = None;
-                blocks.walk(0..1, |_, w| {
-                    embedding = Some(encoder.embed(w, image)?);
-                    Ok(())
-                })?;
-                embedding.ok_or_else(|| Error::msg("a walk had no blocks").into())
-            }
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::{CHANNELS, GRID, SIDE, refused};
+use super::{GRID, SIDE, neck, refused};
 use crate::{
     checkpoint::{BlockSpec, CheckpointError},
     nn::{
         Conv2d, Error, Result as TensorResult, Tensor, attention_with_pair_bias, conv2d, depthwise, gelu,
-        layer_norm, linear,
+        linear,
     },
     residency::{Blocks, RunError, Weights},
 };
@@ -16,8 +16,6 @@ use crate::{
 pub(super) const STAGES: usize = 4;
 /// Added to the variance in batch norms and layer norms.
 const EPS: f64 = 1e-5;
-/// The same in the norms of the neck.
-const NECK_EPS: f64 = 1e-6;
 /// The stage after which the grid keeps its size.
 const KEEPS: usize = 2;
 
@@ -97,11 +95,7 @@ impl TinyVit {
                     if number == 0 { convolutions(spec, &layer, width) } else { stage.layer(spec, &layer) };
             }
             let Some(next) = self.stages.get(number + 1) else {
-                return spec
-                    .tensor("neck.0.weight", &[CHANNELS, width, 1, 1])
-                    .norm("neck.1", CHANNELS)
-                    .tensor("neck.2.weight", &[CHANNELS, CHANNELS, 3, 3])
-                    .norm("neck.3", CHANNELS);
+                return neck::spec(spec, width);
             };
             let merging = format!("layers.{number}.downsample");
             spec = conv_norm(spec, &format!("{merging}.conv1"), [next.width, width, 1]);
@@ -132,7 +126,7 @@ impl TinyVit {
             x = if number == 0 { mixed(w, &layer, &x)? } else { stage.attended(w, &layer, x)? };
         }
         if number + 1 == STAGES {
-            return neck(w, &x);
+            return neck::embedding(w, &x);
         }
         merged(w, &format!("layers.{number}.downsample"), x, number != KEEPS)
     }
@@ -258,19 +252,6 @@ fn merged(w: &Weights<'_>, name: &str, x: Tensor, halves: bool) -> TensorResult<
         inner = kept.reshape((1, rows / 2, columns / 2, channels))?;
     }
     pointwise(w, &format!("{name}.conv3"), &gelu(&inner)?)
-}
-
-/// What comes after the last stage.
-fn neck(w: &Weights<'_>, x: &Tensor) -> TensorResult<Tensor> {
-    let norm = |name: &str, x: &Tensor| {
-        let of = |end: &str| w.get(&format!("{name}.{end}"));
-        layer_norm(x, Some((&of("weight")?, &of("bias")?)), NECK_EPS)
-    };
-    let kernel = w.get("neck.0.weight")?;
-    let (outputs, inputs, ..) = kernel.dims4()?;
-    let x = norm("neck.1", &linear(x, &kernel.reshape((outputs, inputs))?, None)?)?;
-    let x = w.conv2d("neck.2", &x.permute([0, 3, 1, 2])?.contiguous()?, Conv2d::SAME_3X3)?;
-    norm("neck.3", &x.permute([0, 2, 3, 1])?.contiguous()?)?.permute([0, 3, 1, 2])?.contiguous()
 }
 
 // Two convolutions and two mergings halve the grid.

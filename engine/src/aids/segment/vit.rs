@@ -1,23 +1,21 @@
-//! Segment Anything's own image encoder: a vision transformer with windows (Li et al. 2022, arXiv:2203.16527), that of
-//! candle-transformers.
+//! Segment Anything's own image encoder: a vision transformer with windows (Li et al. 2022, arXiv:2203.16527).
 
 use std::path::Path;
 
-use candle_nn::Module as _;
-use candle_transformers::models::segment_anything::image_encoder::ImageEncoderViT;
-
-use super::{CHANNELS, GRID, SIDE, refused};
+use super::{GRID, SIDE, neck, refused};
 use crate::{
-    aids::taken::{Lent, block},
+    aids::estimator::COLOURS,
     checkpoint::{BlockSpec, CheckpointError},
-    nn::{Computes, Result as TensorResult, Tensor, Untraced, untraced},
-    residency::Weights,
+    nn::{Error, Result as TensorResult, Tensor, add, attention_with_grid_bias, gelu, linear},
+    residency::{Blocks, RunError, Weights},
 };
 
 /// Pixels along each side of a patch.
 const PATCH: usize = SIDE / GRID;
 /// Patches along each side of a window.
 const WINDOW: usize = 14;
+/// Added to the variance in its norms.
+const EPS: f64 = 1e-6;
 
 /// Its shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +26,6 @@ pub(super) struct Vit {
     heads: usize,
     /// For each layer, whether each patch attends to all others, and not only to those of its window.
     sees_all: Vec<bool>,
-    /// The names and shapes of its tensors.
-    tensors: Vec<(String, Vec<usize>)>,
 }
 
 impl Vit {
@@ -57,8 +53,7 @@ impl Vit {
         if sees_all.is_empty() {
             return Err(refused(path, "its image encoder has no layers"));
         }
-        let tensors = tensors(width, width / heads, &sees_all);
-        Ok(Self { width, heads, sees_all, tensors })
+        Ok(Self { width, heads, sees_all })
     }
 
     /// What people call its size.
@@ -71,104 +66,135 @@ impl Vit {
         }
     }
 
-    pub fn spec(&self) -> BlockSpec {
-        block("image_encoder", &self.tensors)
+    /// The number of its blocks: one for the patches, one for each layer, and one for the neck.
+    pub fn blocks(&self) -> usize {
+        self.sees_all.len() + 2
+    }
+
+    /// A block for each of them.
+    pub fn specs(&self) -> Vec<BlockSpec> {
+        let part = |name: &str| BlockSpec {
+            prefix: "image_encoder.".to_owned(),
+            ..BlockSpec::stem(format!("image_encoder.{name}"))
+        };
+        let mut specs = vec![part("patches").tensor("pos_embed", &[1, GRID, GRID, self.width]).conv(
+            "patch_embed.proj",
+            self.width,
+            COLOURS,
+            PATCH,
+        )];
+        specs.extend(self.sees_all.iter().enumerate().map(|(layer, sees_all)| self.spec(layer, *sees_all)));
+        specs.push(neck::spec(part("neck"), self.width));
+        specs
+    }
+
+    fn spec(&self, layer: usize, sees_all: bool) -> BlockSpec {
+        let Self { width, heads, .. } = *self;
+        let distances = [2 * side(sees_all) - 1, width / heads];
+        BlockSpec::new(format!("image_encoder.blocks.{layer}"))
+            .norm("norm1", width)
+            .linear("attn.qkv", 3 * width, width)
+            .tensor("attn.rel_pos_h", &distances)
+            .tensor("attn.rel_pos_w", &distances)
+            .linear("attn.proj", width, width)
+            .norm("norm2", width)
+            .linear("mlp.lin1", 4 * width, width)
+            .linear("mlp.lin2", width, 4 * width)
     }
 
     /// The embedding `[1, 256, 64, 64]` of a normalized image `[1, 3, 1024, 1024]`.
-    pub fn embed(&self, w: &Weights<'_>, image: &Tensor) -> TensorResult<Tensor> {
-        let lent = Lent::of(w, &self.tensors)?;
-        untraced(
-            [image],
-            &[1, CHANNELS, GRID, GRID],
-            |computes| self.takes(computes),
-            |[image]| {
-                let weights = lent.builder(image.device())?.pp("image_encoder");
-                let whole = self.sees_all.iter().enumerate().filter(|(_, sees_all)| **sees_all);
-                let whole: Vec<usize> = whole.map(|(layer, _)| layer).collect();
-                let (layers, heads) = (self.sees_all.len(), self.heads);
-                let [qkv_bias, relative, absolute] = [true; 3];
-                ImageEncoderViT::new(
-                    SIDE, PATCH, 3, self.width, layers, heads, CHANNELS, qkv_bias, relative, absolute,
-                    WINDOW, &whole, weights,
-                )?
-                .forward(image)
-            },
-        )
+    pub fn embed(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
+        let mut x = None;
+        blocks.walk(0..self.blocks(), |number, w| {
+            x = Some(match x.take() {
+                None => patches(w, image)?,
+                Some(x) => match self.sees_all.get(number - 1) {
+                    Some(sees_all) => self.layer(w, *sees_all, x)?,
+                    None => neck::embedding(w, &x)?,
+                },
+            });
+            Ok(())
+        })?;
+        x.ok_or_else(|| Error::msg("a walk had no blocks").into())
     }
 
-    /// What candle-transformers' network holds at a time, read off its code: it materializes the scores of attention, and
-    /// shadowed values live until a layer's end. A test compares the sum with what is measured.
-    fn takes(&self, computes: Computes) -> Untraced {
-        let (places, width) = (GRID * GRID, self.width);
-        let side = GRID.next_multiple_of(WINDOW);
-        let per_score = if computes.is_processor() { PER_SCORE_OF_PROCESSOR } else { PER_SCORE };
-        let of_layer = |sees_all: bool| {
-            let (tokens, seen) = if sees_all { (places, places) } else { (side * side, WINDOW * WINDOW) };
-            let scores = self.heads * tokens * seen;
-            let relative = 2 * seen.isqrt() * (self.heads * tokens + width / self.heads * seen.isqrt());
-            // The scores before and after a function of them; on a GPU also what is added to them.
-            let scores_held = if computes.is_processor() { 2 * scores } else { 3 * scores };
-            // Beside them first what is added to them, later what they saw: by heads, by places, and before and after the bias
-            // of its projection; all the time what the layer got, its norm, and queries, keys and values. In the feed-forward,
-            // what is four times as wide before and after the activation.
-            let beside = relative.max(4 * tokens * width);
-            let attending = scores_held + beside + (2 * places + 3 * tokens) * width;
-            let feeding = 14 * places * width;
-            let operations =
-                2 * (4 * tokens + 8 * places) * width * width + 4 * scores * (width / self.heads);
-            (attending.max(feeding), operations as f64 + per_score * scores as f64)
-        };
-        let layers = self.sees_all.iter().map(|sees_all| of_layer(*sees_all));
-        let start = Untraced { values: 0, operations: 2.0 * (places * width * 3 * PATCH * PATCH) as f64 };
-        let mut all = layers.fold(start, |all, (values, operations)| Untraced {
-            values: all.values.max(values),
-            operations: all.operations + operations,
-        });
-        all.operations += 2.0 * (places * CHANNELS * (width + 9 * CHANNELS)) as f64;
-        all
+    fn layer(&self, w: &Weights<'_>, sees_all: bool, x: Tensor) -> TensorResult<Tensor> {
+        let normed = w.layer_norm("norm1", &x, EPS)?;
+        let seen = if sees_all { self.attention(w, normed)? } else { self.within_windows(w, normed)? };
+        let sum = add(&x, &seen)?;
+        drop((x, seen));
+        let wide = w.linear("mlp.lin1", &w.layer_norm("norm2", &sum, EPS)?)?;
+        let active = gelu(&wide)?;
+        drop(wide);
+        add(&sum, &w.linear("mlp.lin2", &active)?)
+    }
+
+    /// Attention within windows, the last of which are filled up with zeros.
+    fn within_windows(&self, w: &Weights<'_>, x: Tensor) -> TensorResult<Tensor> {
+        let whole = GRID.next_multiple_of(WINDOW);
+        let (more, count) = (whole - GRID, whole / WINDOW);
+        let padded = x.pad_with_zeros(1, 0, more)?.pad_with_zeros(2, 0, more)?;
+        drop(x);
+        let cut = padded
+            .reshape((count, WINDOW, count, WINDOW, self.width))?
+            .permute([0, 2, 1, 3, 4])?
+            .contiguous()?
+            .reshape((count * count, WINDOW, WINDOW, self.width))?;
+        drop(padded);
+        let seen = self.attention(w, cut)?;
+        let joined = seen
+            .reshape((count, count, WINDOW, WINDOW, self.width))?
+            .permute([0, 2, 1, 3, 4])?
+            .contiguous()?
+            .reshape((1, whole, whole, self.width))?;
+        drop(seen);
+        joined.narrow(1, 0, GRID)?.narrow(2, 0, GRID)?.contiguous()
+    }
+
+    /// Attention of the places of squares `[count, side, side, width]`.
+    fn attention(&self, w: &Weights<'_>, x: Tensor) -> TensorResult<Tensor> {
+        let heads = self.heads;
+        let (count, side, _, width) = x.dims4()?;
+        let all = w.linear("attn.qkv", &x)?.reshape((count, side * side, 3 * heads, width / heads))?;
+        drop(x);
+        let part = |number: usize| all.narrow(2, number * heads, heads);
+        let (q, k, v) = (part(0)?, part(1)?, part(2)?);
+        let [rows, columns] = biases(w, &q, side)?;
+        let seen = attention_with_grid_bias(&q, &k, &v, &rows, &columns)?;
+        drop((q, k, v, all, rows, columns));
+        w.linear("attn.proj", &seen.reshape((count, side, side, width))?)
     }
 }
 
-/// Operations for each score besides the products on a GPU: what is added to it, and the softmax.
-const PER_SCORE: f64 = 40.0;
-/// The same on a CPU, where most of it is the system's time for memory that is allocated anew for each function. Measured: ViT-B
-/// took 32 seconds of processor time on two threads of an AMD EPYC, of which the products were less than half.
-const PER_SCORE_OF_PROCESSOR: f64 = 1000.0;
+/// Places along each side of what a patch attends to.
+fn side(sees_all: bool) -> usize {
+    if sees_all { GRID } else { WINDOW }
+}
 
-/// The names and shapes of its tensors.
-fn tensors(width: usize, head: usize, sees_all: &[bool]) -> Vec<(String, Vec<usize>)> {
-    let mut all = Vec::new();
-    let mut add = |name: &str, shape: &[usize]| all.push((format!("image_encoder.{name}"), shape.to_vec()));
-    add("pos_embed", &[1, GRID, GRID, width]);
-    add("patch_embed.proj.weight", &[width, 3, PATCH, PATCH]);
-    add("patch_embed.proj.bias", &[width]);
-    for (layer, sees_all) in sees_all.iter().enumerate() {
-        let reach = 2 * if *sees_all { GRID } else { WINDOW } - 1;
-        for norm in ["norm1", "norm2"] {
-            for end in ["weight", "bias"] {
-                add(&format!("blocks.{layer}.{norm}.{end}"), &[width]);
-            }
-        }
-        for (name, outputs, inputs) in [
-            ("attn.qkv", 3 * width, width),
-            ("attn.proj", width, width),
-            ("mlp.lin1", 4 * width, width),
-            ("mlp.lin2", width, 4 * width),
-        ] {
-            add(&format!("blocks.{layer}.{name}.weight"), &[outputs, inputs]);
-            add(&format!("blocks.{layer}.{name}.bias"), &[outputs]);
-        }
-        for axis in ["h", "w"] {
-            add(&format!("blocks.{layer}.attn.rel_pos_{axis}"), &[reach, head]);
-        }
-    }
-    add("neck.0.weight", &[CHANNELS, width, 1, 1]);
-    add("neck.2.weight", &[CHANNELS, CHANNELS, 3, 3]);
-    for norm in ["neck.1", "neck.3"] {
-        for end in ["weight", "bias"] {
-            add(&format!("{norm}.{end}"), &[CHANNELS]);
-        }
-    }
-    all
+/// What queries `[count, side · side, heads, head]` add to the scores of each row and of each column of keys, `[count, side ·
+/// side, heads, side]` each: their product with a vector that belongs to the distance.
+fn biases(w: &Weights<'_>, q: &Tensor, side: usize) -> TensorResult<[Tensor; 2]> {
+    let (count, places, heads, head) = q.dims4()?;
+    let squares = q.contiguous()?.reshape((count, side, side, heads, head))?;
+    let along = |axis: usize, name: &str| {
+        let table = w.get(&format!("attn.rel_pos_{name}"))?;
+        // Turned around, so that the distances of a query from the first key to the last one follow each other.
+        let turned = table.index_select(&(0..2 * side as u32 - 1).rev().collect::<Vec<_>>())?;
+        let of_all = linear(&squares, &turned, None)?;
+        let of_place = |place: usize| of_all.narrow(axis, place, 1)?.narrow(4, side - 1 - place, side);
+        let parts = (0..side).map(of_place).collect::<TensorResult<Vec<_>>>()?;
+        let joined = Tensor::cat(&parts, axis)?;
+        drop((parts, of_all));
+        joined.reshape((count, places, heads, side))
+    };
+    Ok([along(1, "h")?, along(2, "w")?])
+}
+
+/// The patches of an image, with what is added for their places: `[1, 64, 64, width]`.
+fn patches(w: &Weights<'_>, image: &Tensor) -> TensorResult<Tensor> {
+    let split = image.reshape((COLOURS, GRID, PATCH, GRID, PATCH))?.permute([1, 3, 0, 2, 4])?;
+    let values = split.reshape((1, GRID * GRID, COLOURS * PATCH * PATCH))?;
+    let x = w.patches("patch_embed.proj", &values)?.reshape((1, GRID, GRID, ()))?;
+    drop(values);
+    add(&x, &w.get("pos_embed")?)
 }

@@ -31,7 +31,10 @@ mod unpacked;
 
 pub use activation::{gelu_tanh, gelu_tanh_mul, quick_gelu, sigmoid_mul, silu, silu_mul};
 pub use addition::add;
-pub use attention::{Mask, attention, attention_with_bias, attention_with_pair_bias, attention_with_sinks};
+pub use attention::{
+    Mask, attention, attention_with_bias, attention_with_grid_bias, attention_with_pair_bias,
+    attention_with_sinks,
+};
 pub(in crate::nn) use attention::{
     Most, in_bf16 as attends_in_bf16, pieces as attention_pieces, scratch_bytes as attention_scratch_bytes,
 };

@@ -99,6 +99,33 @@ impl Costs {
         }
     }
 
+    /// [`attention`](Self::attention) with so many biases for the rows and columns of a grid, which has no kernel for GPUs.
+    pub fn attention_with_grid_bias(
+        self,
+        shape: [usize; 4],
+        keys: usize,
+        kv_heads: usize,
+        biases: usize,
+    ) -> Cost {
+        match self.computes {
+            Computes::Processor { effort, .. } => {
+                let mut cost = self.attention(shape, keys, kv_heads);
+                // They are turned around.
+                cost.peak += (biases * WIDE) as u64;
+                cost.operations += effort.copying(biases);
+                cost
+            }
+            Computes::Card(_, balance) => {
+                let plain = Self { computes: Computes::Card(Kernels::NONE, balance), ..self };
+                let mut cost = plain.attention(shape, keys, kv_heads);
+                // Scores are read and written for one, then for the other.
+                let [batch, tokens, heads, _] = shape;
+                cost.operations += balance.moving(4 * WIDE * batch * tokens * heads * keys);
+                cost
+            }
+        }
+    }
+
     /// [`attention`](Self::attention) with sinks, which has no kernel for GPUs.
     pub fn attention_with_sinks(self, shape: [usize; 4], keys: usize, kv_heads: usize) -> Cost {
         let Computes::Card(_, balance) = self.computes else {

@@ -1,5 +1,6 @@
 //! Scaled dot-product attention.
 
+mod grid;
 mod in_bf16;
 mod tiled;
 
@@ -13,6 +14,9 @@ use super::{
     cpu::{by_processor, rounded, values, zeros},
 };
 use crate::nn::cuda;
+use grid::Grid;
+
+pub use grid::attention_with_grid_bias;
 
 /// Which keys a query attends to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +118,7 @@ struct Scores<'a> {
     divisor: f64,
     causal: bool,
     bias: Option<Bias<'a>>,
+    grid: Option<Grid<'a>>,
     /// `[heads]`.
     sinks: Option<&'a [f32]>,
     /// How many keys a query attends to at most, its own and those before it.
@@ -123,7 +128,7 @@ struct Scores<'a> {
 impl Scores<'_> {
     /// Those of all keys, divided by a number.
     fn new(divisor: f64) -> Self {
-        Self { divisor, causal: false, bias: None, sinks: None, window: None }
+        Self { divisor, causal: false, bias: None, grid: None, sinks: None, window: None }
     }
 }
 
@@ -193,6 +198,8 @@ enum Added<'a> {
     Bias(&'a Tensor),
     /// A bias for each pair, `[heads, tokens, keys]`.
     PairBias(&'a Tensor),
+    /// Biases by the rows and the columns of keys, `[batch, tokens, heads, rows]` and `[batch, tokens, heads, columns]`.
+    Grid([&'a Tensor; 2]),
     /// The causal mask, perhaps with a window, and the score of a key without a value, `[heads]`.
     Sinks {
         sinks: &'a Tensor,
@@ -215,6 +222,7 @@ impl Added<'_> {
         let added = match self {
             Self::Nothing => return Ok(scores),
             Self::Causal => mask(usize::MAX)?,
+            Self::Grid(biases) => return grid::add_to_all(scores, biases, &queries),
             Self::Sinks { sinks, window } => {
                 let mask = mask(window.unwrap_or(usize::MAX))?.to_dtype(scores.dtype())?;
                 let (batch, heads, rows, _) = scores.dims4()?;
@@ -270,16 +278,19 @@ fn plain([q, k, v]: [&Tensor; 3], divisor: f64, added: Added<'_>, most: Most) ->
             k.narrow(2, first, count)?,
             v.narrow(2, first, count)?,
         );
+        let own = |of_heads: &Tensor, dim: usize| of_heads.narrow(dim, first * served, count * served);
         let own = match added {
             Added::Bias(of_heads) | Added::PairBias(of_heads) | Added::Sinks { sinks: of_heads, .. } => {
-                Some(of_heads.narrow(0, first * served, count * served)?)
+                vec![own(of_heads, 0)?]
             }
-            Added::Nothing | Added::Causal => None,
+            Added::Grid([rows, columns]) => vec![own(rows, 2)?, own(columns, 2)?],
+            Added::Nothing | Added::Causal => Vec::new(),
         };
-        let added = match (added, &own) {
-            (Added::Bias(_), Some(bias)) => Added::Bias(bias),
-            (Added::PairBias(_), Some(bias)) => Added::PairBias(bias),
-            (Added::Sinks { window, .. }, Some(sinks)) => Added::Sinks { sinks, window },
+        let added = match (added, &own[..]) {
+            (Added::Bias(_), [bias]) => Added::Bias(bias),
+            (Added::PairBias(_), [bias]) => Added::PairBias(bias),
+            (Added::Grid(_), [rows, columns]) => Added::Grid([rows, columns]),
+            (Added::Sinks { window, .. }, [sinks]) => Added::Sinks { sinks, window },
             _ => added,
         };
         plain_heads([&q, &k, &v], divisor, added, most.scores)

@@ -89,6 +89,53 @@ fn a_bias_of_pairs_is_added_to_their_scores() {
 }
 
 #[test]
+fn biases_of_rows_and_columns_are_added_to_their_scores() {
+    for (q, [rows, columns]) in [
+        ([1, 1, 1, 4], [1, 1]),
+        ([2, 7, 3, 5], [3, 2]),
+        ([1, 200, 2, 40], [9, 30]),
+        ([3, 196, 4, 16], [14, 14]),
+        ([1, 300, 1, 24], [2, 170]),
+    ] {
+        let [batch, tokens, heads, width] = q;
+        let [q, k, v] = inputs(q, rows * columns, heads);
+        // As they are cut from what has more of them.
+        let bias = |side: usize, seed: u64| {
+            let more = (random(&[batch, tokens, heads, side + 3], seed) * 5.0).unwrap();
+            more.narrow(3, 2, side).unwrap()
+        };
+        let biases = [bias(rows, 4), bias(columns, 5)];
+        let wide = [&q, &k, &v].map(|x| x.to_dtype(DType::F64).unwrap());
+        let divisor = (width as f64).sqrt();
+        let want = plain(wide.each_ref(), divisor, Added::Grid(biases.each_ref()), WHOLE).unwrap();
+        if batch == 1 {
+            let places = (heads, tokens, rows, columns);
+            let spread = |bias: &Tensor, dim: usize| {
+                let bias = bias.squeeze(0).unwrap().transpose(0, 1).unwrap().unsqueeze(dim).unwrap();
+                bias.broadcast_as(places).unwrap()
+            };
+            let pairs = (spread(&biases[0], 3) + spread(&biases[1], 2)).unwrap();
+            let pairs = pairs.reshape((heads, tokens, rows * columns)).unwrap();
+            let pairs = plain(wide.each_ref(), divisor, Added::PairBias(&pairs), WHOLE).unwrap();
+            assert_close(&want.to_dtype(DType::F32).unwrap(), &pairs.to_dtype(DType::F32).unwrap(), 5e-6);
+        }
+        let want = want.to_dtype(DType::F32).unwrap();
+        assert_close(&attention_with_grid_bias(&q, &k, &v, &biases[0], &biases[1]).unwrap(), &want, 1e-5);
+        for [queries, together] in [[1, 1], [3, 2], [64, 1]] {
+            let keys = rows * columns;
+            let most = Most { scores: queries * batch * heads * keys, keys: together * batch * keys * width };
+            let parts = plain([&q, &k, &v], divisor, Added::Grid(biases.each_ref()), most).unwrap();
+            assert_close(&parts, &want, 1e-5);
+        }
+        let other = bias(rows + 1, 6);
+        assert!(attention_with_grid_bias(&q, &k, &v, &other, &biases[1]).is_err());
+    }
+    let [q, k, v] = inputs([1, 4, 2, 8], 6, 2);
+    let bias = |tokens: usize, side: usize| random(&[1, tokens, 2, side], 4);
+    assert!(attention_with_grid_bias(&q, &k, &v, &bias(3, 2), &bias(4, 3)).is_err());
+}
+
+#[test]
 fn a_bias_is_added_by_distance() {
     for (q, keys) in [([1, 1, 1, 4], 1), ([2, 7, 3, 5], 9), ([1, 200, 2, 40], 257), ([1, 100, 4, 16], 100)] {
         let [q, k, v] = inputs(q, keys, q[2]);

@@ -12,7 +12,7 @@ use super::super::simd::{
     Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
     vectors_of_mut,
 };
-use super::{super::product::SMALL, Bias, Heads, Scores};
+use super::{super::product::SMALL, Bias, Grid, Heads, Scores};
 
 /// Queries per work item and keys per block, chosen to fit in the cache together. Queries fill register tiles of every width.
 fn block(width: usize) -> (usize, usize) {
@@ -56,6 +56,7 @@ pub(super) fn attend(
             window: scores.window,
             sink: scores.sinks.map(|sinks| sinks[head] * std::f32::consts::LOG2_E),
             bias: scores.bias.map(|bias| bias.head(head)),
+            grid: scores.grid.map(|grid| grid.head(batch * heads + head)),
             divisor: scores.divisor,
             width,
             out,
@@ -119,6 +120,8 @@ struct Work<'a> {
     sink: Option<f32>,
     /// That of the head.
     bias: Option<Bias<'a>>,
+    /// That of the head.
+    grid: Option<Grid<'a>>,
     /// The scores are divided by this.
     divisor: f64,
     width: usize,
@@ -182,8 +185,11 @@ impl Tiled for Work<'_> {
             self.score::<S, R, V>(simd, start, keys, &mut panels);
             for (index, panel) in panels.iter_mut().enumerate() {
                 let first = self.first + index * columns;
+                let queries = first..(self.first + self.out.len()).min(first + columns);
+                if let Some(grid) = self.grid {
+                    grid.add_to(panel.scores, panel.highest.len(), start..start + keys, &queries);
+                }
                 if let Some(bias) = self.bias {
-                    let queries = first..(self.first + self.out.len()).min(first + columns);
                     panel.add_bias(start..start + keys, bias, queries);
                 }
                 if self.causal {
