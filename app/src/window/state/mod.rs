@@ -19,6 +19,7 @@ mod interpolating;
 mod jobs;
 mod lanes;
 mod library;
+mod made_before;
 mod making;
 mod maps;
 mod mask;
@@ -71,6 +72,7 @@ pub use lanes::{Lane, LanePhase, Lanes};
 pub use library::{
     EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way, title_of,
 };
+pub use made_before::{MadeBefore, Makers, ResultOf};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use model::{Model, ModelStatus};
