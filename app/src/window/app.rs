@@ -361,6 +361,7 @@ impl SluiceApp {
         self.ask_about_upscaling(ui.ctx());
         self.ask_about_folder(ui.ctx());
         self.ask_about_enhancing(ui.ctx());
+        self.ask_about_tools();
     }
 
     /// Lets the sound follow the player.

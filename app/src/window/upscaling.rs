@@ -11,8 +11,8 @@ use super::{
     detailing,
     files::Dialog,
     icons, interpolating,
-    sentences::simulated,
-    state::{Estimate, FileChange, State, UpscaleChoice, Upscaling, file_name},
+    state::{FileChange, State, UpscaleChoice, Upscaling, file_name},
+    takes,
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
@@ -154,16 +154,8 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
             widgets::hint(ui, tr!("upscale-asking"));
         }
         Some(Ok(_)) if upscaling.wanted().next().is_none() => {}
-        Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
-            let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
-            let words = match state.simulates() {
-                true => tr!("upscale-takes-there", time = time, memory = memory),
-                false => tr!("upscale-takes", time = time, memory = memory),
-            };
-            ui.label(RichText::new(words).color(palette.text));
-            if state.simulates() {
-                widgets::hint(ui, simulated(seconds_here));
-            }
+        Some(Ok(estimate)) => {
+            takes::show(ui, state, &estimate);
             if upscaling.change == FileChange::Detail {
                 widgets::hint(ui, tr!("detailers-forecast"));
             }

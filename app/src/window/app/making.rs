@@ -52,7 +52,7 @@ impl SluiceApp {
                 self.send(commands);
             }
             Making::Map(kind, image) => {
-                let command = self.state.show_map(kind, image);
+                let command = self.state.show_map(kind, &image);
                 self.send(command);
             }
             Making::Inputs(inputs) => {
@@ -121,6 +121,13 @@ impl SluiceApp {
             Ask::Now(query) => self.send([Command::Plan(query)]),
             Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
             Ask::Nothing => {}
+        }
+    }
+
+    /// Queries what masks of objects and maps take, before they are made.
+    pub(super) fn ask_about_tools(&mut self) {
+        if let Ask::Now(query) = self.state.ask_about_tools(self.viewer.marks_objects()) {
+            self.send([Command::Plan(query)]);
         }
     }
 

@@ -36,6 +36,7 @@ mod recent;
 mod sizes;
 mod sound;
 mod texts;
+mod tool_costs;
 mod undoing;
 mod updates;
 mod upscaling;
@@ -84,6 +85,7 @@ pub use queue_time::Expected;
 pub use recent::{Recent, RecentId, Recents, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use texts::{Each, Texts};
+pub use tool_costs::ToolCosts;
 pub use updates::Updates;
 pub use upscaling::{Estimate, FileChange, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
@@ -164,6 +166,8 @@ pub struct State {
     pub upscaling: Option<Upscaling>,
     /// What a run over a folder takes, while that is asked.
     pub folder_run: FolderRun,
+    /// What masks of objects and maps take.
+    pub tool_costs: ToolCosts,
     /// The prompt that is being made better, while that is shown.
     pub enhancing: Option<Enhancing>,
     /// The texts about images that are described one by one.
