@@ -357,9 +357,11 @@ impl SluiceApp {
         self.call(ui.ctx());
         self.play_sound(ui.ctx().time());
         self.ask(ui.ctx());
+        self.look_for_results();
         self.ask_about_upscaling(ui.ctx());
         self.ask_about_folder(ui.ctx());
         self.ask_about_enhancing(ui.ctx());
+        self.ask_about_tools();
     }
 
     /// Lets the sound follow the player.

@@ -8,6 +8,7 @@ mod groups;
 mod previews;
 mod read;
 mod reporter;
+mod results;
 mod task;
 mod write;
 

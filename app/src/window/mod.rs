@@ -44,6 +44,7 @@ mod side_panel;
 pub mod state;
 mod status_bar;
 mod strategy_names;
+mod takes;
 mod taskbar;
 mod textures;
 pub mod tokens;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use egui::{ComboBox, Context, Frame, Id, Margin, Modal, RichText, TextStyle, Ui};
+use egui::{Align, ComboBox, Context, Frame, Id, Layout, Margin, Modal, RichText, TextStyle, Ui};
 use sluice_engine::source::GivenMedia;
 
 use super::{
@@ -11,8 +11,8 @@ use super::{
     detailing,
     files::Dialog,
     icons, interpolating,
-    sentences::simulated,
-    state::{Estimate, FileChange, State, UpscaleChoice, Upscaling, file_name},
+    state::{FileChange, State, UpscaleChoice, Upscaling, file_name},
+    takes,
     tokens::{Palette, font, size, space},
     widgets::{self, Weight},
 };
@@ -57,7 +57,7 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
         // The room of an answer, so that nothing moves when it comes.
         let lines = 3.0 * ui.text_style_height(&TextStyle::Body) + 2.0 * space::S;
         ui.set_min_height(lines);
-        forecast(ui, state, upscaling);
+        forecast(ui, state, upscaling, actions);
     });
     ui.add_space(space::S);
     let (start, cancel_tip) = match upscaling.change {
@@ -77,6 +77,14 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
         {
             actions.push(UpscaleStep::Close.into());
         }
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if widgets::button(ui, Some(icons::FOLDER), &tr!("upscale-folder"), Weight::Plain)
+                .on_hover_text(tr!("upscale-folder-tip"))
+                .clicked()
+            {
+                actions.push(Action::OpenDialog(Dialog::ChangedFolder(upscaling.change)));
+            }
+        });
     });
 }
 
@@ -120,7 +128,7 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
 }
 
 /// Says what becomes of the files and what it takes.
-fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
+fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
     if upscaling.measured.is_none() {
         widgets::hint(ui, tr!("upscale-reading"));
@@ -136,6 +144,7 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
     if files.next().is_none() {
         ui.label(RichText::new(becomes(state, upscaling, first)).color(palette.text));
     }
+    made_before(ui, upscaling, actions);
     if let Some(lack) = lack(state, upscaling) {
         widgets::hint(ui, lack);
         return;
@@ -144,22 +153,37 @@ fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling) {
         None => {
             widgets::hint(ui, tr!("upscale-asking"));
         }
-        Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
-            let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
-            let words = match state.simulates() {
-                true => tr!("upscale-takes-there", time = time, memory = memory),
-                false => tr!("upscale-takes", time = time, memory = memory),
-            };
-            ui.label(RichText::new(words).color(palette.text));
-            if state.simulates() {
-                widgets::hint(ui, simulated(seconds_here));
-            }
+        Some(Ok(_)) if upscaling.wanted().next().is_none() => {}
+        Some(Ok(estimate)) => {
+            takes::show(ui, state, &estimate);
             if upscaling.change == FileChange::Detail {
                 widgets::hint(ui, tr!("detailers-forecast"));
             }
-            widgets::hint(ui, tr!("upscale-beside"));
+            widgets::hint(
+                ui,
+                match &upscaling.results {
+                    Some(folder) => tr!("app-folder-results", folder = folder.display()),
+                    None => tr!("upscale-beside"),
+                },
+            );
         }
         Some(Err(reason)) => widgets::mistake(ui, &reason),
+    }
+}
+
+/// Says how many files are done and left out, and offers to change them again.
+fn made_before(ui: &mut Ui, upscaling: &Upscaling, actions: &mut Vec<Action>) {
+    let done = upscaling.done();
+    if done == 0 {
+        return;
+    }
+    if !upscaling.again {
+        widgets::hint(ui, tr!("upscale-done", count = done));
+    }
+    let mut again = upscaling.again;
+    ui.checkbox(&mut again, tr!("upscale-again", count = done)).on_hover_text(tr!("upscale-again-tip"));
+    if again != upscaling.again {
+        actions.push(UpscaleStep::Again(again).into());
     }
 }
 

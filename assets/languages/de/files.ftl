@@ -33,6 +33,7 @@ files-styles = Datei mit Stilen öffnen
 files-tags = Datei mit Tags öffnen
 files-cuda-engine = Engine für NVIDIA-GPUs öffnen
 files-input-folder = Ordner mit Eingabebildern wählen
+files-changed-folder = Ordner mit Bildern und Clips wählen
 files-last-image = Endbild wählen
 files-keyframe = Keyframe hinzufügen
 files-reference = Referenzbild hinzufügen

@@ -25,3 +25,17 @@ upscale-queued =
 upscale-built-in = Mitgeliefert, für Zeichnungen
 upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwendet ihn von jetzt an
 upscale-scale-tip = Das Ergebnis ist { $scale } so breit und so hoch.
+upscale-folder = Ordner wählen…
+upscale-folder-tip = Die Dateien eines Ordners nehmen; ihre Ergebnisse kommen in einen Ordner gleichen Namens.
+upscale-folder-empty = { $name } enthält keine solchen Dateien.
+upscale-done =
+    { $count ->
+        [one] { $count } Datei ist fertig und wird ausgelassen
+       *[other] { $count } Dateien sind fertig und werden ausgelassen
+    }
+upscale-again =
+    { $count ->
+        [one] Noch einmal erstellen
+       *[other] Alle noch einmal erstellen
+    }
+upscale-again-tip = Die vorhandenen Ergebnisse bleiben, wie sie sind; neue bekommen andere Namen.

@@ -33,6 +33,7 @@ files-styles = Open a file of styles
 files-tags = Open a file of tags
 files-cuda-engine = Open an engine for NVIDIA GPUs
 files-input-folder = Choose a folder of input images
+files-changed-folder = Choose a folder of images and clips
 files-last-image = Choose an end image
 files-keyframe = Add a keyframe
 files-reference = Add a reference image

@@ -25,3 +25,17 @@ upscale-queued =
 upscale-built-in = Built-in, for drawings
 upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
 upscale-scale-tip = The result is { $scale } as wide and as high.
+upscale-folder = Choose a folder…
+upscale-folder-tip = Take the files of a folder; their results go into a folder of the same name.
+upscale-folder-empty = { $name } contains no such files.
+upscale-done =
+    { $count ->
+        [one] { $count } file is done and left out
+       *[other] { $count } files are done and left out
+    }
+upscale-again =
+    { $count ->
+        [one] Make it again
+       *[other] Make them again
+    }
+upscale-again-tip = The results that are there stay as they are; new ones get other names.

@@ -33,6 +33,7 @@ files-styles = Abrir un archivo de estilos
 files-tags = Abrir un archivo de etiquetas
 files-cuda-engine = Abrir un motor para GPU NVIDIA
 files-input-folder = Elegir una carpeta de imágenes de entrada
+files-changed-folder = Elegir una carpeta de imágenes y clips
 files-last-image = Elegir una imagen final
 files-keyframe = Añadir un fotograma clave
 files-reference = Añadir una imagen de referencia

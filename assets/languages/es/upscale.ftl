@@ -25,3 +25,17 @@ upscale-queued =
 upscale-built-in = Incluido, para dibujos
 upscale-chosen = { $name } es un upscaler: «Ampliar…» lo usa a partir de ahora
 upscale-scale-tip = El resultado es { $scale } de ancho y de alto.
+upscale-folder = Elegir una carpeta…
+upscale-folder-tip = Toma los archivos de una carpeta; sus resultados van a una carpeta del mismo nombre.
+upscale-folder-empty = { $name } no contiene archivos de ese tipo.
+upscale-done =
+    { $count ->
+        [one] { $count } archivo ya está terminado y se omite
+       *[other] { $count } archivos ya están terminados y se omiten
+    }
+upscale-again =
+    { $count ->
+        [one] Crearlo otra vez
+       *[other] Crearlos otra vez
+    }
+upscale-again-tip = Los resultados existentes se quedan como están; los nuevos reciben otros nombres.

@@ -33,6 +33,7 @@ files-styles = Ouvrir un fichier de styles
 files-tags = Ouvrir un fichier de tags
 files-cuda-engine = Ouvrir un moteur pour les GPU NVIDIA
 files-input-folder = Choisir un dossier d'images d'entrée
+files-changed-folder = Choisir un dossier d'images et de clips
 files-last-image = Choisir une image de fin
 files-keyframe = Ajouter une keyframe
 files-reference = Ajouter une image de référence

@@ -25,3 +25,17 @@ upscale-queued =
 upscale-built-in = Fourni, pour les dessins
 upscale-chosen = { $name } est un upscaler : « Agrandir… » l'utilise désormais
 upscale-scale-tip = Le résultat est { $scale } aussi large et aussi haut.
+upscale-folder = Choisir un dossier…
+upscale-folder-tip = Prend les fichiers d'un dossier ; leurs résultats vont dans un dossier du même nom.
+upscale-folder-empty = { $name } ne contient pas de tels fichiers.
+upscale-done =
+    { $count ->
+        [one] { $count } fichier est terminé et omis
+       *[other] { $count } fichiers sont terminés et omis
+    }
+upscale-again =
+    { $count ->
+        [one] Le refaire
+       *[other] Les refaire
+    }
+upscale-again-tip = Les résultats existants restent tels quels ; les nouveaux reçoivent d'autres noms.

@@ -33,6 +33,7 @@ files-styles = スタイルのファイルを開く
 files-tags = タグのファイルを開く
 files-cuda-engine = NVIDIA GPU 用エンジンを開く
 files-input-folder = 入力画像のフォルダーを選択
+files-changed-folder = 画像とクリップのフォルダーを選択
 files-last-image = 終了画像を選択
 files-keyframe = キーフレームを追加
 files-reference = 参照画像を追加

@@ -33,6 +33,7 @@ files-styles = 打开风格文件
 files-tags = 打开标签文件
 files-cuda-engine = 打开用于 NVIDIA GPU 的引擎
 files-input-folder = 选择输入图像的文件夹
+files-changed-folder = 选择图像和视频的文件夹
 files-last-image = 选择尾帧图像
 files-keyframe = 添加关键帧
 files-reference = 添加参考图像

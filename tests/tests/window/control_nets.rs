@@ -2,10 +2,13 @@
 
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
-use sluice::window::{
-    app::SluiceApp,
-    library::LibraryOptions,
-    state::{Search, State, map_name},
+use sluice::{
+    units,
+    window::{
+        app::SluiceApp,
+        library::LibraryOptions,
+        state::{Search, State, map_name},
+    },
 };
 use sluice_engine::{
     checkpoint::MapKind,
@@ -18,6 +21,7 @@ use sluice_tests::failures::write_header;
 use super::{
     behaviour::nothing_is_unnamed,
     input_image::photo,
+    runs::Scene,
     snapshots::look,
     support::{Window, starter},
 };
@@ -162,6 +166,41 @@ fn a_map_is_made_and_shown(kind: MapKind, preprocessor: &str, estimator: &str) {
     assert!(window.shows("What the ControlNet sees"));
     let state = window.harness.state().state();
     assert!(state.images.recents.iter().next().is_none(), "a map is no image of the session");
+}
+
+#[test]
+fn what_a_map_takes_is_said_below_its_button() {
+    let image = std::path::PathBuf::from("/photos/house.png");
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings::default();
+        settings.draft.request.control_nets = vec![ControlNet {
+            model: "net.safetensors".into(),
+            image: image.clone(),
+            preprocessor: Preprocessor::Depth,
+            ..Default::default()
+        }];
+        settings.draft.request.estimators = [(MapKind::Depth, "/models/depth.safetensors".into())].into();
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.click("ControlNet (1)");
+    let queries = window.take_plans();
+    let query = queries.iter().find(|query| query.request.map_of.is_some()).expect("a question");
+    assert_eq!(query.request.map_of, Some(MapOf { kind: MapKind::Depth, image }));
+    assert_eq!(query.request.model, ModelSource::Path("/models/depth.safetensors".into()));
+    assert!(!window.shows("Takes about"));
+    let scene = Scene::here();
+    window.says(scene.answer(query.id));
+    let (time, memory) =
+        (units::seconds(scene.plan().seconds), units::memory_needed(scene.plan().peak_device()));
+    let takes = format!("Takes about {time} and up to {memory} of memory");
+    assert!(window.shows(&takes));
+    window.harness.run_steps(10);
+    assert!(window.take_plans().iter().all(|query| query.request.map_of.is_none()), "it is known");
+    window.take_commands();
+    window.click("Show map");
+    assert!(window.take_job().request.map_of.is_some());
+    assert!(window.shows("The map is being made") && !window.shows(&takes));
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use egui::{Key, Modifiers, Theme, accesskit};
 use egui_kittest::kittest::{NodeT as _, Queryable};
-use sluice::window::{action::EnhanceStep, settings::Settings, state::State};
+use sluice::{
+    units,
+    window::{action::EnhanceStep, settings::Settings, state::State},
+};
 use sluice_engine::{
     request::{Describe, ModelSource},
     session::{Command, Event, Job},
@@ -11,6 +14,7 @@ use sluice_engine::{
 use super::{
     behaviour::nothing_is_unnamed,
     gallery::Kept,
+    runs::Scene,
     support::{Window, starter},
 };
 
@@ -93,6 +97,18 @@ fn an_image_is_described_as_one_watches_and_the_words_are_used() {
     window.click("Append");
     window.frames();
     assert_eq!(state(&window).draft().request.prompt, "a fox, a den");
+}
+
+#[test]
+fn what_a_description_takes_is_said_before_it_is_started() {
+    let mut window = opened();
+    let queries = window.take_plans();
+    let query = queries.iter().find(|query| query.request.describe.is_some()).expect("a question");
+    let scene = Scene::here();
+    window.says(scene.answer(query.id));
+    let plan = scene.plan();
+    let (memory, time) = (units::memory_needed(plan.peak_device()), units::seconds(plan.seconds));
+    assert!(window.shows(&format!("Takes up to {memory} of memory and at most about {time}")));
 }
 
 /// The width of the side panel.

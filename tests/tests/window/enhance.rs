@@ -1,6 +1,6 @@
 //! A better prompt in the side panel.
 
-use sluice::window::settings::Settings;
+use sluice::{units, window::settings::Settings};
 use sluice_engine::{
     request::ModelSource,
     session::{Event, Failure},
@@ -8,6 +8,7 @@ use sluice_engine::{
 
 use super::{
     behaviour::nothing_is_unnamed,
+    runs::Scene,
     support::{Window, starter},
 };
 
@@ -87,4 +88,19 @@ fn the_instruction_can_be_changed_and_what_is_wrong_is_said() {
     window.click("Usual instruction");
     window.frames();
     assert!(window.harness.state().state().settings.instructions.is_empty());
+}
+
+#[test]
+fn what_writing_takes_is_said_before_it_is_started() {
+    let mut window = opened();
+    window.fill("Prompt", "a fox");
+    window.take_plans();
+    window.click("Enhance prompt…");
+    let queries = window.take_plans();
+    let query = queries.iter().find(|query| query.request.enhance.is_some()).expect("a question");
+    let scene = Scene::here();
+    window.says(scene.answer(query.id));
+    let plan = scene.plan();
+    let (memory, time) = (units::memory_needed(plan.peak_device()), units::seconds(plan.seconds));
+    assert!(window.shows(&format!("Takes up to {memory} of memory and at most about {time}")));
 }

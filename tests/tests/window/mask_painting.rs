@@ -4,10 +4,17 @@ use egui::{
     Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, PointerButton, Pos2, TouchPhase, Vec2, vec2,
 };
 use egui_kittest::kittest::Queryable as _;
-use sluice::window::tokens::space;
-use sluice_engine::output::Image;
+use sluice::{
+    units,
+    window::{action::Action, state::MaskEdit, tokens::space},
+};
+use sluice_engine::{
+    output::Image,
+    request::ModelSource,
+    session::{Event as EngineEvent, Failure, PlanQuery},
+};
 
-use super::{input_image::painting, support::Window};
+use super::{behaviour::nothing_is_unnamed, input_image::painting, runs::Scene, support::Window};
 
 const SIZE: [f32; 2] = [1280.0, 800.0];
 
@@ -178,4 +185,43 @@ fn a_stroke_that_goes_on_is_taken_back_as_a_whole() {
     assert!(is_masked(&masked(&window), [64, 32]));
     undo(&mut window);
     assert_eq!(count(&masked(&window)), 0);
+}
+
+fn act(window: &mut Window, action: Action) {
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, action);
+    window.frames();
+}
+
+/// The questions about masks since the last call.
+fn asked(window: &Window) -> Vec<PlanQuery> {
+    window.take_plans().into_iter().filter(|query| query.request.mask_of.is_some()).collect()
+}
+
+#[test]
+fn what_a_mask_of_an_object_takes_is_said_before_something_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, _) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    act(&mut window, Action::UseSegmenter("/models/sam.safetensors".into()));
+    assert_eq!(asked(&window), [], "the brush needs no segmenter");
+    window.click("Tool");
+    window.click("Object");
+    let [query] = asked(&window).try_into().expect("one question");
+    assert_eq!(query.request.model, ModelSource::Path("/models/sam.safetensors".into()));
+    let scene = Scene::here();
+    window.says(scene.answer(query.id));
+    let plan = scene.plan();
+    let (time, memory) = (units::seconds(plan.seconds), units::memory_needed(plan.peak_device()));
+    let takes = format!("Takes about {time} and up to {memory} of memory");
+    assert!(window.shows(&takes));
+    nothing_is_unnamed(&window, "what a mask takes");
+    window.take_commands();
+    act(&mut window, Action::EditMask(MaskEdit::Point { place: [48, 32], inside: true, erases: false }));
+    assert!(!window.shows(&takes) && window.take_job().request.mask_of.is_some());
+
+    act(&mut window, Action::UseSegmenter("/models/other.safetensors".into()));
+    let [query] = asked(&window).try_into().expect("another question");
+    let failure = Failure { message: "it is no segmenter".to_owned(), advice: None };
+    window.says(EngineEvent::NotPlanned { id: query.id, failure });
+    assert!(window.shows("It is no segmenter."));
 }

@@ -1,14 +1,23 @@
-//! The panel of the plan: which presets it offers, and how it opens.
+//! The panel of the plan: which presets it offers, how it opens, and the stages in its details.
 
-use egui::{Key, Modifiers, accesskit::Toggled};
+use egui::{Key, Modifiers, Theme, accesskit::Toggled};
 use egui_kittest::kittest::{NodeT as _, Queryable};
-use sluice::{units, window::action::Action};
-use sluice_engine::session::Event;
+use sluice::{
+    units,
+    window::{action::Action, settings::Settings as WindowSettings},
+};
+use sluice_engine::{
+    memory::{MemoryPreferences, StagePlan},
+    request::{Hires, Request},
+    session::{Event, ModelSummary, Readings, Stage, StageKind},
+};
+use sluice_tests::{checkpoint::Fixture, modes::forecast, runner::Runner};
 
 use super::{
+    behaviour::nothing_is_unnamed,
     memory::{answer, planned, preferences},
     runs::Scene,
-    support::{IN_SIGHT, Window, failure},
+    support::{IN_SIGHT, Window, failure, starter},
 };
 
 /// Of the window.
@@ -121,4 +130,49 @@ fn plan_and_timeline_come_in_front_of_the_gallery_and_the_models() {
     }
     window.click("Plan");
     assert!(!window.shows(plan), "the button still closes it");
+}
+
+/// A ControlNet and hires fix: the forecast is that of an engine, but for its tiles and a detailer.
+#[test]
+fn the_details_list_each_stage_with_its_networks_and_tiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixture = Fixture::new("stable_diffusion", "one");
+    let model = fixture.write_diffusers(folder.path()).unwrap();
+    let run = fixture.run("steered/guided").unwrap();
+    run.write_beside(&model).unwrap();
+    let request = Request { hires: Some(Hires::default()), ..run.request(&model) };
+    let mut forecast = forecast(&Runner::start().unwrap(), &request, &MemoryPreferences::default()).unwrap();
+    let plan = forecast.plan.as_mut().unwrap();
+    let upscale = plan.stages.iter().position(|stage| stage.stage.kind == StageKind::Upscale).unwrap();
+    plan.stages[upscale].uses[0].tile = Some(96);
+    let denoise = plan.first_of(StageKind::Denoise).unwrap().clone();
+    for (kind, name) in [(StageKind::Detect, "Detect"), (StageKind::Denoise, "Detail")] {
+        let stage = Stage { number: plan.stages.len(), kind, name: name.to_owned() };
+        plan.stages.push(StagePlan { stage, ..denoise.clone() });
+    }
+    let stages = plan.stages.clone();
+
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        let mut saved = WindowSettings::default();
+        saved.draft.request = request.clone();
+        setup.settings = Some(saved);
+    });
+    let summary = ModelSummary { source: request.model.clone(), takes_control_nets: true, ..starter() };
+    window.says(Event::ModelLoaded(Box::new(summary)));
+    let query = window.take_plans().pop().expect("a question");
+    assert_eq!((&query.request.control_nets, &query.request.hires), (&request.control_nets, &request.hires));
+    window.says(Event::Planned { id: query.id, forecast: Box::new(forecast), readings: Readings::default() });
+    window.click("Plan");
+    let steered = "With ControlNet lines";
+    assert!(!window.shows(steered), "the details are closed");
+    window.click("Details");
+    for stage in &stages {
+        let takes = format!("{} · {}", units::memory(stage.device()), units::seconds(stage.seconds));
+        assert!(window.shows(&stage.stage.name) && window.shows(&takes), "{}: {takes}", stage.stage.name);
+    }
+    assert!(stages.iter().any(|stage| stage.stage.name == "Denoise again"));
+    assert_eq!(window.harness.query_all_by_label(steered).count(), 2, "both passes, and no detailer");
+    assert!(window.shows("With upscaler Built-in, for drawings"));
+    assert!(window.shows("In tiles of up to 96 × 96 pixels"));
+    nothing_is_unnamed(&window, "the stages of the plan");
 }

@@ -7,12 +7,14 @@ use std::{
 };
 
 use egui::{Key, Modifiers, Theme};
+use egui_kittest::kittest::Queryable as _;
 use sluice::window::{
+    action::UpscaleStep,
     settings::Settings as WindowSettings,
     state::{Ask, FileChange, Shown, State},
 };
 use sluice_engine::{
-    output::{Media, NamedOutput, Output, Settings, read_settings, write_png},
+    output::{InputMark, Media, NamedOutput, Output, Settings, read_settings, write_png},
     request::{Interpolate, Interpolation, ModelSource, Request, Upscale},
     session::{
         Command, Event, Failure, Job, JobId, Picture, PlanQuery, Session, SessionOptions, Stage, StageKind,
@@ -197,6 +199,151 @@ fn the_title_shows_the_progress_of_all_files_that_were_queued_together() {
         assert!(commands.contains(&title), "{commands:?}");
         window.says(Event::Finished { job, pictures: vec![picture(128, 80, 5)], seconds: 1.0 });
     }
+}
+
+fn act(window: &mut Window, step: UpscaleStep) {
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, step.into());
+    window.frames();
+}
+
+/// Answers what it takes.
+fn answer(window: &mut Window, scene: &Scene) {
+    let query = asked(window);
+    window.says(scene.answer(query.id));
+    window.take_commands();
+}
+
+/// Starts, and returns each input with the folder and the name of its result.
+fn start(window: &mut Window) -> Vec<(PathBuf, PathBuf, String)> {
+    window.click("Upscale");
+    let job = |command: Command| {
+        let Command::Generate(job) = command else { panic!("{command:?}") };
+        let Some(Output::Named(NamedOutput { folder, names, .. })) = &job.output else {
+            panic!("{:?}", job.output)
+        };
+        (job.request.upscale.as_ref().unwrap().path.clone(), folder.clone(), names.clone())
+    };
+    window.take_commands().into_iter().map(job).collect()
+}
+
+/// Writes what an engine would have made of an image with an upscaler.
+fn enlarged(input: &Path, result: &Path, upscaler: &str) {
+    let (request, _) = sluice::upscaling::request_of(input, &ModelSource::Upscaler, 2.0).unwrap();
+    let made_of = InputMark::of_input(&request);
+    let settings =
+        Settings { made_of, ..Settings::of_changed(&request, upscaler, "upscaler").expect("it is changed") };
+    write_png(result, &Media::Image(landscape(128, 80, 1, 1.0)), &settings).unwrap();
+}
+
+#[test]
+fn files_that_are_done_are_left_out_or_upscaled_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let inputs = [("a.png", 48), ("b.png", 40), ("c.png", 32)]
+        .map(|(name, height)| image(folder.path(), name, 64, height));
+    let scene = Scene::here();
+    let own = scene.forecast.model.as_str();
+    enlarged(&inputs[0], &path("a-2x.png"), own);
+    enlarged(&inputs[1], &path("b-2x.png"), "another upscaler");
+    let mut window = Window::with_starter();
+    act(&mut window, UpscaleStep::Ask(inputs.to_vec()));
+    answer(&mut window, &scene);
+    assert!(window.shows("1 file is done and left out"));
+    // The largest of them is done.
+    let query = asked(&mut window);
+    assert_eq!(query.request.upscale.as_ref().unwrap().path, inputs[1]);
+    window.says(scene.answer(query.id));
+    assert!(window.shows("Takes about"));
+    nothing_is_unnamed(&window, "files that are done");
+    let of = |input: &PathBuf, name: &str| (input.clone(), folder.path().to_owned(), name.to_owned());
+    assert_eq!(start(&mut window), [of(&inputs[1], "b-2x"), of(&inputs[2], "c-2x")]);
+
+    enlarged(&inputs[1], &path("b-2x-2.png"), own);
+    enlarged(&inputs[2], &path("c-2x.png"), own);
+    act(&mut window, UpscaleStep::Ask(inputs.to_vec()));
+    answer(&mut window, &scene);
+    assert!(window.shows("3 files are done and left out") && !window.shows("Takes about"));
+    assert_eq!(start(&mut window), []);
+    window.click("3×");
+    answer(&mut window, &scene);
+    assert!(!window.shows("left out"), "in another scale nothing is done");
+    window.click("2×");
+    answer(&mut window, &scene);
+    window.click("Make them again");
+    assert!(window.shows("Takes about") && !window.shows("left out"));
+    assert_eq!(start(&mut window).len(), 3);
+}
+
+#[test]
+fn one_file_is_upscaled_as_often_as_somebody_wants() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = image(folder.path(), "hills.png", 64, 40);
+    let scene = Scene::here();
+    enlarged(&input, &folder.path().join("hills-2x.png"), &scene.forecast.model);
+    let mut window = Window::with_starter();
+    act(&mut window, UpscaleStep::Ask(vec![input]));
+    answer(&mut window, &scene);
+    assert!(!window.shows("left out"));
+    assert_eq!(start(&mut window).len(), 1);
+}
+
+#[test]
+fn the_files_of_a_folder_are_upscaled_into_one_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (photos, results) = (folder.path().join("photos"), folder.path().join("out"));
+    std::fs::create_dir(&photos).unwrap();
+    std::fs::write(photos.join("notes.txt"), "no image").unwrap();
+    let inputs = ["a.png", "b.png"].map(|name| image(&photos, name, 64, 40));
+    let output = results.clone();
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.folder = Some(output));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    let scene = Scene::here();
+    act(&mut window, UpscaleStep::AskFolder(FileChange::Enlarge, photos.clone()));
+    answer(&mut window, &scene);
+    assert!(window.shows("Upscale 2 files"));
+    let results = results.join("photos");
+    assert!(window.shows(&format!("The results are saved in {}", results.display())));
+    let of = |input: &PathBuf, name: &str| (input.clone(), results.clone(), name.to_owned());
+    assert_eq!(start(&mut window), [of(&inputs[0], "a-2x"), of(&inputs[1], "b-2x")]);
+
+    std::fs::create_dir_all(&results).unwrap();
+    enlarged(&inputs[0], &results.join("a-2x.png"), &scene.forecast.model);
+    act(&mut window, UpscaleStep::AskFolder(FileChange::Enlarge, photos.clone()));
+    answer(&mut window, &scene);
+    assert!(window.shows("1 file is done and left out"));
+    assert_eq!(start(&mut window), [of(&inputs[1], "b-2x")]);
+    act(&mut window, UpscaleStep::AskFolder(FileChange::Interpolate, photos));
+    window.wait_for_words("photos contains no such files");
+}
+
+#[test]
+fn a_folder_is_chosen_in_the_question_or_by_a_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = image(folder.path(), "hills.png", 64, 40);
+    // It is seen once the folder was read.
+    std::fs::create_dir(folder.path().join("lakeside")).unwrap();
+    let own = folder.path().to_owned();
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| setup.folder = Some(own));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    window.take_commands();
+    act(&mut window, UpscaleStep::Ask(vec![input]));
+    window.click("Choose a folder…");
+    window.wait_for_words("Choose a folder of images and clips");
+    window.wait_for_words("lakeside");
+    window.click("Use this folder");
+    window.wait_for("its files", |app| {
+        app.state().upscaling.as_ref().is_some_and(|asked| asked.results.is_some())
+    });
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    window.harness.get_by_label("Search commands").type_text("upscale a folder");
+    window.frames();
+    window.harness.key_press(Key::Enter);
+    window.wait_for_words("Choose a folder of images and clips");
 }
 
 /// A window over a folder, with a real engine.

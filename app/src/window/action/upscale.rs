@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::window::state::{InterpolateChoice, UpscaleChoice};
+use crate::window::state::{FileChange, InterpolateChoice, UpscaleChoice};
 
 /// A step in the question.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,10 @@ pub enum UpscaleStep {
     AskInterpolate(Vec<PathBuf>),
     /// Ask how to inpaint the details of images again.
     AskDetail(Vec<PathBuf>),
+    /// Ask how to change the files of a folder in this way.
+    AskFolder(FileChange, PathBuf),
+    /// Change files again that are done, or leave them out.
+    Again(bool),
     /// Choose another upscaler or scale.
     Choose(UpscaleChoice),
     /// Choose another network for frames, or other numbers of them.

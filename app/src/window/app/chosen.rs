@@ -11,7 +11,7 @@ use super::SluiceApp;
 use crate::{
     language::tr,
     window::{
-        action::{CudaAction, GetAction, InputUse, Making, Section},
+        action::{CudaAction, GetAction, InputUse, Making, Section, UpscaleStep},
         files::{Dialog, SavedImage, Task, named_image},
         state::{FileChange, Pixels, RecentId, file_name},
         told::Told,
@@ -29,6 +29,7 @@ impl SluiceApp {
             Dialog::InputImage => self.use_start_image(path),
             Dialog::InputFolder => self.make(Making::Folder(path, InputUse::Source)),
             Dialog::ReferenceFolder => self.make(Making::Folder(path, InputUse::Reference)),
+            Dialog::ChangedFolder(change) => self.upscale_step(UpscaleStep::AskFolder(change, path)),
             Dialog::InputClip => self.use_as_clip(path, FrameRange::default(), false),
             Dialog::Mask => {
                 if let Some(applied) = &mut self.state.input.applied {

@@ -29,9 +29,11 @@ impl SluiceApp {
         let of_model = || self.state.settings.recent_models.first()?.parent().map(Path::to_owned);
         let output = || self.state.surroundings.output_folder.clone();
         match dialog {
-            Dialog::GalleryFolder | Dialog::ExportFolder | Dialog::InputFolder | Dialog::ReferenceFolder => {
-                self.gallery_folder()
-            }
+            Dialog::GalleryFolder
+            | Dialog::ExportFolder
+            | Dialog::InputFolder
+            | Dialog::ReferenceFolder
+            | Dialog::ChangedFolder(_) => self.gallery_folder(),
             _ if dialog.folder_kind() == FolderKind::Images => output().or_else(of_model),
             _ => of_model(),
         }
@@ -41,7 +43,13 @@ impl SluiceApp {
     pub(super) fn take_answer(&mut self, dialog: Dialog, path: PathBuf) {
         // Models that are folders, and folders of images, lie side by side, as files do.
         let is_one_of_many = dialog.filter().is_some()
-            || matches!(dialog, Dialog::ModelFolder | Dialog::InputFolder | Dialog::ReferenceFolder);
+            || matches!(
+                dialog,
+                Dialog::ModelFolder
+                    | Dialog::InputFolder
+                    | Dialog::ReferenceFolder
+                    | Dialog::ChangedFolder(_)
+            );
         let folder = if is_one_of_many { path.parent() } else { Some(path.as_path()) };
         let folders = &mut self.state.settings.dialog_folders;
         folders.extend(folder.map(|folder| (dialog.folder_kind(), folder.to_owned())));

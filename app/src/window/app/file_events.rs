@@ -114,6 +114,8 @@ impl SluiceApp {
                 self.state.messages.fail(&tr!("files-mask-not-saved"), failure);
             }
             FileEvent::Measured(measured) => self.state.take_measured(measured),
+            FileEvent::ChangedListed(change, folder, files) => self.take_changed(change, &folder, files),
+            FileEvent::ResultsFound(first, makers) => self.state.take_makers(&first, makers),
             FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
             FileEvent::Settings(path, settings) => {
                 self.state.images.recents.learn(&path, settings.request);

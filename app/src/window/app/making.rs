@@ -1,6 +1,9 @@
 //! Executes what starts several jobs at once.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use egui::Context;
 use sluice_engine::session::Command;
@@ -49,7 +52,7 @@ impl SluiceApp {
                 self.send(commands);
             }
             Making::Map(kind, image) => {
-                let command = self.state.show_map(kind, image);
+                let command = self.state.show_map(kind, &image);
                 self.send(command);
             }
             Making::Inputs(inputs) => {
@@ -57,14 +60,19 @@ impl SluiceApp {
                 self.queue_inputs(*inputs);
             }
             Making::Folder(folder, used_as) => {
-                let (output, name) = (self.output_folder(), file_name(&folder));
-                let results = output.join(&name);
-                let results = if results == folder { output.join(format!("{name} new")) } else { results };
+                let results = self.results_of_folder(&folder);
                 let frames = self.state.draft().request.frames;
                 let extension = self.state.settings.output.extension(frames);
                 self.request(Task::ListInputs { folder, results, extension, used_as });
             }
         }
+    }
+
+    /// Where what is made of the files of a folder goes.
+    pub(super) fn results_of_folder(&self, folder: &Path) -> PathBuf {
+        let (output, name) = (self.output_folder(), file_name(folder));
+        let results = output.join(&name);
+        if results == folder { output.join(format!("{name} new")) } else { results }
     }
 
     /// Composes the groups whose jobs have ended, and writes down what the next start has to know.
@@ -113,6 +121,13 @@ impl SluiceApp {
             Ask::Now(query) => self.send([Command::Plan(query)]),
             Ask::Later(seconds) => ctx.request_repaint_after(Duration::from_secs_f64(seconds)),
             Ask::Nothing => {}
+        }
+    }
+
+    /// Queries what masks of objects and maps take, before they are made.
+    pub(super) fn ask_about_tools(&mut self) {
+        if let Ask::Now(query) = self.state.ask_about_tools(self.viewer.marks_objects()) {
+            self.send([Command::Plan(query)]);
         }
     }
 

@@ -1,6 +1,9 @@
 //! Executes the steps of enlarging images and clips, of putting frames between those of clips, and of inpainting details again.
 
-use std::time::Duration;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use egui::Context;
 use sluice_engine::session::Command;
@@ -11,27 +14,18 @@ use crate::{
     window::{
         action::UpscaleStep,
         files::Task,
-        state::{Ask, FileChange},
+        state::{Ask, FileChange, file_name},
     },
 };
 
 impl SluiceApp {
     pub(super) fn upscale_step(&mut self, step: UpscaleStep) {
         match step {
-            UpscaleStep::Ask(inputs) => {
-                self.state.ask_upscale(inputs.clone());
-                self.request(Task::Measure(inputs));
-            }
-            UpscaleStep::AskInterpolate(inputs) => {
-                self.state.ask_interpolate(inputs.clone());
-                self.request(Task::Measure(inputs));
-            }
-            UpscaleStep::AskDetail(inputs) => {
-                self.state.ask_detail(inputs.clone(), (self.new_seed)());
-                // Before the headers, without which no job is queued.
-                self.request(Task::ReadPrompts(inputs.clone()));
-                self.request(Task::Measure(inputs));
-            }
+            UpscaleStep::Ask(inputs) => self.ask_change(FileChange::Enlarge, inputs, None),
+            UpscaleStep::AskInterpolate(inputs) => self.ask_change(FileChange::Interpolate, inputs, None),
+            UpscaleStep::AskDetail(inputs) => self.ask_change(FileChange::Detail, inputs, None),
+            UpscaleStep::AskFolder(change, folder) => self.request(Task::ListChanged(change, folder)),
+            UpscaleStep::Again(again) => self.state.change_again(again),
             UpscaleStep::ChooseDetectors(detectors) => self.state.choose_detectors(detectors),
             UpscaleStep::Choose(choice) => self.state.choose_upscale(choice),
             UpscaleStep::ChooseInterpolation(choice) => self.state.choose_interpolation(choice),
@@ -49,6 +43,42 @@ impl SluiceApp {
                 }
                 self.send(commands);
             }
+        }
+    }
+
+    /// Asks how to change files whose results go beside them or into a folder.
+    fn ask_change(&mut self, change: FileChange, inputs: Vec<PathBuf>, results: Option<PathBuf>) {
+        match change {
+            FileChange::Enlarge => self.state.ask_upscale(inputs.clone()),
+            FileChange::Interpolate => self.state.ask_interpolate(inputs.clone()),
+            FileChange::Detail => {
+                self.state.ask_detail(inputs.clone(), (self.new_seed)());
+                // Before the headers, without which no job is queued.
+                self.request(Task::ReadPrompts(inputs.clone()));
+            }
+        }
+        if let Some(asked) = &mut self.state.upscaling {
+            asked.results = results;
+        }
+        self.request(Task::Measure(inputs));
+    }
+
+    /// Asks how to change the files of a folder, which were listed.
+    pub(super) fn take_changed(&mut self, change: FileChange, folder: &Path, files: Vec<PathBuf>) {
+        if files.is_empty() {
+            let message = tr!("upscale-folder-empty", name = file_name(folder));
+            return self.fail(&tr!("files-folder-unusable"), message, None);
+        }
+        let results = self.results_of_folder(folder);
+        self.ask_change(change, files, Some(results));
+    }
+
+    /// Looks for the results that are there already, while it is asked what it takes.
+    pub(super) fn look_for_results(&mut self) {
+        if let Some((change, results)) = self.state.results_to_look_for()
+            && self.files.request(Task::FindResults(change, results.clone()))
+        {
+            self.state.looks_for_results(&results);
         }
     }
 

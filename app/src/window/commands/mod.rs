@@ -10,7 +10,7 @@ use super::{
     files::Dialog,
     icons,
     settings::Setting,
-    state::{Recent, State},
+    state::{FileChange, Recent, State},
 };
 use crate::language::text;
 pub use shown::*;
@@ -152,7 +152,7 @@ const fn with_key(key: &'static str, entry: Entry) -> Entry {
 }
 
 /// Every command, the usual ones first.
-pub const COMMANDS: [Entry; 63] = [
+pub const COMMANDS: [Entry; 64] = [
     with_shortcut(
         GENERATE,
         entry("commands-generate", icons::SPARKLES, |now| {
@@ -224,6 +224,12 @@ pub const COMMANDS: [Entry; 63] = [
     DETAIL,
     DESCRIBE,
     INTERPOLATE,
+    with_tip(
+        "upscale-folder-tip",
+        entry("commands-upscale-a-folder", icons::FOLDER, |_| {
+            Some(Action::OpenDialog(Dialog::ChangedFolder(FileChange::Enlarge)))
+        }),
+    ),
     EXTEND,
     COPY_IMAGE,
     COPY_FRAME,

@@ -12,13 +12,13 @@ use sluice_engine::checkpoint::MapKind;
 use super::{
     FileEvent,
     extensions::{
-        ADAPTER_EXTENSIONS, ARCHIVE_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MASK_EXTENSIONS,
+        ADAPTER_EXTENSIONS, ARCHIVE_EXTENSIONS, CLIP_EXTENSIONS, IMAGE_EXTENSIONS, MEDIA_EXTENSIONS,
         MODEL_EXTENSIONS, PICKLE_EXTENSIONS, STYLE_EXTENSIONS, TAG_EXTENSIONS, has_extension,
     },
 };
 use crate::{
     language::{text, tr},
-    window::state::{RecentId, file_name},
+    window::state::{FileChange, RecentId, file_name},
 };
 
 /// A kind of dialog.
@@ -40,6 +40,8 @@ pub enum Dialog {
     InputFolder,
     /// Choose a folder of reference images, one for each job.
     ReferenceFolder,
+    /// Choose a folder whose files are changed in this way.
+    ChangedFolder(FileChange),
     /// Open the end image of a clip.
     LastImage,
     /// Open an image at a frame of a clip.
@@ -152,6 +154,7 @@ impl Dialog {
             Self::Styles => tr!("files-styles"),
             Self::Tags => tr!("files-tags"),
             Self::InputFolder | Self::ReferenceFolder => tr!("files-input-folder"),
+            Self::ChangedFolder(_) => tr!("files-changed-folder"),
             Self::LastImage => tr!("files-last-image"),
             Self::Keyframe | Self::OtherKeyframe(_) => tr!("files-keyframe"),
             Self::Reference | Self::OtherReference(_) => tr!("files-reference"),
@@ -204,7 +207,8 @@ impl Dialog {
             | Self::OutputFolder
             | Self::DownloadFolder
             | Self::InputFolder
-            | Self::ReferenceFolder => None,
+            | Self::ReferenceFolder
+            | Self::ChangedFolder(_) => None,
             Self::InputImage
             | Self::LastImage
             | Self::Keyframe
@@ -219,7 +223,7 @@ impl Dialog {
             | Self::SaveFile
             | Self::Mask => Some(("files-kind-images", &IMAGE_EXTENSIONS)),
             Self::InputClip | Self::ControlClip => Some(("files-kind-videos", &CLIP_EXTENSIONS)),
-            Self::ControlMask => Some(("files-kind-videos-and-images", &MASK_EXTENSIONS)),
+            Self::ControlMask => Some(("files-kind-videos-and-images", &MEDIA_EXTENSIONS)),
             Self::Adapter | Self::OtherAdapter(_) => Some(("files-kind-loras", &ADAPTER_EXTENSIONS)),
             Self::Styles => Some(("files-kind-styles", &STYLE_EXTENSIONS)),
             Self::Tags => Some(("files-kind-tags", &TAG_EXTENSIONS)),
@@ -235,7 +239,7 @@ impl Dialog {
             | Self::GalleryFolder
             | Self::ExportFolder
             | Self::OutputFolder => FolderKind::Results,
-            Self::InputFolder | Self::ReferenceFolder => FolderKind::Images,
+            Self::InputFolder | Self::ReferenceFolder | Self::ChangedFolder(_) => FolderKind::Images,
             _ => match self.filter() {
                 Some(("files-kind-images" | "files-kind-videos" | "files-kind-videos-and-images", _)) => {
                     FolderKind::Images
@@ -313,7 +317,10 @@ pub(super) fn entries(folder: &Path, dialog: Dialog) -> io::Result<Vec<Entry>> {
                 Some((_, known)) => known,
                 // What is in a folder that is asked for is only shown.
                 None if dialog.folder_kind() == FolderKind::Models => &[],
-                None => &IMAGE_EXTENSIONS[..],
+                None => match dialog {
+                    Dialog::ChangedFolder(_) => &MEDIA_EXTENSIONS[..],
+                    _ => &IMAGE_EXTENSIONS[..],
+                },
             };
             let wanted = has_extension(&entry.path, known);
             entry.is_folder || entry.is_pickle || wanted

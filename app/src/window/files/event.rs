@@ -12,7 +12,7 @@ use crate::{
     window::{
         action::FolderFound,
         image_settings::ImageSettings,
-        state::{ClipLength, DeletedPreset, Measured, NamedGroup, Pixels},
+        state::{ClipLength, DeletedPreset, FileChange, Makers, Measured, NamedGroup, Pixels},
     },
 };
 
@@ -134,6 +134,10 @@ pub enum FileEvent {
     MaskNotSaved(Failure),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
+    /// The files of a folder that can be changed in this way.
+    ChangedListed(FileChange, PathBuf, Vec<PathBuf>),
+    /// Which of the results that begin with this one are there.
+    ResultsFound(PathBuf, Makers),
     /// The settings in an image or a clip that was just made of another one.
     Settings(PathBuf, Box<ImageSettings>),
     /// The prompt and the negative prompt in each of these images that has settings.

@@ -8,8 +8,8 @@ pub(super) use sluice_engine::source::{CLIP_EXTENSIONS, IMAGE_EXTENSIONS, has_ex
 pub(super) const MODEL_EXTENSIONS: [&str; 2] = ["safetensors", "gguf"];
 /// Extensions of what other programs keep models in and Sluice does not read, because opening it can run any program.
 pub(super) const PICKLE_EXTENSIONS: [&str; 5] = ["ckpt", "pth", "pt", "bin", "pkl"];
-/// Extensions of masks of clips: clips, and images for all frames.
-pub(super) const MASK_EXTENSIONS: [&str; 7] = {
+/// Extensions of clips and images.
+pub(super) const MEDIA_EXTENSIONS: [&str; 7] = {
     let ([a, b, c], [d, e, f, g]) = (CLIP_EXTENSIONS, IMAGE_EXTENSIONS);
     [a, b, c, d, e, f, g]
 };

@@ -26,20 +26,23 @@ use super::{
         read_pixels, read_thumbnail, settings_inside,
     },
     read_first,
+    results::makers_of,
     write::{export_clip, save_frame, save_image, save_mask, save_pasted},
 };
 use crate::{
     enhancing::{save_text, texts_beside},
     groups::Composed,
-    input_folder::{InputFolder, Subfolders, unused},
+    input_folder::{InputFolder, Subfolders, images_named_in, unused},
+    interpolating::clips_in,
     language::tr,
     own_styles, presets,
     tags::tags_in,
+    upscaling::inputs_in,
     window::{
         action::FolderFound,
         state::{
-            ClipLength, DeletedPreset, GroupChange, NamedGroup, Pixels, Recents, color_image, map_name,
-            thumbnail,
+            ClipLength, DeletedPreset, FileChange, GroupChange, NamedGroup, Pixels, Recents, color_image,
+            map_name, thumbnail,
         },
     },
 };
@@ -155,6 +158,14 @@ impl Reporter {
                 };
                 self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
             }
+            Task::ListChanged(change, folder) => self.say(match files_for(change, &folder) {
+                Ok(files) => FileEvent::ChangedListed(change, folder, files),
+                Err(error) => unusable(&folder, &error),
+            }),
+            Task::FindResults(change, results) => {
+                let Some(first) = results.first().map(|of| of.result.clone()) else { return Ok(()) };
+                self.say(FileEvent::ResultsFound(first, makers_of(change, results)))
+            }
             Task::ReadPrompts(paths) => self.say(FileEvent::Prompts(prompts_inside(paths))),
             Task::ReadSettings(path) => settings_inside(&path)
                 .map_or(Ok(()), |settings| self.say(FileEvent::Settings(path, settings))),
@@ -189,13 +200,7 @@ impl Reporter {
                         let found = FolderFound { folder, used_as, results, again, own, all };
                         FileEvent::Inputs(Box::new(found))
                     }
-                    Err(error) => FileEvent::Failed {
-                        title: tr!("files-folder-unusable"),
-                        failure: Failure {
-                            message: format!("{}: {error}", folder.display()),
-                            advice: Some(tr!("files-folder-unusable-advice")),
-                        },
-                    },
+                    Err(error) => unusable(&folder, &error),
                 })
             }
             Task::List(folder, dialog) => {
@@ -338,6 +343,21 @@ fn compose(NamedGroup { group, model, family }: &NamedGroup) -> FileEvent {
             FileEvent::Failed { title: tr!("files-grid-not-saved"), failure }
         }
     }
+}
+
+/// The files of a folder that can be changed in this way, in the order of their names.
+fn files_for(change: FileChange, folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match change {
+        FileChange::Enlarge => inputs_in(folder),
+        FileChange::Interpolate => clips_in(folder),
+        FileChange::Detail => images_named_in(folder),
+    }
+}
+
+fn unusable(folder: &Path, error: &io::Error) -> FileEvent {
+    let message = format!("{}: {error}", folder.display());
+    let failure = Failure { message, advice: Some(tr!("files-folder-unusable-advice")) };
+    FileEvent::Failed { title: tr!("files-folder-unusable"), failure }
 }
 
 fn not_saved(title: String, folder: &Path, error: &io::Error) -> FileEvent {

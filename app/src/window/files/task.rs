@@ -15,7 +15,7 @@ use crate::{
         action::InputUse,
         report::Report,
         settings::StartupSettings,
-        state::{DeletedPreset, GroupChange},
+        state::{DeletedPreset, FileChange, GroupChange, ResultOf},
     },
 };
 
@@ -98,6 +98,10 @@ pub enum Task {
     },
     /// Reads the headers of images and clips that are to be enlarged.
     Measure(Vec<PathBuf>),
+    /// Lists the files of a folder that can be changed in this way.
+    ListChanged(FileChange, PathBuf),
+    /// Finds out which results of a change are there already.
+    FindResults(FileChange, Vec<ResultOf>),
     /// Reads the prompts in images.
     ReadPrompts(Vec<PathBuf>),
     /// Reads the settings in an image or a clip that was just made of another one.

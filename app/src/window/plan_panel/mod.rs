@@ -4,10 +4,11 @@ mod advanced;
 mod alternatives;
 mod card;
 mod presets;
+mod stages;
 
 use egui::{Align, Frame, Label, Layout, Margin, RichText, ScrollArea, Sense, Ui, vec2};
 use sluice_engine::memory::{
-    Bound, Forecast, Machine, MemoryPreferences, Outcome, Plan, PlanError, StageKind, StagePlan,
+    Bound, Forecast, Machine, MemoryPreferences, Outcome, Plan, PlanError, StageKind,
 };
 
 use super::{
@@ -152,7 +153,7 @@ fn at_a_glance(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &Me
     );
 }
 
-/// Why the plan is as it is, how good forecasts were, and everything else that could be done.
+/// Why the plan is as it is, its stages, how good forecasts were, and everything else that could be done.
 fn details(
     ui: &mut Ui,
     forecast: &Forecast,
@@ -165,6 +166,7 @@ fn details(
     ui.add(Label::new(reason).wrap().selectable(true));
     if let Ok(plan) = &forecast.plan {
         pace(ui, plan);
+        stages::show(ui, plan, state);
     }
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy));
@@ -200,7 +202,7 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
     row.on_hover_ui(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         for stage in &plan.stages {
-            stage_figures(ui, stage);
+            ui.small(stages::figures(stage));
         }
         ui.small(tr!("plan-allowed", memory = units::memory(machine.device_budget)));
     });
@@ -210,16 +212,6 @@ fn bars(ui: &mut Ui, machine: &Machine, plan: &Plan) {
         let bar = MemoryBar { parts: &parts, total: machine.host_budget, limit: None, faded: false };
         measured(ui, "RAM", host, machine.host_budget, bar).on_hover_text(tr!("plan-ram-tip"));
     }
-}
-
-fn stage_figures(ui: &mut Ui, stage: &StagePlan) {
-    ui.small(tr!(
-        "plan-stage",
-        stage = sentences::stage_name(&stage.stage.name),
-        weights = units::memory(stage.weights),
-        activations = units::memory(stage.activations),
-        time = units::seconds(stage.seconds),
-    ));
 }
 
 /// A row with a name, a bar and an amount.

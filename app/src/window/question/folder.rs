@@ -6,12 +6,12 @@ use egui::{RichText, Ui};
 
 use crate::{
     input_folder::InputFolder,
-    language::{tr, units},
+    language::tr,
     window::{
         action::{Action, FolderFound, FolderInputs, InputUse, Making},
         icons,
-        sentences::simulated,
-        state::{Estimate, State, file_name},
+        state::{State, file_name},
+        takes,
         tokens::{Palette, font},
         widgets::{self, Weight},
     },
@@ -162,16 +162,8 @@ fn forecast(ui: &mut Ui, state: &State, images: usize) -> bool {
             widgets::hint(ui, tr!("upscale-asking"));
             true
         }
-        Some(Ok(Estimate { seconds, seconds_here, bytes })) => {
-            let (time, memory) = (units::seconds(seconds), units::memory_needed(bytes));
-            let words = match state.simulates() {
-                true => tr!("upscale-takes-there", time = time, memory = memory),
-                false => tr!("upscale-takes", time = time, memory = memory),
-            };
-            ui.label(RichText::new(words).color(Palette::of(ui).text));
-            if state.simulates() {
-                widgets::hint(ui, simulated(seconds_here));
-            }
+        Some(Ok(estimate)) => {
+            takes::show(ui, state, &estimate);
             true
         }
         Some(Err(reason)) => {

@@ -26,6 +26,7 @@ use crate::{
         icons,
         model_menu::{self, Choice},
         state::{State, map_name},
+        takes,
         textures::Textures,
         tokens::size,
         widgets::{self, Weight},
@@ -116,7 +117,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Added, textures: &mut 
     });
 }
 
-/// A button that makes the map of an image, so that it can be seen beside it.
+/// A button that makes the map of an image, so that it can be seen beside it, and what that takes.
 fn map_button(ui: &mut Ui, state: &State, (kind, image): (MapKind, &Path), actions: &mut Vec<Action>) {
     if state.makes_map(kind, image) {
         widgets::hint(ui, tr!("control-nets-map-made"));
@@ -131,6 +132,11 @@ fn map_button(ui: &mut Ui, state: &State, (kind, image): (MapKind, &Path), actio
             actions.push(Action::Make(Making::Map(kind, image.to_owned())));
         }
     });
+    match state.map_estimate(kind, image) {
+        Some(Ok(estimate)) => takes::hint(ui, state, &estimate),
+        Some(Err(why)) => widgets::mistake(ui, &why),
+        None => {}
+    }
 }
 
 /// What makes a kind of map: the chosen one, and a menu of those in the library and of files.

@@ -77,12 +77,7 @@ impl Enhancing {
         if self.planning.is_asking() {
             return None;
         }
-        let seconds_here = self.planning.forecast().and_then(|forecast| forecast.seconds_here);
-        Some(self.planning.answer()?.plan().map(|plan| Estimate {
-            seconds: plan.seconds,
-            seconds_here,
-            bytes: plan.peak_device(),
-        }))
+        Some(self.planning.answer()?.estimate())
     }
 }
 

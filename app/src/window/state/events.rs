@@ -6,7 +6,8 @@ use sluice_engine::{
 };
 
 use super::{
-    Answer, ModelStatus, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run, upscaling,
+    Answer, ModelStatus, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run,
+    tool_costs, upscaling,
 };
 use crate::{
     language::{said, tr},
@@ -58,6 +59,7 @@ impl State {
                     self.watches.measured(self.jobs.aside(job), outcome);
                 }
                 self.planning.ask_again();
+                self.tool_costs.renew();
                 self.library.fits.renew();
             }
             // Nobody waits for a text any more.
@@ -126,8 +128,11 @@ impl State {
 
     fn planned(&mut self, id: u64, answer: Answer, readings: Readings) {
         let Some(answer) = self.library.fits.take(id, answer) else { return };
-        if id <= folder_run::FIRST {
+        if id <= tool_costs::FIRST {
             return self.planning.take(id, answer, readings);
+        }
+        if id <= folder_run::FIRST {
+            return self.tool_costs.take(id, answer);
         }
         if id <= enhancing::FIRST {
             return self.folder_run.take(id, answer);

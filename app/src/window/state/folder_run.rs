@@ -10,7 +10,7 @@ use sluice_engine::{
 use super::{Answer, Ask, Estimate, Planning, State};
 use crate::{groups::seconds_of_another, window::action::InputUse};
 
-/// The number before the first query about a folder, above those of queries about the panel's settings.
+/// The number before the first query about a folder, above those of queries about masks and maps.
 pub(super) const FIRST: u64 = 1 << 45;
 
 /// The forecast for a run over a folder.

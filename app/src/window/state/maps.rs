@@ -1,6 +1,6 @@
 //! Map estimators and the maps that they make for ControlNets.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sluice_engine::{
     checkpoint::MapKind,
@@ -25,13 +25,19 @@ impl State {
         self.jobs.queue.iter().any(|job| job.request().map_of.as_ref().is_some_and(is_it))
     }
 
-    /// Queues a job that makes a map of an image, which is shown and not saved.
-    pub fn show_map(&mut self, kind: MapKind, image: PathBuf) -> Option<Command> {
+    /// The request for a map of an image; `None` without an estimator for it.
+    pub(super) fn map_request(&self, kind: MapKind, image: &Path) -> Option<Request> {
         let model = ModelSource::Path(self.draft().request.estimators.get(&kind)?.clone());
-        if self.makes_map(kind, &image) {
+        let map_of = Some(MapOf { kind, image: image.to_owned() });
+        Some(Request { model, map_of, ..Request::default() })
+    }
+
+    /// Queues a job that makes a map of an image, which is shown and not saved.
+    pub fn show_map(&mut self, kind: MapKind, image: &Path) -> Option<Command> {
+        let request = self.map_request(kind, image)?;
+        if self.makes_map(kind, image) {
             return None;
         }
-        let request = Request { model, map_of: Some(MapOf { kind, image }), ..Request::default() };
         let memory = self.settings.memory.preferences.clone();
         Some(self.jobs.add(Job { memory, ..Job::new(JobId(0), request) }))
     }
@@ -60,16 +66,16 @@ mod tests {
         let mut state = State::default();
         let estimators = &mut state.settings.draft.request.estimators;
         estimators.insert(MapKind::Depth, "depth.safetensors".into());
-        assert!(state.show_map(MapKind::Pose, "a.png".into()).is_none());
+        assert!(state.show_map(MapKind::Pose, Path::new("a.png")).is_none());
         state.settings.draft.request.estimators.insert(MapKind::Pose, "pose.safetensors".into());
-        let Some(Command::Generate(job)) = state.show_map(MapKind::Pose, "a.png".into()) else {
+        let Some(Command::Generate(job)) = state.show_map(MapKind::Pose, Path::new("a.png")) else {
             panic!("no job")
         };
         assert_eq!(job.request.map_of, Some(MapOf { kind: MapKind::Pose, image: "a.png".into() }));
         assert_eq!(job.request.model, ModelSource::Path("pose.safetensors".into()));
         assert!(job.output.is_none() && state.makes_map(MapKind::Pose, Path::new("a.png")));
         assert!(!state.makes_map(MapKind::Depth, Path::new("a.png")));
-        assert!(state.show_map(MapKind::Pose, "a.png".into()).is_none());
-        assert!(state.show_map(MapKind::Depth, "a.png".into()).is_some());
+        assert!(state.show_map(MapKind::Pose, Path::new("a.png")).is_none());
+        assert!(state.show_map(MapKind::Depth, Path::new("a.png")).is_some());
     }
 }

@@ -19,6 +19,7 @@ mod interpolating;
 mod jobs;
 mod lanes;
 mod library;
+mod made_before;
 mod making;
 mod maps;
 mod mask;
@@ -35,6 +36,7 @@ mod recent;
 mod sizes;
 mod sound;
 mod texts;
+mod tool_costs;
 mod undoing;
 mod updates;
 mod upscaling;
@@ -71,6 +73,7 @@ pub use lanes::{Lane, LanePhase, Lanes};
 pub use library::{
     EntryId, Fit, Fits, KnownEntry, Library, Likeness, NextFit, Search, SearchedFolder, Way, title_of,
 };
+pub use made_before::{MadeBefore, Makers, ResultOf};
 pub use mask::{MaskEdit, MaskPainting};
 pub use messages::{DeletedPreset, FailureCard, Messages, Notice, Undo};
 pub use model::{Model, ModelStatus};
@@ -82,6 +85,7 @@ pub use queue_time::Expected;
 pub use recent::{Recent, RecentId, Recents, file_name};
 pub use sizes::{Aspect, MAX_SIDE, snap};
 pub use texts::{Each, Texts};
+pub use tool_costs::ToolCosts;
 pub use updates::Updates;
 pub use upscaling::{Estimate, FileChange, Measured, UpscaleChoice, Upscaling};
 pub use watch::{Replanned, Watch, Watches};
@@ -162,6 +166,8 @@ pub struct State {
     pub upscaling: Option<Upscaling>,
     /// What a run over a folder takes, while that is asked.
     pub folder_run: FolderRun,
+    /// What masks of objects and maps take.
+    pub tool_costs: ToolCosts,
     /// The prompt that is being made better, while that is shown.
     pub enhancing: Option<Enhancing>,
     /// The texts about images that are described one by one.

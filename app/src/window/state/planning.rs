@@ -6,6 +6,7 @@ use sluice_engine::{
     session::{Failure, PlanQuery, PlanSubject, Readings},
 };
 
+use super::Estimate;
 use crate::{language::said, window::sentences::sentence};
 
 /// How long settings must stay unchanged before a query, in seconds.
@@ -30,6 +31,17 @@ impl Answer {
             }
             Self::Forecast(forecast) => forecast.plan.as_ref().map_err(|_| said(&forecast.sentence)),
         }
+    }
+
+    /// What that takes, or in words why it cannot be done.
+    pub(super) fn estimate(&self) -> Result<Estimate, String> {
+        let seconds_here = match self {
+            Self::Forecast(forecast) => forecast.seconds_here,
+            Self::Failure(_) => None,
+        };
+        let estimate =
+            |plan: &Plan| Estimate { seconds: plan.seconds, seconds_here, bytes: plan.peak_device() };
+        self.plan().map(estimate)
     }
 }
 

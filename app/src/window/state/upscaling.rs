@@ -16,8 +16,8 @@ use sluice_engine::{
     source::GivenMedia,
 };
 
-use super::{Answer, Ask, Expected, Planning, State, file_name, queue_time::pace_here};
-use crate::{detailing, interpolating, language::tr, upscaling};
+use super::{Answer, Ask, Expected, MadeBefore, Planning, State, file_name, queue_time::pace_here};
+use crate::{interpolating, language::tr, upscaling};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
 pub(super) const FIRST: u64 = 1 << 47;
@@ -72,11 +72,17 @@ pub struct Upscaling {
     pub measured: Option<Vec<Measured>>,
     /// The prompt and the negative prompt in each image that has some, whose details are inpainted again.
     pub prompts: BTreeMap<PathBuf, [String; 2]>,
+    /// The folder of the results, if they do not go beside the files.
+    pub results: Option<PathBuf>,
+    /// Whether files that are done are changed again.
+    pub again: bool,
+    /// The results that are there already.
+    pub(super) made_before: MadeBefore,
     /// The detectors that find these details, unless the panel has detailers.
     pub detectors: Vec<PathBuf>,
     /// The seed of the details.
     pub(super) seed: u64,
-    planning: Planning,
+    pub(super) planning: Planning,
     tried: Option<Tried>,
 }
 
@@ -116,6 +122,9 @@ impl Upscaling {
             inputs,
             measured: None,
             prompts: BTreeMap::new(),
+            results: None,
+            again: false,
+            made_before: MadeBefore::default(),
             detectors: Vec::new(),
             seed: 0,
             planning: Planning::numbered_after(FIRST),
@@ -139,9 +148,10 @@ impl Upscaling {
         self.measured.iter().flatten().filter_map(|(_, given)| given.as_ref().err().map(String::as_str))
     }
 
-    /// The largest file decides about the memory.
+    /// The largest file decides about the memory. Where all are done, it says which network is meant.
     fn largest(&self) -> Option<(&Path, &GivenMedia)> {
-        self.files().max_by_key(|(_, given)| given.size.map(u64::from).iter().product::<u64>())
+        let size = |(_, given): &(&Path, &GivenMedia)| given.size.map(u64::from).iter().product::<u64>();
+        self.wanted().max_by_key(size).or_else(|| self.files().max_by_key(size))
     }
 
     /// What one file takes on this computer, if that is known.
@@ -162,13 +172,13 @@ impl Upscaling {
 
     /// What all take, or why it cannot be done; `None` while the engine is asked.
     pub fn estimate(&self) -> Option<Result<Estimate, String>> {
-        if self.planning.is_asking() {
+        if self.planning.is_asking() || self.is_looking() {
             return None;
         }
         let here = self.planning.forecast().and_then(|forecast| forecast.seconds_here);
         Some(self.planning.answer()?.plan().map(|plan| {
             let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
-            let all: f64 = self.files().map(|(_, given)| self.work(given)).sum();
+            let all: f64 = self.wanted().map(|(_, given)| self.work(given)).sum();
             let times = all / largest;
             Estimate {
                 seconds: plan.seconds * times,
@@ -288,7 +298,8 @@ impl State {
 
     /// The next query about what it takes, if any.
     pub fn ask_about_upscaling(&mut self, now: f64) -> Ask {
-        let request = self.changed_largest().filter(|_| !self.engine.ended);
+        let is_looking = self.upscaling.as_ref().is_some_and(Upscaling::is_looking);
+        let request = self.changed_largest().filter(|_| !self.engine.ended && !is_looking);
         let Some(upscaling) = &mut self.upscaling else { return Ask::Nothing };
         let ask = upscaling.planning.look(request.as_ref(), &self.settings.memory.preferences, now);
         if let (Ask::Now(query), Some(tried)) = (&ask, &mut upscaling.tried) {
@@ -299,27 +310,20 @@ impl State {
 
     /// Whether the files can be changed, as far as is known.
     pub fn can_upscale(&self) -> bool {
-        let estimate = self.upscaling.as_ref().and_then(Upscaling::estimate);
-        !self.engine.ended && matches!(estimate, Some(Ok(_))) && self.changed_largest().is_some()
+        let Some(asked) = &self.upscaling else { return false };
+        let has_files = asked.wanted().next().is_some() && self.changed_largest().is_some();
+        !self.engine.ended && has_files && matches!(asked.estimate(), Some(Ok(_)))
     }
 
-    /// Queues a job for each file, whose result goes beside it.
+    /// Queues a job for each file that is wanted, whose result goes beside it or into a folder.
     pub fn upscale(&mut self) -> Vec<Command> {
         let Some(upscaling) = self.upscaling.take() else { return Vec::new() };
         let mut jobs = Vec::new();
-        for (path, given) in upscaling.files() {
+        for (path, given) in upscaling.wanted() {
             let Some(request) = self.changed(&upscaling, path, given) else { continue };
-            let name = match upscaling.change {
-                FileChange::Enlarge => {
-                    upscaling::name_of_result(path, self.settings.upscale.scale, given.clip.is_some())
-                }
-                FileChange::Interpolate => {
-                    interpolating::name_of_result(path, self.settings.interpolate.factor)
-                }
-                FileChange::Detail => detailing::name_of_result(path),
-            };
+            let output = Some(named(&self.result_of(&upscaling, path, given)));
             let memory = self.settings.memory.preferences.clone();
-            let job = Job { output: Some(beside(path, &name)), memory, ..Job::new(JobId(0), request) };
+            let job = Job { output, memory, ..Job::new(JobId(0), request) };
             let seconds = upscaling.seconds_of(given, &self.settings.memory.preferences.device);
             jobs.push((job, seconds.map(|seconds| Expected::predicted(seconds, seconds))));
         }
@@ -345,10 +349,10 @@ impl State {
     }
 }
 
-/// A free name beside the input.
-fn beside(input: &Path, name: &str) -> Output {
-    let folder = input.parent().map_or_else(PathBuf::new, Path::to_owned);
-    let name = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+/// A result of this name, or of another one that is free.
+fn named(result: &Path) -> Output {
+    let folder = result.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let name = result.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     // Braces would be fields of a template.
     let names = if name.contains(['{', '}']) { "{name}".to_owned() } else { name };
     Output::Named(NamedOutput { folder, format: StillFormat::Png, names })
@@ -429,10 +433,9 @@ mod tests {
     #[test]
     fn names_with_braces_are_no_templates() {
         for (path, expected) in [("a/{seed}.png", "{name}"), ("a/fox.png", "fox-2x")] {
-            let path = Path::new(path);
-            let Output::Named(output) = beside(path, &upscaling::name_of_result(path, 2.0, false)) else {
-                panic!("no name")
-            };
+            let result =
+                Path::new(path).with_file_name(upscaling::name_of_result(Path::new(path), 2.0, false));
+            let Output::Named(output) = named(&result) else { panic!("no name") };
             assert_eq!((output.folder.as_path(), output.names.as_str()), (Path::new("a"), expected));
         }
     }

@@ -62,6 +62,11 @@ impl Viewer {
         self.view.fit();
     }
 
+    /// Whether the tool for masks shows objects to a segmenter.
+    pub fn marks_objects(&self) -> bool {
+        self.brush.shows_objects()
+    }
+
     /// The clip under the pointer in the filmstrip.
     pub fn hovered_clip(&self) -> Option<RecentId> {
         self.hovered.clip()

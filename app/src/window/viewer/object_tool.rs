@@ -13,6 +13,7 @@ use crate::{
         icons,
         model_menu::{self, Choice},
         state::{MaskEdit, MaskPainting, State},
+        takes,
         tokens::{Palette, space},
         widgets::{self, Weight},
     },
@@ -116,7 +117,7 @@ pub fn bar(ui: &mut Ui, state: &State, painting: &MaskPainting, is_narrow: bool,
     });
 }
 
-/// Says over the image why nothing is marked: nothing finds objects, or nothing was found.
+/// Says over the image what it takes to mark an object, or why nothing is marked: nothing finds objects, or nothing was found.
 pub fn notice(
     ui: &mut Ui,
     area: Rect,
@@ -125,16 +126,32 @@ pub fn notice(
     actions: &mut Vec<Action>,
 ) {
     let lacks = state.segmenter().is_none();
-    if !is_shown || !(lacks || painting.found_nothing()) {
+    let (estimate, found_nothing) = (state.mask_estimate(), painting.found_nothing());
+    let is_said = match &estimate {
+        // It is over the image only until something is shown.
+        Some(Ok(_)) => !painting.shows_object(),
+        Some(Err(_)) => true,
+        None => false,
+    };
+    if !is_shown || !(lacks || found_nothing || is_said) {
         return;
     }
-    let words = if lacks { tr!("viewer-segmenter-missing") } else { tr!("viewer-mask-object-none") };
     let margin = Margin::symmetric(space::M as i8, space::S as i8);
     card::show(ui, area, "object", margin, |ui, _| {
-        ui.add(Label::new(RichText::new(words).color(Palette::of(ui).text)).wrap());
-        if lacks {
-            let tip = tr!("viewer-segmenter-tip");
-            model_menu::offer(ui, state, (Dialog::Segmenter, tip), actions);
+        let mut say =
+            |words: String| ui.add(Label::new(RichText::new(words).color(Palette::of(ui).text)).wrap());
+        match estimate {
+            _ if lacks => {
+                say(tr!("viewer-segmenter-missing"));
+                let tip = tr!("viewer-segmenter-tip");
+                model_menu::offer(ui, state, (Dialog::Segmenter, tip), actions);
+            }
+            _ if found_nothing => {
+                say(tr!("viewer-mask-object-none"));
+            }
+            Some(Ok(estimate)) => takes::show(ui, state, &estimate),
+            Some(Err(why)) => widgets::mistake(ui, &why),
+            None => {}
         }
     });
 }
