@@ -148,7 +148,10 @@ impl Supervisor {
             Heard::Message(FromWorker::Hello(hello)) => self.greet(&hello),
             Heard::Message(FromWorker::Event(event)) => self.hear(*event),
             Heard::Message(FromWorker::Alive) => {}
-            Heard::Message(FromWorker::Ready { engine, files }) => self.ready(engine, files),
+            Heard::Message(FromWorker::Ready { engine, instead_of, files }) => {
+                self.instead_of = instead_of;
+                self.ready(engine, files);
+            }
             Heard::Message(FromWorker::NotKept { name }) => {
                 if let Some(elsewhere) = &self.elsewhere {
                     elsewhere.sent.is_gone(&name);
