@@ -222,7 +222,7 @@ impl Supervisor {
         self.emitter.emit(Event::Serving(Serving { engine, process, instead_of: self.instead_of.clone() }));
         self.asked.load.iter().for_each(|command| self.tell(command.clone()));
         if self.asked.list {
-            self.tell(Command::List);
+            self.tell(Command::List { lane: 0 });
         }
         if self.paused {
             self.tell(Command::Pause { paused: true });

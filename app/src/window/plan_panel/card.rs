@@ -56,7 +56,7 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, act
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
         widgets::hint(ui, tr!("plan-no-cuda"))
             .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
-        if state.offers_cuda() {
+        if state.offers_cuda() && !state.lanes.shown_is_elsewhere() {
             cuda_offer::show(ui, state, actions);
         }
     }
