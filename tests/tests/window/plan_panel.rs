@@ -2,12 +2,12 @@
 
 use egui::{Key, Modifiers, accesskit::Toggled};
 use egui_kittest::kittest::{NodeT as _, Queryable};
-use sluice_engine::session::Event;
+use sluice_engine::{hardware::HardwareSample, session::Event};
 
 use super::{
     memory::{answer, planned, preferences},
     runs::Scene,
-    support::{IN_SIGHT, Window, failure},
+    support::{IN_SIGHT, Window, failure, machine},
 };
 
 /// Of the window.
@@ -102,4 +102,16 @@ fn plan_and_timeline_come_in_front_of_the_gallery_and_the_models() {
     }
     window.click("Plan");
     assert!(!window.shows(plan), "the button still closes it");
+}
+
+#[test]
+fn of_a_gpu_that_cannot_compute_it_is_said_what_does() {
+    let mut window = Window::open([1920.0, 1080.0], egui::Theme::Dark, |setup| {
+        setup.gpu = Some("AMD Radeon RX 7800 XT".to_owned());
+    });
+    let words = "AMD Radeon RX 7800 XT only renders the window. The CPU computes the images.";
+    window.says(Event::Hardware(machine()));
+    assert!(!window.shows(words), "there is another GPU");
+    window.says(Event::Hardware(HardwareSample { gpus: Vec::new(), ..machine() }));
+    assert!(window.shows(words));
 }
