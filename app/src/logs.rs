@@ -26,8 +26,9 @@ const IN_FILES: &str = "warn,sluice=info,sluice_engine=info";
 pub fn start(in_files: bool) -> Option<WorkerGuard> {
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into());
     let filter = filter.with_env_var("SLUICE_LOG").from_env_lossy();
-    // The library for HTTP writes whole requests into its log, also the token in them.
-    let quiet = ["ureq_proto=info", "ureq_proto::util=info"].into_iter().filter_map(|text| text.parse().ok());
+    // The library for HTTP writes whole requests into its log, also the token in them; that for MCP, prompts and images.
+    let quiet = ["ureq_proto=info", "ureq_proto::util=info", "rmcp=warn"];
+    let quiet = quiet.into_iter().filter_map(|text| text.parse().ok());
     let to_stderr = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())

@@ -230,7 +230,7 @@ impl Args {
         if let Some(path) = &self.model {
             return Ok(Some(ModelSource::Path(path.clone())));
         }
-        let Some((_, inventory)) = engine.list()? else { return Ok(None) };
+        let Some(inventory) = engine.list()? else { return Ok(None) };
         let found = usual_describer(inventory.items.iter()).map(|item| item.path.clone());
         let none = || {
             refuse(

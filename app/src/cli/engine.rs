@@ -9,7 +9,7 @@ use sluice_engine::{
     memory::Forecast,
     models::Inventory,
     request::{ModelSource, PromptFolders},
-    session::{Command, Event, ModelSummary, PlanQuery, Readings, Session, SessionOptions},
+    session::{Command, Event, LaneChange, ModelSummary, PlanQuery, Readings, Session, SessionOptions},
 };
 
 use super::{
@@ -32,6 +32,16 @@ pub(super) struct Engine {
 pub(super) enum Heard {
     Event(Event),
     Interrupt,
+}
+
+/// What is in the model folders of an engine.
+pub(super) struct ListedModels {
+    /// The engine, by its place among several.
+    pub lane: usize,
+    /// The folders.
+    pub folders: Vec<PathBuf>,
+    /// What is in them.
+    pub inventory: Inventory,
 }
 
 impl Engine {
@@ -135,12 +145,22 @@ impl Engine {
         }
     }
 
-    /// Lists what is in the model folders, with these; `None` after Ctrl-C.
-    pub fn list(&self) -> anyhow::Result<Option<(Vec<PathBuf>, Inventory)>> {
-        self.send(Command::List)?;
+    /// What is in the model folders of the first engine; `None` after Ctrl-C.
+    pub fn list(&self) -> anyhow::Result<Option<Inventory>> {
+        Ok(self.list_of(0)?.map(|listed| listed.inventory))
+    }
+
+    /// What is in the model folders of one of several engines, or of another one if it is gone; `None` after Ctrl-C.
+    pub fn list_of(&self, lane: usize) -> anyhow::Result<Option<ListedModels>> {
+        self.send(Command::List { lane })?;
         loop {
             match self.next()? {
-                Heard::Event(Event::Listed { folders, inventory }) => return Ok(Some((folders, *inventory))),
+                Heard::Event(Event::Listed { lane, folders, inventory }) => {
+                    return Ok(Some(ListedModels { lane, folders, inventory: *inventory }));
+                }
+                Heard::Event(Event::Lane { lane: gone, change: LaneChange::GivenUp(_) }) if gone == lane => {
+                    self.send(Command::List { lane })?;
+                }
                 Heard::Event(Event::Failed { failure, .. }) => return Err(Explained(failure).into()),
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),

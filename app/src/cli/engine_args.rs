@@ -8,7 +8,7 @@ use sluice_engine::session::{Session, SessionOptions};
 use super::exit::refuse;
 use crate::{
     engines::{self, Place},
-    folders::data_folder,
+    folders::{data_folder, downloads_folder, model_folders},
 };
 
 /// The environment variable for the engine's command.
@@ -35,6 +35,15 @@ impl EngineArgs {
         self.lines().iter().all(|line| line.trim().is_empty())
     }
 
+    /// What to call each engine.
+    pub fn names(&self) -> Vec<String> {
+        let named = |line: String| if line.trim().is_empty() { "this computer".to_owned() } else { line };
+        match self.is_here() {
+            true => vec![named(String::new())],
+            false => self.lines().into_iter().map(named).collect(),
+        }
+    }
+
     /// The commands that are given.
     fn lines(&self) -> Vec<String> {
         let usual = || env::var(ENGINE).into_iter().collect();
@@ -58,7 +67,12 @@ impl EngineArgs {
         }
         let own = |place: &Place| match place {
             Place::Elsewhere(_) => options(),
-            Place::Here | Place::Card(_) => SessionOptions { data: data_folder(), ..options() },
+            Place::Here | Place::Card(_) => {
+                let options = options();
+                let mut folders = [options.model_folders.clone(), model_folders()].concat();
+                folders.extend(downloads_folder().filter(|folder| !folders.contains(folder)));
+                SessionOptions { data: data_folder(), model_folders: folders, ..options }
+            }
         };
         engines::start(&places, own).context("the engine cannot be started")
     }

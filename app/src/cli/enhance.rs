@@ -266,7 +266,7 @@ impl WritingArgs {
         if let Some(path) = &self.language_model {
             return Ok(Some(ModelSource::Path(path.clone())));
         }
-        let Some((_, inventory)) = engine.list()? else { return Ok(None) };
+        let Some(inventory) = engine.list()? else { return Ok(None) };
         let found = usual_model(inventory.items.iter()).map(|item| item.path.clone());
         let none = || {
             refuse(

@@ -200,7 +200,7 @@ pub fn run() -> ExitCode {
         Some(Command::Open(args)) => open::run(args, in_process),
         Some(Command::Completions(args)) => shell::complete(&args),
         Some(Command::Manual(args)) => shell::write_manual(&args),
-        Some(Command::Worker(_)) => worker::run(),
+        Some(Command::Worker(args)) => worker::run(&args),
     })
 }
 

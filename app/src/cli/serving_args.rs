@@ -98,7 +98,7 @@ impl ServingArgs {
 
 /// What an engine elsewhere has in its model folders.
 fn listed(session: &Session) -> anyhow::Result<Inventory> {
-    if session.send(Command::List).is_err() {
+    if session.send(Command::List { lane: 0 }).is_err() {
         bail!("the engine ended unexpectedly");
     }
     loop {

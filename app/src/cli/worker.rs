@@ -11,18 +11,27 @@ use sluice_engine::{
 
 use super::exit::Outcome;
 use crate::{
-    engines::CUDA,
+    engines::{CUDA, hand_over},
     folders::{data_folder, downloads_folder, model_folders, wildcard_folder},
 };
 
 /// Run the engine for a caller that talks to it through the standard input and output; see `--engine`.
+///
+/// If the engine for NVIDIA GPUs is next to this program, or installed, and starts, it goes on in the place of this program.
+/// If not, the caller hears why.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+pub(super) struct Args {
+    /// Stay with the engine of this program, which computes on the CPU.
+    #[arg(long)]
+    own: bool,
+}
 
-pub(super) fn run() -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let instead_of = if args.own || cfg!(feature = "cuda") { None } else { hand_over() };
     ready().context("there is no usable NVIDIA GPU")?;
     let own = Own {
         engine: if cfg!(feature = "cuda") { CUDA } else { "CPU" }.to_owned(),
+        instead_of,
         data: data_folder(),
         model_folders: model_folders(),
         downloads: downloads_folder(),

@@ -92,11 +92,6 @@ impl EngineList {
         }
         used
     }
-
-    /// Whether an engine of this computer is used, whose models are those of this computer.
-    pub fn is_here(&self) -> bool {
-        self.used().iter().any(|used| !matches!(used.place, Place::Elsewhere(_)))
-    }
 }
 
 #[cfg(test)]
@@ -114,7 +109,7 @@ mod tests {
             EngineList { here: false, others: vec![other("", "ssh 'x", true)], ..EngineList::default() };
         assert_eq!(broken.used()[0].place, Place::Here, "nothing else can be used");
         let alone = EngineList::of_command(" ssh -T host sluice worker ");
-        assert!(!alone.is_here());
+        assert!(matches!(alone.used()[0].place, Place::Elsewhere(_)), "{alone:?}");
         assert_eq!(alone.used()[0].name, "ssh -T host sluice worker");
         assert_eq!(EngineList::of_command(" "), EngineList::default());
         let list = EngineList {

@@ -1,6 +1,7 @@
 //! The engines: programs next to this one, and commands that lead to others. Window and command line start them here.
 
 pub mod cuda_engine;
+mod hand_over;
 mod list;
 mod start;
 mod trial;
@@ -13,6 +14,7 @@ use std::{
 use sluice_engine::session::{Failure, WorkerProgram};
 
 use cuda_engine::Installed;
+pub use hand_over::hand_over;
 pub use list::{EngineList, OtherEngine, OwnCard, UsedEngine};
 pub use start::{Card, Place, cards, start};
 pub use trial::{Introduction, Trial};
@@ -68,6 +70,16 @@ fn cuda_in(folder: &Path) -> PathBuf {
     folder.join(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX))
 }
 
+/// A program that is an engine.
+fn worker(engine: &str, path: &Path) -> WorkerProgram {
+    WorkerProgram {
+        engine: engine.to_owned(),
+        path: path.to_owned(),
+        arguments: vec!["worker".into()],
+        variables: Vec::new(),
+    }
+}
+
 /// The available engines, fastest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engines {
@@ -94,14 +106,10 @@ impl Engines {
 
     /// The engines next to a program, or else the one for NVIDIA GPUs that is installed.
     fn of(program: &Path, installed: Option<&Installed>) -> Self {
-        let worker = |engine: &str, path: &Path| WorkerProgram {
-            engine: engine.to_owned(),
-            path: path.to_owned(),
-            arguments: vec!["worker".into()],
-            variables: Vec::new(),
-        };
         let cuda = cuda_beside(program);
-        let here = worker("CPU", program);
+        // It would hand over to the first one again otherwise.
+        let arguments = vec!["worker".into(), "--own".into()];
+        let here = WorkerProgram { arguments, ..worker("CPU", program) };
         if cuda.is_file() {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
         }

@@ -100,9 +100,7 @@ impl Engines {
         let first = self.programs.into_iter().take(1);
         let programs = first.map(|program| match is_there {
             true => program,
-            false => {
-                WorkerProgram { path: super::cuda_beside(&program.path), engine: CUDA.to_owned(), ..program }
-            }
+            false => super::worker(CUDA, &super::cuda_beside(&program.path)),
         });
         Self { programs: programs.collect(), without_cuda: None }
     }

@@ -187,10 +187,7 @@ impl SluiceApp {
         let load = Command::Load { model: request.model.clone() };
         let cuda = cuda::CudaInstalling::with(ctx, cuda);
         let engines_in_use = settings.startup.engines.clone();
-        let names = match &start_engines {
-            Some(_) => engines_in_use.used().into_iter().map(|used| used.name).collect(),
-            None => Vec::new(),
-        };
+        let lanes = start_engines.as_ref().map_or_else(Lanes::default, |_| Lanes::of(&engines_in_use.used()));
         let mut app = Self {
             state: State {
                 settings,
@@ -255,7 +252,7 @@ impl SluiceApp {
             system_fonts: FontsInUse::new(system_fonts),
             export_options: None,
         };
-        app.state.use_lanes(Lanes::of(names));
+        app.state.use_lanes(lanes);
         app.state.jobs.unfinished = std::mem::take(&mut app.state.settings.edited);
         app.choose_language(ctx);
         if matches!(app.lock, Lock::Taken) {

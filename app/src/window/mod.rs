@@ -149,7 +149,6 @@ fn create(
         folders: model_folders().into_iter().chain(downloads_folder()).collect(),
         at_start: !model_folders().is_empty(),
         finds_programs: true,
-        elsewhere: !options.in_process && !startup.engines.is_here(),
         cache: data_folder().map(|folder| folder.join("models")),
     };
     let start_engines = start_engines(&wake, options.threads);

@@ -2,6 +2,8 @@
 
 use std::{os::unix::fs::PermissionsExt as _, path::PathBuf};
 
+use sluice_engine::units;
+
 use super::*;
 
 /// A computer with a home folder, which a script in the place of ssh reaches.
@@ -15,7 +17,9 @@ impl There {
         fs::create_dir_all(there.bin()).unwrap();
         fs::create_dir_all(there.home()).unwrap();
         let [home, bin] = [there.home(), there.bin()].map(|path| path.display().to_string());
-        there.write("ssh", &format!("shift 2; exec env HOME='{home}' PATH='{bin}':\"$PATH\" sh -c \"$*\""));
+        // It has no source tree.
+        let variables = format!("-u SLUICE_ASSETS SLUICE_SOURCE_TREE=0 HOME='{home}' PATH='{bin}':\"$PATH\"");
+        there.write("ssh", &format!("shift 2; exec env {variables} sh -c \"$*\""));
         there
     }
 
@@ -59,6 +63,13 @@ fn a_program_is_copied_once_and_is_an_engine_there() {
     assert_fine(&draw(there.folder.path(), &["--output", "near.png"]));
     let read = |name: &str| fs::read(there.folder.path().join(name)).unwrap();
     assert_eq!(read("far.png"), read("near.png"));
+    // That was the starter in its own assets.
+    let assets = there.home().join(".local/share/sluice/assets");
+    let away = there.home().join("away");
+    fs::rename(&assets, &away).unwrap();
+    let missing = draw(there.folder.path(), &["--quiet", "--output", "far.png", "--engine", &engine]);
+    assert_fails(&missing, "starter is part of Sluice but was not found in ", "Reinstall Sluice");
+    fs::rename(&away, &assets).unwrap();
 
     let again = there.deploy(&[]);
     assert_fine(&again);
@@ -75,6 +86,43 @@ fn a_program_is_copied_once_and_is_an_engine_there() {
     assert_eq!(stderr(&again), "");
     assert!(fs::read(&copy).unwrap() == fs::read(env!("CARGO_BIN_EXE_sluice")).unwrap());
     assert!(!there.home().join(".local/bin/sluice.part").exists());
+}
+
+#[test]
+fn of_what_comes_with_it_only_what_is_missing_is_copied() {
+    let there = There::new();
+    assert_fine(&there.deploy(&["--no-models"]));
+    let assets = there.home().join(".local/share/sluice/assets");
+    assert!(assets.join("tokenizers/qwen2/merges.txt").is_file() && !assets.join("starter").exists());
+    let output = there.deploy(&[]);
+    assert_fine(&output);
+    for name in ["starter/starter.toml", "starter-clip/starter.toml"] {
+        assert!(assets.join(name).is_file(), "{name}");
+    }
+    assert!(assets.join("upscaler/realesr-animevideov3-x4.safetensors").is_file());
+    assert!(!assets.join("starter/training").exists());
+    assert!(stderr(&output).contains("copying what comes with Sluice, "), "{}", stderr(&output));
+
+    // An older one is replaced, and what had arrived before an interruption is used.
+    let read = |name: &str| fs::read(assets.join(name)).unwrap();
+    let (settings, list) = (read("starter/starter.toml"), read("starter/model_index.json"));
+    fs::write(assets.join("starter/starter.toml"), "an older version").unwrap();
+    fs::rename(assets.join("starter/model_index.json"), assets.join("starter/model_index.json.part"))
+        .unwrap();
+    let again = there.deploy(&[]);
+    assert_fine(&again);
+    let copied = format!("copying what comes with Sluice, {}", units::memory(settings.len() as u64));
+    assert!(stderr(&again).contains(&copied), "{}", stderr(&again));
+    assert_eq!((read("starter/starter.toml"), read("starter/model_index.json")), (settings, list));
+
+    // One that arrives damaged replaces nothing.
+    fs::write(assets.join("starter/starter.toml"), "an older version").unwrap();
+    there.write("cat", "head -c 10; exec /bin/cat >/dev/null");
+    let damaged = there.deploy(&["--quiet"]);
+    let what = format!("{} arrived on attic with other bytes", assets.join("starter/starter.toml").display());
+    assert_fails(&damaged, &what, "Try again");
+    assert_eq!(read("starter/starter.toml"), b"an older version");
+    assert!(!assets.join("starter/starter.toml.part").exists());
 }
 
 #[test]

@@ -1,34 +1,53 @@
 //! What the program keeps to itself: prompts stay out of the log, and no port is opened.
 
+use std::{fs, path::Path};
+
 use tempfile::TempDir;
 
 use super::{assert_fine, sluice, stderr};
 
-#[test]
-fn the_log_has_no_prompts_however_much_it_says() {
-    let folder = TempDir::new().unwrap();
-    let arguments = [
-        "generate",
-        "--prompt",
-        "a zeppelin over Quito",
-        "--negative-prompt",
-        "clouds of mustard",
-        "--steps",
-        "1",
-        "--width",
-        "64",
-        "--height",
-        "64",
-        "--output",
-        "a.png",
-    ];
-    let output = sluice(folder.path(), &arguments).env("SLUICE_LOG", "trace").output().unwrap();
+const PROMPT: &str = "a zeppelin over Quito";
+const NEGATIVE: &str = "clouds of mustard";
+const SMALL: [&str; 6] = ["--steps", "1", "--width", "64", "--height", "64"];
+
+/// Runs a command that logs all that it can, and checks that no prompt is in it.
+fn assert_discreet(folder: &Path, arguments: &[&str]) {
+    let output = sluice(folder, arguments).env("SLUICE_LOG", "trace").output().unwrap();
     assert_fine(&output);
     let log = stderr(&output);
     assert!(log.contains("TRACE") || log.contains("DEBUG"), "{log}");
     for word in ["zeppelin", "Quito", "mustard"] {
         assert!(!log.contains(word), "{log}");
     }
+}
+
+fn generate(folder: &Path) {
+    let prompts = ["generate", "--prompt", PROMPT, "--negative-prompt", NEGATIVE];
+    assert_discreet(folder, &[&prompts[..], &SMALL, &["--output", "a.png"]].concat());
+}
+
+#[test]
+fn the_log_has_no_prompts_however_much_it_says() {
+    let folder = TempDir::new().unwrap();
+    generate(folder.path());
+}
+
+#[test]
+fn the_log_of_a_batch_has_no_prompts() {
+    let folder = TempDir::new().unwrap();
+    let job = serde_json::json!({
+        "prompt": PROMPT, "negative_prompt": NEGATIVE, "width": 64, "height": 64, "steps": 1,
+    });
+    fs::write(folder.path().join("jobs.jsonl"), job.to_string()).unwrap();
+    assert_discreet(folder.path(), &["batch", "jobs.jsonl", "--output", "results", "--quiet"]);
+}
+
+/// The prompts are in the settings of the image.
+#[test]
+fn the_log_of_an_upscaled_image_has_no_prompts() {
+    let folder = TempDir::new().unwrap();
+    generate(folder.path());
+    assert_discreet(folder.path(), &["upscale", "a.png", "--scale", "1.5", "--quiet"]);
 }
 
 /// Sockets of running programs, which are looked at while they generate.

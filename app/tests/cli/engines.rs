@@ -82,6 +82,23 @@ fn models_of_an_engine_elsewhere_are_listed() {
     let output = run(here.path(), &["models"]);
     assert_fine(&output);
     assert!(!stdout(&output).contains("mine.safetensors"), "{}", stdout(&output));
+
+    // Of several, each.
+    let others = here.path().join("Sluice").join("models");
+    fs::create_dir_all(&others).unwrap();
+    fs::copy(&file, others.join("ours.safetensors")).unwrap();
+    let output = run(here.path(), &["models", "--engine", "", "--engine", &engine(there.path())]);
+    assert_fine(&output);
+    let other = engine(there.path());
+    let words = ["this computer", "ours.safetensors", other.as_str(), "mine.safetensors"];
+    let places = words.map(|word| stdout(&output).find(word));
+    assert!(places.is_sorted() && places[0].is_some(), "{}", stdout(&output));
+    let output = run(here.path(), &["models", "--json", "--engine", "", "--engine", "sh -c 'exit 3'"]);
+    assert_fine(&output);
+    let listed: Value = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), 1);
+    assert_eq!(listed[0]["engine"], "this computer");
+    assert!(stderr(&output).contains("the engine sh -c 'exit 3' cannot be used"), "{}", stderr(&output));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A server under test, and a client that may behave as badly as a test wants.
 
 use std::{
+    fs::File,
     io::{BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
     path::Path,
@@ -55,10 +56,22 @@ impl Server {
 
     /// The same with as many threads as the machine has.
     pub fn start_with_all_threads(arguments: &[&str]) -> Self {
+        Self::start_as(arguments, |_, _| ())
+    }
+
+    /// Starts one that logs all that it can into the file `log`.
+    pub fn start_with_log() -> Self {
+        Self::start_as(&["--threads", "1"], |command, folder| {
+            command.env("SLUICE_LOG", "trace").stderr(File::create(folder.join("log")).unwrap());
+        })
+    }
+
+    fn start_as(arguments: &[&str], change: impl FnOnce(&mut Command, &Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let usual = ["serve", "--port", "0", "--output", "results"];
-        let mut process =
-            sluice(folder.path(), &[&usual[..], arguments].concat()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = sluice(folder.path(), &[&usual[..], arguments].concat());
+        change(&mut command, folder.path());
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("http://").expect("no address").parse().unwrap();

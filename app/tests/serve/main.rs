@@ -5,6 +5,7 @@
 
 mod bad_clients;
 mod client;
+mod discreet;
 mod mcp;
 #[path = "../shared/models.rs"]
 mod models;

@@ -4,7 +4,7 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{Child, ChildStdin, ChildStdout, Stdio},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::{
     picture, pixels, png,
 };
 
-struct Client {
+pub struct Client {
     process: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -32,12 +32,13 @@ struct Client {
 
 impl Client {
     fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut process =
-            sluice(folder, &[&["mcp", "--threads", "1", "--output", "results"][..], arguments].concat())
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
+        let usual = ["mcp", "--threads", "1", "--output", "results"];
+        Self::of(sluice(folder, &[&usual[..], arguments].concat()))
+    }
+
+    /// A client of a program.
+    pub fn of(mut program: Command) -> Self {
+        let mut process = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (process.stdin.take(), BufReader::new(process.stdout.take().unwrap()));
         let mut client = Self { process, input, output, number: 0, told: Vec::new() };
         let hello = client.ask(
@@ -76,7 +77,7 @@ impl Client {
         }
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask(
             "tools/call",
             json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 5 } }),

@@ -4,6 +4,8 @@
 #![cfg(unix)]
 
 #[cfg(target_os = "linux")]
+mod chosen;
+#[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
 mod elsewhere;
@@ -38,7 +40,7 @@ fn program() -> WorkerProgram {
     WorkerProgram {
         engine: "CPU".to_owned(),
         path: env!("CARGO_BIN_EXE_sluice").into(),
-        arguments: vec!["worker".into()],
+        arguments: vec!["worker".into(), "--own".into()],
         // It counts with a typical CPU, and begins a second earlier.
         variables: vec![("SLUICE_UNMEASURED".into(), "1".into())],
     }

@@ -18,7 +18,7 @@ use super::PATIENCE;
 
 fn worker() -> Child {
     Program::new(env!("CARGO_BIN_EXE_sluice"))
-        .arg("worker")
+        .args(["worker", "--own"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -127,6 +127,7 @@ library-reset-defaults = Standard zurücksetzen
 library-reset-defaults-tip = Das Modell beginnt wieder mit seinen eigenen Einstellungen.
 library-fit-on = Wie es auf { $device } läuft
 library-fit = Wie es läuft
+library-on-engine = Auf { $name }. Wie es läuft, ist bekannt, sobald es geöffnet ist.
 library-something-missing = Etwas fehlt
 library-parts = Teile
 library-part-from = aus { $name }

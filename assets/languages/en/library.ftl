@@ -127,6 +127,7 @@ library-reset-defaults = Reset defaults
 library-reset-defaults-tip = The model starts with its own settings again.
 library-fit-on = Fit on { $device }
 library-fit = Fit
+library-on-engine = On { $name }. How it fits is known once it is open.
 library-something-missing = Something is missing
 library-parts = Parts
 library-part-from = from { $name }

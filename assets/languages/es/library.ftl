@@ -127,6 +127,7 @@ library-reset-defaults = Olvidar estos valores
 library-reset-defaults-tip = El modelo vuelve a empezar con sus propios ajustes.
 library-fit-on = Previsión en { $device }
 library-fit = Previsión
+library-on-engine = En { $name }. La previsión se conoce cuando está abierto.
 library-something-missing = Falta algo
 library-parts = Partes
 library-part-from = de { $name }

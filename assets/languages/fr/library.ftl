@@ -127,6 +127,7 @@ library-reset-defaults = Oublier ces valeurs par défaut
 library-reset-defaults-tip = Le modèle démarre de nouveau avec ses propres paramètres.
 library-fit-on = Prévision sur { $device }
 library-fit = Prévision
+library-on-engine = Sur { $name }. La prévision est connue dès qu'il est ouvert.
 library-something-missing = Il manque quelque chose
 library-parts = Parties
 library-part-from = de { $name }

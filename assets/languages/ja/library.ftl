@@ -115,6 +115,7 @@ library-reset-defaults = 既定値をリセット
 library-reset-defaults-tip = モデルは再び本来の設定で始まります。
 library-fit-on = { $device } への適合
 library-fit = 適合
+library-on-engine = { $name } にあります。適合は開くとわかります。
 library-something-missing = 足りないものがあります
 library-parts = パーツ
 library-part-from = { $name } から

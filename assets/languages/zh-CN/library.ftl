@@ -115,6 +115,7 @@ library-reset-defaults = 重置默认设置
 library-reset-defaults-tip = 该模型将重新使用自身的设置。
 library-fit-on = 在 { $device } 上的适合程度
 library-fit = 适合程度
+library-on-engine = 在 { $name } 上。打开后才知道适合程度。
 library-something-missing = 缺少某些部件
 library-parts = 部件
 library-part-from = 来自 { $name }

@@ -6,6 +6,8 @@ use super::CheckpointError;
 
 /// Overrides where the program looks for its assets.
 pub const ASSETS_VARIABLE: &str = "SLUICE_ASSETS";
+/// With the value 0, the program does not look in the source tree: as on a computer that has none.
+const SOURCE_TREE_VARIABLE: &str = "SLUICE_SOURCE_TREE";
 
 /// The folder of the starter model.
 pub fn starter_folder() -> Result<PathBuf, CheckpointError> {
@@ -35,7 +37,9 @@ pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
             places.extend(program.parent().map(|parent| parent.join(folder)));
         }
     }
-    places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
+    if std::env::var_os(SOURCE_TREE_VARIABLE).is_none_or(|value| value != "0") {
+        places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
+    }
     let found = places.iter().map(|place| place.join(name)).find(|path| path.exists());
     found.ok_or_else(|| CheckpointError::NoAsset { name: name.to_owned(), looked: places })
 }

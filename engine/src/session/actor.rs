@@ -226,7 +226,7 @@ impl Dispatcher {
             Command::Load { model } => self.load(&model),
             Command::Plan(query) => self.plan(&query),
             Command::SearchIn { folders } => self.library.models.search_in(folders),
-            Command::List => self.list(),
+            Command::List { .. } => self.list(),
             Command::Generate(job) => {
                 let event = Event::Queued { job: job.id, position: self.queue.len() };
                 self.queue.push_back(*job);
@@ -266,7 +266,7 @@ impl Dispatcher {
             let folders = library.folders();
             let mut known = library.listed.lock().unwrap_or_else(PoisonError::into_inner);
             let inventory = Box::new(scan(&folders, &mut known, |_, _| ()));
-            emitter.emit(Event::Listed { folders, inventory });
+            emitter.emit(Event::Listed { lane: 0, folders, inventory });
         });
         if let Err(error) = started {
             let failure = Failure { message: format!("the models cannot be listed: {error}"), advice: None };

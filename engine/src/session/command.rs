@@ -33,7 +33,10 @@ pub enum Command {
     },
     /// Lists what is in the model folders of the engine's computer, and responds with
     /// [`Event::Listed`](super::Event::Listed). Reads only headers.
-    List,
+    List {
+        /// Of several engines, the one that is asked, by its place. If it is gone, the first that is there answers.
+        lane: usize,
+    },
     /// Predicts what a request would need and responds with [`Event::Planned`](super::Event::Planned) or
     /// [`Event::NotPlanned`](super::Event::NotPlanned). Reads no weights.
     Plan(Box<PlanQuery>),

@@ -26,6 +26,8 @@ pub enum Event {
     ModelLoaded(Box<ModelSummary>),
     /// The response to [`Command::List`](super::Command::List).
     Listed {
+        /// Of several engines, the one that answers, by its place.
+        lane: usize,
         /// The folders that were searched.
         folders: Vec<PathBuf>,
         /// What is in them.

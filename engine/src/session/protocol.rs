@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use super::{command::Command, event::Event};
+use super::{
+    command::Command,
+    event::{Event, Failure},
+};
 use crate::request::PromptFolders;
 
 /// How often an idle worker reports that it is alive, and the caller of one elsewhere.
@@ -105,6 +108,8 @@ pub enum FromWorker {
     Ready {
         /// The device of the engine, such as `CPU`.
         engine: String,
+        /// Why a faster engine of its computer is not used, if there could be one.
+        instead_of: Option<Failure>,
         /// The names of files from before.
         files: Vec<String>,
     },

@@ -10,7 +10,7 @@ use std::{
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{
-    Command, Event, Session, SessionOptions, Unsent,
+    Command, Event, Failure, Session, SessionOptions, Unsent,
     elsewhere::inbox::{Inbox, Names},
     protocol::{FromWorker, Hello, PATIENCE, SIGN_OF_LIFE, ToWorker},
     pulse::Pulse,
@@ -26,6 +26,8 @@ use crate::{
 pub struct Own {
     /// The device, such as `CPU`.
     pub engine: String,
+    /// Why a faster engine is not used, if there could be one.
+    pub instead_of: Option<Failure>,
     /// See [`SessionOptions::data`].
     pub data: Option<PathBuf>,
     /// See [`SessionOptions::model_folders`].
@@ -96,7 +98,8 @@ pub fn serve(input: impl Read, mut output: impl Write + Send + 'static, own: Own
     };
     let names = inbox.as_ref().map(Inbox::names);
     if let Some(inbox) = &inbox {
-        write_record(&mut output, &FromWorker::Ready { engine: own.engine, files: inbox.files() })?;
+        let Own { engine, instead_of, .. } = own;
+        write_record(&mut output, &FromWorker::Ready { engine, instead_of, files: inbox.files() })?;
         spawn("sluice-worker-watch", move || end_when_silent(&pulse)).map_err(ServeError::Threads)?;
     }
     let session = Session::start(options).map_err(ServeError::Threads)?;

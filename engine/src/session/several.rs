@@ -157,8 +157,10 @@ impl Several {
             }
             Command::Plan(query) => self.plan(*query),
             Command::Show { lane } => self.show(lane),
-            Command::List => {
-                if let Some(&place) = self.living().first() {
+            Command::List { lane } => {
+                let living = self.living();
+                let asked = living.iter().find(|&&place| place == lane).or_else(|| living.first());
+                if let Some(&place) = asked {
                     self.tell(place, command);
                 }
             }
@@ -349,6 +351,9 @@ impl Several {
                 {
                     self.emitter.emit(Event::ModelLoaded(summary));
                 }
+            }
+            Event::Listed { folders, inventory, .. } => {
+                self.emitter.emit(Event::Listed { lane: place, folders, inventory });
             }
             Event::Failed { job: None, failure } => self.failed(place, failure),
             // Of the queue here, the caller knows already, and only here there are several engines.

@@ -148,7 +148,10 @@ impl Supervisor {
             Heard::Message(FromWorker::Hello(hello)) => self.greet(&hello),
             Heard::Message(FromWorker::Event(event)) => self.hear(*event),
             Heard::Message(FromWorker::Alive) => {}
-            Heard::Message(FromWorker::Ready { engine, files }) => self.ready(engine, files),
+            Heard::Message(FromWorker::Ready { engine, instead_of, files }) => {
+                self.instead_of = instead_of;
+                self.ready(engine, files);
+            }
             Heard::Message(FromWorker::NotKept { name }) => {
                 if let Some(elsewhere) = &self.elsewhere {
                     elsewhere.sent.is_gone(&name);
@@ -219,7 +222,7 @@ impl Supervisor {
         self.emitter.emit(Event::Serving(Serving { engine, process, instead_of: self.instead_of.clone() }));
         self.asked.load.iter().for_each(|command| self.tell(command.clone()));
         if self.asked.list {
-            self.tell(Command::List);
+            self.tell(Command::List { lane: 0 });
         }
         if self.paused {
             self.tell(Command::Pause { paused: true });

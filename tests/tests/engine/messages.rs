@@ -216,7 +216,7 @@ fn commands_come_back() {
     let commands = [
         Command::Load { model: ModelSource::Starter },
         Command::Load { model: ModelSource::Path(PathBuf::from("starter")) },
-        Command::List,
+        Command::List { lane: 1 },
         Command::Generate(Box::new(job)),
         Command::Generate(Box::new(to_file)),
         Command::Generate(Box::new(Job::new(JobId(0), Request::default()))),
@@ -241,7 +241,7 @@ fn commands_come_back() {
             // A new variant does not compile here until it is in the list above.
             match command {
                 Command::Load { .. }
-                | Command::List
+                | Command::List { .. }
                 | Command::Generate(_)
                 | Command::Plan(_)
                 | Command::SearchIn { .. }
@@ -398,6 +398,7 @@ fn events_come_back() {
         Event::Hardware(Probe::new().sample()),
         Event::ModelLoaded(Box::new(summary())),
         Event::Listed {
+            lane: 1,
             folders: vec![PathBuf::from("models")],
             inventory: Box::new(inventory(&starter_folder().unwrap())),
         },

@@ -1,6 +1,9 @@
 //! Several engines: their list in the settings, and what they do in the queue.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use crossbeam_channel::{Receiver, unbounded};
 use egui::{Key, Modifiers};
@@ -10,8 +13,9 @@ use sluice::{
     window::link::{ChannelLink, EngineLink},
 };
 use sluice_engine::{
+    models::{About, Content, Finding, Inventory, Item, Kind},
     request::ModelSource,
-    session::{Command, Event, Failure, JobId, LaneChange, Serving, Stage, StageKind},
+    session::{Command, Event, Failure, JobId, LaneChange, ModelSummary, Serving, Stage, StageKind},
 };
 
 use super::{
@@ -238,4 +242,74 @@ fn a_pause_stops_the_jobs_of_all_engines_and_they_keep_their_order() {
     assert!(!window.shows("Cancelled"));
     window.click("Resume");
     assert_eq!(window.take_commands().last(), Some(&Command::Pause { paused: false }));
+}
+
+/// What is in the folders of another computer: models with these names.
+fn models_elsewhere(names: &[&str]) -> Box<Inventory> {
+    let item = |name: &&str| Item {
+        path: format!("/data/models/{name}.gguf").into(),
+        name: (*name).to_owned(),
+        content: Finding::Content(Content {
+            what: "Z-Image denoiser".to_owned(),
+            kind: Kind::Model,
+            family: Some("Z-Image".to_owned()),
+            roles: Vec::new(),
+            sees_images: false,
+            maps: None,
+            modes: Vec::new(),
+            format: "GGUF".to_owned(),
+            parameters: 1,
+            bytes: 1 << 30,
+            dtypes: BTreeMap::new(),
+        }),
+        about: About::default(),
+        same_as: None,
+        half_of: None,
+    };
+    Box::new(Inventory { items: names.iter().map(item).collect(), others: 0 })
+}
+
+#[test]
+fn models_of_engines_elsewhere_are_listed_under_their_names_and_run_there() {
+    let cellar = OtherEngine { name: "cellar".to_owned(), command: ATTIC.to_owned(), is_on: true };
+    let mut list = with_attic();
+    list.others.push(cellar);
+    let (mut window, _) = opened(list);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    let sent = window.take_commands();
+    let lists: Vec<_> = sent.iter().filter(|command| matches!(command, Command::List { .. })).collect();
+    assert_eq!(lists, [&Command::List { lane: 1 }, &Command::List { lane: 2 }], "not this computer's");
+    for (lane, names) in [(1, ["boat", "fox"]), (2, ["fox", "wolf"])] {
+        window.says(Event::Listed { lane, folders: Vec::new(), inventory: models_elsewhere(&names) });
+    }
+    for heading in ["attic, 1 row", "attic, cellar, 1 row", "cellar, 1 row", "Models 3"] {
+        assert!(window.shows(heading), "{heading}");
+    }
+    nothing_is_unnamed(&window, "models of several engines");
+
+    window.harness.get_by_label("Search models").type_text("wolf");
+    window.frames();
+    window.harness.key_press(Key::ArrowDown);
+    window.frames();
+    assert!(window.shows("On cellar. "));
+    window.take_commands();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    let model = ModelSource::Path("/data/models/wolf.gguf".into());
+    assert!(window.take_commands().contains(&Command::Load { model: model.clone() }));
+    let failure = Failure { message: "there is no such model".to_owned(), advice: None };
+    for lane in 0..2 {
+        window.says(Event::Lane { lane, change: LaneChange::Lacks(model.clone(), failure.clone()) });
+    }
+    window.says(Event::Lane { lane: 2, change: LaneChange::Has(model.clone()) });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { source: model.clone(), ..starter() })));
+    assert!(window.take_commands().contains(&Command::Show { lane: 2 }), "its forecasts are shown");
+    window.click("Generate");
+    assert_eq!(window.take_job().request.model, model);
+    // The models of one that is gone are not listed any more.
+    window.says(Event::Lane { lane: 2, change: LaneChange::GivenUp(failure) });
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    assert!(window.shows("attic, 2 rows") && !window.shows("cellar, "));
 }

@@ -7,6 +7,7 @@ use sluice::{
     window::{action::Action, settings::Settings as WindowSettings},
 };
 use sluice_engine::{
+    hardware::HardwareSample,
     memory::{MemoryPreferences, StagePlan},
     request::{Hires, Request},
     session::{Event, ModelSummary, Readings, Stage, StageKind},
@@ -17,7 +18,7 @@ use super::{
     behaviour::nothing_is_unnamed,
     memory::{answer, planned, preferences},
     runs::Scene,
-    support::{IN_SIGHT, Window, failure, starter},
+    support::{IN_SIGHT, Window, failure, machine, starter},
 };
 
 /// Of the window.
@@ -175,4 +176,16 @@ fn the_details_list_each_stage_with_its_networks_and_tiles() {
     assert!(window.shows("With upscaler Built-in, for drawings"));
     assert!(window.shows("In tiles of up to 96 × 96 pixels"));
     nothing_is_unnamed(&window, "the stages of the plan");
+}
+
+#[test]
+fn of_a_gpu_that_cannot_compute_it_is_said_what_does() {
+    let mut window = Window::open([1920.0, 1080.0], egui::Theme::Dark, |setup| {
+        setup.gpu = Some("AMD Radeon RX 7800 XT".to_owned());
+    });
+    let words = "AMD Radeon RX 7800 XT only renders the window. The CPU computes the images.";
+    window.says(Event::Hardware(machine()));
+    assert!(!window.shows(words), "there is another GPU");
+    window.says(Event::Hardware(HardwareSample { gpus: Vec::new(), ..machine() }));
+    assert!(window.shows(words));
 }

@@ -190,7 +190,7 @@ impl<'a> Batch<'a> {
             args.folders.all().into_iter().chain(args.lora_folders.iter().cloned()).collect();
         let shelf = match args.folders.engines().is_here() {
             // After Ctrl-C, there is nothing to be named.
-            false => Shelf::elsewhere(engine.list()?.unwrap_or_default().1),
+            false => Shelf::elsewhere(engine.list()?.unwrap_or_default()),
             true => Shelf::of(&folders, &mut Remembered::default()),
         };
         let shelf = shelf.with_paths();

@@ -1,5 +1,6 @@
-//! `sluice deploy`: copies this program to another computer, where it then is an engine.
+//! `sluice deploy`: copies this program, and what comes with it, to another computer, where it then is an engine.
 
+mod assets;
 mod remote;
 
 use std::{
@@ -15,6 +16,7 @@ use sluice_engine::units;
 
 use super::{
     exit::{Outcome, refuse, stderr_line},
+    progress::tenths,
     stdout,
 };
 use crate::engines::Engines;
@@ -27,8 +29,8 @@ Examples:
 
 /// Copy this program to another computer over SSH, to use it as an engine there.
 ///
-/// Copies the program and, if it is installed, the engine for NVIDIA GPUs, unless the same ones are already there. Prints
-/// what to give as --engine.
+/// Copies the program, the models and tokenizers that come with it, and the engine for NVIDIA GPUs if that is next to it,
+/// as far as they are not already there. Prints what to give as --engine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Args {
@@ -41,6 +43,9 @@ pub(super) struct Args {
     /// The ssh program with its options.
     #[arg(long, value_name = "COMMAND", default_value = "ssh")]
     ssh: String,
+    /// Leave out the models that come with Sluice: the starters and the upscaler.
+    #[arg(long)]
+    no_models: bool,
     /// Do not show progress.
     #[arg(short, long)]
     quiet: bool,
@@ -64,6 +69,9 @@ enum DeployError {
     /// It cannot be run there.
     #[error("{file} was copied to {host}, but does not start there: {words}")]
     DoesNotStart { file: String, host: String, words: String },
+    /// It does not see what was copied for it.
+    #[error("{file} on {host} cannot open the starter model: {words}")]
+    NoStarter { file: String, host: String, words: String },
     /// A step failed there.
     #[error(transparent)]
     Remote(#[from] RemoteError),
@@ -83,13 +91,18 @@ impl DeployError {
             Self::DoesNotStart { .. } => {
                 "That computer may have older system libraries. Install Sluice there from its own package.".to_owned()
             }
+            Self::NoStarter { .. } => {
+                "If SLUICE_ASSETS is set on that computer, remove it there. Or leave the models out with --no-models."
+                    .to_owned()
+            }
             Self::Remote(error) => error.advice().to_owned(),
         }
     }
 }
 
-/// A program to be copied.
-struct Program {
+/// A file to be copied.
+struct OwnFile {
+    /// Its name in the folder that it goes to, with `/` between the folders in it.
     name: String,
     path: PathBuf,
     bytes: u64,
@@ -98,7 +111,8 @@ struct Program {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
     let programs = own_programs()?;
-    let engine = deploy(args, &programs).map_err(|error| match error {
+    let assets = assets::own(!args.no_models)?;
+    let engine = deploy(args, &programs, &assets).map_err(|error| match error {
         Stop::Refused(error) => {
             let advice = error.advice();
             refuse(error.to_string(), advice)
@@ -124,15 +138,16 @@ impl<E: Into<DeployError>> From<E> for Stop {
 }
 
 /// This program, and the engine for GPUs next to it.
-fn own_programs() -> anyhow::Result<Vec<Program>> {
+fn own_programs() -> anyhow::Result<Vec<OwnFile>> {
     let own = env::current_exe().context("the program does not know where it is")?;
     let engines = Engines::beside(&own);
     let others = engines.programs.into_iter().map(|program| program.path).filter(|path| *path != own);
-    std::iter::once(own.clone()).chain(others).map(|path| Program::read(&path)).collect()
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    std::iter::once(own.clone()).chain(others).map(|path| OwnFile::read(name(&path), &path)).collect()
 }
 
-impl Program {
-    fn read(path: &Path) -> anyhow::Result<Self> {
+impl OwnFile {
+    fn read(name: String, path: &Path) -> anyhow::Result<Self> {
         let unreadable = || format!("{} cannot be read", path.display());
         let mut file = File::open(path).with_context(unreadable)?;
         let bytes = file.metadata().with_context(unreadable)?.len();
@@ -144,69 +159,87 @@ impl Program {
                 count => hash.update(&buffer[..count]),
             }
         }
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { name, path: path.to_owned(), bytes, sha256 })
     }
 }
 
-/// Copies what is missing or different, and returns the command of the best engine there.
-fn deploy(args: &Args, programs: &[Program]) -> Result<String, Stop> {
+/// Copies what is missing or different, and returns the command of the engine there.
+fn deploy(args: &Args, programs: &[OwnFile], assets: &[OwnFile]) -> Result<String, Stop> {
     if args.host.is_empty() || args.host.starts_with('-') {
         return Err(DeployError::Host { host: args.host.clone() }.into());
     }
     let ssh = shlex::split(&args.ssh).filter(|words| !words.is_empty());
     let ssh = ssh.ok_or_else(|| DeployError::Ssh { command: args.ssh.clone() })?;
-    let remote = Remote { ssh, host: args.host.clone() };
-    let say = |line: &str| {
-        if !args.quiet {
-            stderr_line(line);
-        }
-    };
+    let host = args.host.clone();
+    let remote = Remote { ssh, host: host.clone() };
     let there = remote.kind()?;
     if there != own_kind() {
-        return Err(DeployError::OtherKind { own: own_kind(), host: args.host.clone(), there }.into());
+        return Err(DeployError::OtherKind { own: own_kind(), host, there }.into());
     }
     let folder = remote.folder(&args.to)?;
-    let mut best = None;
+    let mut own = None;
     for program in programs {
-        let Program { name, sha256, .. } = program;
+        let OwnFile { name, sha256, .. } = program;
         let path = format!("{folder}/{name}");
-        if remote.sha256(&path)?.as_ref() == Some(sha256) {
-            say(&format!("{path} is already there"));
+        if remote.sha256(&[&path])?.first() == Some(&Some(sha256.clone())) {
+            say(args.quiet, &format!("{path} is already there"));
         } else {
-            say(&format!("copying {name}, {}", units::memory(program.bytes)));
+            say(args.quiet, &format!("copying {name}, {}", units::memory(program.bytes)));
             copy(&remote, program, &path, args.quiet)?;
         }
-        match remote.starts(&path)? {
-            Ok(()) => best = Some(path),
-            Err(words) if best.is_some() => say(&format!("{name} cannot be used there: {words}")),
-            Err(words) => {
-                let host = args.host.clone();
-                return Err(DeployError::DoesNotStart { file: path, host, words }.into());
-            }
+        match (remote.runs(&path, &["worker", "--own"])?, own.is_some()) {
+            (Ok(()), false) => own = Some(path),
+            (Ok(()), true) => {}
+            (Err(words), true) => say(args.quiet, &format!("{name} cannot be used there: {words}")),
+            (Err(words), false) => return Err(DeployError::DoesNotStart { file: path, host, words }.into()),
         }
     }
-    let path = best.unwrap_or_default();
-    let engine = remote.engine(&path);
-    say("Use it with --engine, or add it in the window under Settings:");
-    Ok(engine)
+    let path = own.unwrap_or_default();
+    assets::copy(&remote, assets, &assets::folder_for(&remote.without_links(&folder)?), args.quiet)?;
+    if !args.no_models
+        && let Err(words) = remote.runs(&path, &["inspect", "starter"])?
+    {
+        return Err(DeployError::NoStarter { file: path, host, words }.into());
+    }
+    say(args.quiet, "Use it with --engine, or add it in the window under Settings:");
+    Ok(remote.engine(&path))
+}
+
+fn say(quiet: bool, line: &str) {
+    if !quiet {
+        stderr_line(line);
+    }
 }
 
 /// Copies a program under another name and gives it its own one when it has arrived whole.
-fn copy(remote: &Remote, program: &Program, path: &str, quiet: bool) -> Result<(), Stop> {
-    let unreadable = |error: io::Error| {
-        Stop::Here(anyhow::Error::from(error).context(format!("{} cannot be read", program.path.display())))
-    };
-    let mut file = File::open(&program.path).map_err(unreadable)?;
+fn copy(remote: &Remote, program: &OwnFile, path: &str, quiet: bool) -> Result<(), Stop> {
     let part = format!("{path}.part");
-    remote.write(&part, &mut file, program.bytes, quiet)?;
-    if remote.sha256(&part)?.as_ref() != Some(&program.sha256) {
-        remote.remove(&part)?;
+    send(remote, program, &part, &mut progress(program.bytes, quiet))?;
+    if remote.sha256(&[&part])?.first() != Some(&Some(program.sha256.clone())) {
+        remote.remove(&[&part])?;
         let (file, host) = (path.to_owned(), remote.host.clone());
         return Err(DeployError::Damaged { file, host }.into());
     }
     Ok(remote.put_in_place(&part, path)?)
+}
+
+/// Sends a file.
+fn send(remote: &Remote, file: &OwnFile, to: &str, told: &mut impl FnMut(usize)) -> Result<(), Stop> {
+    let unreadable = |error: io::Error| {
+        Stop::Here(anyhow::Error::from(error).context(format!("{} cannot be read", file.path.display())))
+    };
+    let mut from = File::open(&file.path).map_err(unreadable)?;
+    Ok(remote.write(to, &mut from, told)?)
+}
+
+/// Shows how much of some bytes is sent; takes how many were sent each time.
+fn progress(bytes: u64, quiet: bool) -> impl FnMut(usize) {
+    let (mut show, mut sent) = (tenths(quiet), 0_u64);
+    move |count| {
+        sent += count as u64;
+        show(sent as f64 / bytes.max(1) as f64);
+    }
 }
 
 /// What this program is for, in the words of `uname -sm`.

@@ -2,14 +2,14 @@
 
 use std::{
     io::{self, Read, Write},
+    iter,
     process::{Child, Command, Output, Stdio},
 };
 
-use crate::cli::progress::tenths;
-
-/// Prints the hash of a file, if it is there, with whatever program the computer has.
-const SHA256: &str = "test -f \"$1\" || exit 0; \
-     if command -v sha256sum >/dev/null; then sha256sum <\"$1\"; else shasum -a 256 <\"$1\"; fi";
+/// Prints a line for each file: its hash, with whatever program the computer has, or `-` if there is no such file.
+const SHA256: &str = "for file do if ! test -f \"$file\"; then echo -; \
+     elif command -v sha256sum >/dev/null; then sha256sum <\"$file\"; \
+     else shasum -a 256 <\"$file\"; fi || exit; done";
 /// Bytes that are sent at once.
 const CHUNK: usize = 256 << 10;
 
@@ -60,10 +60,24 @@ impl Remote {
         self.ask("making the folder", "cd && mkdir -p -- \"$1\" && cd -- \"$1\" && pwd", &[path])
     }
 
-    /// The hash of a file, if it is there.
-    pub fn sha256(&self, path: &str) -> Result<Option<String>, RemoteError> {
-        let words = self.ask("reading the file", SHA256, &[path])?;
-        Ok(words.split_whitespace().next().map(str::to_owned))
+    /// The path of a folder without links, as a program in it sees it.
+    pub fn without_links(&self, folder: &str) -> Result<String, RemoteError> {
+        self.ask("finding the folder", "cd -- \"$1\" && pwd -P", &[folder])
+    }
+
+    /// Makes folders that are missing.
+    pub fn make_folders(&self, paths: &[&str]) -> Result<(), RemoteError> {
+        self.ask("making the folders", "mkdir -p -- \"$@\"", paths).map(drop)
+    }
+
+    /// The hashes of files that are there.
+    pub fn sha256(&self, paths: &[&str]) -> Result<Vec<Option<String>>, RemoteError> {
+        let words = self.ask("reading the files", SHA256, paths)?;
+        let hash = |line: &str| {
+            let word = line.split_whitespace().next()?;
+            (word != "-").then(|| word.to_owned())
+        };
+        Ok(words.lines().map(hash).chain(iter::repeat(None)).take(paths.len()).collect())
     }
 
     /// Makes a file that may be run the one with this name.
@@ -72,15 +86,21 @@ impl Remote {
         self.ask("putting the file in its place", script, &[part, path]).map(drop)
     }
 
-    /// Removes a file.
-    pub fn remove(&self, path: &str) -> Result<(), RemoteError> {
-        self.ask("removing the file", "rm -f \"$1\"", &[path]).map(drop)
+    /// Gives files that are named like these, but end in `.part`, their own names.
+    pub fn end_parts(&self, paths: &[&str]) -> Result<(), RemoteError> {
+        let script = "for file do mv -f \"$file.part\" \"$file\" || exit; done";
+        self.ask("putting the files in their places", script, paths).map(drop)
     }
 
-    /// Whether the program starts as an engine; if not, what it says.
-    pub fn starts(&self, path: &str) -> Result<Result<(), String>, RemoteError> {
-        let script = "\"$1\" worker </dev/null 2>&1 >/dev/null; echo \"ended with $?\"";
-        let words = self.ask("starting the program", script, &[path])?;
+    /// Removes files.
+    pub fn remove(&self, paths: &[&str]) -> Result<(), RemoteError> {
+        self.ask("removing the files", "rm -f \"$@\"", paths).map(drop)
+    }
+
+    /// Whether the program runs with these arguments and nothing to read; if not, what it says.
+    pub fn runs(&self, path: &str, arguments: &[&str]) -> Result<Result<(), String>, RemoteError> {
+        let script = "\"$@\" </dev/null 2>&1 >/dev/null; echo \"ended with $?\"";
+        let words = self.ask("starting the program", script, &[&[path], arguments].concat())?;
         let (said, end) = words.rsplit_once('\n').unwrap_or(("", &words));
         let said = said.trim();
         Ok(match (end, said.is_empty()) {
@@ -90,17 +110,16 @@ impl Remote {
         })
     }
 
-    /// Writes a file.
+    /// Writes a file. `told` hears of each number of bytes that was sent.
     pub fn write(
         &self,
         path: &str,
         from: &mut impl Read,
-        bytes: u64,
-        quiet: bool,
+        told: &mut impl FnMut(usize),
     ) -> Result<(), RemoteError> {
         let step = "writing the file";
         let mut child = self.start("cat >\"$1\"", &[path], Stdio::piped())?;
-        let sent = child.stdin.take().map_or(Ok(()), |pipe| send(from, pipe, bytes, quiet));
+        let sent = child.stdin.take().map_or(Ok(()), |pipe| send(from, pipe, told));
         let output = self.end(child)?;
         // The words of the other computer explain a broken pipe.
         self.checked(step, output)?;
@@ -147,19 +166,16 @@ impl Remote {
     }
 }
 
-/// Sends the bytes, and shows how many.
-fn send(from: &mut impl Read, mut pipe: impl Write, bytes: u64, quiet: bool) -> io::Result<()> {
-    let mut show = tenths(quiet);
+/// Sends the bytes, and says how many.
+fn send(from: &mut impl Read, mut pipe: impl Write, told: &mut impl FnMut(usize)) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
-    let mut sent = 0_u64;
     loop {
         let count = from.read(&mut buffer)?;
         if count == 0 {
             return pipe.flush();
         }
         pipe.write_all(&buffer[..count])?;
-        sent += count as u64;
-        show(sent as f64 / bytes.max(1) as f64);
+        told(count);
     }
 }
 

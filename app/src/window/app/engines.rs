@@ -109,15 +109,16 @@ impl SluiceApp {
         }
         self.engine_change.coming = Some(coming);
         self.unsent.clear();
-        let names = list.used().into_iter().map(|used| used.name).collect();
-        self.library_options.elsewhere = !list.is_here();
+        let load = self.state.change_engines(&list.used());
         self.engines_in_use = list;
-        let load = self.state.change_engines(names);
         self.send([load]);
         if self.state.jobs.paused {
             self.send([Command::Pause { paused: true }]);
         }
         self.search_models();
+        if self.state.library.is_open || self.state.lanes.are_elsewhere() {
+            self.list_elsewhere();
+        }
         ctx.request_repaint_after(RETRY);
     }
 

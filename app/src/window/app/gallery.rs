@@ -23,7 +23,7 @@ use crate::window::{
     files::{Dialog, FileEvent, SavedImage, Task, Wake, is_video, named_image},
     gallery::{ExportDialog, SettingsUse},
     image_settings::{ImageSettings, NamedModel},
-    state::{Draft, Shown, State, Undo, file_name},
+    state::{Draft, EntryId, Shown, State, Undo, file_name},
     told::Told,
 };
 
@@ -414,7 +414,10 @@ impl SluiceApp {
         let is_certain = match settings.model {
             NamedModel::Here => true,
             // The engine has its own folders.
-            NamedModel::Elsewhere => self.library_options.elsewhere,
+            NamedModel::Elsewhere => {
+                let model = EntryId::Source(draft.request.model.clone());
+                self.state.lanes.are_elsewhere() || !self.state.library.lanes_of(&model).is_empty()
+            }
             NamedModel::Unplaced => false,
         };
         if !is_certain {

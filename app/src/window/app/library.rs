@@ -31,7 +31,10 @@ impl SluiceApp {
     pub(super) fn act_in_library(&mut self, action: LibraryAction) {
         match action {
             LibraryAction::Show(shown) => self.show_library(shown),
-            LibraryAction::Search => self.search_models(),
+            LibraryAction::Search => {
+                self.search_models();
+                self.list_elsewhere();
+            }
             LibraryAction::Open(id) => self.open_entry(&id),
             LibraryAction::RemoveFolder(folder) => {
                 self.state.settings.library.folders.retain(|own| *own != folder);
@@ -79,6 +82,7 @@ impl SluiceApp {
         if !matches!(self.state.library.search, Search::Running(_)) {
             self.search_models();
         }
+        self.list_elsewhere();
         if self.state.library.known.is_empty() {
             self.library.request(LibraryTask::Known);
         }
@@ -86,11 +90,14 @@ impl SluiceApp {
 
     /// Searches the folders at the start, if that is quick or was asked for before.
     pub(super) fn search_at_start(&mut self) {
-        let LibraryOptions { elsewhere, at_start, cache, .. } = &self.library_options;
+        let LibraryOptions { at_start, cache, .. } = &self.library_options;
         let is_known = cache.as_ref().is_some_and(|cache| cache.exists());
         let is_asked = *at_start || !self.state.settings.library.folders.is_empty();
-        if *elsewhere || is_known || is_asked {
+        if is_known || is_asked {
             self.search_models();
+        }
+        if self.state.lanes.are_elsewhere() {
+            self.list_elsewhere();
         }
     }
 
@@ -102,15 +109,25 @@ impl SluiceApp {
         self.search_models();
     }
 
+    /// Searches the folders, unless only engines elsewhere are used, whose files are those of the window.
     pub(super) fn search_models(&mut self) {
-        if self.library_options.elsewhere {
-            self.state.library.search = Search::Running(None);
-            return self.send([Command::List]);
+        if self.state.lanes.are_elsewhere() {
+            return;
         }
         let added = self.state.settings.library.folders.clone();
         if self.library.request(LibraryTask::Search(added)) {
             self.state.library.search = Search::Running(None);
         }
+    }
+
+    /// Asks the engines elsewhere for their models.
+    pub(super) fn list_elsewhere(&mut self) {
+        let lists: Vec<Command> =
+            self.state.lanes.all_elsewhere().map(|lane| Command::List { lane }).collect();
+        if self.state.lanes.are_elsewhere() && !lists.is_empty() {
+            self.state.library.search = Search::Running(None);
+        }
+        self.send(lists);
     }
 
     fn open_entry(&mut self, id: &EntryId) {
@@ -156,7 +173,7 @@ impl SluiceApp {
         // Files come and go while another program is in front. What was never searched waits for the place.
         let is_back =
             search != Search::Never && ctx.input(|input| input.events.contains(&Event::WindowFocused(true)));
-        if (is_open || is_back) && !self.library_options.elsewhere && is_due(ctx, search, ctx.time()) {
+        if (is_open || is_back) && !self.state.lanes.are_elsewhere() && is_due(ctx, search, ctx.time()) {
             self.search_models();
         }
         if !is_open {
@@ -206,7 +223,7 @@ impl SluiceApp {
             self.state.library.hashes.insert(path, hash);
         }
         let version = self.state.library.version;
-        if self.library_options.elsewhere || self.copies_asked == version {
+        if self.state.lanes.are_elsewhere() || self.copies_asked == version {
             return;
         }
         let alike = self.state.library.alike_files();
@@ -217,7 +234,7 @@ impl SluiceApp {
 
     fn follow_fits(&mut self) {
         // What models elsewhere consist of is not asked for.
-        if self.describing || self.library_options.elsewhere {
+        if self.describing || self.state.lanes.are_elsewhere() {
             return;
         }
         if let Some(source) = self.library_place.wants_parts(&self.state) {

@@ -101,8 +101,12 @@ fn item_details(
     match content.kind {
         Kind::Model => {
             open_buttons(ui, state, &source, actions);
-            fit(ui, state, id);
-            ui.scope(|ui| parts(ui, state, &source));
+            if let Some(names) = state.engines_with(id) {
+                paragraph(ui, &tr!("library-on-engine", name = names));
+            } else {
+                fit(ui, state, id);
+                ui.scope(|ui| parts(ui, state, &source));
+            }
         }
         Kind::Adapter => adapter(ui, state, item, content, actions),
         Kind::ControlNet => paragraph(ui, &tr!("library-control-net-tip")),

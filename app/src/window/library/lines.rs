@@ -1,5 +1,7 @@
 //! The lines of the list: headings, and rows under them.
 
+use std::collections::{BTreeMap, HashSet};
+
 use sluice_engine::{
     models::{Content, Finding, Item, Kind, adapter_fits},
     request::ModelSource,
@@ -72,6 +74,8 @@ pub enum Heading {
     Family(Option<String>),
     /// They cannot be opened.
     Broken,
+    /// These engines elsewhere have them, and this computer has not.
+    Engines(String),
     /// They are not on this computer.
     Elsewhere,
     /// They are LoRAs for the family of the opened model.
@@ -96,6 +100,7 @@ impl Heading {
             Self::Suited(None) => tr!("library-suited-here"),
             Self::Family(family) => family.clone().unwrap_or_default(),
             Self::Broken => tr!("library-cannot-be-opened"),
+            Self::Engines(names) => names.clone(),
             Self::Elsewhere => tr!("library-not-here"),
             Self::Fitting(family) => tr!("library-loras-fitting", family = family),
             Self::PerhapsFitting => tr!("library-loras-perhaps-fitting"),
@@ -144,6 +149,7 @@ pub fn counts(library: &Library) -> [usize; 3] {
         };
         counts[tab as usize] += 1;
     }
+    counts[Tab::Models as usize] += library.further_models();
     counts
 }
 
@@ -208,6 +214,8 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
         .filter(|(id, [name, words])| sought.keeps(id, &[name, words]))
         .map(|(id, _)| id)
         .collect();
+    let of_engines = of_engines(state, sought);
+    let in_them: HashSet<&EntryId> = of_engines.iter().flat_map(|(_, rows)| rows).collect();
     let here = |item: &&Item| item.half_of.is_none() && sought.keeps_item(item);
     let mut items: Vec<(&Item, &Content)> = library
         .inventory
@@ -215,7 +223,9 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
         .iter()
         .filter(here)
         .filter_map(|item| Some((item, item.content()?)))
-        .filter(|(_, content)| content.kind == Kind::Model)
+        .filter(|(item, content)| {
+            content.kind == Kind::Model && !in_them.contains(&EntryId::path(&item.path))
+        })
         .collect();
     items.sort_by_cached_key(|(item, content)| (content.family.clone(), title_of(item).to_lowercase()));
     let mut groups: Vec<Group> = Vec::new();
@@ -228,6 +238,7 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
             rows.push(EntryId::path(&item.path));
         }
     }
+    groups.extend(of_engines);
     let favourites = favourites(&mut groups, sought.settings);
     let broken = library.inventory.items.iter().filter(|item| item.content().is_none()).filter(here);
     let broken = broken.map(|item| EntryId::path(&item.path)).collect();
@@ -243,6 +254,24 @@ fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     let first = [(Heading::Favourites, favourites), (Heading::BuiltIn, built_in), (suited, suggested)];
     let last = [(Heading::Broken, broken), (Heading::Elsewhere, known)];
     first.into_iter().chain(groups).chain(last).collect()
+}
+
+/// Models of several engines elsewhere that this computer does not have, under the names of those that have them.
+fn of_engines(state: &State, sought: &Sought<'_>) -> Vec<Group> {
+    if state.lanes.shown().is_none() {
+        return Vec::new();
+    }
+    let mut groups: BTreeMap<Vec<usize>, Vec<&Item>> = BTreeMap::new();
+    for (item, lanes) in state.library.of_engines().filter(|(item, _)| sought.keeps_item(item)) {
+        groups.entry(lanes).or_default().push(item);
+    }
+    let family = |item: &Item| item.content().and_then(|content| content.family.clone());
+    let group = |(lanes, mut items): (Vec<usize>, Vec<&Item>)| {
+        items.sort_by_cached_key(|item| (family(item), title_of(item).to_lowercase()));
+        let rows: Vec<EntryId> = items.into_iter().map(|item| EntryId::path(&item.path)).collect();
+        (Heading::Engines(state.names_of(&lanes)), rows)
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Takes the rows with a star out of the groups.

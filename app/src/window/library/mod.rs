@@ -104,18 +104,22 @@ impl LibraryPlace {
             return state.versions_to_fit();
         }
         let rows = self.lines.iter().filter_map(|line| match line {
-            Line::Row(id) => Some(id.clone()),
+            Line::Row(id) => Some(id),
             Line::Heading(..) => None,
         });
+        let is_here = |id: &&EntryId| state.library.lanes_of(id).is_empty();
         match self.filter.tab {
-            Tab::Models => self.selected.iter().chain(&self.visible).cloned().chain(rows).collect(),
+            Tab::Models => {
+                self.selected.iter().chain(&self.visible).chain(rows).filter(is_here).cloned().collect()
+            }
             Tab::Loras | Tab::Others => Vec::new(),
         }
     }
 
     /// The selected model, if its parts are not known yet.
     pub fn wants_parts(&self, state: &State) -> Option<ModelSource> {
-        let Some(EntryId::Source(source)) = &self.selected else { return None };
+        let is_here = |id: &&EntryId| state.library.lanes_of(id).is_empty();
+        let Some(EntryId::Source(source)) = self.selected.as_ref().filter(is_here) else { return None };
         let is_model = match state.library.item(&EntryId::Source(source.clone())) {
             Some(item) => item.content().is_some_and(|content| content.kind == Kind::Model),
             None => !matches!(source, ModelSource::Path(_)),

@@ -136,7 +136,11 @@ impl<'a> Row<'a> {
         }
         let is_open = *state.chosen_model() == source && state.summary().is_some();
         let (icon, fit, used) = match content.kind {
-            Kind::Model => (icons::PACKAGE, Some(state.library.fits.of(base.id)), None),
+            Kind::Model => {
+                // How it fits elsewhere is not asked.
+                let is_here = state.library.lanes_of(base.id).is_empty();
+                (icons::PACKAGE, is_here.then(|| state.library.fits.of(base.id)), None)
+            }
             Kind::Adapter => {
                 let adapters = &state.draft().request.adapters;
                 let used =

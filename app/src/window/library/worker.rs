@@ -38,8 +38,6 @@ pub struct LibraryOptions {
     pub at_start: bool,
     /// Whether the folders of other programs are searched.
     pub finds_programs: bool,
-    /// Whether the models are those of an engine elsewhere, which lists them itself.
-    pub elsewhere: bool,
     /// Where results are kept for the next start.
     pub cache: Option<PathBuf>,
 }

@@ -47,7 +47,8 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, act
         widgets::hint(ui, tr!("plan-simulated-hint"));
         return;
     }
-    let has_none = state.engine.hardware.is_some() && gpus.is_empty();
+    let is_here = !state.lanes.shown_is_elsewhere();
+    let has_none = is_here && state.engine.hardware.is_some() && gpus.is_empty();
     let other = state.surroundings.gpu.as_deref().filter(|name| has_none && is_of_another_maker(name));
     if let Some(name) = other {
         widgets::hint(ui, tr!("plan-other-gpu", name = name)).on_hover_text(tr!("plan-other-gpu-tip"));
@@ -55,7 +56,7 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, act
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
         widgets::hint(ui, tr!("plan-no-cuda"))
             .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
-        if state.offers_cuda() {
+        if state.offers_cuda() && is_here {
             cuda_offer::show(ui, state, actions);
         }
     }

@@ -12,6 +12,7 @@ use crate::{
     window::{
         action::Action,
         cuda_offer, icons,
+        sentences::sentence,
         settings::Setting,
         state::State,
         tokens::space,
@@ -268,6 +269,9 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
         }
         Some(Tried::Answer(Ok(introduction))) => {
             widgets::hint(ui, tr!("engines-answers", words = introduction.words()));
+            if let Some(failure) = &introduction.serving.instead_of {
+                widgets::hint(ui, sentence(&failure.message));
+            }
         }
         Some(Tried::Answer(Err(failure))) => {
             widgets::mistake(ui, &said(&failure.message));

@@ -6,8 +6,7 @@ use sluice_engine::{
 };
 
 use super::{
-    Answer, ModelStatus, QueuedJob, SearchedFolder, Shown, State, enhancing, file_name, folder_run,
-    tool_costs, upscaling,
+    Answer, ModelStatus, QueuedJob, Shown, State, enhancing, file_name, folder_run, tool_costs, upscaling,
 };
 use crate::{
     language::{said, tr},
@@ -37,9 +36,8 @@ impl State {
             }
             Event::Lane { lane, change } => self.lane_changed(lane, change),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
-            Event::Listed { folders, inventory } => {
-                self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
-                self.library.list(Some(*inventory), now);
+            Event::Listed { lane, folders, inventory } => {
+                self.listed_elsewhere(lane, folders, *inventory, now);
             }
             // The window writes no images itself.
             Event::Unloaded | Event::Described { .. } => {}

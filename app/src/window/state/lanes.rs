@@ -6,7 +6,10 @@ use sluice_engine::{
 };
 
 use super::{ModelStatus, Progress, QueuedJob, State};
-use crate::language::tr;
+use crate::{
+    engines::{Place, UsedEngine},
+    language::tr,
+};
 
 /// One of several engines.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,6 +82,8 @@ impl Lane {
 pub struct Lanes {
     /// In the order in which they get jobs; empty if there is one.
     pub all: Vec<Lane>,
+    /// The names of those, or of the only one, that are elsewhere.
+    elsewhere: Vec<Option<String>>,
     /// The one that is shown.
     shown: usize,
     /// The one that the user wants to see.
@@ -89,9 +94,38 @@ pub struct Lanes {
 
 impl Lanes {
     /// Several engines that are being started, or one, which needs no list.
-    pub fn of(names: Vec<String>) -> Self {
-        let all = if names.len() > 1 { names } else { Vec::new() };
-        Self { all: all.into_iter().map(Lane::named).collect(), ..Self::default() }
+    pub fn of(used: &[UsedEngine]) -> Self {
+        let name = |used: &UsedEngine| matches!(used.place, Place::Elsewhere(_)).then(|| used.name.clone());
+        let several = if used.len() > 1 { used } else { &[] };
+        let all = several.iter().map(|used| Lane::named(used.name.clone())).collect();
+        Self { all, elsewhere: used.iter().map(name).collect(), ..Self::default() }
+    }
+
+    /// The name of an engine that is elsewhere.
+    pub fn name_elsewhere(&self, lane: usize) -> Option<&str> {
+        self.elsewhere.get(lane)?.as_deref()
+    }
+
+    /// The engines elsewhere that are not given up.
+    pub fn all_elsewhere(&self) -> impl Iterator<Item = usize> {
+        let is_there = |lane: &Lane| !matches!(lane.phase, LanePhase::GivenUp(_));
+        let lanes = (0..self.elsewhere.len()).filter(move |&place| self.elsewhere[place].is_some());
+        lanes.filter(move |&place| self.all.get(place).is_none_or(is_there))
+    }
+
+    /// The first of them.
+    pub fn first_elsewhere(&self) -> Option<usize> {
+        self.all_elsewhere().next()
+    }
+
+    /// Whether no engine of this computer is used, whose models would be those of this computer.
+    pub fn are_elsewhere(&self) -> bool {
+        !self.elsewhere.is_empty() && self.elsewhere.iter().all(Option::is_some)
+    }
+
+    /// Whether the engine whose forecasts are shown is elsewhere.
+    pub fn shown_is_elsewhere(&self) -> bool {
+        self.name_elsewhere(self.shown).is_some()
     }
 
     /// The place of the engine that is shown, if there are several.
@@ -168,7 +202,10 @@ impl State {
         lane.change(change);
         let name = lane.title();
         match said_of {
-            Some((true, failure)) => self.messages.fail(&tr!("engines-given-up", name = name), failure),
+            Some((true, failure)) => {
+                self.library.forget_lane(place);
+                self.messages.fail(&tr!("engines-given-up", name = name), failure);
+            }
             Some((false, failure)) => {
                 self.restarting(tr!("engines-restarted", name = name), Some(place), failure);
             }
@@ -186,8 +223,9 @@ impl State {
     }
 
     /// Other engines take the place of those that there were.
-    pub fn change_engines(&mut self, names: Vec<String>) -> Command {
-        self.use_lanes(Lanes::of(names));
+    pub fn change_engines(&mut self, used: &[UsedEngine]) -> Command {
+        self.use_lanes(Lanes::of(used));
+        self.library.forget_lanes();
         self.watches = super::Watches::default();
         self.engine = super::Engine::default();
         self.planning.forget();

@@ -1,6 +1,6 @@
 //! Engines that are played by the tests.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use crossbeam_channel::Sender;
 
@@ -355,4 +355,27 @@ fn the_job_of_an_engine_that_is_away_for_long_goes_to_another_one() {
     assert!(told.contains(&Event::Returned { job: JobId(1) }), "{told:?}");
     assert!(!told.iter().any(|event| matches!(event, Event::Cancelled { .. })), "{told:?}");
     end(session, vec![first, second]);
+}
+
+#[test]
+fn each_engine_lists_its_own_models() {
+    let (session, first, second) = two();
+    session.send(Command::List { lane: 1 }).unwrap();
+    session.send(Command::List { lane: 0 }).unwrap();
+    let listed =
+        |folder: &str| Event::Listed { lane: 0, folders: vec![folder.into()], inventory: Box::default() };
+    for (lane, played, folder) in [(1, &second, "/cellar"), (0, &first, "/attic")] {
+        assert!(matches!(played.next(), Command::List { .. }));
+        played.say(listed(folder));
+        until(
+            &session,
+            |event| matches!(event, Event::Listed { lane: own, folders, .. } if *own == lane && folders[0] == Path::new(folder)),
+        );
+    }
+    // One that is gone is not waited for.
+    second.give_up(None);
+    until(&session, |event| matches!(event, Event::Lane { lane: 1, change: LaneChange::GivenUp(_) }));
+    session.send(Command::List { lane: 1 }).unwrap();
+    assert!(matches!(first.next(), Command::List { .. }));
+    end(session, vec![first]);
 }

@@ -45,7 +45,7 @@ impl Supervisor {
                     return self.send(command, Ticket::default());
                 }
             }
-            Command::List => self.asked.list = true,
+            Command::List { .. } => self.asked.list = true,
             // These are folders of this computer.
             Command::SearchIn { .. } if self.elsewhere.is_some() => return,
             Command::SearchIn { folders } => self.model_folders.clone_from(folders),

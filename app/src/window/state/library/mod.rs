@@ -1,12 +1,14 @@
 //! The models on disk and well-known ones, and how they fit. No drawing and no I/O.
 
+mod engines;
 mod fit;
 mod listed;
 mod named;
 mod placed;
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
+    iter,
     path::{Path, PathBuf},
 };
 
@@ -17,6 +19,7 @@ use sluice_engine::{
 };
 
 use super::State;
+use engines::find;
 pub use fit::{Fit, Fits, Way};
 use listed::Listed;
 pub use listed::title_of;
@@ -126,7 +129,15 @@ pub struct Library {
     pub folders: Vec<SearchedFolder>,
     /// What is in them.
     pub inventory: Inventory,
-    /// The names of that.
+    /// What is on this computer, while the inventory is that of an engine elsewhere.
+    own: Inventory,
+    /// The engine elsewhere whose files are the inventory, by its place; `None` for those of this computer.
+    lane: Option<usize>,
+    /// Models of further engines elsewhere, by their places.
+    further: BTreeMap<usize, Vec<Item>>,
+    /// How many of these are not in the inventory.
+    further_models: usize,
+    /// The names of what is in the inventory.
     pub listed: Listed,
     /// Well-known models.
     pub known: Vec<KnownEntry>,
@@ -145,10 +156,17 @@ pub struct Library {
 }
 
 impl Library {
-    /// Takes the result of a search.
+    /// Takes the result of a search on this computer.
     pub fn list(&mut self, inventory: Option<Inventory>, now: f64) {
         self.search = Search::Ended(now);
-        let Some(inventory) = inventory else { return };
+        match inventory {
+            Some(inventory) if self.lane.is_some() => self.own = inventory,
+            Some(inventory) => self.replace(inventory),
+            None => {}
+        }
+    }
+
+    fn replace(&mut self, inventory: Inventory) {
         self.listed = Listed::of(&inventory);
         self.inventory = inventory;
         self.find_known();
@@ -156,15 +174,13 @@ impl Library {
         self.trigger_words.clear();
         self.hashes.clear();
         self.fits.renew();
-        self.version += 1;
+        self.further_changed();
     }
 
-    /// The file or folder at a path.
+    /// The file or folder at a path, of this computer or else of an engine elsewhere.
     pub fn item(&self, id: &EntryId) -> Option<&Item> {
         let EntryId::Source(ModelSource::Path(path)) = id else { return None };
-        let items = &self.inventory.items;
-        let place = items.binary_search_by(|item| item.path.as_path().cmp(path)).ok()?;
-        items.get(place)
+        iter::once(&self.inventory.items).chain(self.further.values()).find_map(|items| find(items, path))
     }
 
     /// Files that look like others.
@@ -236,7 +252,7 @@ impl Library {
             .known
             .iter()
             .map(|known| {
-                let names = std::iter::once(&known.id).chain(&known.aliases);
+                let names = iter::once(&known.id).chain(&known.aliases);
                 (known, names.map(|name| plain(name)).collect())
             })
             .collect();
