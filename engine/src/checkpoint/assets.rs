@@ -23,8 +23,8 @@ pub fn upscaler_file() -> Result<PathBuf, CheckpointError> {
 }
 
 /// A file or folder that comes with the program. Looks in the folder named by [`ASSETS_VARIABLE`], next to
-/// the program, in the share or resource folder of an installation, and in the source tree that the program
-/// was built from.
+/// the program, in the share or resource folder of an installation, and, unless the program was built for a
+/// package, in the source tree that it was built from.
 pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Some(assets) = std::env::var_os(ASSETS_VARIABLE) {
@@ -35,7 +35,9 @@ pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
             places.extend(program.parent().map(|parent| parent.join(folder)));
         }
     }
-    places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
+    if option_env!("SLUICE_SOURCE_TREE") != Some("0") {
+        places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
+    }
     let found = places.iter().map(|place| place.join(name)).find(|path| path.exists());
     found.ok_or_else(|| CheckpointError::NoAsset { name: name.to_owned(), looked: places })
 }
