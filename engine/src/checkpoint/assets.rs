@@ -25,8 +25,8 @@ pub fn upscaler_file() -> Result<PathBuf, CheckpointError> {
 }
 
 /// A file or folder that comes with the program. Looks in the folder named by [`ASSETS_VARIABLE`], next to
-/// the program, in the share or resource folder of an installation, and in the source tree that the program
-/// was built from.
+/// the program, in the share or resource folder of an installation, and, unless the program was built for a
+/// package, in the source tree that it was built from.
 pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
     let mut places: Vec<PathBuf> = Vec::new();
     if let Some(assets) = std::env::var_os(ASSETS_VARIABLE) {
@@ -37,7 +37,9 @@ pub fn asset(name: &str) -> Result<PathBuf, CheckpointError> {
             places.extend(program.parent().map(|parent| parent.join(folder)));
         }
     }
-    if std::env::var_os(SOURCE_TREE_VARIABLE).is_none_or(|value| value != "0") {
+    let is_packaged = option_env!("SLUICE_SOURCE_TREE") == Some("0");
+    let is_left_out = std::env::var_os(SOURCE_TREE_VARIABLE).is_some_and(|value| value == "0");
+    if !is_packaged && !is_left_out {
         places.push(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../assets"));
     }
     let found = places.iter().map(|place| place.join(name)).find(|path| path.exists());
