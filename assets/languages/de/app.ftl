@@ -6,6 +6,7 @@ app-files-copied = { $count } Dateien kopiert
 app-dialog-failed-advice = Die Datei auf das Fenster ziehen oder ihren Pfad eintippen.
 app-dialog-failed = Der Dateidialog konnte nicht geöffnet werden
 app-settings-of = Einstellungen von { $name }
+app-settings-wait = Die Einstellungen von { $name } folgen, sobald die Modelle gelistet sind
 app-reference = Referenz: { $name }
 app-input-image = Eingabebild: { $name }
 app-hires-waits = Hires-Fix wartet, bis das Eingabebild entfernt ist.

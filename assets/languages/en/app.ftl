@@ -6,6 +6,7 @@ app-files-copied = Copied { $count } files
 app-dialog-failed-advice = Drop the file on the window, or type its path.
 app-dialog-failed = The file dialog could not be opened
 app-settings-of = Settings of { $name }
+app-settings-wait = The settings of { $name } follow once the models are listed
 app-reference = Reference: { $name }
 app-input-image = Input image: { $name }
 app-hires-waits = Hires fix waits until the input image is removed.

@@ -6,6 +6,7 @@ app-files-copied = { $count } archivos copiados
 app-dialog-failed-advice = Suelte el archivo en la ventana o escriba su ruta.
 app-dialog-failed = No se pudo abrir el diálogo de archivos
 app-settings-of = Ajustes de { $name }
+app-settings-wait = Los ajustes de { $name } se aplicarán cuando los modelos estén listados
 app-reference = Referencia: { $name }
 app-input-image = Imagen de entrada: { $name }
 app-hires-waits = Hires fix espera a que se quite la imagen de entrada.

@@ -6,6 +6,7 @@ app-files-copied = { $count } fichiers copiés
 app-dialog-failed-advice = Déposez le fichier sur la fenêtre ou saisissez son chemin.
 app-dialog-failed = Impossible d'ouvrir la boîte de dialogue de fichiers
 app-settings-of = Paramètres de { $name }
+app-settings-wait = Les paramètres de { $name } suivront dès que les modèles seront listés
 app-reference = Référence : { $name }
 app-input-image = Image d'entrée : { $name }
 app-hires-waits = Hires fix attend que l'image d'entrée soit retirée.

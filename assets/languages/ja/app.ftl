@@ -6,6 +6,7 @@ app-files-copied = { $count } 個のファイルをコピーしました
 app-dialog-failed-advice = ファイルをウィンドウにドロップするか、パスを入力してください。
 app-dialog-failed = ファイルダイアログを開けませんでした
 app-settings-of = { $name } の設定
+app-settings-wait = モデルの一覧ができしだい { $name } の設定を使います
 app-reference = 参照画像: { $name }
 app-input-image = 入力画像: { $name }
 app-hires-waits = Hires fixは入力画像を外すまで待ちます。

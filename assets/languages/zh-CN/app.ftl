@@ -6,6 +6,7 @@ app-files-copied = 已复制 { $count } 个文件
 app-dialog-failed-advice = 将文件拖放到窗口中，或输入其路径。
 app-dialog-failed = 无法打开文件对话框
 app-settings-of = { $name } 的设置
+app-settings-wait = 模型列出后将使用 { $name } 的设置
 app-reference = 参考图像：{ $name }
 app-input-image = 输入图像：{ $name }
 app-hires-waits = 移除输入图像前，高清修复暂停使用。

@@ -26,6 +26,7 @@ use sluice_tests::{
 use super::{
     behaviour::nothing_is_unnamed,
     focus::check,
+    library,
     runs::Scene,
     support::{Window, machine, starter},
 };
@@ -398,6 +399,19 @@ fn who_has_no_model_is_offered_three_that_suit_the_card() {
     assert!(window.shows("Suits ") && window.shows("All models"));
     let failed = window.shows("is not on 127.0.0.1");
     assert!(failed, "the list says why");
+}
+
+#[test]
+fn models_that_are_here_already_are_found_and_offered_at_the_first_start() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    library::models(folder.path());
+    let mut window = window(&server, folder.path());
+    window.wait_for_words("2 models found");
+    nothing_is_unnamed(&window, "models that were found");
+    window.click("2 models found");
+    assert!(state(&window).library.is_open);
+    assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
 }
 
 #[test]
