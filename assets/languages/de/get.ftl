@@ -22,6 +22,8 @@ get-free-tip = Auf dem Datenträger mit dem Ordner für Modelle.
 get-checking-fit = wird geprüft
 get-licence-on-page = Lizenz: siehe Seite des Modells
 get-needs-token = braucht ein Token
+get-lacks-space = nicht genug freier Speicherplatz
+get-lacks-space-tip = Es braucht mehr als die { $memory }, die auf dem Datenträger mit dem Ordner für Modelle frei sind.
 get-version-of = Version von { $name }
 get-version-tip = Weniger Bits sind kleiner und schneller geladen, mit etwas weniger Qualität.
 

@@ -22,6 +22,8 @@ get-free-tip = On the disk with the folder for models.
 get-checking-fit = checking the fit
 get-licence-on-page = Licence: see its page
 get-needs-token = needs a token
+get-lacks-space = not enough free space
+get-lacks-space-tip = It needs more than the { $memory } that are free on the disk with the folder for models.
 get-version-of = Version of { $name }
 get-version-tip = Fewer bits are smaller and faster to load, with a little less quality.
 

@@ -22,6 +22,8 @@ get-free-tip = En el disco de la carpeta de modelos.
 get-checking-fit = comprobando
 get-licence-on-page = Licencia: vea su página
 get-needs-token = necesita un token
+get-lacks-space = no hay suficiente espacio libre
+get-lacks-space-tip = Necesita más que los { $memory } libres en el disco de la carpeta de modelos.
 get-version-of = Versión de { $name }
 get-version-tip = Con menos bits es más pequeña y se carga antes, con algo menos de calidad.
 

@@ -22,6 +22,8 @@ get-free-tip = Sur le disque du dossier des modèles.
 get-checking-fit = vérification
 get-licence-on-page = Licence : voir sa page
 get-needs-token = demande un token
+get-lacks-space = espace libre insuffisant
+get-lacks-space-tip = Il faut plus que les { $memory } libres sur le disque du dossier des modèles.
 get-version-of = Version de { $name }
 get-version-tip = Moins de bits : plus petit et plus rapide à charger, un peu moins de qualité.
 

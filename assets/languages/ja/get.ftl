@@ -22,6 +22,8 @@ get-free-tip = モデルのフォルダーがあるディスクです。
 get-checking-fit = 適合を確認中
 get-licence-on-page = ライセンス: ページを参照
 get-needs-token = トークンが必要
+get-lacks-space = 空き容量が足りません
+get-lacks-space-tip = モデルのフォルダーがあるディスクの空き { $memory } では足りません。
 get-version-of = { $name } のバージョン
 get-version-tip = ビット数が少ないほど小さく、読み込みが速くなり、品質がわずかに下がります。
 

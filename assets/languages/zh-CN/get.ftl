@@ -22,6 +22,8 @@ get-free-tip = 模型文件夹所在的磁盘。
 get-checking-fit = 正在检查是否适合
 get-licence-on-page = 许可证：见其页面
 get-needs-token = 需要令牌
+get-lacks-space = 可用空间不足
+get-lacks-space-tip = 所需空间超过模型文件夹所在磁盘的可用 { $memory }。
 get-version-of = { $name } 的版本
 get-version-tip = 位数越少，体积越小、加载越快，质量略有下降。
 

@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
-    downloads::{Phase, catalogue::catalogue},
+    downloads::{Network, Phase, catalogue::catalogue},
     window::{
         get::DownloadOptions,
         library::LibraryOptions,
@@ -43,7 +43,15 @@ fn window(server: &FileServer, folder: &Path) -> Window {
 }
 
 fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Settings)) -> Window {
-    let network = network(server);
+    window_over(network(server), server, folder, change)
+}
+
+fn window_over(
+    network: Network,
+    server: &FileServer,
+    folder: &Path,
+    change: impl FnOnce(&mut Settings),
+) -> Window {
     let kept = Some(folder.join("downloads.json"));
     let models = folder.join("models");
     let mut window = Window::open(SIZE, Theme::Dark, |setup| {
@@ -268,6 +276,25 @@ fn the_catalogue_stays_beside_the_panel_of_downloads() {
         let rect = window.harness.get_by_label(name).rect();
         assert!(rect.right() <= most, "{name}: {rect:?}");
     }
+}
+
+#[test]
+fn a_model_for_which_there_is_not_enough_space_says_so() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.wait_for_words("50.0 GB free");
+    let row = words_of(&window, "Z-Image Turbo, ");
+    assert!(!row.contains("not enough free space"), "{row}");
+
+    let full = Network { free_space: |_| Ok(1 << 30), ..network(&server) };
+    let mut window = window_over(full, &server, folder.path(), |_| ());
+    open(&mut window);
+    window.wait_for_words("1.0 GB free");
+    let row = words_of(&window, "Z-Image Turbo, ");
+    assert!(row.contains("not enough free space"), "{row}");
+    nothing_is_unnamed(&window, "models without space");
 }
 
 #[test]
