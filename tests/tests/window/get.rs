@@ -288,10 +288,10 @@ fn a_model_for_which_there_is_not_enough_space_says_so() {
     let row = words_of(&window, "Z-Image Turbo, ");
     assert!(!row.contains("not enough free space"), "{row}");
 
-    let full = Network { free_space: |_| Ok(1 << 30), ..network(&server) };
+    let full = Network { free_space: |_| Ok(2 << 30), ..network(&server) };
     let mut window = window_over(full, &server, folder.path(), |_| ());
     open(&mut window);
-    window.wait_for_words("1.0 GB free");
+    window.wait_for_words("2.0 GB free");
     let row = words_of(&window, "Z-Image Turbo, ");
     assert!(row.contains("not enough free space"), "{row}");
     nothing_is_unnamed(&window, "models without space");
