@@ -33,6 +33,7 @@ app-gallery-failed = Die Galerie konnte nicht geöffnet werden
 app-too-much = Zu viel auf einmal
 app-gallery-busy = Die Galerie ist noch beschäftigt.
 app-prompt-copied = Prompt kopiert
+app-prompt-replaced = Prompt ersetzt
 app-compare-two = Zwei Bilder oder zwei Clips können verglichen werden
 app-settings-unreadable = { $name } hat keine Einstellungen: { $reason }
 app-model-kept = Es entstand mit { $model }. Das aktuelle Modell bleibt.

@@ -33,6 +33,7 @@ app-gallery-failed = The gallery could not be opened
 app-too-much = Too much at once
 app-gallery-busy = The gallery is still busy.
 app-prompt-copied = Copied the prompt
+app-prompt-replaced = Replaced the prompt
 app-compare-two = Two images or two clips can be compared
 app-settings-unreadable = { $name } has no settings: { $reason }
 app-model-kept = It was made with { $model }. The current model is kept.

@@ -33,6 +33,7 @@ app-gallery-failed = No se pudo abrir la galería
 app-too-much = Demasiado a la vez
 app-gallery-busy = La galería sigue ocupada.
 app-prompt-copied = Prompt copiado
+app-prompt-replaced = Prompt sustituido
 app-compare-two = Se pueden comparar dos imágenes o dos clips
 app-settings-unreadable = { $name } no tiene ajustes: { $reason }
 app-model-kept = Creado con { $model }. Se mantiene el modelo actual.

@@ -33,6 +33,7 @@ app-gallery-failed = Impossible d'ouvrir la galerie
 app-too-much = Trop de choses à la fois
 app-gallery-busy = La galerie est encore occupée.
 app-prompt-copied = Prompt copié
+app-prompt-replaced = Prompt remplacé
 app-compare-two = Il est possible de comparer deux images ou deux clips
 app-settings-unreadable = { $name } n'a pas de paramètres : { $reason }
 app-model-kept = Créé avec { $model }. Le modèle actuel est conservé.

@@ -29,6 +29,7 @@ app-gallery-failed = ギャラリーを開けませんでした
 app-too-much = 一度の操作が多すぎます
 app-gallery-busy = ギャラリーは処理中です。
 app-prompt-copied = プロンプトをコピーしました
+app-prompt-replaced = プロンプトを置き換えました
 app-compare-two = 比較できるのは画像 2 枚または動画 2 本です
 app-settings-unreadable = { $name } に設定がありません: { $reason }
 app-model-kept = { $model } で作られたものです。現在のモデルのままにします。

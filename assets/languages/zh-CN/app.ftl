@@ -29,6 +29,7 @@ app-gallery-failed = 无法打开图库
 app-too-much = 一次的操作过多
 app-gallery-busy = 图库仍在忙。
 app-prompt-copied = 已复制提示词
+app-prompt-replaced = 已替换提示词
 app-compare-two = 可以比较两张图像或两段视频
 app-settings-unreadable = { $name } 没有设置：{ $reason }
 app-model-kept = 它由 { $model } 生成。保留当前模型。

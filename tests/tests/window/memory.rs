@@ -186,9 +186,12 @@ fn a_run_that_did_not_fit_fails_with_a_way_out() {
     fail(&mut window);
     assert_eq!(ways(&window), 2, "below Generate, and with the error");
     nothing_is_unnamed(&window, "a run that did not fit");
-    let mut offered = window.harness.get_all_by_label("Use layer streaming");
-    offered.find(|way| way.rect().left() > 400.0).unwrap().click();
-    drop(offered);
+    window
+        .harness
+        .get_all_by_label("Use layer streaming")
+        .find(|way| way.rect().left() > 400.0)
+        .unwrap()
+        .click();
     window.frames();
     assert_ne!(preferences(&window).mode, OffloadMode::None);
     assert!(window.harness.state().state().messages.failures.is_empty(), "the error is answered");
