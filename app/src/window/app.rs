@@ -188,7 +188,7 @@ impl SluiceApp {
         if adopt_defaults {
             request.seed = new_seed();
         }
-        let getting = get::Getting::start(ctx, downloads, &settings.library.downloads);
+        let getting = get::Getting::start(ctx, downloads, &settings.library.downloads, &lock);
         let load = Command::Load { model: request.model.clone() };
         let cuda = cuda::CudaInstalling::with(ctx, cuda);
         let engines_in_use = settings.startup.engines.clone();

@@ -5,8 +5,10 @@ use std::{fs, path::Path, time::Duration};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
-    downloads::{Network, Phase, catalogue::catalogue},
+    downloads::{Network, Order, Phase, Source, Wanted, catalogue::catalogue},
     window::{
+        action::GetAction,
+        app::Lock,
         get::DownloadOptions,
         library::LibraryOptions,
         settings::Settings,
@@ -295,6 +297,45 @@ fn a_model_for_which_there_is_not_enough_space_says_so() {
     let row = words_of(&window, "Z-Image Turbo, ");
     assert!(row.contains("not enough free space"), "{row}");
     nothing_is_unnamed(&window, "models without space");
+}
+
+#[test]
+fn a_second_window_leaves_the_list_of_downloads_to_the_first() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("downloads.json");
+    let source = Source::Address(format!("{}/fox.gguf", server.url()));
+    let file = Wanted { source, to: "fox.gguf".into(), sorts: false, bytes: None, sha256: None };
+    let order = Order {
+        title: "Fox".to_owned(),
+        files: vec![file],
+        folder: folder.path().join("models"),
+        opens: None,
+    };
+    let list = serde_json::to_vec(&[order]).unwrap();
+    fs::write(&kept, &list).unwrap();
+    let open = |lock| {
+        Window::open(SIZE, Theme::Dark, |setup| {
+            setup.lock = lock;
+            setup.downloads = Some(DownloadOptions {
+                network: network(&server),
+                kept: Some(kept.clone()),
+                folder: folder.path().join("models"),
+                releases: None,
+            });
+        })
+    };
+    let mut second = open(Lock::Taken);
+    assert!(state(&second).downloads.list.is_empty());
+    let context = second.harness.ctx.clone();
+    let start = GetAction::Start("z-image".to_owned(), "Q4_K_M".to_owned());
+    second.harness.state_mut().act(&context, start.into());
+    second.wait_for("the download", |app| !app.state().downloads.list.is_empty());
+    drop(second);
+    assert_eq!(fs::read(&kept).unwrap(), list);
+    let first = open(Lock::First(None));
+    let titles: Vec<&str> = state(&first).downloads.list.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(titles, ["Fox"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use sluice_engine::{
     session::{Command, Failure},
 };
 
-use super::SluiceApp;
+use super::{Lock, SluiceApp};
 use crate::{
     downloads::{
         Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Release, Token,
@@ -53,8 +53,11 @@ impl Getting {
         ctx: &Context,
         options: Option<DownloadOptions>,
         settings: &DownloadSettings,
+        lock: &Lock,
     ) -> Option<Self> {
-        let options = options?;
+        let mut options = options?;
+        // The kept list is that of the first window.
+        options.kept.take_if(|_| matches!(lock, Lock::Taken));
         let (repaint, again) = (ctx.clone(), ctx.clone());
         let is_seen = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_seen);
