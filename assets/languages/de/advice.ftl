@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = Später noch einmal versuchen: Was angekomme
 advice-check-the-clock-of-this-computer = Die Uhr dieses Computers prüfen. In einem Netz mit eigenen Zertifikaten deren Datei in der Variablen SSL_CERT_FILE nennen.
 advice-write-it-as-http-hostport-or = Als http://host:port oder http://name:password@host:port schreiben, oder leer lassen.
 advice-accept-the-conditions-on-create-a = Die Bedingungen auf { $page } annehmen, in den Einstellungen des Kontos ein Token mit Leserecht anlegen und es Sluice geben: im Fenster unter „Modelle holen“, „Verbindung“, oder in der Variablen HF_TOKEN.
-advice-sign-in-on-the-site-and = Auf der Website anmelden und das Token Sluice geben: für Civitai in der Variablen CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Auf der Website anmelden und das Token Sluice geben: für Civitai im Fenster unter „Modelle holen“, „Verbindung“, oder in der Variablen CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = { $page } mit dem Konto des Tokens öffnen und die Bedingungen annehmen. Manche werden von Hand freigegeben; das kann Tage dauern.
 advice-check-the-name-it-may-have = Den Namen prüfen. Vielleicht wurde das Gesuchte umbenannt oder entfernt.
 advice-check-the-mirror-and-the-link = Spiegel und Link prüfen. Vielleicht ist eine Anmeldeseite des Netzes im Weg.
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = Ein anderes Repository desselben Mod
 advice-paste-the-link-of-a-file = Den Link einer Datei oder eines Repositorys bei Hugging Face oder eines Modells bei Civitai einfügen, oder Besitzer/Name.
 
 advice-this-system-has-no-keyring-set = Dieses System hat keinen Schlüsselbund. Stattdessen die Variable HF_TOKEN setzen oder mit `hf auth login` anmelden.
+advice-this-system-has-no-keyring-civitai = Dieses System hat keinen Schlüsselbund. Stattdessen die Variable CIVITAI_API_TOKEN setzen.
 
 advice-choose-a-safetensors-file-of-a = Eine .safetensors-Datei einer LoRA, LoCon, LoHa, LoKr oder DoRA wählen.
 advice-the-file-is-damaged-or-incomplete = Die Datei ist beschädigt oder unvollständig. Noch einmal herunterladen.

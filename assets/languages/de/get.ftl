@@ -62,6 +62,11 @@ get-token-remove = Entfernen
 get-token-remove-tip = Entfernt es aus dem Schlüsselbund.
 get-token-kept = Ein Token ist im Schlüsselbund.
 get-token-hint = Ohne eines hier gelten HF_TOKEN und das von `hf auth login`. Es wird nur dem Server oben gezeigt, und nur, wenn er danach fragt.
+get-civitai-token = Civitai-Token
+get-civitai-token-tip = Für Modelle, die nur laden darf, wer angemeldet ist.
+get-civitai-token-keep = Das Civitai-Token im Schlüsselbund speichern
+get-civitai-token-remove = Das Civitai-Token entfernen
+get-civitai-token-hint = Ohne eines hier gilt CIVITAI_API_TOKEN. Es wird nur Civitai gezeigt, und nur, wenn Civitai danach fragt.
 
 ## Wohin ein Link führt und was eine Suche gefunden hat
 

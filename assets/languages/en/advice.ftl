@@ -7,7 +7,7 @@ advice-try-again-later-it-goes-on = Try again later: it goes on from what has ar
 advice-check-the-clock-of-this-computer = Check the clock of this computer. In a network with certificates of its own, name their file in the variable SSL_CERT_FILE.
 advice-write-it-as-http-hostport-or = Write it as http://host:port, or http://name:password@host:port, or leave it empty.
 advice-accept-the-conditions-on-create-a = Accept the conditions on { $page }, create a token with read access in the settings of your account, and give it to Sluice: in the window under Get models, Connection, or in the variable HF_TOKEN.
-advice-sign-in-on-the-site-and = Sign in on the site and give your token to Sluice: for Civitai in the variable CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Sign in on the site and give your token to Sluice: for Civitai in the window under Get models, Connection, or in the variable CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = Open { $page } with the account of your token and accept them. Some are granted by hand, which may take days.
 advice-check-the-name-it-may-have = Check the name. It may have been renamed or removed.
 advice-check-the-mirror-and-the-link = Check the mirror and the link. A page for signing in to the network may be in the way.
@@ -23,6 +23,7 @@ advice-look-for-another-repository-of-the = Look for another repository of the s
 advice-paste-the-link-of-a-file = Paste the link of a file or repository on Hugging Face, a model on Civitai, or owner/name.
 
 advice-this-system-has-no-keyring-set = This system has no keyring. Set the variable HF_TOKEN instead, or sign in with `hf auth login`.
+advice-this-system-has-no-keyring-civitai = This system has no keyring. Set the variable CIVITAI_API_TOKEN instead.
 
 advice-choose-a-safetensors-file-of-a = Choose a .safetensors file of a LoRA, LoCon, LoHa, LoKr or DoRA.
 advice-the-file-is-damaged-or-incomplete = The file is damaged or incomplete. Download it again.

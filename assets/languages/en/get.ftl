@@ -62,6 +62,11 @@ get-token-remove = Remove
 get-token-remove-tip = Removes it from the keyring.
 get-token-kept = A token is in the keyring.
 get-token-hint = Without one here, HF_TOKEN and the one of `hf auth login` are used. It is shown only to the server above, and only if that asks.
+get-civitai-token = Civitai token
+get-civitai-token-tip = For models that only people who are signed in may download.
+get-civitai-token-keep = Keep the Civitai token in the keyring
+get-civitai-token-remove = Remove the Civitai token
+get-civitai-token-hint = Without one here, CIVITAI_API_TOKEN is used. It is shown only to Civitai, and only if that asks.
 
 ## What a link leads to, and what a search has found
 

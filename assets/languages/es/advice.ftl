@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = Vuelva a intentarlo más tarde: continúa a 
 advice-check-the-clock-of-this-computer = Compruebe el reloj de este equipo. En una red con certificados propios, indique su archivo en la variable SSL_CERT_FILE.
 advice-write-it-as-http-hostport-or = Escríbalo como http://host:port o http://name:password@host:port, o déjelo vacío.
 advice-accept-the-conditions-on-create-a = Acepte las condiciones en { $page }, cree un token con acceso de lectura en los ajustes de su cuenta y déselo a Sluice: en la ventana, en Obtener modelos, Conexión, o en la variable HF_TOKEN.
-advice-sign-in-on-the-site-and = Inicie sesión en el sitio y dé su token a Sluice: para Civitai, en la variable CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Inicie sesión en el sitio y dé su token a Sluice: para Civitai, en la ventana, en Obtener modelos, Conexión, o en la variable CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = Abra { $page } con la cuenta de su token y acéptelas. Algunas se conceden a mano, lo que puede tardar días.
 advice-check-the-name-it-may-have = Compruebe el nombre. Puede que se haya renombrado o eliminado.
 advice-check-the-mirror-and-the-link = Compruebe la réplica y el enlace. Puede que se interponga una página de inicio de sesión de la red.
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = Busque otro repositorio del mismo mo
 advice-paste-the-link-of-a-file = Pegue el enlace de un archivo o repositorio de Hugging Face o de un modelo de Civitai, o propietario/nombre.
 
 advice-this-system-has-no-keyring-set = Este sistema no tiene llavero. Defina en su lugar la variable HF_TOKEN, o inicie sesión con `hf auth login`.
+advice-this-system-has-no-keyring-civitai = Este sistema no tiene llavero. Defina en su lugar la variable CIVITAI_API_TOKEN.
 
 advice-choose-a-safetensors-file-of-a = Elija un archivo .safetensors de un LoRA, LoCon, LoHa, LoKr o DoRA.
 advice-the-file-is-damaged-or-incomplete = El archivo está dañado o incompleto. Descárguelo de nuevo.

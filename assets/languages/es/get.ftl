@@ -62,6 +62,11 @@ get-token-remove = Quitar
 get-token-remove-tip = Lo quita del llavero.
 get-token-kept = Hay un token en el llavero.
 get-token-hint = Sin uno aquí se usan HF_TOKEN y el de `hf auth login`. Solo se muestra al servidor de arriba, y solo si este lo pide.
+get-civitai-token = Token de Civitai
+get-civitai-token-tip = Para modelos que solo puede descargar quien ha iniciado sesión.
+get-civitai-token-keep = Guardar el token de Civitai en el llavero
+get-civitai-token-remove = Quitar el token de Civitai
+get-civitai-token-hint = Sin uno aquí se usa CIVITAI_API_TOKEN. Solo se muestra a Civitai, y solo si lo pide.
 
 ## Adónde lleva un enlace, y qué encontró una búsqueda
 

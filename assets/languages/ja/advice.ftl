@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = 後でもう一度お試しください。�
 advice-check-the-clock-of-this-computer = このコンピューターの時計を確認してください。独自の証明書を使うネットワークでは、そのファイルを変数 SSL_CERT_FILE に指定してください。
 advice-write-it-as-http-hostport-or = http://host:port または http://name:password@host:port の形で書くか、空欄にしてください。
 advice-accept-the-conditions-on-create-a = { $page } で条件に同意し、アカウントの設定で読み取り権限のあるトークンを作成して、Sluice に入力してください。ウィンドウの「モデルを入手」の「接続」か、変数 HF_TOKEN を使います。
-advice-sign-in-on-the-site-and = サイトにサインインし、トークンを Sluice に渡してください。Civitai では変数 CIVITAI_API_TOKEN を使います。
+advice-sign-in-on-the-site-and = サイトにサインインし、トークンを Sluice に渡してください。Civitai では、ウィンドウの「モデルを入手」の「接続」か、変数 CIVITAI_API_TOKEN を使います。
 advice-open-with-the-account-of-your = トークンのアカウントで { $page } を開き、同意してください。手作業で承認されるものもあり、数日かかることがあります。
 advice-check-the-name-it-may-have = 名前を確認してください。名前が変わったか、削除された可能性があります。
 advice-check-the-mirror-and-the-link = ミラーとリンクを確認してください。ネットワークのサインインページが妨げている可能性があります。
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = 同じモデルの別のリポジト
 advice-paste-the-link-of-a-file = Hugging Face のファイルやリポジトリ、Civitai のモデルのリンク、または「所有者/名前」を貼り付けてください。
 
 advice-this-system-has-no-keyring-set = このシステムにはキーリングがありません。代わりに変数 HF_TOKEN を設定するか、`hf auth login` でサインインしてください。
+advice-this-system-has-no-keyring-civitai = このシステムにはキーリングがありません。代わりに変数 CIVITAI_API_TOKEN を設定してください。
 
 advice-choose-a-safetensors-file-of-a = LoRA、LoCon、LoHa、LoKr、DoRA の .safetensors ファイルを選んでください。
 advice-the-file-is-damaged-or-incomplete = ファイルが破損しているか不完全です。もう一度ダウンロードしてください。

@@ -62,6 +62,11 @@ get-token-remove = 削除
 get-token-remove-tip = キーリングから削除します。
 get-token-kept = キーリングにトークンがあります。
 get-token-hint = ここにない場合は HF_TOKEN と `hf auth login` のトークンを使います。トークンは上のサーバーが求めたときだけ、そのサーバーに渡されます。
+get-civitai-token = Civitai のトークン
+get-civitai-token-tip = サインインした人だけがダウンロードできるモデルのためのものです。
+get-civitai-token-keep = Civitai のトークンをキーリングに保存
+get-civitai-token-remove = Civitai のトークンを削除
+get-civitai-token-hint = ここにない場合は CIVITAI_API_TOKEN を使います。トークンは Civitai が求めたときだけ、Civitai に渡されます。
 
 ## What a link leads to, and what a search has found
 

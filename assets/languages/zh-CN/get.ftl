@@ -62,6 +62,11 @@ get-token-remove = 移除
 get-token-remove-tip = 从密钥环中移除。
 get-token-kept = 密钥环中有一个令牌。
 get-token-hint = 如果这里没有，则使用 HF_TOKEN 和 `hf auth login` 的令牌。它只会提供给上面的服务器，而且仅在服务器要求时提供。
+get-civitai-token = Civitai 令牌
+get-civitai-token-tip = 用于只有登录用户才能下载的模型。
+get-civitai-token-keep = 将 Civitai 令牌保存到密钥环
+get-civitai-token-remove = 移除 Civitai 令牌
+get-civitai-token-hint = 如果这里没有，则使用 CIVITAI_API_TOKEN。它只会提供给 Civitai，而且仅在 Civitai 要求时提供。
 
 ## What a link leads to, and what a search has found
 

@@ -369,12 +369,23 @@ fn a_text_that_is_no_token_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = window(&server, folder.path());
     open(&mut window);
+    let is_known = |token: &TokenState| *token != TokenState::Unknown;
+    window.wait_for("the keyring", |app| {
+        let downloads = &app.state().downloads;
+        is_known(&downloads.token) && is_known(&downloads.civitai_token)
+    });
     window.click("Connection");
     window.fill("Hugging Face token", "two words");
     window.click("Keep in keyring");
     assert_eq!(state(&window).downloads.token, TokenState::Failed("This is not a token.".to_owned()));
     let saved = state(&window).settings.to_json();
     assert!(!saved.contains("two words"), "no token is in the settings");
+    let mistake = state(&window).downloads.token.clone();
+    assert_ne!(state(&window).downloads.civitai_token, mistake, "each site has its own");
+    window.fill("Civitai token", "not one either");
+    window.click("Keep the Civitai token in the keyring");
+    assert_eq!(state(&window).downloads.civitai_token, mistake);
+    nothing_is_unnamed(&window, "the tokens of two sites");
 }
 
 /// Answers questions until that is enough, and counts them: Qwen-Image is too large, others run well in fewer than 16 bits and are streamed otherwise.

@@ -7,7 +7,7 @@ use sluice_engine::session::Failure;
 use super::{EntryId, Fit, State, Way};
 use crate::{
     downloads::{
-        Catalogue, Download, Found, Listed, Offer, Phase, RESERVE, Version,
+        Catalogue, Download, Found, Listed, Offer, Phase, RESERVE, Site, Version,
         catalogue::{ListedFile, catalogue},
     },
     language::tr,
@@ -43,7 +43,7 @@ pub enum Asked {
     },
 }
 
-/// What is known about the token.
+/// What is known about a token.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum TokenState {
     /// It was not looked for.
@@ -70,8 +70,10 @@ pub struct GetModels {
     pub free: Option<u64>,
     /// What was asked for last.
     pub asked: Asked,
-    /// The token.
+    /// The token for Hugging Face.
     pub token: TokenState,
+    /// The token for Civitai.
+    pub civitai_token: TokenState,
 }
 
 impl GetModels {
@@ -93,6 +95,22 @@ impl GetModels {
         let done: u64 = running().map(|download| download.done).sum();
         let count = running().count();
         (count > 0).then(|| (count, (done as f64 / bytes.max(1) as f64).clamp(0.0, 1.0) as f32))
+    }
+
+    /// The token for a site.
+    pub fn token_of(&self, site: Site) -> &TokenState {
+        match site {
+            Site::HuggingFace => &self.token,
+            Site::Civitai => &self.civitai_token,
+        }
+    }
+
+    /// Notes what is known about the token for a site.
+    pub fn set_token(&mut self, site: Site, token: TokenState) {
+        match site {
+            Site::HuggingFace => self.token = token,
+            Site::Civitai => self.civitai_token = token,
+        }
     }
 
     /// Bytes that are free beside those that downloads on the list still need, if known.
