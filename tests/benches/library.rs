@@ -78,7 +78,6 @@ impl Bench {
         let mut setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
         setup.library = LibraryOptions {
             folders: vec![folder.to_owned()],
-            at_start: false,
             finds_programs: false,
             elsewhere: false,
             cache: Some(cache.to_owned()),

@@ -217,7 +217,8 @@ impl DownloadError {
                  to Sluice: in the window under Get models, Connection, or in the variable HF_TOKEN."
             ),
             Self::NeedsToken { page: None, .. } => {
-                "Sign in on the site and give your token to Sluice: for Civitai in the variable CIVITAI_API_TOKEN."
+                "Sign in on the site and give your token to Sluice: for Civitai in the window under Get models, Connection, or in \
+                 the variable CIVITAI_API_TOKEN."
                     .to_owned()
             }
             Self::NotAllowed { page, .. } => {

@@ -29,5 +29,5 @@ pub(crate) use part::{lock, sha256_of};
 pub use queue::{AT_ONCE, Download, DownloadId, Downloads, Order, Phase, Wake};
 pub use releases::{Asset, Release, assets_of, json_at, newer_release, releases_page};
 pub use stop::Stop;
-pub use token::{Credentials, Token, keep as keep_token, kept as kept_token};
-pub use transfer::{Arrived, Told, transfer};
+pub use token::{Credentials, Site, Token, keep as keep_token, kept as kept_token};
+pub use transfer::{Arrived, RESERVE, Told, transfer};

@@ -19,8 +19,8 @@ use sluice_engine::session::Failure;
 use tempfile::NamedTempFile;
 
 use super::{
-    Arrived, DownloadError, Network, Stop, part,
-    transfer::{Told, transfer},
+    Arrived, DownloadError, Network, Stop, Wanted, part,
+    transfer::{Told, has_space, is_there, transfer},
 };
 
 pub use self::download::{Download, DownloadId, Order, Phase};
@@ -234,6 +234,30 @@ impl State {
         self.entries.retain(|entry| !entry.is_cancelled || entry.is_running());
     }
 
+    /// The files that a download still lacks, and those of others that are running or come before it in the same folder:
+    /// which, whose, and how many bytes of them are missing as far as known.
+    fn to_arrive(&self, id: DownloadId) -> Vec<(Wanted, bool, u64)> {
+        let Some(own) = self.entries.iter().find(|entry| entry.id == id) else { return Vec::new() };
+        let mut files: Vec<(Wanted, bool, u64)> = Vec::new();
+        for entry in self.entries.iter().filter(|entry| entry.order.folder == own.order.folder) {
+            let is_own = entry.id == id;
+            let is_before = entry.id < id && !entry.is_paused && !entry.is_cancelled;
+            for file in &entry.files {
+                let counts = match file.state {
+                    FileState::Done(_) => false,
+                    FileState::Running { .. } => true,
+                    FileState::Waiting | FileState::Offline { .. } => is_own || is_before,
+                    FileState::Failed(_) => is_own,
+                };
+                if counts && files.iter().all(|(listed, ..)| listed.to != file.wanted.to) {
+                    let missing = file.bytes.unwrap_or_default().saturating_sub(file.done);
+                    files.push((file.wanted.clone(), is_own, missing));
+                }
+            }
+        }
+        files
+    }
+
     /// Bytes that others on the list still need in a folder.
     fn claimed(&self, folder: &Path, not: (DownloadId, usize)) -> u64 {
         let running = self.entries.iter().filter(|entry| entry.order.folder == folder).flat_map(|entry| {
@@ -293,12 +317,45 @@ impl Shared {
             entry.files[index].state = FileState::Running { stop: stop.clone(), phase: Phase::Checking };
             drop(state);
             self.say();
+            if let Err(error) = self.fits(id, &network, &folder) {
+                self.refuse(id, index, &error);
+                continue;
+            }
             let claimed = || self.state().claimed(&folder, (id, index));
             let last = Mutex::new(None);
             let told = |told: Told| self.hear(id, index, told, &last);
             let result = transfer(&network, &wanted, &folder, &stop, &claimed, &told);
             self.ended(id, index, result);
         }
+    }
+
+    /// Whether there is room for all files of a download that are not here yet.
+    fn fits(&self, id: DownloadId, network: &Network, folder: &Path) -> Result<(), DownloadError> {
+        let (mut missing, mut claimed) = (0, 0);
+        let files = self.state().to_arrive(id);
+        for (_, is_own, bytes) in files.into_iter().filter(|(wanted, ..)| !is_there(wanted, folder)) {
+            *(if is_own { &mut missing } else { &mut claimed }) += bytes;
+        }
+        match folder.ancestors().find(|above| above.exists()) {
+            Some(above) if missing > 0 => has_space(network, above, missing, claimed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets a download fail with all files that wait, and that of the thread.
+    fn refuse(&self, id: DownloadId, index: usize, error: &DownloadError) {
+        let mut state = self.state();
+        if let Some(entry) = state.entry(id) {
+            tracing::warn!(title = entry.order.title, %error, "a download was not begun");
+            let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
+            for (number, file) in entry.files.iter_mut().enumerate() {
+                if number == index || matches!(file.state, FileState::Waiting) {
+                    file.state = FileState::Failed(failure.clone());
+                }
+            }
+        }
+        state.bury();
+        self.tell(state);
     }
 
     fn hear(&self, id: DownloadId, index: usize, told: Told, last: &Mutex<Option<Instant>>) {

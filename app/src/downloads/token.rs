@@ -6,12 +6,38 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-/// The entry in the system's keyring.
+/// The service of the entries in the system's keyring.
 const SERVICE: &str = "sluice";
-const USER: &str = "huggingface";
-/// Where tokens are given from outside.
-const HUB_VARIABLES: [&str; 2] = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"];
-const CIVITAI_VARIABLES: [&str; 2] = ["CIVITAI_API_TOKEN", "CIVITAI_TOKEN"];
+
+/// A site that gives tokens to people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// Hugging Face.
+    HuggingFace,
+    /// Civitai.
+    Civitai,
+}
+
+impl Site {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::HuggingFace, Self::Civitai];
+
+    /// The user of the entry in the system's keyring.
+    fn user(self) -> &'static str {
+        match self {
+            Self::HuggingFace => "huggingface",
+            Self::Civitai => "civitai",
+        }
+    }
+
+    /// Where tokens are given from outside.
+    fn variables(self) -> [&'static str; 2] {
+        match self {
+            Self::HuggingFace => ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"],
+            Self::Civitai => ["CIVITAI_API_TOKEN", "CIVITAI_TOKEN"],
+        }
+    }
+}
 
 /// A secret that shows who asks.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,7 +67,7 @@ impl fmt::Debug for Token {
 #[derive(Debug, Clone)]
 pub struct Credentials {
     hub: Arc<OnceLock<Option<Token>>>,
-    civitai: Option<Token>,
+    civitai: Arc<OnceLock<Option<Token>>>,
 }
 
 impl Credentials {
@@ -52,30 +78,31 @@ impl Credentials {
 
     /// This token for the hub, and no other.
     pub fn of(token: Option<Token>) -> Self {
-        let hub = OnceLock::new();
-        let _ = hub.set(token);
-        Self { hub: Arc::new(hub), civitai: None }
+        let known = |token: Option<Token>| Arc::new(OnceLock::<Option<Token>>::from(token));
+        Self { hub: known(token), civitai: known(None) }
     }
 
     /// Those of this user: the variable `HF_TOKEN`, the system's keyring, and the file of Hugging Face's own program; for
-    /// Civitai the variable `CIVITAI_API_TOKEN`.
+    /// Civitai the variable `CIVITAI_API_TOKEN` and the keyring.
     pub fn of_user() -> Self {
-        Self { hub: Arc::new(OnceLock::new()), civitai: from_variables(&CIVITAI_VARIABLES) }
+        Self { hub: Arc::default(), civitai: Arc::default() }
     }
 
     /// The token for the hub. May wait for the keyring.
     pub(super) fn hub(&self) -> Option<&Token> {
-        self.hub.get_or_init(|| from_variables(&HUB_VARIABLES).or_else(kept).or_else(from_file)).as_ref()
+        self.hub.get_or_init(|| of_user(Site::HuggingFace).or_else(from_file)).as_ref()
     }
 
-    /// The token for Civitai.
+    /// The token for Civitai. May wait for the keyring.
     pub(super) fn civitai(&self) -> Option<&Token> {
-        self.civitai.as_ref()
+        self.civitai.get_or_init(|| of_user(Site::Civitai)).as_ref()
     }
 }
 
-fn from_variables(names: &[&str]) -> Option<Token> {
-    names.iter().find_map(|name| Token::new(&env::var(name).ok()?))
+/// The token in a variable, or in the keyring.
+fn of_user(site: Site) -> Option<Token> {
+    let variable = site.variables().iter().find_map(|name| Token::new(&env::var(name).ok()?));
+    variable.or_else(|| kept(site))
 }
 
 /// The file in which `hf auth login` keeps a token.
@@ -90,9 +117,9 @@ fn from_file() -> Option<Token> {
     Token::new(&fs::read_to_string(path).ok()?)
 }
 
-/// The token in the system's keyring, if there is one.
-pub fn kept() -> Option<Token> {
-    match keyring::Entry::new(SERVICE, USER) {
+/// The token for a site in the system's keyring, if there is one.
+pub fn kept(site: Site) -> Option<Token> {
+    match keyring::Entry::new(SERVICE, site.user()) {
         Ok(entry) => read(&entry),
         Err(error) => {
             tracing::debug!(%error, "the system's keyring is not used");
@@ -112,13 +139,13 @@ fn read(entry: &keyring::Entry) -> Option<Token> {
     }
 }
 
-/// Keeps a token in the system's keyring, or removes it. May wait for the keyring.
+/// Keeps a token for a site in the system's keyring, or removes it. May wait for the keyring.
 ///
 /// # Errors
 /// Says in words what is wrong, when there is no keyring or it refuses.
-pub fn keep(token: Option<&Token>) -> Result<(), String> {
-    let entry = keyring::Entry::new(SERVICE, USER);
-    entry.and_then(|entry| write(&entry, token)).map_err(in_words)
+pub fn keep(site: Site, token: Option<&Token>) -> Result<(), String> {
+    let entry = keyring::Entry::new(SERVICE, site.user());
+    entry.and_then(|entry| write(&entry, token)).map_err(|error| in_words(site, error))
 }
 
 fn write(entry: &keyring::Entry, token: Option<&Token>) -> keyring::Result<()> {
@@ -131,14 +158,17 @@ fn write(entry: &keyring::Entry, token: Option<&Token>) -> keyring::Result<()> {
     }
 }
 
-fn in_words(error: keyring::Error) -> String {
+fn in_words(site: Site, error: keyring::Error) -> String {
     match error {
         keyring::Error::NoDefaultStore
         | keyring::Error::NoStorageAccess(_)
-        | keyring::Error::PlatformFailure(_) => {
-            "This system has no keyring. Set the variable HF_TOKEN instead, or sign in with `hf auth login`."
-                .to_owned()
+        | keyring::Error::PlatformFailure(_) => match site {
+            Site::HuggingFace => {
+                "This system has no keyring. Set the variable HF_TOKEN instead, or sign in with `hf auth login`."
+            }
+            Site::Civitai => "This system has no keyring. Set the variable CIVITAI_API_TOKEN instead.",
         }
+        .to_owned(),
         error => format!("The keyring refuses: {error}."),
     }
 }
@@ -151,7 +181,11 @@ mod tests {
 
     /// The entry in a keyring that is empty.
     fn entry() -> keyring::Entry {
-        keyring::Entry { inner: mock::Store::new().unwrap().build(SERVICE, USER, None).unwrap() }
+        entry_of(&mock::Store::new().unwrap(), Site::HuggingFace)
+    }
+
+    fn entry_of(store: &mock::Store, site: Site) -> keyring::Entry {
+        keyring::Entry { inner: store.build(SERVICE, site.user(), None).unwrap() }
     }
 
     /// The next step with the keyring fails.
@@ -177,6 +211,17 @@ mod tests {
     }
 
     #[test]
+    fn each_site_has_an_entry_of_its_own() {
+        let store = mock::Store::new().unwrap();
+        let [hub, civitai] = Site::ALL.map(|site| entry_of(&store, site));
+        let token = Token::new("civitai_secret").unwrap();
+        write(&civitai, Some(&token)).unwrap();
+        assert_eq!((read(&hub), read(&civitai)), (None, Some(token)));
+        let why = in_words(Site::Civitai, Error::NoStorageAccess("it is locked".into()));
+        assert!(why.ends_with("Set the variable CIVITAI_API_TOKEN instead."), "{why}");
+    }
+
+    #[test]
     fn a_keyring_that_fails_is_said_and_never_shows_the_token() {
         let (entry, token) = (entry(), Token::new("hf_secret").unwrap());
         write(&entry, Some(&token)).unwrap();
@@ -189,7 +234,7 @@ mod tests {
             (Error::TooLong("password".to_owned(), 5), "The keyring refuses: "),
         ] {
             fails(&entry, error);
-            let words = in_words(write(&entry, Some(&token)).unwrap_err());
+            let words = in_words(Site::HuggingFace, write(&entry, Some(&token)).unwrap_err());
             assert!(words.starts_with(expected) && !words.contains("hf_secret"), "{words}");
         }
         fails(&entry, locked());

@@ -19,7 +19,7 @@ use super::{
 };
 
 /// Bytes that stay free on a disk.
-const RESERVE: u64 = 256 << 20;
+pub const RESERVE: u64 = 256 << 20;
 
 /// What is happening to a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,7 +176,8 @@ impl Job<'_> {
         part.describe(identity, size)?;
         if let Some(size) = size {
             (self.told)(Told::Size(size));
-            self.has_space(size.saturating_sub(part.length()))?;
+            let folder = self.target.parent().unwrap_or(self.target);
+            has_space(self.network, folder, size.saturating_sub(part.length()), (self.claimed)())?;
         }
         (self.told)(Told::Bytes(part.length()));
         let host = reply.host.clone();
@@ -214,22 +215,6 @@ impl Job<'_> {
         }
     }
 
-    fn has_space(&self, needed: u64) -> Result<(), DownloadError> {
-        let folder = self.target.parent().unwrap_or(self.target);
-        let free = match (self.network.free_space)(folder) {
-            Ok(free) => free.saturating_sub((self.claimed)()),
-            Err(error) => {
-                tracing::warn!(folder = %folder.display(), %error, "the free space is not known");
-                return Ok(());
-            }
-        };
-        let needed = needed + RESERVE;
-        match needed <= free {
-            true => Ok(()),
-            false => Err(DownloadError::NoSpace { folder: folder.to_owned(), needed, free }),
-        }
-    }
-
     /// Whether what has arrived is what was expected. Returns whether a hash says so.
     fn check(&self, part: &Part, expected: Expected) -> Result<bool, DownloadError> {
         let name = self.wanted.name();
@@ -252,6 +237,36 @@ impl Job<'_> {
         let path = if self.wanted.sorts { sorted(&place) } else { place };
         Ok(Arrived { path, bytes, sha256, is_verified, was_here: false })
     }
+}
+
+/// Whether there is room for so many bytes in a folder beside those that others still need.
+///
+/// # Errors
+/// If there is not.
+pub(super) fn has_space(
+    network: &Network,
+    folder: &Path,
+    needed: u64,
+    claimed: u64,
+) -> Result<(), DownloadError> {
+    let free = match (network.free_space)(folder) {
+        Ok(free) => free.saturating_sub(claimed),
+        Err(error) => {
+            tracing::warn!(folder = %folder.display(), %error, "the free space is not known");
+            return Ok(());
+        }
+    };
+    let needed = needed + RESERVE;
+    match needed <= free {
+        true => Ok(()),
+        false => Err(DownloadError::NoSpace { folder: folder.to_owned(), needed, free }),
+    }
+}
+
+/// Whether a file of this name is in a folder, or where its contents would have put it.
+pub(super) fn is_there(wanted: &Wanted, folder: &Path) -> bool {
+    let Ok(target) = wanted.target(folder) else { return false };
+    places_of(wanted, &target).iter().any(|place| place.is_file())
 }
 
 /// Folders for what is sorted by its contents, as ComfyUI names them.

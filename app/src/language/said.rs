@@ -47,8 +47,9 @@ enum Gaps {
     OfAnyLength,
 }
 
-/// A message of the engine in the current language.
+/// A message of the engine in the current language, without what is only for the command line.
 pub fn said(message: &str) -> String {
+    let message = for_the_window(message);
     let language = current();
     if language.tag == english().tag {
         return message.to_owned();
@@ -60,6 +61,11 @@ pub fn said(message: &str) -> String {
         known.clear();
     }
     known.entry((language.tag, message.to_owned())).or_insert_with(|| language.said(message)).clone()
+}
+
+/// A message up to the sentence that is for the command line, which is its last one.
+fn for_the_window(message: &str) -> &str {
+    message.split_once(" On the command line, ").map_or(message, |(before, _)| before)
 }
 
 /// The key of the template that made a message.
@@ -220,6 +226,19 @@ impl Template {
         match self.pieces.last_mut() {
             Some(Piece::Text(last)) => last.push_str(text),
             _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_for_the_command_line_is_not_for_the_window() {
+        let both = "Choose another model. On the command line, use `sluice map`.";
+        for message in [both, "Choose another model."] {
+            assert_eq!(for_the_window(message), "Choose another model.");
         }
     }
 }

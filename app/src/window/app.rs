@@ -10,6 +10,7 @@ mod engines;
 mod enhancing;
 mod events;
 mod file_events;
+mod file_settings;
 mod gallery;
 mod get;
 mod kept;
@@ -125,6 +126,10 @@ pub struct SluiceApp {
     library_place: LibraryPlace,
     /// Whether the parts of a model are being found.
     describing: bool,
+    /// Whether the folders for models are still to be searched for the first time.
+    searches_at_start: bool,
+    /// Settings of a file that wait for the list of models.
+    waiting_settings: Option<file_settings::WaitingSettings>,
     /// What installs the engine for NVIDIA GPUs.
     cuda: cuda::CudaInstalling,
     /// Downloads of models, if there are any.
@@ -183,7 +188,7 @@ impl SluiceApp {
         if adopt_defaults {
             request.seed = new_seed();
         }
-        let getting = get::Getting::start(ctx, downloads, &settings.library.downloads);
+        let getting = get::Getting::start(ctx, downloads, &settings.library.downloads, &lock);
         let load = Command::Load { model: request.model.clone() };
         let cuda = cuda::CudaInstalling::with(ctx, cuda);
         let engines_in_use = settings.startup.engines.clone();
@@ -244,6 +249,8 @@ impl SluiceApp {
             library_options: library,
             library_place: LibraryPlace::default(),
             describing: false,
+            searches_at_start: true,
+            waiting_settings: None,
             cuda,
             getting,
             gallery: Gallery::default(),
@@ -263,7 +270,6 @@ impl SluiceApp {
         if let Some(folder) = app.state.surroundings.output_folder.clone() {
             app.files.request(Task::Scan(folder));
         }
-        app.search_at_start();
         app.state.downloads.is_there = app.getting.is_some();
         app.follow_folder();
         app.look_for_updates_at_start();

@@ -1,4 +1,5 @@
-//! What the window shows to somebody who has no model yet: what was found, and models that suit it.
+//! What the window shows to somebody who has opened no model yet: the computer and the models that were found, and others
+//! that suit it.
 
 use egui::{
     Align, CornerRadius, Label, Layout, RichText, Sense, Stroke, TextStyle, TextWrapMode, Ui, WidgetText,
@@ -85,10 +86,14 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
         {
             actions.push(GetAction::Show(true).into());
         }
-        if widgets::button(ui, Some(icons::LAYERS), &tr!("start-have-models"), Weight::Ghost)
-            .on_hover_text(tr!("start-have-models-tip"))
-            .clicked()
-        {
+        let (words, tip, weight) = match state.library.models_found() {
+            0 => (tr!("start-have-models"), tr!("start-have-models-tip"), Weight::Ghost),
+            count => {
+                let words = tr!("start-models-found", count = count);
+                (words, tr!("start-models-found-tip"), Weight::Primary)
+            }
+        };
+        if widgets::button(ui, Some(icons::LAYERS), &words, weight).on_hover_text(tip).clicked() {
             actions.push(Action::Library(LibraryAction::Show(true)));
         }
     });

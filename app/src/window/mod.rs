@@ -147,7 +147,6 @@ fn create(
     let wake: Wake = Arc::new(move || ctx.request_repaint());
     let library = LibraryOptions {
         folders: model_folders().into_iter().chain(downloads_folder()).collect(),
-        at_start: !model_folders().is_empty(),
         finds_programs: true,
         cache: data_folder().map(|folder| folder.join("models")),
     };

@@ -83,7 +83,7 @@ pub const DARK: Palette = Palette {
     line_strong: hex(0x43_47_4f),
     text: hex(0xe7_e8_eb),
     text_muted: hex(0xa3_a7_b0),
-    text_faint: hex(0x80_85_8f),
+    text_faint: hex(0x92_97_a1),
     accent: hex(0x5a_b0_dc),
     accent_hover: hex(0x74_c2_ea),
     on_accent: hex(0x06_14_1d),
@@ -113,7 +113,7 @@ pub const LIGHT: Palette = Palette {
     line_strong: hex(0xb4_b9_c1),
     text: hex(0x1a_1c_20),
     text_muted: hex(0x53_58_61),
-    text_faint: hex(0x69_6e_78),
+    text_faint: hex(0x61_66_70),
     accent: hex(0x1a_6c_9a),
     accent_hover: hex(0x14_5a_82),
     on_accent: hex(0xff_ff_ff),
@@ -400,18 +400,22 @@ mod tests {
     #[test]
     fn text_can_be_read() {
         for palette in [DARK, LIGHT] {
-            for surface in [palette.canvas, palette.panel, palette.raised, palette.field] {
-                for text in [palette.text, palette.text_muted] {
+            for surface in [
+                palette.canvas,
+                palette.panel,
+                palette.raised,
+                palette.hover,
+                palette.field,
+                palette.accent_soft,
+                palette.danger_soft,
+            ] {
+                for text in [palette.text, palette.text_muted, palette.text_faint] {
                     assert!(contrast(text, surface) >= 4.5, "{text:?} on {surface:?}");
                 }
             }
             for (text, surface) in [
-                (palette.text_faint, palette.panel),
-                (palette.text_faint, palette.field),
                 (palette.on_accent, palette.accent),
                 (palette.on_accent, palette.accent_hover),
-                (palette.text, palette.accent_soft),
-                (palette.text, palette.hover),
                 (palette.danger, palette.panel),
                 (palette.danger, palette.danger_soft),
                 (palette.accent, palette.panel),

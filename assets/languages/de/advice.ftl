@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = Später noch einmal versuchen: Was angekomme
 advice-check-the-clock-of-this-computer = Die Uhr dieses Computers prüfen. In einem Netz mit eigenen Zertifikaten deren Datei in der Variablen SSL_CERT_FILE nennen.
 advice-write-it-as-http-hostport-or = Als http://host:port oder http://name:password@host:port schreiben, oder leer lassen.
 advice-accept-the-conditions-on-create-a = Die Bedingungen auf { $page } annehmen, in den Einstellungen des Kontos ein Token mit Leserecht anlegen und es Sluice geben: im Fenster unter „Modelle holen“, „Verbindung“, oder in der Variablen HF_TOKEN.
-advice-sign-in-on-the-site-and = Auf der Website anmelden und das Token Sluice geben: für Civitai in der Variablen CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Auf der Website anmelden und das Token Sluice geben: für Civitai im Fenster unter „Modelle holen“, „Verbindung“, oder in der Variablen CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = { $page } mit dem Konto des Tokens öffnen und die Bedingungen annehmen. Manche werden von Hand freigegeben; das kann Tage dauern.
 advice-check-the-name-it-may-have = Den Namen prüfen. Vielleicht wurde das Gesuchte umbenannt oder entfernt.
 advice-check-the-mirror-and-the-link = Spiegel und Link prüfen. Vielleicht ist eine Anmeldeseite des Netzes im Weg.
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = Ein anderes Repository desselben Mod
 advice-paste-the-link-of-a-file = Den Link einer Datei oder eines Repositorys bei Hugging Face oder eines Modells bei Civitai einfügen, oder Besitzer/Name.
 
 advice-this-system-has-no-keyring-set = Dieses System hat keinen Schlüsselbund. Stattdessen die Variable HF_TOKEN setzen oder mit `hf auth login` anmelden.
+advice-this-system-has-no-keyring-civitai = Dieses System hat keinen Schlüsselbund. Stattdessen die Variable CIVITAI_API_TOKEN setzen.
 
 advice-choose-a-safetensors-file-of-a = Eine .safetensors-Datei einer LoRA, LoCon, LoHa, LoKr oder DoRA wählen.
 advice-the-file-is-damaged-or-incomplete = Die Datei ist beschädigt oder unvollständig. Noch einmal herunterladen.
@@ -85,7 +86,10 @@ advice-use-the-original-file-many-programs = Die Originaldatei verwenden: Viele 
 advice-update-sluice = Sluice aktualisieren.
 
 advice-change-the-setting-and-generate-again = Die Einstellung ändern und noch einmal erzeugen.
-advice-give-it-with-to-sluice-map = Mit { $option } angeben, bei `sluice map` mit --model, oder im Fenster unter der Vorverarbeitung wählen.
+advice-choose-one-below-the-preprocessor = Unter der Vorverarbeitung einen wählen.
+advice-on-the-command-line-give-it-with = Auf der Befehlszeile mit { $option } angeben, oder bei `sluice map` mit --model.
+advice-on-the-command-line-use-sluice-map = Auf der Befehlszeile `sluice map` verwenden.
+advice-on-the-command-line-card = Auf der Befehlszeile simuliert `--card` eine GPU.
 advice-choose-another-model = Ein anderes Modell wählen.
 advice-choose-a-clip-with-several-frames = Einen Clip mit mehreren Frames wählen.
 advice-choose-another-image = Ein anderes Bild wählen.
@@ -96,7 +100,7 @@ advice-close-it-behind-the-options = Sie hinter den Optionen schließen, oder ei
 advice-write-a-smaller-number-before = Eine kleinere Zahl vor $$ schreiben oder Optionen hinzufügen.
 advice-use-a-smaller-image-or-batch = Ein kleineres Bild oder einen kleineren Batch verwenden, oder mehr Speicher erlauben.
 advice-choose-one-of = Zur Wahl stehen: { $value }.
-advice-this-version-of-sluice-computes-on = Diese Version von Sluice rechnet auf der CPU. Die Engine für NVIDIA-GPUs installieren, oder mit `--card` eine GPU simulieren.
+advice-this-version-of-sluice-computes-on = Diese Version von Sluice rechnet auf der CPU. Die Engine für NVIDIA-GPUs installieren, oder auf der CPU rechnen.
 advice-no-nvidia-gpu-was-found-check = Keine NVIDIA-GPU gefunden. Den Treiber prüfen oder auf der CPU rechnen.
 advice-install-an-nvidia-driver-that-supports = Einen NVIDIA-Treiber installieren, der CUDA 13 unterstützt, oder auf der CPU rechnen.
 advice-restart-sluice-if-this-happens-often = Sluice neu starten. Geschieht das oft, ist vielleicht der Treiber oder der Speicher der GPU fehlerhaft.

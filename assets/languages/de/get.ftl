@@ -22,6 +22,8 @@ get-free-tip = Auf dem Datenträger mit dem Ordner für Modelle.
 get-checking-fit = wird geprüft
 get-licence-on-page = Lizenz: siehe Seite des Modells
 get-needs-token = braucht ein Token
+get-lacks-space = nicht genug freier Speicherplatz
+get-lacks-space-tip = Es braucht mehr als die { $memory }, die auf dem Datenträger mit dem Ordner für Modelle frei sind.
 get-version-of = Version von { $name }
 get-version-tip = Weniger Bits sind kleiner und schneller geladen, mit etwas weniger Qualität.
 
@@ -60,6 +62,11 @@ get-token-remove = Entfernen
 get-token-remove-tip = Entfernt es aus dem Schlüsselbund.
 get-token-kept = Ein Token ist im Schlüsselbund.
 get-token-hint = Ohne eines hier gelten HF_TOKEN und das von `hf auth login`. Es wird nur dem Server oben gezeigt, und nur, wenn er danach fragt.
+get-civitai-token = Civitai-Token
+get-civitai-token-tip = Für Modelle, die nur laden darf, wer angemeldet ist.
+get-civitai-token-keep = Das Civitai-Token im Schlüsselbund speichern
+get-civitai-token-remove = Das Civitai-Token entfernen
+get-civitai-token-hint = Ohne eines hier gilt CIVITAI_API_TOKEN. Es wird nur Civitai gezeigt, und nur, wenn Civitai danach fragt.
 
 ## Wohin ein Link führt und was eine Suche gefunden hat
 

@@ -7,7 +7,7 @@ advice-try-again-later-it-goes-on = Try again later: it goes on from what has ar
 advice-check-the-clock-of-this-computer = Check the clock of this computer. In a network with certificates of its own, name their file in the variable SSL_CERT_FILE.
 advice-write-it-as-http-hostport-or = Write it as http://host:port, or http://name:password@host:port, or leave it empty.
 advice-accept-the-conditions-on-create-a = Accept the conditions on { $page }, create a token with read access in the settings of your account, and give it to Sluice: in the window under Get models, Connection, or in the variable HF_TOKEN.
-advice-sign-in-on-the-site-and = Sign in on the site and give your token to Sluice: for Civitai in the variable CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Sign in on the site and give your token to Sluice: for Civitai in the window under Get models, Connection, or in the variable CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = Open { $page } with the account of your token and accept them. Some are granted by hand, which may take days.
 advice-check-the-name-it-may-have = Check the name. It may have been renamed or removed.
 advice-check-the-mirror-and-the-link = Check the mirror and the link. A page for signing in to the network may be in the way.
@@ -23,6 +23,7 @@ advice-look-for-another-repository-of-the = Look for another repository of the s
 advice-paste-the-link-of-a-file = Paste the link of a file or repository on Hugging Face, a model on Civitai, or owner/name.
 
 advice-this-system-has-no-keyring-set = This system has no keyring. Set the variable HF_TOKEN instead, or sign in with `hf auth login`.
+advice-this-system-has-no-keyring-civitai = This system has no keyring. Set the variable CIVITAI_API_TOKEN instead.
 
 advice-choose-a-safetensors-file-of-a = Choose a .safetensors file of a LoRA, LoCon, LoHa, LoKr or DoRA.
 advice-the-file-is-damaged-or-incomplete = The file is damaged or incomplete. Download it again.
@@ -86,7 +87,10 @@ advice-use-the-original-file-many-programs = Use the original file: many program
 advice-update-sluice = Update Sluice.
 
 advice-change-the-setting-and-generate-again = Change the setting and generate again.
-advice-give-it-with-to-sluice-map = Give it with { $option }, to `sluice map` with --model, or choose it below the preprocessor in the window.
+advice-choose-one-below-the-preprocessor = Choose one below the preprocessor.
+advice-on-the-command-line-give-it-with = On the command line, give it with { $option }, or to `sluice map` with --model.
+advice-on-the-command-line-use-sluice-map = On the command line, use `sluice map`.
+advice-on-the-command-line-card = On the command line, `--card` simulates a GPU.
 advice-choose-another-model = Choose another model.
 advice-choose-a-clip-with-several-frames = Choose a clip with several frames.
 advice-choose-another-image = Choose another image.
@@ -97,7 +101,7 @@ advice-close-it-behind-the-options = Close it after the options. Put a backslash
 advice-write-a-smaller-number-before = Write a smaller number before $$, or add options.
 advice-use-a-smaller-image-or-batch = Use a smaller image or batch, or allow more memory.
 advice-choose-one-of = Choose one of { $value }.
-advice-this-version-of-sluice-computes-on = This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or use `--card` to simulate a GPU.
+advice-this-version-of-sluice-computes-on = This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or run on the CPU.
 advice-no-nvidia-gpu-was-found-check = No NVIDIA GPU was found. Check the driver, or run on the CPU.
 advice-install-an-nvidia-driver-that-supports = Install an NVIDIA driver that supports CUDA 13, or run on the CPU.
 advice-restart-sluice-if-this-happens-often = Restart Sluice. If this happens often, the driver or the GPU's memory may be faulty.

@@ -22,6 +22,8 @@ get-free-tip = On the disk with the folder for models.
 get-checking-fit = checking the fit
 get-licence-on-page = Licence: see its page
 get-needs-token = needs a token
+get-lacks-space = not enough free space
+get-lacks-space-tip = It needs more than the { $memory } that are free on the disk with the folder for models.
 get-version-of = Version of { $name }
 get-version-tip = Fewer bits are smaller and faster to load, with a little less quality.
 
@@ -60,6 +62,11 @@ get-token-remove = Remove
 get-token-remove-tip = Removes it from the keyring.
 get-token-kept = A token is in the keyring.
 get-token-hint = Without one here, HF_TOKEN and the one of `hf auth login` are used. It is shown only to the server above, and only if that asks.
+get-civitai-token = Civitai token
+get-civitai-token-tip = For models that only people who are signed in may download.
+get-civitai-token-keep = Keep the Civitai token in the keyring
+get-civitai-token-remove = Remove the Civitai token
+get-civitai-token-hint = Without one here, CIVITAI_API_TOKEN is used. It is shown only to Civitai, and only if that asks.
 
 ## What a link leads to, and what a search has found
 

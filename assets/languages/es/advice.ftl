@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = Vuelva a intentarlo más tarde: continúa a 
 advice-check-the-clock-of-this-computer = Compruebe el reloj de este equipo. En una red con certificados propios, indique su archivo en la variable SSL_CERT_FILE.
 advice-write-it-as-http-hostport-or = Escríbalo como http://host:port o http://name:password@host:port, o déjelo vacío.
 advice-accept-the-conditions-on-create-a = Acepte las condiciones en { $page }, cree un token con acceso de lectura en los ajustes de su cuenta y déselo a Sluice: en la ventana, en Obtener modelos, Conexión, o en la variable HF_TOKEN.
-advice-sign-in-on-the-site-and = Inicie sesión en el sitio y dé su token a Sluice: para Civitai, en la variable CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Inicie sesión en el sitio y dé su token a Sluice: para Civitai, en la ventana, en Obtener modelos, Conexión, o en la variable CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = Abra { $page } con la cuenta de su token y acéptelas. Algunas se conceden a mano, lo que puede tardar días.
 advice-check-the-name-it-may-have = Compruebe el nombre. Puede que se haya renombrado o eliminado.
 advice-check-the-mirror-and-the-link = Compruebe la réplica y el enlace. Puede que se interponga una página de inicio de sesión de la red.
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = Busque otro repositorio del mismo mo
 advice-paste-the-link-of-a-file = Pegue el enlace de un archivo o repositorio de Hugging Face o de un modelo de Civitai, o propietario/nombre.
 
 advice-this-system-has-no-keyring-set = Este sistema no tiene llavero. Defina en su lugar la variable HF_TOKEN, o inicie sesión con `hf auth login`.
+advice-this-system-has-no-keyring-civitai = Este sistema no tiene llavero. Defina en su lugar la variable CIVITAI_API_TOKEN.
 
 advice-choose-a-safetensors-file-of-a = Elija un archivo .safetensors de un LoRA, LoCon, LoHa, LoKr o DoRA.
 advice-the-file-is-damaged-or-incomplete = El archivo está dañado o incompleto. Descárguelo de nuevo.
@@ -85,7 +86,10 @@ advice-use-the-original-file-many-programs = Use el archivo original: muchos pro
 advice-update-sluice = Actualice Sluice.
 
 advice-change-the-setting-and-generate-again = Cambie el ajuste y genere de nuevo.
-advice-give-it-with-to-sluice-map = Indíquelo con { $option }, a `sluice map` con --model, o elíjalo bajo el preprocesador en la ventana.
+advice-choose-one-below-the-preprocessor = Elija uno bajo el preprocesador.
+advice-on-the-command-line-give-it-with = En la línea de comandos, indíquelo con { $option }, o a `sluice map` con --model.
+advice-on-the-command-line-use-sluice-map = En la línea de comandos, use `sluice map`.
+advice-on-the-command-line-card = En la línea de comandos, `--card` simula una GPU.
 advice-choose-another-model = Elija otro modelo.
 advice-choose-a-clip-with-several-frames = Elija un clip con varios fotogramas.
 advice-choose-another-image = Elija otra imagen.
@@ -96,7 +100,7 @@ advice-close-it-behind-the-options = Ciérrela tras las opciones, o ponga una ba
 advice-write-a-smaller-number-before = Escriba un número menor ante $$, o añada opciones.
 advice-use-a-smaller-image-or-batch = Use una imagen o un lote más pequeños, o permita más memoria.
 advice-choose-one-of = Elija entre { $value }.
-advice-this-version-of-sluice-computes-on = Esta versión de Sluice calcula en la CPU. Instale el motor para GPU NVIDIA, o use `--card` para simular una GPU.
+advice-this-version-of-sluice-computes-on = Esta versión de Sluice calcula en la CPU. Instale el motor para GPU NVIDIA, o calcule en la CPU.
 advice-no-nvidia-gpu-was-found-check = No se encontró ninguna GPU NVIDIA. Compruebe el controlador, o use la CPU.
 advice-install-an-nvidia-driver-that-supports = Instale un controlador de NVIDIA compatible con CUDA 13, o use la CPU.
 advice-restart-sluice-if-this-happens-often = Reinicie Sluice. Si ocurre a menudo, puede que falle el controlador o la memoria de la GPU.

@@ -22,6 +22,8 @@ get-free-tip = En el disco de la carpeta de modelos.
 get-checking-fit = comprobando
 get-licence-on-page = Licencia: vea su página
 get-needs-token = necesita un token
+get-lacks-space = no hay suficiente espacio libre
+get-lacks-space-tip = Necesita más que los { $memory } libres en el disco de la carpeta de modelos.
 get-version-of = Versión de { $name }
 get-version-tip = Con menos bits es más pequeña y se carga antes, con algo menos de calidad.
 
@@ -60,6 +62,11 @@ get-token-remove = Quitar
 get-token-remove-tip = Lo quita del llavero.
 get-token-kept = Hay un token en el llavero.
 get-token-hint = Sin uno aquí se usan HF_TOKEN y el de `hf auth login`. Solo se muestra al servidor de arriba, y solo si este lo pide.
+get-civitai-token = Token de Civitai
+get-civitai-token-tip = Para modelos que solo puede descargar quien ha iniciado sesión.
+get-civitai-token-keep = Guardar el token de Civitai en el llavero
+get-civitai-token-remove = Quitar el token de Civitai
+get-civitai-token-hint = Sin uno aquí se usa CIVITAI_API_TOKEN. Solo se muestra a Civitai, y solo si lo pide.
 
 ## Adónde lleva un enlace, y qué encontró una búsqueda
 

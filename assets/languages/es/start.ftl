@@ -8,4 +8,10 @@ start-get-others = Obtener otros modelos…
 start-get-others-tip = Todo el catálogo, enlaces y Hugging Face.
 start-have-models = Ya tengo modelos
 start-have-models-tip = Encuentra los de ComfyUI, A1111 y otros programas, y los de sus carpetas.
+start-models-found =
+    { $count ->
+        [one] { $count } modelo encontrado
+       *[other] { $count } modelos encontrados
+    }
+start-models-found-tip = Abre la lista de los modelos encontrados.
 start-licence = vea su página para la licencia

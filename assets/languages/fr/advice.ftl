@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = Réessayez plus tard : la suite part de ce 
 advice-check-the-clock-of-this-computer = Vérifiez l’horloge de cet ordinateur. Dans un réseau qui a ses propres certificats, indiquez leur fichier dans la variable SSL_CERT_FILE.
 advice-write-it-as-http-hostport-or = Écrivez-le sous la forme http://host:port ou http://name:password@host:port, ou laissez vide.
 advice-accept-the-conditions-on-create-a = Acceptez les conditions sur { $page }, créez un token avec accès en lecture dans les paramètres de votre compte, et donnez-le à Sluice : dans la fenêtre sous Obtenir des modèles, Connexion, ou dans la variable HF_TOKEN.
-advice-sign-in-on-the-site-and = Connectez-vous sur le site et donnez votre token à Sluice : pour Civitai, dans la variable CIVITAI_API_TOKEN.
+advice-sign-in-on-the-site-and = Connectez-vous sur le site et donnez votre token à Sluice : pour Civitai, dans la fenêtre sous Obtenir des modèles, Connexion, ou dans la variable CIVITAI_API_TOKEN.
 advice-open-with-the-account-of-your = Ouvrez { $page } avec le compte de votre token et acceptez-les. Certains accès sont accordés à la main, ce qui peut prendre des jours.
 advice-check-the-name-it-may-have = Vérifiez le nom. L’élément a peut-être été renommé ou retiré.
 advice-check-the-mirror-and-the-link = Vérifiez le miroir et le lien. Une page de connexion au réseau s’interpose peut-être.
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = Cherchez un autre dépôt du même m
 advice-paste-the-link-of-a-file = Collez le lien d’un fichier ou d’un dépôt de Hugging Face ou d’un modèle de Civitai, ou propriétaire/nom.
 
 advice-this-system-has-no-keyring-set = Ce système n’a pas de trousseau. Définissez plutôt la variable HF_TOKEN, ou connectez-vous avec `hf auth login`.
+advice-this-system-has-no-keyring-civitai = Ce système n'a pas de trousseau de clés. Définissez plutôt la variable CIVITAI_API_TOKEN.
 
 advice-choose-a-safetensors-file-of-a = Choisissez un fichier .safetensors d’un LoRA, LoCon, LoHa, LoKr ou DoRA.
 advice-the-file-is-damaged-or-incomplete = Le fichier est endommagé ou incomplet. Téléchargez-le de nouveau.
@@ -85,7 +86,10 @@ advice-use-the-original-file-many-programs = Utilisez le fichier d’origine : 
 advice-update-sluice = Mettez Sluice à jour.
 
 advice-change-the-setting-and-generate-again = Modifiez le paramètre et générez de nouveau.
-advice-give-it-with-to-sluice-map = Indiquez-le avec { $option }, à `sluice map` avec --model, ou choisissez-le sous le préprocesseur dans la fenêtre.
+advice-choose-one-below-the-preprocessor = Choisissez-en un sous le préprocesseur.
+advice-on-the-command-line-give-it-with = En ligne de commande, indiquez-le avec { $option }, ou à `sluice map` avec --model.
+advice-on-the-command-line-use-sluice-map = En ligne de commande, utilisez `sluice map`.
+advice-on-the-command-line-card = En ligne de commande, `--card` simule un GPU.
 advice-choose-another-model = Choisissez un autre modèle.
 advice-choose-a-clip-with-several-frames = Choisissez un clip de plusieurs images.
 advice-choose-another-image = Choisissez une autre image.
@@ -96,7 +100,7 @@ advice-close-it-behind-the-options = Fermez-la après les options, ou mettez une
 advice-write-a-smaller-number-before = Écrivez un nombre plus petit devant $$, ou ajoutez des options.
 advice-use-a-smaller-image-or-batch = Utilisez une image plus petite ou un lot plus petit, ou autorisez plus de mémoire.
 advice-choose-one-of = Choisissez parmi { $value }.
-advice-this-version-of-sluice-computes-on = Cette version de Sluice calcule sur le CPU. Installez le moteur pour les GPU NVIDIA, ou utilisez `--card` pour simuler un GPU.
+advice-this-version-of-sluice-computes-on = Cette version de Sluice calcule sur le CPU. Installez le moteur pour les GPU NVIDIA, ou calculez sur le CPU.
 advice-no-nvidia-gpu-was-found-check = Aucun GPU NVIDIA trouvé. Vérifiez le pilote, ou calculez sur le CPU.
 advice-install-an-nvidia-driver-that-supports = Installez un pilote NVIDIA qui prend en charge CUDA 13, ou calculez sur le CPU.
 advice-restart-sluice-if-this-happens-often = Redémarrez Sluice. Si cela arrive souvent, le pilote ou la mémoire du GPU est peut-être en cause.

@@ -22,6 +22,8 @@ get-free-tip = Sur le disque du dossier des modèles.
 get-checking-fit = vérification
 get-licence-on-page = Licence : voir sa page
 get-needs-token = demande un token
+get-lacks-space = espace libre insuffisant
+get-lacks-space-tip = Il faut plus que les { $memory } libres sur le disque du dossier des modèles.
 get-version-of = Version de { $name }
 get-version-tip = Moins de bits : plus petit et plus rapide à charger, un peu moins de qualité.
 
@@ -60,6 +62,11 @@ get-token-remove = Retirer
 get-token-remove-tip = Le retire du trousseau.
 get-token-kept = Un token est dans le trousseau.
 get-token-hint = Sans token ici, HF_TOKEN et celui de `hf auth login` sont utilisés. Il n'est montré qu'au serveur ci-dessus, et seulement si celui-ci le demande.
+get-civitai-token = Token Civitai
+get-civitai-token-tip = Pour les modèles que seules les personnes connectées peuvent télécharger.
+get-civitai-token-keep = Garder le token Civitai dans le trousseau
+get-civitai-token-remove = Retirer le token Civitai
+get-civitai-token-hint = Sans token ici, CIVITAI_API_TOKEN est utilisé. Il n'est montré qu'à Civitai, et seulement si Civitai le demande.
 
 ## Où mène un lien, et ce qu'une recherche a trouvé
 

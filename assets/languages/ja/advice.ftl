@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = 後でもう一度お試しください。�
 advice-check-the-clock-of-this-computer = このコンピューターの時計を確認してください。独自の証明書を使うネットワークでは、そのファイルを変数 SSL_CERT_FILE に指定してください。
 advice-write-it-as-http-hostport-or = http://host:port または http://name:password@host:port の形で書くか、空欄にしてください。
 advice-accept-the-conditions-on-create-a = { $page } で条件に同意し、アカウントの設定で読み取り権限のあるトークンを作成して、Sluice に入力してください。ウィンドウの「モデルを入手」の「接続」か、変数 HF_TOKEN を使います。
-advice-sign-in-on-the-site-and = サイトにサインインし、トークンを Sluice に渡してください。Civitai では変数 CIVITAI_API_TOKEN を使います。
+advice-sign-in-on-the-site-and = サイトにサインインし、トークンを Sluice に渡してください。Civitai では、ウィンドウの「モデルを入手」の「接続」か、変数 CIVITAI_API_TOKEN を使います。
 advice-open-with-the-account-of-your = トークンのアカウントで { $page } を開き、同意してください。手作業で承認されるものもあり、数日かかることがあります。
 advice-check-the-name-it-may-have = 名前を確認してください。名前が変わったか、削除された可能性があります。
 advice-check-the-mirror-and-the-link = ミラーとリンクを確認してください。ネットワークのサインインページが妨げている可能性があります。
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = 同じモデルの別のリポジト
 advice-paste-the-link-of-a-file = Hugging Face のファイルやリポジトリ、Civitai のモデルのリンク、または「所有者/名前」を貼り付けてください。
 
 advice-this-system-has-no-keyring-set = このシステムにはキーリングがありません。代わりに変数 HF_TOKEN を設定するか、`hf auth login` でサインインしてください。
+advice-this-system-has-no-keyring-civitai = このシステムにはキーリングがありません。代わりに変数 CIVITAI_API_TOKEN を設定してください。
 
 advice-choose-a-safetensors-file-of-a = LoRA、LoCon、LoHa、LoKr、DoRA の .safetensors ファイルを選んでください。
 advice-the-file-is-damaged-or-incomplete = ファイルが破損しているか不完全です。もう一度ダウンロードしてください。
@@ -85,7 +86,10 @@ advice-use-the-original-file-many-programs = 元のファイルを使ってく�
 advice-update-sluice = Sluice を更新してください。
 
 advice-change-the-setting-and-generate-again = 設定を変えて、もう一度生成してください。
-advice-give-it-with-to-sluice-map = { $option } で（`sluice map` では --model で）指定するか、ウィンドウのプリプロセッサの下で選んでください。
+advice-choose-one-below-the-preprocessor = プリプロセッサの下で選んでください。
+advice-on-the-command-line-give-it-with = コマンドラインでは { $option } で（`sluice map` では --model で）指定してください。
+advice-on-the-command-line-use-sluice-map = コマンドラインでは `sluice map` を使ってください。
+advice-on-the-command-line-card = コマンドラインでは `--card` で GPU をシミュレートできます。
 advice-choose-another-model = 別のモデルを選んでください。
 advice-choose-a-clip-with-several-frames = 複数のフレームがあるクリップを選んでください。
 advice-choose-another-image = 別の画像を選んでください。
@@ -96,7 +100,7 @@ advice-close-it-behind-the-options = 選択肢の後で閉じるか、文字と�
 advice-write-a-smaller-number-before = $$ の前に小さい数を書くか、選択肢を増やしてください。
 advice-use-a-smaller-image-or-batch = 画像またはバッチを小さくするか、使えるメモリを増やしてください。
 advice-choose-one-of = 次のどれかを選んでください: { $value }。
-advice-this-version-of-sluice-computes-on = このバージョンの Sluice は CPU で計算します。NVIDIA GPU 用のエンジンをインストールするか、`--card` で GPU をシミュレートしてください。
+advice-this-version-of-sluice-computes-on = このバージョンの Sluice は CPU で計算します。NVIDIA GPU 用のエンジンをインストールするか、CPU で計算してください。
 advice-no-nvidia-gpu-was-found-check = NVIDIA GPU が見つかりません。ドライバーを確認するか、CPU で実行してください。
 advice-install-an-nvidia-driver-that-supports = CUDA 13 に対応した NVIDIA ドライバーをインストールするか、CPU で実行してください。
 advice-restart-sluice-if-this-happens-often = Sluice を再起動してください。頻繁に起こる場合は、ドライバーか GPU のメモリに問題がある可能性があります。

@@ -22,6 +22,8 @@ get-free-tip = モデルのフォルダーがあるディスクです。
 get-checking-fit = 適合を確認中
 get-licence-on-page = ライセンス: ページを参照
 get-needs-token = トークンが必要
+get-lacks-space = 空き容量が足りません
+get-lacks-space-tip = モデルのフォルダーがあるディスクの空き { $memory } では足りません。
 get-version-of = { $name } のバージョン
 get-version-tip = ビット数が少ないほど小さく、読み込みが速くなり、品質がわずかに下がります。
 
@@ -60,6 +62,11 @@ get-token-remove = 削除
 get-token-remove-tip = キーリングから削除します。
 get-token-kept = キーリングにトークンがあります。
 get-token-hint = ここにない場合は HF_TOKEN と `hf auth login` のトークンを使います。トークンは上のサーバーが求めたときだけ、そのサーバーに渡されます。
+get-civitai-token = Civitai のトークン
+get-civitai-token-tip = サインインした人だけがダウンロードできるモデルのためのものです。
+get-civitai-token-keep = Civitai のトークンをキーリングに保存
+get-civitai-token-remove = Civitai のトークンを削除
+get-civitai-token-hint = ここにない場合は CIVITAI_API_TOKEN を使います。トークンは Civitai が求めたときだけ、Civitai に渡されます。
 
 ## What a link leads to, and what a search has found
 

@@ -6,7 +6,7 @@ advice-try-again-later-it-goes-on = 请稍后重试：会从已下载的部分�
 advice-check-the-clock-of-this-computer = 请检查本机的时钟。如果网络使用自己的证书，请在变量 SSL_CERT_FILE 中指定其文件。
 advice-write-it-as-http-hostport-or = 请写成 http://host:port 或 http://name:password@host:port，或留空。
 advice-accept-the-conditions-on-create-a = 请在 { $page } 上接受条款，在账户设置中创建具有读取权限的令牌，并提供给 Sluice：在窗口的“获取模型”、“连接”中填写，或使用变量 HF_TOKEN。
-advice-sign-in-on-the-site-and = 请在网站上登录，并将令牌提供给 Sluice：Civitai 使用变量 CIVITAI_API_TOKEN。
+advice-sign-in-on-the-site-and = 请在网站上登录，并将令牌提供给 Sluice：Civitai 的令牌可在窗口的“获取模型”、“连接”中填写，或使用变量 CIVITAI_API_TOKEN。
 advice-open-with-the-account-of-your = 请用令牌所属的账户打开 { $page } 并接受条款。有些需要人工批准，可能要等几天。
 advice-check-the-name-it-may-have = 请检查名称。它可能已改名或被移除。
 advice-check-the-mirror-and-the-link = 请检查镜像和链接。可能被网络的登录页面拦截。
@@ -22,6 +22,7 @@ advice-look-for-another-repository-of-the = 请查找同一模型的其他仓库
 advice-paste-the-link-of-a-file = 请粘贴 Hugging Face 上的文件或仓库链接、Civitai 上的模型链接，或 所有者/名称。
 
 advice-this-system-has-no-keyring-set = 此系统没有密钥环。请改为设置变量 HF_TOKEN，或用 `hf auth login` 登录。
+advice-this-system-has-no-keyring-civitai = 此系统没有密钥环。请改为设置变量 CIVITAI_API_TOKEN。
 
 advice-choose-a-safetensors-file-of-a = 请选择 LoRA、LoCon、LoHa、LoKr 或 DoRA 的 .safetensors 文件。
 advice-the-file-is-damaged-or-incomplete = 文件已损坏或不完整。请重新下载。
@@ -85,7 +86,10 @@ advice-use-the-original-file-many-programs = 请使用原始文件：许多程�
 advice-update-sluice = 请更新 Sluice。
 
 advice-change-the-setting-and-generate-again = 请更改该设置并重新生成。
-advice-give-it-with-to-sluice-map = 请用 { $option } 指定（`sluice map` 用 --model），或在窗口中预处理器的下方选择。
+advice-choose-one-below-the-preprocessor = 请在预处理器的下方选择一个。
+advice-on-the-command-line-give-it-with = 在命令行中用 { $option } 指定（`sluice map` 用 --model）。
+advice-on-the-command-line-use-sluice-map = 在命令行中使用 `sluice map`。
+advice-on-the-command-line-card = 在命令行中可用 `--card` 模拟 GPU。
 advice-choose-another-model = 请选择其他模型。
 advice-choose-a-clip-with-several-frames = 请选择有多帧的片段。
 advice-choose-another-image = 请选择其他图像。
@@ -96,7 +100,7 @@ advice-close-it-behind-the-options = 请在选项之后闭合它，或在作为�
 advice-write-a-smaller-number-before = 请在 $$ 前写更小的数，或增加选项。
 advice-use-a-smaller-image-or-batch = 请使用更小的图像或批次，或允许使用更多内存。
 advice-choose-one-of = 请选择其中之一：{ $value }。
-advice-this-version-of-sluice-computes-on = 这个版本的 Sluice 在 CPU 上计算。请安装用于 NVIDIA GPU 的引擎，或使用 `--card` 模拟 GPU。
+advice-this-version-of-sluice-computes-on = 这个版本的 Sluice 在 CPU 上计算。请安装用于 NVIDIA GPU 的引擎，或在 CPU 上运行。
 advice-no-nvidia-gpu-was-found-check = 没有找到 NVIDIA GPU。请检查驱动程序，或在 CPU 上运行。
 advice-install-an-nvidia-driver-that-supports = 请安装支持 CUDA 13 的 NVIDIA 驱动程序，或在 CPU 上运行。
 advice-restart-sluice-if-this-happens-often = 请重新启动 Sluice。如果经常发生，可能是驱动程序或 GPU 的内存有问题。

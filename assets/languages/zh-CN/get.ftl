@@ -22,6 +22,8 @@ get-free-tip = 模型文件夹所在的磁盘。
 get-checking-fit = 正在检查是否适合
 get-licence-on-page = 许可证：见其页面
 get-needs-token = 需要令牌
+get-lacks-space = 可用空间不足
+get-lacks-space-tip = 所需空间超过模型文件夹所在磁盘的可用 { $memory }。
 get-version-of = { $name } 的版本
 get-version-tip = 位数越少，体积越小、加载越快，质量略有下降。
 
@@ -60,6 +62,11 @@ get-token-remove = 移除
 get-token-remove-tip = 从密钥环中移除。
 get-token-kept = 密钥环中有一个令牌。
 get-token-hint = 如果这里没有，则使用 HF_TOKEN 和 `hf auth login` 的令牌。它只会提供给上面的服务器，而且仅在服务器要求时提供。
+get-civitai-token = Civitai 令牌
+get-civitai-token-tip = 用于只有登录用户才能下载的模型。
+get-civitai-token-keep = 将 Civitai 令牌保存到密钥环
+get-civitai-token-remove = 移除 Civitai 令牌
+get-civitai-token-hint = 如果这里没有，则使用 CIVITAI_API_TOKEN。它只会提供给 Civitai，而且仅在 Civitai 要求时提供。
 
 ## What a link leads to, and what a search has found
 

@@ -8,4 +8,6 @@ start-get-others = 获取其他模型…
 start-get-others-tip = 完整的目录、链接和 Hugging Face。
 start-have-models = 我已经有模型
 start-have-models-tip = 查找 ComfyUI、A1111 和其他程序的模型，以及你自己文件夹中的模型。
+start-models-found = 找到 { $count } 个模型
+start-models-found-tip = 打开找到的模型的列表。
 start-licence = 许可证请见其页面

@@ -1,4 +1,5 @@
-//! Texts in Exif data: A1111's parameters as a comment, everything else as `name:text` in text tags, as ComfyUI does.
+//! Texts in Exif data: the comment, which may be A1111's parameters, and everything else as `name:text` in text tags, as
+//! ComfyUI does.
 
 const DESCRIPTION: u16 = 0x010E;
 const EXIF_POINTER: u16 = 0x8769;
@@ -39,14 +40,13 @@ pub(super) fn write(description: &str, comment: &str) -> Vec<u8> {
     out
 }
 
-/// The texts in Exif data: the comment under the name `parameters`, others under their own.
+/// The texts in Exif data: the comment under the name `comment`, which cameras and phones write too, others under their own.
 pub(super) fn read(exif: &[u8]) -> Vec<(String, String)> {
     let tiff = exif.strip_prefix(b"Exif\0\0").unwrap_or(exif);
     let mut texts = Vec::new();
     let Some(tiff) = Tiff::new(tiff) else { return texts };
     let first = tiff.long(4).unwrap_or(0);
-    let comment =
-        |entry: &Entry| Some(("parameters".to_owned(), tiff.comment(entry.kind, tiff.bytes(entry)?)?));
+    let comment = |entry: &Entry| Some(("comment".to_owned(), tiff.comment(entry.kind, tiff.bytes(entry)?)?));
     for entry in tiff.entries(first) {
         match entry.tag {
             EXIF_POINTER => {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn texts_come_back() {
         let exif = write("Sluice:{\"a\": \"日本\"}", "ein Käse\nSteps: 3");
-        let expected = [("sluice", "{\"a\": \"日本\"}"), ("parameters", "ein Käse\nSteps: 3")];
+        let expected = [("sluice", "{\"a\": \"日本\"}"), ("comment", "ein Käse\nSteps: 3")];
         assert_eq!(read(&exif), expected.map(|(name, text)| (name.to_owned(), text.to_owned())));
         assert_eq!(read(&[b"Exif\0\0", exif.as_slice()].concat()).len(), 2);
     }

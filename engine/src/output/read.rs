@@ -143,6 +143,11 @@ fn restore(path: &Path, texts: &Texts) -> Result<RestoredSettings, OutputError> 
     if let Some(text) = parameters {
         return Ok(elsewhere::read(text).unwrap_or_else(|| a1111::parse(text)));
     }
+    // Exif has no name for A1111's parameters. They say more than a graph beside them.
+    let is_of_a1111 = |text: &&str| !text.starts_with('{') && a1111::has_settings(text);
+    if let Some(text) = of("comment").find(is_of_a1111) {
+        return Ok(a1111::parse(text));
+    }
     let first = |name: &str| {
         let text = texts.iter().find(|(found, _)| found == name).map(|(_, text)| text.trim());
         text.filter(|text| !text.is_empty()).map(str::to_owned)

@@ -13,8 +13,8 @@ const LONGEST_SIDE: u32 = 16_383;
 /// Flag for Exif data in the header.
 const HAS_EXIF: u8 = 8;
 const HAS_ANIMATION: u8 = 2;
-/// Most bytes of Exif data that are read.
-const LARGEST_EXIF: u32 = 16 << 20;
+/// Most bytes of Exif data, and of XMP data, that are read.
+const LARGEST: u32 = 16 << 20;
 
 /// The bytes of an animation, with its settings as JSON and in A1111's format if it has any.
 pub(super) fn encode(clip: &Clip, texts: Option<&[String; 2]>) -> Result<Vec<u8>, Unencodable> {
@@ -78,21 +78,31 @@ fn with_exif(file: &[u8], (width, height): (u32, u32), exif: &[u8]) -> Option<Ve
     Some(out)
 }
 
-/// The texts in a file whose first 12 bytes were read.
+/// The texts in the Exif and XMP data of a file whose first 12 bytes were read.
 pub(super) fn read_texts(file: &mut impl Read) -> io::Result<Vec<(String, String)>> {
+    let mut texts = Vec::new();
     loop {
         let mut header = [0; 8];
         match file.read_exact(&mut header) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(texts),
             result => result?,
         }
         let [kind, size] = [0, 4].map(|at| [header[at], header[at + 1], header[at + 2], header[at + 3]]);
         let size = u32::from_le_bytes(size);
-        if &kind == b"EXIF" {
-            let mut exif = Vec::new();
-            file.take(size.min(LARGEST_EXIF).into()).read_to_end(&mut exif)?;
-            return Ok(exif::read(&exif));
+        let mut chunk = file.take(u64::from(size) + u64::from(size % 2));
+        match &kind {
+            b"EXIF" | b"XMP " if size <= LARGEST => {
+                let mut data = Vec::new();
+                chunk.read_to_end(&mut data)?;
+                data.truncate(size as usize);
+                match &kind {
+                    b"EXIF" => texts.extend(exif::read(&data)),
+                    _ => texts.push(("xmp".to_owned(), String::from_utf8_lossy(&data).into_owned())),
+                }
+            }
+            _ => {
+                io::copy(&mut chunk, &mut io::sink())?;
+            }
         }
-        io::copy(&mut file.take(u64::from(size) + u64::from(size % 2)), &mut io::sink())?;
     }
 }

@@ -124,14 +124,15 @@ impl PipelineError {
             Self::UnknownCard { known, .. } | Self::UnknownModel { known, .. } => {
                 Some(format!("Choose one of {}.", known.join(", ")))
             }
-            Self::NoSuchGpu { computes_on_gpus: false, .. } => Some(
-                "This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or use `--card` to simulate a GPU."
-                    .to_owned(),
-            ),
+            Self::NoSuchGpu { computes_on_gpus: false, .. } => {
+                let advice = "This version of Sluice computes on the CPU. Install the engine for NVIDIA GPUs, or run on the CPU.";
+                Some([advice, "On the command line, `--card` simulates a GPU."].join(" "))
+            }
             Self::NoSuchGpu { found, .. } => Some(match &found[..] {
                 [] => "No NVIDIA GPU was found. Check the driver, or run on the CPU.".to_owned(),
                 found => {
-                    let numbered = found.iter().enumerate().map(|(number, name)| format!("{number} ({name})"));
+                    let numbered =
+                        found.iter().enumerate().map(|(number, name)| format!("{number} ({name})"));
                     format!("Choose one of {}.", numbered.collect::<Vec<_>>().join(", "))
                 }
             }),

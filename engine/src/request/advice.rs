@@ -1,4 +1,5 @@
-//! What to do about a request that is not valid. Most errors say it themselves.
+//! What to do about a request that is not valid. Most errors say it themselves. What is only for the command line comes last,
+//! in a sentence that says so: the window leaves it out.
 
 use super::RequestError;
 use crate::checkpoint::MapKind;
@@ -7,12 +8,16 @@ impl RequestError {
     /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
-            Self::NoMapEstimator(kind) => format!(
-                "Give it with {}, to `sluice map` with --model, or choose it below the preprocessor in the window.",
-                option_of(*kind)
-            ),
+            Self::NoMapEstimator(kind) => {
+                let option = option_of(*kind);
+                let words =
+                    format!("On the command line, give it with {option}, or to `sluice map` with --model.");
+                ["Choose one below the preprocessor.", &words].join(" ")
+            }
+            Self::OnlyMakesMaps => {
+                ["Choose another model.", "On the command line, use `sluice map`."].join(" ")
+            }
             Self::OnlyUpscales
-            | Self::OnlyMakesMaps
             | Self::OnlyMakesMasks
             | Self::OnlyInterpolates
             | Self::OnlyDetects
@@ -55,7 +60,11 @@ mod tests {
     #[test]
     fn advice_is_about_what_was_asked_for() {
         let advice = RequestError::NoMapEstimator(MapKind::Depth).advice();
-        assert!(advice.starts_with("Give it with --depth-model, "), "{advice}");
+        assert_eq!(
+            advice,
+            "Choose one below the preprocessor. On the command line, give it with --depth-model, or to `sluice map` \
+             with --model."
+        );
         for (error, advice) in [
             (RequestError::NoInterpolator, "Choose another model."),
             (RequestError::NothingBetween, "Choose a clip with several frames."),

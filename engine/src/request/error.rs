@@ -44,7 +44,7 @@ pub enum RequestError {
     OnlyUpscales,
     /// A map estimator is to generate.
     #[error(
-        "this model makes maps and generates no images; use `sluice map`, or a ControlNet with such a preprocessor"
+        "this model makes maps and generates no images; use it for a ControlNet with such a preprocessor"
     )]
     OnlyMakesMaps,
     /// Maps without what makes them.

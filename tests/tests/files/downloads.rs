@@ -452,6 +452,36 @@ fn several_downloads_run_at_once_up_to_a_limit() {
 }
 
 #[test]
+fn a_download_that_does_not_fit_as_a_whole_is_not_begun() {
+    let server = FileServer::start(|asked| Answer::file(b"here", asked)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let downloads = Downloads::start(network(&server), None, Arc::new(|| ())).unwrap();
+    let large = |names: &[&str]| {
+        let mut order = order(folder.path(), names);
+        order.files.iter_mut().for_each(|wanted| wanted.bytes = Some(FREE / 5 * 3));
+        order
+    };
+    let id = downloads.add(large(&["denoiser.gguf", "encoder.gguf"]));
+    let failed = wait(&downloads, id, |download| matches!(download.phase, Phase::Failed(_)));
+    let Phase::Failed(failure) = failed.phase else { panic!() };
+    assert!(failure.message.starts_with("there is not enough space in "), "{failure:?}");
+    assert!(server.asked().is_empty(), "each file would fit, but not both");
+
+    // What is here already needs no more space.
+    fs::write(folder.path().join("encoder.gguf"), b"here").unwrap();
+    downloads.resume(id);
+    let done = wait(&downloads, id, |download| matches!(download.phase, Phase::Done { .. }));
+    assert_eq!(done.files, (2, 2));
+    assert_eq!(server.asked().len(), 1);
+
+    let id = downloads.add(large(&["a.gguf", "b.gguf"]));
+    wait(&downloads, id, |download| matches!(download.phase, Phase::Failed(_)));
+    downloads.set_network(Network { free_space: |_| Ok(2 * FREE), ..network(&server) });
+    downloads.resume(id);
+    wait(&downloads, id, |download| matches!(download.phase, Phase::Done { .. }));
+}
+
+#[test]
 fn a_pause_and_a_new_session_go_on_from_what_is_here() {
     let bytes = contents(400_000);
     let whole = bytes.clone();

@@ -10,11 +10,12 @@ use sluice::window::{
     app::Lock,
     files::{Dialog, FolderKind},
     link::ChannelLink,
+    settings::Settings as WindowSettings,
     state::{ModelStatus, State},
 };
 use sluice_engine::{
     output::{Media, Settings, write_png},
-    request::{AdapterUse, ModelSource, Request, SourceImage},
+    request::{AdapterUse, ModelSource, Redux, Refiner, Request, SourceImage, SourceMask},
     session::{Command, Defaults, Event, Job, JobId, ModelSummary, Stage, StageKind},
 };
 
@@ -195,6 +196,32 @@ fn what_is_in_force_is_shown_above_generate_and_can_be_removed() {
     let draft = state(&window).draft();
     assert!(draft.request.source.is_none() && draft.request.adapters.is_empty() && !draft.seed_locked);
     assert!(!window.shows("ink wash · 0.7"));
+}
+
+#[test]
+fn a_refiner_redux_and_a_mask_are_in_force_until_they_are_removed() {
+    let mut settings = WindowSettings::default();
+    let request = &mut settings.draft.request;
+    let mask = Some(SourceMask { path: "/photos/sky.png".into(), ..SourceMask::default() });
+    let harbour = SourceImage { path: "/photos/harbour.png".into(), mask, ..SourceImage::default() };
+    request.source = Some(harbour);
+    request.refiner = Some(Refiner { path: "/models/fine.safetensors".into(), switch: 0.8 });
+    request.redux = Some(Redux { path: "/models/look.safetensors".into(), strengths: Vec::new() });
+    let mut window =
+        Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(settings));
+    let summary = ModelSummary { takes_refiner: true, takes_redux: true, ..starter() };
+    window.says(Event::ModelLoaded(Box::new(summary)));
+    for (chip, remove) in [
+        ("Mask", "Do not use the mask"),
+        ("Redux: look", "Do not use Redux"),
+        ("Refiner: fine", "Do not use the refiner"),
+    ] {
+        assert!(window.shows(chip), "{chip}");
+        window.click(remove);
+    }
+    let request = &state(&window).draft().request;
+    assert!(request.redux.is_none() && request.refiner.is_none());
+    assert!(request.source.as_ref().is_some_and(|source| source.mask.is_none()), "the image stays");
 }
 
 #[test]

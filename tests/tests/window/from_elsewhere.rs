@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
+use sluice::window::library::LibraryOptions;
 use sluice_engine::{
+    models::{Remembered, scan},
     output::{Media, Settings, write_png},
     request::{AdapterUse, ControlNet, Detailer, Enlarger, Hires, ModelSource, Preprocessor, Request},
     session::{Command, Event, ModelSummary},
@@ -76,6 +78,31 @@ fn the_model_and_the_loras_of_another_program_are_found_in_the_library() {
     use_settings(&mut window, from_a1111(folder.path(), &text));
     assert_eq!(window.take_commands(), [], "nothing has this name");
     assert!(window.shows("It was made with dreamshaper_8. The current model is kept."));
+}
+
+#[test]
+fn settings_wait_for_the_models_of_a_search_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    // The engine lists its models, which takes a while.
+    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
+        setup.library = LibraryOptions { elsewhere: true, ..LibraryOptions::default() };
+    });
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    assert!(window.take_commands().contains(&Command::List), "it is asked without being opened");
+    let text =
+        "a red boat\nSteps: 21, Sampler: Euler, CFG scale: 1, Seed: 7, Size: 64x64, Model: flux1-dev-tiny";
+    use_settings(&mut window, from_a1111(folder.path(), text));
+    assert_eq!(window.take_commands(), []);
+    assert_ne!(request(&window).steps, 21);
+    assert!(window.shows("The settings of boat.png follow once the models are listed"));
+
+    let inventory = scan(std::slice::from_ref(&models), &mut Remembered::default(), |_, _| ());
+    window.says(Event::Listed { folders: vec![models.clone()], inventory: Box::new(inventory) });
+    let model = ModelSource::Path(models.join("diffusion_models/flux1-dev-tiny.safetensors"));
+    assert_eq!(window.take_commands(), [Command::Load { model }]);
+    assert_eq!((request(&window).steps, request(&window).prompt.as_str()), (21, "a red boat"));
+    assert!(!window.shows("The current model is kept"));
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::{fs, path::Path, time::Duration};
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
-    downloads::{Phase, catalogue::catalogue},
+    downloads::{Network, Order, Phase, Source, Wanted, catalogue::catalogue},
     window::{
+        action::GetAction,
+        app::Lock,
         get::DownloadOptions,
         library::LibraryOptions,
         settings::Settings,
@@ -26,6 +28,7 @@ use sluice_tests::{
 use super::{
     behaviour::nothing_is_unnamed,
     focus::check,
+    library,
     runs::Scene,
     support::{Window, machine, starter},
 };
@@ -42,7 +45,15 @@ fn window(server: &FileServer, folder: &Path) -> Window {
 }
 
 fn window_with(server: &FileServer, folder: &Path, change: impl FnOnce(&mut Settings)) -> Window {
-    let network = network(server);
+    window_over(network(server), server, folder, change)
+}
+
+fn window_over(
+    network: Network,
+    server: &FileServer,
+    folder: &Path,
+    change: impl FnOnce(&mut Settings),
+) -> Window {
     let kept = Some(folder.join("downloads.json"));
     let models = folder.join("models");
     let mut window = Window::open(SIZE, Theme::Dark, |setup| {
@@ -270,6 +281,64 @@ fn the_catalogue_stays_beside_the_panel_of_downloads() {
 }
 
 #[test]
+fn a_model_for_which_there_is_not_enough_space_says_so() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = window(&server, folder.path());
+    open(&mut window);
+    window.wait_for_words("50.0 GB free");
+    let row = words_of(&window, "Z-Image Turbo, ");
+    assert!(!row.contains("not enough free space"), "{row}");
+
+    let full = Network { free_space: |_| Ok(2 << 30), ..network(&server) };
+    let mut window = window_over(full, &server, folder.path(), |_| ());
+    open(&mut window);
+    window.wait_for_words("2.0 GB free");
+    let row = words_of(&window, "Z-Image Turbo, ");
+    assert!(row.contains("not enough free space"), "{row}");
+    nothing_is_unnamed(&window, "models without space");
+}
+
+#[test]
+fn a_second_window_leaves_the_list_of_downloads_to_the_first() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("downloads.json");
+    let source = Source::Address(format!("{}/fox.gguf", server.url()));
+    let file = Wanted { source, to: "fox.gguf".into(), sorts: false, bytes: None, sha256: None };
+    let order = Order {
+        title: "Fox".to_owned(),
+        files: vec![file],
+        folder: folder.path().join("models"),
+        opens: None,
+    };
+    let list = serde_json::to_vec(&[order]).unwrap();
+    fs::write(&kept, &list).unwrap();
+    let open = |lock| {
+        Window::open(SIZE, Theme::Dark, |setup| {
+            setup.lock = lock;
+            setup.downloads = Some(DownloadOptions {
+                network: network(&server),
+                kept: Some(kept.clone()),
+                folder: folder.path().join("models"),
+                releases: None,
+            });
+        })
+    };
+    let mut second = open(Lock::Taken);
+    assert!(state(&second).downloads.list.is_empty());
+    let context = second.harness.ctx.clone();
+    let start = GetAction::Start("z-image".to_owned(), "Q4_K_M".to_owned());
+    second.harness.state_mut().act(&context, start.into());
+    second.wait_for("the download", |app| !app.state().downloads.list.is_empty());
+    drop(second);
+    assert_eq!(fs::read(&kept).unwrap(), list);
+    let first = open(Lock::First(None));
+    let titles: Vec<&str> = state(&first).downloads.list.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(titles, ["Fox"]);
+}
+
+#[test]
 fn tab_reaches_everything_where_models_are_downloaded() {
     let (server, _) = hub(None);
     let folder = tempfile::tempdir().unwrap();
@@ -300,12 +369,23 @@ fn a_text_that_is_no_token_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = window(&server, folder.path());
     open(&mut window);
+    let is_known = |token: &TokenState| *token != TokenState::Unknown;
+    window.wait_for("the keyring", |app| {
+        let downloads = &app.state().downloads;
+        is_known(&downloads.token) && is_known(&downloads.civitai_token)
+    });
     window.click("Connection");
     window.fill("Hugging Face token", "two words");
     window.click("Keep in keyring");
     assert_eq!(state(&window).downloads.token, TokenState::Failed("This is not a token.".to_owned()));
     let saved = state(&window).settings.to_json();
     assert!(!saved.contains("two words"), "no token is in the settings");
+    let mistake = state(&window).downloads.token.clone();
+    assert_ne!(state(&window).downloads.civitai_token, mistake, "each site has its own");
+    window.fill("Civitai token", "not one either");
+    window.click("Keep the Civitai token in the keyring");
+    assert_eq!(state(&window).downloads.civitai_token, mistake);
+    nothing_is_unnamed(&window, "the tokens of two sites");
 }
 
 /// Answers questions until that is enough, and counts them: Qwen-Image is too large, others run well in fewer than 16 bits and are streamed otherwise.
@@ -398,6 +478,19 @@ fn who_has_no_model_is_offered_three_that_suit_the_card() {
     assert!(window.shows("Suits ") && window.shows("All models"));
     let failed = window.shows("is not on 127.0.0.1");
     assert!(failed, "the list says why");
+}
+
+#[test]
+fn models_that_are_here_already_are_found_and_offered_at_the_first_start() {
+    let (server, _) = hub(None);
+    let folder = tempfile::tempdir().unwrap();
+    library::models(folder.path());
+    let mut window = window(&server, folder.path());
+    window.wait_for_words("2 models found");
+    nothing_is_unnamed(&window, "models that were found");
+    window.click("2 models found");
+    assert!(state(&window).library.is_open);
+    assert!(window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
 }
 
 #[test]

@@ -106,19 +106,16 @@ fn opened_with(
 }
 
 #[test]
-fn folders_that_were_named_are_searched_at_the_start() {
+fn folders_are_searched_at_the_start_without_being_asked() {
     let folder = tempfile::tempdir().unwrap();
     let folders = vec![models(folder.path())];
-    let of = |at_start| {
-        let folders = folders.clone();
-        Window::open(SIZE, Theme::Dark, move |setup| {
-            setup.library = LibraryOptions { folders, at_start, ..LibraryOptions::default() };
-        })
-    };
-    let mut window = of(true);
+    let mut window = Window::open(SIZE, Theme::Dark, |setup| {
+        setup.library = LibraryOptions { folders, ..LibraryOptions::default() };
+    });
     window.wait_for("the list", |app| !app.state().library.inventory.items.is_empty());
-    let window = of(false);
-    assert_eq!(state(&window).library.search, Search::Never);
+    assert!(!state(&window).library.is_open);
+    let window = Window::open(SIZE, Theme::Dark, |_| ());
+    assert_eq!(state(&window).library.search, Search::Never, "there is nothing to search");
 }
 
 /// Answers the questions about fits until all are known; the answer may depend on the question.

@@ -20,8 +20,9 @@ use sluice_engine::{
 };
 
 use super::{
+    behaviour::nothing_is_unnamed,
     runs::Scene,
-    support::{Window, landscape, machine, starter},
+    support::{Window, failure, landscape, machine, starter},
 };
 
 const JOB: JobId = JobId(1);
@@ -168,6 +169,36 @@ fn what_does_not_fit_is_said_with_a_way_out() {
     assert!(row.available && row.device_short == 0 && row.host_short == 0);
     let [query] = window.take_plans().try_into().expect("one question");
     assert_eq!(query.memory, chosen);
+}
+
+#[test]
+fn a_run_that_did_not_fit_fails_with_a_way_out() {
+    let scene = Scene::too_large();
+    let mut window = planned_as(&scene);
+    let ways = |window: &Window| window.harness.query_all_by_label("Use layer streaming").count();
+    let fail = |window: &mut Window| {
+        window.take_commands();
+        window.click("Generate");
+        let job = window.take_job().id;
+        window.says(Event::Started { job });
+        window.says(Event::Failed { job: Some(job), failure: failure() });
+    };
+    fail(&mut window);
+    assert_eq!(ways(&window), 2, "below Generate, and with the error");
+    nothing_is_unnamed(&window, "a run that did not fit");
+    window
+        .harness
+        .get_all_by_label("Use layer streaming")
+        .find(|way| way.rect().left() > 400.0)
+        .unwrap()
+        .click();
+    window.frames();
+    assert_ne!(preferences(&window).mode, OffloadMode::None);
+    assert!(window.harness.state().state().messages.failures.is_empty(), "the error is answered");
+
+    answer(&mut window, &Scene::streamed());
+    fail(&mut window);
+    assert_eq!(ways(&window), 0, "something else failed");
 }
 
 #[test]

@@ -52,6 +52,42 @@ fn the_menu_of_a_prompt_selects_cuts_and_pastes() {
 }
 
 #[test]
+fn a_prompt_that_is_replaced_by_another_one_comes_back() {
+    let settings = Settings { prompts: vec!["a red boat".to_owned()], ..Settings::default() };
+    let mut window =
+        Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| setup.settings = Some(settings));
+    window.says(Event::ModelLoaded(Box::new(starter())));
+    let use_earlier = |window: &mut Window| {
+        window.click("History");
+        window.click("a red boat");
+    };
+    use_earlier(&mut window);
+    assert_eq!(prompt(&window), "a red boat");
+    assert!(!window.shows("Replaced the prompt"), "there were no words");
+
+    window.replace("Prompt", "three green hills");
+    use_earlier(&mut window);
+    assert_eq!(prompt(&window), "a red boat");
+    assert!(window.shows("Replaced the prompt"));
+    window.click("Undo");
+    assert_eq!(prompt(&window), "three green hills");
+}
+
+#[test]
+fn what_was_typed_into_the_prompt_is_taken_back_with_a_key() {
+    let mut window = Window::with_starter();
+    window.fill("Prompt", "a red boat");
+    // A pause makes the next words a change of their own.
+    window.harness.run_steps(8);
+    window.harness.event(egui::Event::Text(" at sea".to_owned()));
+    window.frames();
+    assert_eq!(prompt(&window), "a red boat at sea");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.frames();
+    assert_eq!(prompt(&window), "a red boat");
+}
+
+#[test]
 fn the_buttons_of_the_prompt_stay_the_same_while_somebody_types() {
     let mut window = Window::with_starter();
     let answer =

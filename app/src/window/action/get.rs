@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::downloads::DownloadId;
+use crate::downloads::{DownloadId, Site};
 
 /// What a person does in the place.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,6 @@ pub enum GetAction {
         /// The proxy's address.
         proxy: String,
     },
-    /// Keep a token in the keyring, or remove it.
-    Token(Option<String>),
+    /// Keep a site's token in the keyring, or remove it.
+    Token(Site, Option<String>),
 }

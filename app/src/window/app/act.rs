@@ -45,7 +45,7 @@ impl SluiceApp {
             }
             Action::CloseQuestion => self.question = None,
             Action::ShowSection(section) => self.show_section(ctx, section),
-            Action::UsePrompt(prompt) => settings.draft.request.prompt = prompt,
+            Action::UsePrompt(prompt) => self.use_prompt(prompt),
             Action::RandomizeSeed => self.state.randomize_seed(self.new_seed),
             Action::Generate => {
                 let command = self.state.generate(self.new_seed);
@@ -201,6 +201,19 @@ impl SluiceApp {
         if let Some(file) = self.startup_file.clone().filter(|_| is_needed_at_start) {
             self.request(Task::SaveStartupSettings(file, self.state.settings.startup.clone()));
         }
+    }
+
+    /// Replaces the prompt. If it had words, they come back with an undo.
+    fn use_prompt(&mut self, prompt: String) {
+        let before = &self.state.draft().request.prompt;
+        let has_words = !before.trim().is_empty() && *before != prompt;
+        let mut draft = self.state.draft().clone();
+        draft.request.prompt = prompt;
+        if has_words {
+            let load = self.state.restore(draft, tr!("app-prompt-replaced"), Vec::new());
+            return self.send(load);
+        }
+        self.state.settings.draft = draft;
     }
 
     /// Saves new images and clips into a folder.

@@ -7,10 +7,7 @@ use std::{
 };
 
 use egui::Context;
-use sluice_engine::{
-    output::StillFormat,
-    request::{FrameRange, ModelSource},
-};
+use sluice_engine::{output::StillFormat, request::FrameRange};
 
 use super::SluiceApp;
 use crate::language::{said, tr};
@@ -22,8 +19,7 @@ use crate::window::{
     },
     files::{Dialog, FileEvent, SavedImage, Task, Wake, is_video, named_image},
     gallery::{ExportDialog, SettingsUse},
-    image_settings::{ImageSettings, NamedModel},
-    state::{Draft, EntryId, Shown, State, Undo, file_name},
+    state::{Shown, State, Undo, file_name},
     told::Told,
 };
 
@@ -383,60 +379,6 @@ impl SluiceApp {
                 self.gallery.shelf.say(told);
             }
         }
-    }
-
-    /// Queues variations of a file, and says what could not be restored of its settings.
-    fn vary_settings(&mut self, path: &Path, settings: ImageSettings, strength: Option<f32>) {
-        let (draft, notes) = self.placed(settings);
-        if let Some(error) = self.state.mistake_in(&draft.request) {
-            return self.fail(&tr!("app-cannot-generate"), error.to_string(), None);
-        }
-        let commands = self.state.vary_request(&draft.request, strength, self.new_seed);
-        if !commands.is_empty() && !notes.is_empty() {
-            let told = Told::about(file_name(path), |name| tr!("app-settings-of", name = name));
-            self.state.messages.say(told, notes);
-        }
-        self.send(commands);
-    }
-
-    /// Replaces the settings by those of a file.
-    pub(super) fn restore_settings(&mut self, path: &Path, settings: ImageSettings) {
-        let told = Told::about(file_name(path), |name| tr!("app-settings-of", name = name));
-        let (draft, notes) = self.placed(settings);
-        let load = self.state.restore(draft, told, notes);
-        self.send(load);
-    }
-
-    /// The settings of a file with models that are here, and what could not be restored.
-    fn placed(&self, settings: ImageSettings) -> (Draft, Vec<String>) {
-        let mut draft = Draft::from_request(&settings.request);
-        let mut notes = settings.notes;
-        let is_certain = match settings.model {
-            NamedModel::Here => true,
-            // The engine has its own folders.
-            NamedModel::Elsewhere => {
-                let model = EntryId::Source(draft.request.model.clone());
-                self.state.lanes.are_elsewhere() || !self.state.library.lanes_of(&model).is_empty()
-            }
-            NamedModel::Unplaced => false,
-        };
-        if !is_certain {
-            let current = self.state.chosen_model();
-            let file = match (&draft.request.model, settings.model) {
-                (ModelSource::Path(path), NamedModel::Elsewhere) => Some(file_name(path)),
-                _ => None,
-            };
-            let names = file.iter().chain([&settings.model_name]);
-            let found = names.into_iter().find_map(|name| self.state.library.model_named(name, current));
-            draft.request.model = found.unwrap_or_else(|| {
-                if !settings.model_name.is_empty() {
-                    notes.push(tr!("app-model-kept", model = &settings.model_name));
-                }
-                current.clone()
-            });
-        }
-        notes.extend(self.state.place_named(&mut draft.request));
-        (draft, notes)
     }
 
     fn ask_export(&mut self) {

@@ -14,10 +14,10 @@ use sluice_engine::{
     session::{Command, Failure},
 };
 
-use super::SluiceApp;
+use super::{Lock, SluiceApp};
 use crate::{
     downloads::{
-        Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Release, Token,
+        Credentials, Download, DownloadId, Downloads, Network, Order, Phase, Release, Site, Token,
         catalogue::catalogue,
     },
     language::tr,
@@ -53,8 +53,11 @@ impl Getting {
         ctx: &Context,
         options: Option<DownloadOptions>,
         settings: &DownloadSettings,
+        lock: &Lock,
     ) -> Option<Self> {
-        let options = options?;
+        let mut options = options?;
+        // The kept list is that of the first window.
+        options.kept.take_if(|_| matches!(lock, Lock::Taken));
         let (repaint, again) = (ctx.clone(), ctx.clone());
         let is_seen = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_seen);
@@ -134,12 +137,12 @@ impl SluiceApp {
                 (settings.endpoint, settings.proxy) = (endpoint.trim().to_owned(), proxy.trim().to_owned());
                 getting.downloads.set_network(with(&getting.options, settings));
             }
-            GetAction::Token(text) => {
+            GetAction::Token(site, text) => {
                 let token = text.as_deref().map(Token::new);
                 if token == Some(None) {
-                    self.state.downloads.token = TokenState::Failed(tr!("app-no-token"));
+                    self.state.downloads.set_token(site, TokenState::Failed(tr!("app-no-token")));
                 } else {
-                    getting.worker.request(GetTask::KeepToken(token.flatten()));
+                    getting.worker.request(GetTask::KeepToken(site, token.flatten()));
                 }
             }
         }
@@ -155,10 +158,11 @@ impl SluiceApp {
         }
         self.library_place.get().open();
         self.follow_folder();
-        if let Some(getting) = &self.getting
-            && self.state.downloads.token == TokenState::Unknown
-        {
-            getting.worker.request(GetTask::HasToken);
+        let Some(getting) = &self.getting else { return };
+        for site in Site::ALL {
+            if *self.state.downloads.token_of(site) == TokenState::Unknown {
+                getting.worker.request(GetTask::HasToken(site));
+            }
         }
     }
 
@@ -273,9 +277,10 @@ impl SluiceApp {
                     self.state.downloads.asked = Asked::Failed { what, failure, is_offline };
                 }
                 GetEvent::Free(free) => self.state.downloads.free = free,
-                GetEvent::Token(Ok(is_there)) => {
-                    let is_change = self.state.downloads.token != TokenState::Unknown;
-                    self.state.downloads.token = if is_there { TokenState::Kept } else { TokenState::None };
+                GetEvent::Token(site, Ok(is_there)) => {
+                    let is_change = *self.state.downloads.token_of(site) != TokenState::Unknown;
+                    let token = if is_there { TokenState::Kept } else { TokenState::None };
+                    self.state.downloads.set_token(site, token);
                     if is_change {
                         let network = getting.downloads.network();
                         getting
@@ -283,7 +288,9 @@ impl SluiceApp {
                             .set_network(Network { credentials: Credentials::of_user(), ..network });
                     }
                 }
-                GetEvent::Token(Err(why)) => self.state.downloads.token = TokenState::Failed(why),
+                GetEvent::Token(site, Err(why)) => {
+                    self.state.downloads.set_token(site, TokenState::Failed(why));
+                }
             }
         }
         let is_seen = self.library_place.get().is_open || self.state.is_first_start();

@@ -88,12 +88,18 @@ impl SluiceApp {
         }
     }
 
-    /// Searches the folders at the start, if that is quick or was asked for before.
-    pub(super) fn search_at_start(&mut self) {
-        let LibraryOptions { at_start, cache, .. } = &self.library_options;
-        let is_known = cache.as_ref().is_some_and(|cache| cache.exists());
-        let is_asked = *at_start || !self.state.settings.library.folders.is_empty();
-        if is_known || is_asked {
+    /// Searches the folders, and asks the engines elsewhere, once the first frame is drawn, which comes first.
+    fn search_at_start(&mut self, ctx: &Context) {
+        if !self.searches_at_start {
+            return;
+        }
+        if ctx.cumulative_frame_nr() == 0 {
+            return ctx.request_repaint();
+        }
+        self.searches_at_start = false;
+        let LibraryOptions { finds_programs, folders, .. } = &self.library_options;
+        let has_folders = !folders.is_empty() || !self.state.settings.library.folders.is_empty();
+        if self.state.library.search == Search::Never && (*finds_programs || has_folders) {
             self.search_models();
         }
         if self.state.lanes.are_elsewhere() {
@@ -169,8 +175,10 @@ impl SluiceApp {
             self.take_library_event(ctx, event);
         }
         self.follow_copies();
+        self.search_at_start(ctx);
+        self.use_waiting_settings();
         let (is_open, search) = (self.state.library.is_open, self.state.library.search);
-        // Files come and go while another program is in front. What was never searched waits for the place.
+        // Files come and go while another program is in front.
         let is_back =
             search != Search::Never && ctx.input(|input| input.events.contains(&Event::WindowFocused(true)));
         if (is_open || is_back) && !self.state.lanes.are_elsewhere() && is_due(ctx, search, ctx.time()) {

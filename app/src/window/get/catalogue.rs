@@ -95,7 +95,7 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     }
     let palette = Palette::of(ui);
     let version = chosen(state, place, listed);
-    let detail = detail(listed, version);
+    let detail = detail(state, listed, version);
     let fit = version.and_then(|version| state.fit_of(listed, version));
     let fit = fit.map_or_else(|| tr!("get-checking-fit"), Fit::words);
     response.widget_info(|| {
@@ -149,10 +149,13 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
     });
 }
 
-/// Size, licence and repository.
-fn detail(listed: &Listed, version: Option<&Version>) -> String {
+/// Size, what is in the way, licence and repository.
+fn detail(state: &State, listed: &Listed, version: Option<&Version>) -> String {
     let mut parts = Vec::new();
     parts.extend(version.and_then(|version| listed.bytes(version)).map(units::memory));
+    if version.is_some_and(|version| state.lacks_space(listed, version)) {
+        parts.push(tr!("get-lacks-space"));
+    }
     parts.push(listed.licence.clone().unwrap_or_else(|| tr!("get-licence-on-page")));
     if version.is_some_and(|version| version.is_gated) {
         parts.push(tr!("get-needs-token"));
@@ -262,13 +265,19 @@ pub fn start_button(
         None => {
             let is_here = state.is_here(listed, version);
             let weight = if is_here { Weight::Ghost } else { Weight::Plain };
-            let (words, tip) = match is_here {
-                true => ([tr!("get-again"), tr!("get-again-named", name = name)], tr!("get-again-tip")),
-                false => {
-                    ([tr!("get-download"), tr!("get-download-named", name = name)], tr!("get-download-tip"))
-                }
+            let words = match is_here {
+                true => [tr!("get-again"), tr!("get-again-named", name = name)],
+                false => [tr!("get-download"), tr!("get-download-named", name = name)],
             };
-            if button(ui, icons::DOWNLOAD, words, weight).on_hover_text(tip).clicked() {
+            let lacking = state.downloads.unclaimed().filter(|_| state.lacks_space(listed, version));
+            let (icon, tip) = match lacking {
+                Some(free) => {
+                    (icons::TRIANGLE_ALERT, tr!("get-lacks-space-tip", memory = units::memory(free)))
+                }
+                None if is_here => (icons::DOWNLOAD, tr!("get-again-tip")),
+                None => (icons::DOWNLOAD, tr!("get-download-tip")),
+            };
+            if button(ui, icon, words, weight).on_hover_text(tip).clicked() {
                 actions.push(GetAction::Start(listed.id.clone(), version.format.clone()).into());
             }
         }

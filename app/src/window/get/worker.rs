@@ -10,8 +10,8 @@ use sluice_engine::session::Failure;
 
 use crate::{
     downloads::{
-        DownloadError, Found, Link, Network, Offer, Release, Stop, Token, keep_token, kept_token, look_up,
-        newer_release, search,
+        DownloadError, Found, Link, Network, Offer, Release, Site, Stop, Token, keep_token, kept_token,
+        look_up, newer_release, search,
     },
     window::files::Wake,
 };
@@ -26,10 +26,10 @@ pub enum GetTask {
     Ask(Box<Network>, String),
     /// Reads how much is free in a folder.
     Free(Box<Network>, PathBuf),
-    /// Looks whether there is a token in the keyring.
-    HasToken,
-    /// Keeps a token, or removes it.
-    KeepToken(Option<Token>),
+    /// Looks whether there is a site's token in the keyring.
+    HasToken(Site),
+    /// Keeps a site's token, or removes it.
+    KeepToken(Site, Option<Token>),
     /// Looks for a newer release at an address.
     Release(Box<Network>, String),
 }
@@ -52,8 +52,8 @@ pub enum GetEvent {
     },
     /// Bytes that are free in the folder, if that can be read.
     Free(Option<u64>),
-    /// Whether there is a token in the keyring now, or what is wrong.
-    Token(Result<bool, String>),
+    /// Whether there is a site's token in the keyring now, or what is wrong.
+    Token(Site, Result<bool, String>),
     /// A newer release, if there is one.
     Release(Result<Option<Release>, Failure>),
 }
@@ -114,8 +114,10 @@ fn perform(task: GetTask, stop: &Stop) -> GetEvent {
     match task {
         GetTask::Ask(network, what) => ask(&network, what, stop),
         GetTask::Free(network, folder) => GetEvent::Free(free(&network, &folder)),
-        GetTask::HasToken => GetEvent::Token(Ok(kept_token().is_some())),
-        GetTask::KeepToken(token) => GetEvent::Token(keep_token(token.as_ref()).map(|()| token.is_some())),
+        GetTask::HasToken(site) => GetEvent::Token(site, Ok(kept_token(site).is_some())),
+        GetTask::KeepToken(site, token) => {
+            GetEvent::Token(site, keep_token(site, token.as_ref()).map(|()| token.is_some()))
+        }
         GetTask::Release(network, address) => {
             let newer = newer_release(&network, stop, &address, env!("CARGO_PKG_VERSION"));
             GetEvent::Release(newer.map_err(|error| failure(&error)))

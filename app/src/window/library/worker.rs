@@ -34,8 +34,6 @@ const TRIGGER: &str = "modelspec.trigger_phrase";
 pub struct LibraryOptions {
     /// Folders that were named outside of the window.
     pub folders: Vec<PathBuf>,
-    /// Whether these folders are searched at the start, because somebody has named them.
-    pub at_start: bool,
     /// Whether the folders of other programs are searched.
     pub finds_programs: bool,
     /// Where results are kept for the next start.

@@ -102,10 +102,10 @@ fn does_not_fit(
     actions: &mut Vec<Action>,
 ) {
     let palette = Palette::of(ui);
-    let preferences = &state.settings.memory.preferences;
-    let (needed, budget, is_ram, limit) = match error {
-        PlanError::Device { needed, budget, .. } => (*needed, *budget, false, preferences.vram_budget),
-        PlanError::Host { needed, budget } => (*needed, *budget, true, preferences.ram_budget),
+    let limit = own_limit(&state.settings.memory.preferences, error);
+    let (needed, budget, is_ram) = match error {
+        PlanError::Device { needed, budget, .. } => (*needed, *budget, false),
+        PlanError::Host { needed, budget } => (*needed, *budget, true),
     };
     let (needed, allowed) = (units::memory_needed(needed), units::memory(budget));
     let words = match (is_ram, limit) {
@@ -119,9 +119,29 @@ fn does_not_fit(
     if pressed.on_hover_text(said(&forecast.sentence)).clicked() {
         actions.push(Action::Set(Setting::PlanOpen(true)));
     }
+    ways_to_fit(ui, state, forecast, error, actions);
+}
+
+/// The limit of the user's own that a run is over, if there is one.
+fn own_limit(preferences: &MemoryPreferences, error: &PlanError) -> Option<u64> {
+    match error {
+        PlanError::Device { .. } => preferences.vram_budget,
+        PlanError::Host { .. } => preferences.ram_budget,
+    }
+}
+
+/// Buttons for what makes a run fit that does not.
+pub fn ways_to_fit(
+    ui: &mut Ui,
+    state: &State,
+    forecast: &Forecast,
+    error: &PlanError,
+    actions: &mut Vec<Action>,
+) {
+    let preferences = &state.settings.memory.preferences;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(space::XS, space::XS);
-        if limit.is_some()
+        if own_limit(preferences, error).is_some()
             && widgets::button(ui, None, &tr!("side-panel-remove-limit"), Weight::Plain)
                 .on_hover_text(tr!("side-panel-remove-limit-tip"))
                 .clicked()

@@ -1,5 +1,5 @@
-//! What changes the next image although its section may be out of sight: inputs, LoRAs, a locked seed. Each can be
-//! removed.
+//! What changes the next image although its section may be out of sight: inputs, other models, LoRAs, a locked seed. Each
+//! can be removed.
 
 use std::path::{Path, PathBuf};
 
@@ -219,6 +219,16 @@ fn list(draft: &Draft) -> (Vec<InForce>, Draft) {
                 remove_at(&mut draft.request.image_prompts, place, count);
             },
         );
+    }
+    if let Some(redux) = &request.redux {
+        let text = tr!("side-panel-in-force-redux", name = stem(&redux.path));
+        let (place, path) = ((icons::IMAGE, Section::Input), Some(redux.path.as_path()));
+        add(place, text, tr!("side-panel-without-redux"), path, &|draft| draft.request.redux = None);
+    }
+    if let Some(refiner) = &request.refiner {
+        let text = tr!("side-panel-in-force-refiner", name = stem(&refiner.path));
+        let (place, path) = ((icons::PACKAGE, Section::Refiner), Some(refiner.path.as_path()));
+        add(place, text, tr!("side-panel-without-refiner"), path, &|draft| draft.request.refiner = None);
     }
     if draft.seed_locked {
         let text = tr!("side-panel-in-force-seed", seed = request.seed.to_string());

@@ -7,7 +7,7 @@ use sluice_engine::session::Failure;
 use super::{EntryId, Fit, State, Way};
 use crate::{
     downloads::{
-        Catalogue, Download, Found, Listed, Offer, Phase, Version,
+        Catalogue, Download, Found, Listed, Offer, Phase, RESERVE, Site, Version,
         catalogue::{ListedFile, catalogue},
     },
     language::{tr, units},
@@ -43,7 +43,7 @@ pub enum Asked {
     },
 }
 
-/// What is known about the token.
+/// What is known about a token.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum TokenState {
     /// It was not looked for.
@@ -70,8 +70,10 @@ pub struct GetModels {
     pub free: Option<u64>,
     /// What was asked for last.
     pub asked: Asked,
-    /// The token.
+    /// The token for Hugging Face.
     pub token: TokenState,
+    /// The token for Civitai.
+    pub civitai_token: TokenState,
 }
 
 impl GetModels {
@@ -93,6 +95,29 @@ impl GetModels {
         let done: u64 = running().map(|download| download.done).sum();
         let count = running().count();
         (count > 0).then(|| (count, (done as f64 / bytes.max(1) as f64).clamp(0.0, 1.0) as f32))
+    }
+
+    /// The token for a site.
+    pub fn token_of(&self, site: Site) -> &TokenState {
+        match site {
+            Site::HuggingFace => &self.token,
+            Site::Civitai => &self.civitai_token,
+        }
+    }
+
+    /// Notes what is known about the token for a site.
+    pub fn set_token(&mut self, site: Site, token: TokenState) {
+        match site {
+            Site::HuggingFace => self.token = token,
+            Site::Civitai => self.civitai_token = token,
+        }
+    }
+
+    /// Bytes that are free beside those that downloads on the list still need, if known.
+    pub fn unclaimed(&self) -> Option<u64> {
+        let running = self.list.iter().filter(|one| one.is_unfinished() && one.phase != Phase::Paused);
+        let claimed = running.map(|one| one.bytes.unwrap_or_default().saturating_sub(one.done)).sum();
+        Some(self.free?.saturating_sub(claimed))
     }
 }
 
@@ -143,18 +168,33 @@ impl State {
 
     /// Whether all files of a version are on this computer, by their names and sizes. A whole repository is known by its name.
     pub fn is_here(&self, listed: &Listed, version: &Version) -> bool {
-        let here = &self.library.listed;
-        let has = |file: &ListedFile| {
-            let is_whole = |own: Option<u64>| match file.wanted.bytes {
-                Some(bytes) => own.is_some_and(|own| is_about(own, bytes)),
-                None => true,
-            };
-            here.has_file(&file.wanted.name(), is_whole)
-        };
         match version.files.is_empty() {
-            true => here.has_repository(&listed.repository),
-            false => version.files.iter().all(has),
+            true => self.library.listed.has_repository(&listed.repository),
+            false => version.files.iter().all(|file| self.has_file(file)),
         }
+    }
+
+    fn has_file(&self, file: &ListedFile) -> bool {
+        let is_whole = |own: Option<u64>| match file.wanted.bytes {
+            Some(bytes) => own.is_some_and(|own| is_about(own, bytes)),
+            None => true,
+        };
+        self.library.listed.has_file(&file.wanted.name(), is_whole)
+    }
+
+    /// Whether the files of a version that are not here need more space than there is.
+    pub fn lacks_space(&self, listed: &Listed, version: &Version) -> bool {
+        let Some(free) = self.downloads.unclaimed().filter(|_| !self.is_here(listed, version)) else {
+            return false;
+        };
+        let missing: Option<u64> = match version.files.is_empty() {
+            true => listed.bytes(version),
+            false => {
+                let missing = version.files.iter().filter(|file| !self.has_file(file));
+                missing.map(|file| file.wanted.bytes).sum()
+            }
+        };
+        missing.is_some_and(|missing| missing + RESERVE > free)
     }
 
     /// How a version of a model of the catalogue runs.

@@ -202,21 +202,20 @@ impl State {
     }
 
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {
-        let title = match job {
+        match job {
             Some(id) => {
                 self.end(id);
                 self.jobs.stop_repeating();
                 self.jobs.groups.ended(id);
                 self.leave_live();
-                tr!("state-generation-failed")
+                self.messages.job_failed(failure);
             }
             None if self.model.status == ModelStatus::Loading => {
                 self.not_opened();
-                return self.messages.not_opened(failure);
+                self.messages.not_opened(failure);
             }
-            None => tr!("state-went-wrong"),
-        };
-        self.messages.fail(&title, failure);
+            None => self.messages.fail(&tr!("state-went-wrong"), failure),
+        }
     }
 
     fn end(&mut self, id: JobId) -> Option<QueuedJob> {

@@ -18,8 +18,26 @@ pub struct FailureCard {
     pub title: String,
     /// What happened and what to do.
     pub failure: Failure,
-    /// Whether a model could not be opened.
-    is_of_opening: bool,
+    /// What failed.
+    cause: Cause,
+}
+
+/// What failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A model could not be opened.
+    Opening,
+    /// A job.
+    Job,
+    /// Something else.
+    Other,
+}
+
+impl FailureCard {
+    /// Whether a job failed.
+    pub fn is_of_job(&self) -> bool {
+        self.cause == Cause::Job
+    }
 }
 
 /// A notice, with an optional undo.
@@ -82,13 +100,18 @@ pub struct Messages {
 impl Messages {
     /// Adds a failure, unless it is the one that is shown.
     pub fn fail(&mut self, title: &str, failure: Failure) {
-        self.add(FailureCard { title: title.to_owned(), failure, is_of_opening: false });
+        self.add(FailureCard { title: title.to_owned(), failure, cause: Cause::Other });
+    }
+
+    /// Adds the failure of a job.
+    pub(super) fn job_failed(&mut self, failure: Failure) {
+        self.add(FailureCard { title: tr!("state-generation-failed"), failure, cause: Cause::Job });
     }
 
     /// Adds the failure to open a model. It goes once one is open or a job runs.
     pub(super) fn not_opened(&mut self, failure: Failure) {
         let title = tr!("state-model-not-opened");
-        self.add(FailureCard { title, failure, is_of_opening: true });
+        self.add(FailureCard { title, failure, cause: Cause::Opening });
     }
 
     fn add(&mut self, card: FailureCard) {
@@ -99,7 +122,7 @@ impl Messages {
 
     /// Removes the failures to open a model.
     pub(super) fn works(&mut self) {
-        self.failures.retain(|card| !card.is_of_opening);
+        self.failures.retain(|card| card.cause != Cause::Opening);
     }
 
     /// Says something without a way back.

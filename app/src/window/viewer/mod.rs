@@ -25,6 +25,7 @@ use super::{
     files::Dialog,
     first_start, icons,
     sentences::sentence,
+    side_panel::ways_to_fit,
     state::{
         FailureCard, MaskPainting, ModelStatus, Pixels, Progress, QueuedJob, Recent, RecentId, Replanned,
         Shown, State,
@@ -195,7 +196,7 @@ fn messages(ui: &mut Ui, area: Rect, state: &State, actions: &mut Vec<Action>) {
         if state.images.shown != Shown::Nothing || state.input.painting.is_some() {
             ui.painter_at(area).rect_filled(area, CornerRadius::ZERO, Palette::of(ui).scrim);
         }
-        failure(ui, area, card, failures.len(), actions);
+        failure(ui, area, state, card, actions);
     }
 }
 
@@ -364,8 +365,9 @@ fn replan_words(ui: &mut Ui, replanned: &Replanned, reason: &str) {
     });
 }
 
-fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &mut Vec<Action>) {
+fn failure(ui: &mut Ui, area: Rect, state: &State, card: &FailureCard, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
+    let count = state.messages.failures.len();
     let width = (area.width() - 2.0 * space::XL).min(size::CARD);
     Area::new(ui.scope_id().with("failure"))
         .order(Order::Middle)
@@ -383,6 +385,16 @@ fn failure(ui: &mut Ui, area: Rect, card: &FailureCard, count: usize, actions: &
                     ui.set_width(width - 2.0 * space::XL);
                     failure_words(ui, card, count);
                     ui.add_space(space::M);
+                    if let Some(forecast) = state.planning.forecast().filter(|_| card.is_of_job())
+                        && let Err(error) = &forecast.plan
+                    {
+                        let before = actions.len();
+                        ways_to_fit(ui, state, forecast, error, actions);
+                        if actions.len() > before {
+                            actions.push(Action::Dismiss(Message::Failure));
+                        }
+                        ui.add_space(space::S);
+                    }
                     ui.horizontal(|ui| {
                         if widgets::button(ui, None, &tr!("viewer-dismiss"), Weight::Plain)
                             .on_hover_text(tr!("viewer-dismiss-tip"))

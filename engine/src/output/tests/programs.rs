@@ -49,6 +49,22 @@ fn read_jpeg(segments: &[(u8, &[u8])]) -> Result<RestoredSettings, OutputError> 
     read_settings(&path)
 }
 
+/// A WebP file with chunks after a header of a size.
+fn read_webp(chunks: &[(&[u8; 4], &[u8])]) -> Result<RestoredSettings, OutputError> {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.webp");
+    let mut bytes = b"WEBPVP8X\x0A\0\0\0\x0C\0\0\0\x03\0\0\x03\0\0".to_vec();
+    for (kind, data) in chunks {
+        bytes.extend(*kind);
+        bytes.extend((data.len() as u32).to_le_bytes());
+        bytes.extend(*data);
+        bytes.resize(bytes.len().next_multiple_of(2), 0);
+    }
+    let length = (bytes.len() as u32).to_le_bytes();
+    fs::write(&path, [&b"RIFF"[..], &length, &bytes].concat()).unwrap();
+    read_settings(&path)
+}
+
 /// Exif data as Pillow and piexif write it: texts in the first directory, a comment in the inner one.
 fn exif(first: &[(u16, &str)], comment: Option<&[u8]>) -> Vec<u8> {
     let mut entries: Vec<(u16, u16, Vec<u8>)> =
@@ -111,6 +127,48 @@ fn parameters_of_the_web_ui_are_read_from_exif() {
     }
     let plain = read_jpeg(&[(0xE0, b"JFIF\0"), (0xFE, b"taken in Rome")]);
     assert!(matches!(plain, Err(OutputError::NoSettings { .. })));
+}
+
+#[test]
+fn a_comment_of_a_camera_or_a_phone_is_no_prompt() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("a.png");
+    for comment in [unicode("Screenshot"), [&b"ASCII\0\0\0"[..], b"Screenshot"].concat()] {
+        let data = exif(&[(0x010F, "Anybody")], Some(&comment));
+        let tiff = &data[6..];
+        png(&path, &[], ColorType::Rgb, 4, &[9; 48]);
+        let file = fs::read(&path).unwrap();
+        // After the signature and the header.
+        let (head, rest) = file.split_at(33);
+        let chunk = [b"eXIf", tiff].concat();
+        let mut sum = flate2::Crc::new();
+        sum.update(&chunk);
+        let length = (tiff.len() as u32).to_be_bytes();
+        fs::write(&path, [head, &length, &chunk, &sum.sum().to_be_bytes(), rest].concat()).unwrap();
+        for read in [read_settings(&path), read_jpeg(&[(0xE1, &data)]), read_webp(&[(b"EXIF", tiff)])] {
+            assert!(matches!(read, Err(OutputError::NoSettings { .. })), "{read:?}");
+        }
+    }
+}
+
+#[test]
+fn settings_of_other_programs_are_read_from_webp() {
+    let web_ui = exif(&[], Some(&unicode(A1111)));
+    let graph = format!("Prompt:{}", graph());
+    // With the marker of JPEG, as Pillow writes it, and without.
+    for data in [&web_ui[..], &web_ui[6..]] {
+        assert_boat(&read_webp(&[(b"VP8 ", &[1, 2, 3]), (b"EXIF", data)]).unwrap(), Origin::A1111);
+    }
+    assert_boat(&read_webp(&[(b"EXIF", &exif(&[(0x010F, &graph)], None))]).unwrap(), Origin::ComfyUi);
+    let both = exif(&[(0x010F, &graph)], Some(&unicode(A1111)));
+    assert_boat(&read_webp(&[(b"EXIF", &both)]).unwrap(), Origin::A1111);
+    let novel_ai = exif(&[], Some(&unicode(&novel_ai().to_string())));
+    assert_boat(&read_webp(&[(b"EXIF", &novel_ai)]).unwrap(), Origin::NovelAi);
+    let json = r#"{"c": "a boat", "uc": "fog", "model": "boats", "scale": 5.5, "seed": 42, "size": "832x1216", "steps": 28}"#;
+    let xmp = format!("<rdf:Description exif:UserComment=\"{}\"/>", json.replace('"', "&quot;"));
+    let photo = exif(&[], Some(&unicode("Screenshot")));
+    let read = read_webp(&[(b"EXIF", &photo), (b"XMP ", xmp.as_bytes())]);
+    assert_boat(&read.unwrap(), Origin::DrawThings);
 }
 
 /// The alpha channel with a text in its lowest bits, column by column.

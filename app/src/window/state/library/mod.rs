@@ -183,6 +183,16 @@ impl Library {
         iter::once(&self.inventory.items).chain(self.further.values()).find_map(|items| find(items, path))
     }
 
+    /// How many models are on disk. Copies and the halves of a model count once.
+    pub fn models_found(&self) -> usize {
+        let is_model = |item: &&Item| {
+            item.content().is_some_and(|content| content.kind == Kind::Model)
+                && item.same_as.is_none()
+                && item.half_of.is_none()
+        };
+        self.inventory.items.iter().filter(is_model).count()
+    }
+
     /// Files that look like others.
     pub fn alike_files(&self) -> Vec<PathBuf> {
         let items = &self.inventory.items;
