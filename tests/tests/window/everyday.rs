@@ -50,8 +50,8 @@ fn a_model_that_cannot_be_opened_changes_nothing() {
     window.drop_file(path.clone());
     let model = ModelSource::Path(path);
     window.wait_for("the model", |app| app.state().chosen_model() == &model);
-    assert_eq!(window.take_commands(), [Command::Load { model }]);
-    window.says(Event::Failed { job: None, failure: failure() });
+    assert_eq!(window.take_commands(), [Command::Load { model: model.clone() }]);
+    window.says(Event::NotLoaded { model, failure: failure() });
     assert!(window.shows("This model could not be opened"));
     assert!(matches!(state(&window).model.status, ModelStatus::Ready(_)));
     assert_eq!(state(&window).chosen_model(), &ModelSource::Starter);
@@ -66,9 +66,10 @@ fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
     const CARD: &str = "This model could not be opened";
     let mut window = Window::with_starter();
     let fail = |window: &mut Window| {
-        window.drop_file(std::env::temp_dir().join("no such model.gguf"));
+        let path = std::env::temp_dir().join("no such model.gguf");
+        window.drop_file(path.clone());
         window.wait_for("the model", |app| app.state().chosen_model() != &ModelSource::Starter);
-        window.says(Event::Failed { job: None, failure: failure() });
+        window.says(Event::NotLoaded { model: ModelSource::Path(path), failure: failure() });
         assert!(window.shows(CARD));
     };
     fail(&mut window);
@@ -83,12 +84,67 @@ fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
     assert!(window.shows("Generation failed"), "other failures stay");
 }
 
+/// Opens two models, one right after the other, from a window that has the starter.
+fn open_two(window: &mut Window) -> [ModelSource; 2] {
+    ["first.gguf", "second.gguf"].map(|name| {
+        let path = std::env::temp_dir().join(name);
+        window.drop_file(path.clone());
+        let model = ModelSource::Path(path);
+        window.wait_for("the model", |app| app.state().chosen_model() == &model);
+        model
+    })
+}
+
+#[test]
+fn of_two_models_that_are_opened_the_first_may_fail() {
+    let mut window = Window::with_starter();
+    let [first, second] = open_two(&mut window);
+    window.says(Event::NotLoaded { model: first, failure: failure() });
+    assert_eq!(
+        (state(&window).chosen_model(), &state(&window).model.status),
+        (&second, &ModelStatus::Loading)
+    );
+    let loaded = ModelSummary { source: second.clone(), ..starter() };
+    window.says(Event::ModelLoaded(Box::new(loaded)));
+    assert_eq!(state(&window).summary().map(|summary| &summary.source), Some(&second));
+    assert!(window.shows("first.gguf could not be opened"), "nobody could have read it before");
+    window.click("Dismiss");
+    window.click("Generate");
+    let job = window.take_commands().pop();
+    assert!(matches!(job, Some(Command::Generate(job)) if job.request.model == second));
+}
+
+#[test]
+fn of_two_models_that_are_opened_the_second_may_fail() {
+    let mut window = Window::with_starter();
+    let [first, second] = open_two(&mut window);
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { source: first, ..starter() })));
+    window.says(Event::NotLoaded { model: second, failure: failure() });
+    assert!(window.shows("This model could not be opened"));
+    assert_eq!(state(&window).chosen_model(), &ModelSource::Starter);
+    assert!(matches!(&state(&window).model.status, ModelStatus::Ready(_)));
+    assert!(state(&window).settings.recent_models.is_empty());
+}
+
+#[test]
+fn another_failure_does_not_end_the_opening_of_a_model() {
+    let mut window = Window::with_starter();
+    let [_, second] = open_two(&mut window);
+    window.says(Event::Failed { job: None, failure: failure() });
+    assert_eq!(
+        (state(&window).chosen_model(), &state(&window).model.status),
+        (&second, &ModelStatus::Loading)
+    );
+    window.says(Event::ShutDown);
+    assert_eq!(state(&window).chosen_model(), &ModelSource::Starter, "nobody opens it any more");
+}
+
 #[test]
 fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let model = ModelSource::Path(folder.path().to_owned());
-    let request = Request { model, steps: 30, ..Request::default() };
+    let request = Request { model: model.clone(), steps: 30, ..Request::default() };
     write_png(&path, &Media::Image(landscape(64, 64, 9, 1.0)), &Settings::new(&request, "Other", "sdxl", 0))
         .unwrap();
     let mut window = Window::with_starter();
@@ -97,7 +153,7 @@ fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     window.frames();
     window.click("Use settings");
     assert_eq!(state(&window).draft().request.steps, 30);
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model, failure: failure() });
     let request = &state(&window).draft().request;
     assert_eq!((request.steps, &request.model), (12, &ModelSource::Starter));
 }

@@ -419,7 +419,7 @@ fn rows_with_one_title_name_their_folders() {
 fn a_starter_that_cannot_be_opened_is_not_the_opened_one() {
     assert!(opened(&[]).shows(OPENED));
     let mut window = Window::open(SIZE, Theme::Dark, |_| ());
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model: ModelSource::Starter, failure: failure() });
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     assert!(window.shows("Starter, Small images") && !window.shows(OPENED));

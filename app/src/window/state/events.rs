@@ -36,6 +36,7 @@ impl State {
             }
             Event::Lane { lane, change } => self.lane_changed(lane, change),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
+            Event::NotLoaded { model, failure } => self.model_not_loaded(&model, failure),
             Event::Listed { folders, inventory } => {
                 self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
                 self.library.list(Some(*inventory), now);
@@ -115,6 +116,9 @@ impl State {
             return;
         }
         self.engine.ended = true;
+        if self.model.status == ModelStatus::Loading {
+            self.not_opened();
+        }
         self.jobs.queue.clear();
         self.leave_live();
         let failure = Failure {
@@ -206,10 +210,6 @@ impl State {
                 self.jobs.groups.ended(id);
                 self.leave_live();
                 tr!("state-generation-failed")
-            }
-            None if self.model.status == ModelStatus::Loading => {
-                self.not_opened();
-                return self.messages.not_opened(failure);
             }
             None => tr!("state-went-wrong"),
         };
