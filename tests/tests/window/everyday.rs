@@ -14,7 +14,7 @@ use sluice::window::{
 };
 use sluice_engine::{
     output::{Media, Settings, write_png},
-    request::{AdapterUse, ModelSource, Request, SourceImage},
+    request::{AdapterUse, ModelSource, Request, SourceImage, SourceMask},
     session::{Command, Defaults, Event, Job, JobId, ModelSummary, Stage, StageKind},
 };
 
@@ -82,61 +82,6 @@ fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
     window.says(Event::Failed { job: Some(JobId(1)), failure: failure() });
     window.says(Event::ModelLoaded(Box::new(starter())));
     assert!(window.shows("Generation failed"), "other failures stay");
-}
-
-/// Opens two models, one right after the other, from a window that has the starter.
-fn open_two(window: &mut Window) -> [ModelSource; 2] {
-    ["first.gguf", "second.gguf"].map(|name| {
-        let path = std::env::temp_dir().join(name);
-        window.drop_file(path.clone());
-        let model = ModelSource::Path(path);
-        window.wait_for("the model", |app| app.state().chosen_model() == &model);
-        model
-    })
-}
-
-#[test]
-fn of_two_models_that_are_opened_the_first_may_fail() {
-    let mut window = Window::with_starter();
-    let [first, second] = open_two(&mut window);
-    window.says(Event::NotLoaded { model: first, failure: failure() });
-    assert_eq!(
-        (state(&window).chosen_model(), &state(&window).model.status),
-        (&second, &ModelStatus::Loading)
-    );
-    let loaded = ModelSummary { source: second.clone(), ..starter() };
-    window.says(Event::ModelLoaded(Box::new(loaded)));
-    assert_eq!(state(&window).summary().map(|summary| &summary.source), Some(&second));
-    assert!(window.shows("first.gguf could not be opened"), "nobody could have read it before");
-    window.click("Dismiss");
-    window.click("Generate");
-    let job = window.take_commands().pop();
-    assert!(matches!(job, Some(Command::Generate(job)) if job.request.model == second));
-}
-
-#[test]
-fn of_two_models_that_are_opened_the_second_may_fail() {
-    let mut window = Window::with_starter();
-    let [first, second] = open_two(&mut window);
-    window.says(Event::ModelLoaded(Box::new(ModelSummary { source: first, ..starter() })));
-    window.says(Event::NotLoaded { model: second, failure: failure() });
-    assert!(window.shows("This model could not be opened"));
-    assert_eq!(state(&window).chosen_model(), &ModelSource::Starter);
-    assert!(matches!(&state(&window).model.status, ModelStatus::Ready(_)));
-    assert!(state(&window).settings.recent_models.is_empty());
-}
-
-#[test]
-fn another_failure_does_not_end_the_opening_of_a_model() {
-    let mut window = Window::with_starter();
-    let [_, second] = open_two(&mut window);
-    window.says(Event::Failed { job: None, failure: failure() });
-    assert_eq!(
-        (state(&window).chosen_model(), &state(&window).model.status),
-        (&second, &ModelStatus::Loading)
-    );
-    window.says(Event::ShutDown);
-    assert_eq!(state(&window).chosen_model(), &ModelSource::Starter, "nobody opens it any more");
 }
 
 #[test]
@@ -251,6 +196,20 @@ fn what_is_in_force_is_shown_above_generate_and_can_be_removed() {
     let draft = state(&window).draft();
     assert!(draft.request.source.is_none() && draft.request.adapters.is_empty() && !draft.seed_locked);
     assert!(!window.shows("ink wash · 0.7"));
+}
+
+#[test]
+fn a_mask_in_force_is_shown_above_generate_and_can_be_removed() {
+    let mut window = Window::with_starter();
+    edit(&mut window, |request| {
+        let mask = Some(SourceMask { path: "/photos/sky.png".into(), ..SourceMask::default() });
+        let path = "/photos/harbour.png".into();
+        request.source = Some(SourceImage { path, mask, ..SourceImage::default() });
+    });
+    window.click("Do not use the mask");
+    let source = state(&window).draft().request.source.clone().expect("the input image stays");
+    assert_eq!((source.path, source.mask), (PathBuf::from("/photos/harbour.png"), None));
+    assert!(!window.shows("Do not use the mask"));
 }
 
 #[test]

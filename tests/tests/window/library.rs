@@ -576,6 +576,28 @@ fn new_files_appear_when_the_folders_are_searched_again() {
 }
 
 #[test]
+fn new_files_appear_by_themselves_while_the_place_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    let count = |window: &Window| state(window).library.inventory.items.len();
+    assert_eq!(count(&window), 9);
+    lora(&models.join("loras/new.safetensors"), 4);
+    window.wait_for("the new file", |app| app.state().library.inventory.items.len() == 10);
+    // Once the search that may be running has ended.
+    window.wait_for("the search", |app| matches!(app.state().library.search, Search::Ended(_)));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!state(&window).library.is_open);
+    lora(&models.join("loras/newer.safetensors"), 4);
+    for _ in 0..20 {
+        window.frames();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(count(&window), 10, "nobody looks");
+}
+
+#[test]
 fn copies_are_found_by_their_content_and_said_with_their_places() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());
