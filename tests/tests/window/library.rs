@@ -122,7 +122,7 @@ fn folders_that_were_named_are_searched_at_the_start() {
 }
 
 /// Answers the questions about fits until all are known; the answer may depend on the question.
-fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
+pub fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
     let lacks_none = |state: &State| {
         let library = &state.library;
         let built_in = [ModelSource::Starter, ModelSource::StarterClip].map(EntryId::Source);
