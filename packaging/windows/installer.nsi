@@ -39,6 +39,8 @@ Section
     WriteRegStr HKCU "${UNINSTALL}" "QuietUninstallString" '"$INSTDIR\uninstall.exe" /S'
     WriteRegDWORD HKCU "${UNINSTALL}" "NoModify" 1
     WriteRegDWORD HKCU "${UNINSTALL}" "NoRepair" 1
+    ; Notifications are shown under this name.
+    WriteRegStr HKCU "Software\Classes\AppUserModelId\localhost.sluice.sluice" "DisplayName" "Sluice"
     ; "Open with" offers Sluice for images and clips; what opens them by default stays as it is.
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe\shell\open\command" "" '"$INSTDIR\sluice-window.exe" open "%1"'
     WriteRegStr HKCU "Software\Classes\Applications\sluice-window.exe" "FriendlyAppName" "Sluice"
@@ -58,4 +60,5 @@ Section "Uninstall"
     DeleteRegKey HKCU "${UNINSTALL}"
     DeleteRegKey HKCU "Software\Sluice"
     DeleteRegKey HKCU "Software\Classes\Applications\sluice-window.exe"
+    DeleteRegKey HKCU "Software\Classes\AppUserModelId\localhost.sluice.sluice"
 SectionEnd

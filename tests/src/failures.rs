@@ -114,7 +114,7 @@ impl Failures {
         let job = self.runner.job(request(&path)?);
         let failure = self.job_in(name, job, words, Some(folder.path()))?;
         match described {
-            Event::Failed { job: None, failure: seen } => {
+            Event::NotLoaded { failure: seen, .. } => {
                 ensure!(seen == failure, "{name}: {seen:?} when opened, {failure:?} when run");
             }
             // Some errors show only during the computation.

@@ -138,7 +138,9 @@ impl Engine {
         loop {
             match self.next()? {
                 Heard::Event(Event::ModelLoaded(summary)) => return Ok(Some(*summary)),
-                Heard::Event(Event::Failed { failure, .. }) => return Err(Explained(failure).into()),
+                Heard::Event(Event::NotLoaded { failure, .. } | Event::Failed { failure, .. }) => {
+                    return Err(Explained(failure).into());
+                }
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),
             }

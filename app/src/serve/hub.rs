@@ -383,7 +383,7 @@ impl Clerk {
         match event {
             Event::Hardware(sample) => self.board().hardware = Some(sample),
             Event::ModelLoaded(summary) => self.loaded(Ok(*summary)),
-            Event::Failed { job: None, failure } if !self.loads.is_empty() => self.loaded(Err(failure)),
+            Event::NotLoaded { failure, .. } => self.loaded(Err(failure)),
             Event::Failed { job: None, failure } => {
                 tracing::error!(failure.message, "the engine cannot go on");
                 self.end_all(&failure);

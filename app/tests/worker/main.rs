@@ -153,6 +153,19 @@ fn a_process_draws_as_a_thread_does() {
     assert_eq!(pixels(&own), pixels(&undisturbed(&request())));
 }
 
+#[test]
+fn each_model_is_answered_that_was_asked_for_before_the_engine_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut engine = Engine::start_unheard(folder.path());
+    let missing = ModelSource::Path(folder.path().join("no such model.gguf"));
+    for model in [missing.clone(), ModelSource::Starter] {
+        engine.send(Command::Load { model });
+    }
+    let first = engine.until(|event| matches!(event, Event::NotLoaded { .. } | Event::ModelLoaded(_)));
+    assert!(matches!(&first, Event::NotLoaded { model, .. } if *model == missing), "{first:?}");
+    engine.until(|event| matches!(event, Event::ModelLoaded(_)));
+}
+
 /// In every stage, with a second job waiting that must not be affected.
 #[test]
 fn a_killed_engine_goes_on_where_it_was() {

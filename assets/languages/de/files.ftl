@@ -73,6 +73,7 @@ files-clip-not-exported = Der Clip konnte nicht exportiert werden
 files-folder-unusable = Der Ordner kann nicht verwendet werden
 files-folder-unusable-advice = Einen anderen Ordner mit Bildern wählen.
 files-folder-not-opened = Der Ordner konnte nicht geöffnet werden
+files-folder-no-program = Kein Programm hat { $path } geöffnet.
 files-folder-not-opened-advice = Ihn im Dateimanager öffnen.
 files-setting-not-saved = Die Einstellung konnte nicht gespeichert werden
 files-setting-not-saved-advice = Sie gilt, bis das Fenster geschlossen wird.

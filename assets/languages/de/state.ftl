@@ -56,6 +56,7 @@ state-image-goes-on = Das Bild geht nach Schritt { $step } weiter.
 state-clip-goes-on = Der Clip geht nach Schritt { $step } weiter.
 state-generation-failed = Das Erzeugen ist fehlgeschlagen
 state-model-not-opened = Dieses Modell konnte nicht geöffnet werden
+state-other-model-not-opened = { $name } konnte nicht geöffnet werden
 state-went-wrong = Etwas ist schiefgegangen
 state-snippet-deleted = Textbaustein gelöscht: { $words }
 state-negative-snippet-deleted = Negatives Preset gelöscht: { $words }

@@ -73,6 +73,7 @@ files-clip-not-exported = The clip could not be exported
 files-folder-unusable = The folder cannot be used
 files-folder-unusable-advice = Choose another folder of images.
 files-folder-not-opened = The folder could not be opened
+files-folder-no-program = No program opened { $path }.
 files-folder-not-opened-advice = Open it in your file manager.
 files-setting-not-saved = The setting could not be saved
 files-setting-not-saved-advice = It applies until the window is closed.

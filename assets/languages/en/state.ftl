@@ -56,6 +56,7 @@ state-image-goes-on = The image goes on after step { $step }.
 state-clip-goes-on = The clip goes on after step { $step }.
 state-generation-failed = Generation failed
 state-model-not-opened = This model could not be opened
+state-other-model-not-opened = { $name } could not be opened
 state-went-wrong = Something went wrong
 state-snippet-deleted = Snippet deleted: { $words }
 state-negative-snippet-deleted = Negative preset deleted: { $words }

@@ -73,6 +73,7 @@ files-clip-not-exported = No se pudo exportar el clip
 files-folder-unusable = La carpeta no se puede usar
 files-folder-unusable-advice = Elija otra carpeta de imágenes.
 files-folder-not-opened = No se pudo abrir la carpeta
+files-folder-no-program = Ningún programa abrió { $path }.
 files-folder-not-opened-advice = Ábrala en su gestor de archivos.
 files-setting-not-saved = No se pudo guardar el ajuste
 files-setting-not-saved-advice = Se aplica hasta que se cierre la ventana.

@@ -56,6 +56,7 @@ state-image-goes-on = La imagen continúa después del paso { $step }.
 state-clip-goes-on = El clip continúa después del paso { $step }.
 state-generation-failed = La generación ha fallado
 state-model-not-opened = No se pudo abrir este modelo
+state-other-model-not-opened = No se pudo abrir { $name }
 state-went-wrong = Algo salió mal
 state-snippet-deleted = Fragmento eliminado: { $words }
 state-negative-snippet-deleted = Preajuste negativo eliminado: { $words }

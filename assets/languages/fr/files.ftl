@@ -73,6 +73,7 @@ files-clip-not-exported = Impossible d'exporter le clip
 files-folder-unusable = Le dossier ne peut pas être utilisé
 files-folder-unusable-advice = Choisissez un autre dossier d'images.
 files-folder-not-opened = Impossible d'ouvrir le dossier
+files-folder-no-program = Aucun programme n'a ouvert { $path }.
 files-folder-not-opened-advice = Ouvrez-le dans votre gestionnaire de fichiers.
 files-setting-not-saved = Impossible d'enregistrer le paramètre
 files-setting-not-saved-advice = Il s'applique jusqu'à la fermeture de la fenêtre.

@@ -56,6 +56,7 @@ state-image-goes-on = L'image reprend après l'étape { $step }.
 state-clip-goes-on = Le clip reprend après l’étape { $step }.
 state-generation-failed = La génération a échoué
 state-model-not-opened = Impossible d'ouvrir ce modèle
+state-other-model-not-opened = Impossible d'ouvrir { $name }
 state-went-wrong = Une erreur s'est produite
 state-snippet-deleted = Extrait supprimé : { $words }
 state-negative-snippet-deleted = Préréglage négatif supprimé : { $words }

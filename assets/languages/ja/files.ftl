@@ -73,6 +73,7 @@ files-clip-not-exported = 動画を書き出せませんでした
 files-folder-unusable = このフォルダーは使えません
 files-folder-unusable-advice = 別の画像フォルダーを選んでください。
 files-folder-not-opened = フォルダーを開けませんでした
+files-folder-no-program = { $path } を開くプログラムがありませんでした。
 files-folder-not-opened-advice = ファイルマネージャーで開いてください。
 files-setting-not-saved = 設定を保存できませんでした
 files-setting-not-saved-advice = ウィンドウを閉じるまでは有効です。

@@ -48,6 +48,7 @@ state-image-goes-on = 画像はステップ { $step } の続きから再開し�
 state-clip-goes-on = 動画はステップ { $step } の続きから再開します。
 state-generation-failed = 生成に失敗しました
 state-model-not-opened = このモデルを開けませんでした
+state-other-model-not-opened = { $name } を開けませんでした
 state-went-wrong = 問題が発生しました
 state-snippet-deleted = スニペットを削除しました: { $words }
 state-negative-snippet-deleted = ネガティブプリセットを削除しました: { $words }

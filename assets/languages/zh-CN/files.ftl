@@ -73,6 +73,7 @@ files-clip-not-exported = 无法导出视频
 files-folder-unusable = 无法使用这个文件夹
 files-folder-unusable-advice = 请选择另一个图像文件夹。
 files-folder-not-opened = 无法打开文件夹
+files-folder-no-program = 没有程序打开 { $path }。
 files-folder-not-opened-advice = 请在文件管理器中打开它。
 files-setting-not-saved = 无法保存设置
 files-setting-not-saved-advice = 它在窗口关闭之前有效。

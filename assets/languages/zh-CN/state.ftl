@@ -48,6 +48,7 @@ state-image-goes-on = 图像将从第 { $step } 步之后继续。
 state-clip-goes-on = 视频将从第 { $step } 步之后继续。
 state-generation-failed = 生成失败
 state-model-not-opened = 无法打开这个模型
+state-other-model-not-opened = 无法打开 { $name }
 state-went-wrong = 出现问题
 state-snippet-deleted = 已删除片段：{ $words }
 state-negative-snippet-deleted = 已删除反向预设：{ $words }

@@ -254,7 +254,7 @@ impl Dispatcher {
             Ok(summary) => self.emitter.emit(Event::ModelLoaded(Box::new(summary))),
             Err(error) => {
                 let failure = Failure { message: error.to_string(), advice: Some(error.advice()) };
-                self.emitter.emit(Event::Failed { job: None, failure });
+                self.emitter.emit(Event::NotLoaded { model: source.clone(), failure });
             }
         }
     }

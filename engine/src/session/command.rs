@@ -20,8 +20,8 @@ pub struct JobId(pub u64);
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum Command {
-    /// Reads the headers of a model and responds with [`Event::ModelLoaded`](super::Event::ModelLoaded).
-    /// Reads no weights.
+    /// Reads the headers of a model and responds with [`Event::ModelLoaded`](super::Event::ModelLoaded) or
+    /// [`Event::NotLoaded`](super::Event::NotLoaded). Reads no weights.
     Load {
         /// The model.
         model: ModelSource,

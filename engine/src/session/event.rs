@@ -24,6 +24,13 @@ pub enum Event {
     Hardware(HardwareSample),
     /// The headers of a model were read.
     ModelLoaded(Box<ModelSummary>),
+    /// The response to [`Command::Load`](super::Command::Load) if the model cannot be opened.
+    NotLoaded {
+        /// The model.
+        model: ModelSource,
+        /// The error, with advice.
+        failure: Failure,
+    },
     /// The response to [`Command::List`](super::Command::List).
     Listed {
         /// Of several engines, the one that answers, by its place.

@@ -45,7 +45,7 @@ impl Session {
             lanes: lanes.into_iter().map(Tracked::new).collect(),
             queue: VecDeque::new(),
             jobs: Unfinished::open(options.data.as_deref().filter(|_| options.keeps_jobs))?,
-            loading: None,
+            loading: Vec::new(),
             shown: None,
             paused: false,
             closing: false,
@@ -57,20 +57,14 @@ impl Session {
     }
 }
 
-/// A model that the caller asks for.
-struct Loading {
-    model: ModelSource,
-    /// Whether one has it, which the caller knows.
-    is_known: bool,
-}
-
 struct Several {
     lanes: Vec<Tracked>,
     /// Jobs that wait.
     queue: VecDeque<Job>,
     /// All jobs, for the next session.
     jobs: Unfinished,
-    loading: Option<Loading>,
+    /// Models that the caller asks for, until one engine has them or none.
+    loading: Vec<ModelSource>,
     /// The engine that the caller wants to see.
     shown: Option<usize>,
     paused: bool,
@@ -148,7 +142,9 @@ impl Several {
                 for place in self.living() {
                     self.ask(place, &model);
                 }
-                self.loading = Some(Loading { model, is_known: false });
+                if !self.loading.contains(&model) {
+                    self.loading.push(model);
+                }
             }
             Command::Unload | Command::SearchIn { .. } => {
                 for place in self.living() {
@@ -345,17 +341,27 @@ impl Several {
                 let next = self.lanes[place].found(&model);
                 self.ask_next(place, next);
                 self.say(place, LaneChange::Has(model.clone()));
-                if let Some(loading) = &mut self.loading
-                    && loading.model == model
-                    && !std::mem::replace(&mut loading.is_known, true)
-                {
+                if let Some(asked) = self.loading.iter().position(|asked| *asked == model) {
+                    self.loading.remove(asked);
                     self.emitter.emit(Event::ModelLoaded(summary));
                 }
             }
             Event::Listed { folders, inventory, .. } => {
                 self.emitter.emit(Event::Listed { lane: place, folders, inventory });
             }
-            Event::Failed { job: None, failure } => self.failed(place, failure),
+            Event::NotLoaded { model, failure } => {
+                self.last = Some(failure.clone());
+                let next = self.lanes[place].missed(&model, &failure);
+                self.ask_next(place, next);
+                self.say(place, LaneChange::Lacks(model, failure));
+                self.settle_loading();
+            }
+            // One that is given up says so before it ends.
+            Event::Failed { job: None, failure } => {
+                tracing::error!(failure.message, "an engine is given up");
+                self.last = Some(failure);
+                self.take_back(place);
+            }
             // Of the queue here, the caller knows already, and only here there are several engines.
             Event::Queued { .. } | Event::Assigned { .. } | Event::Returned { .. } | Event::Lane { .. } => {}
             Event::Hardware(sample) => {
@@ -389,28 +395,16 @@ impl Several {
         }
     }
 
-    /// An engine does not have a model, or is given up.
-    fn failed(&mut self, place: usize, failure: Failure) {
-        self.last = Some(failure.clone());
-        let Some((model, next)) = self.lanes[place].missed(&failure) else {
-            // One that is given up says so before it ends.
-            tracing::error!(failure.message, "an engine is given up");
-            return self.take_back(place);
-        };
-        self.ask_next(place, next);
-        self.say(place, LaneChange::Lacks(model, failure));
-        self.settle_loading();
-    }
-
-    /// Says that no engine has the model that the caller asked for, once that is certain.
+    /// Says that no engine has a model that the caller asked for, once that is certain.
     fn settle_loading(&mut self) {
-        let Some(Loading { model, is_known: false }) = &self.loading else { return };
-        if self.lanes.iter().any(|lane| lane.is_asked(model)) {
-            return;
+        let is_asked = |model: &ModelSource| self.lanes.iter().any(|lane| lane.is_asked(model));
+        let asked = std::mem::take(&mut self.loading).into_iter();
+        let (loading, missing): (Vec<_>, Vec<_>) = asked.partition(is_asked);
+        self.loading = loading;
+        for model in missing {
+            let failure = self.failure(&model);
+            self.emitter.emit(Event::NotLoaded { model, failure });
         }
-        let failure = self.failure(model);
-        self.loading = None;
-        self.emitter.emit(Event::Failed { job: None, failure });
     }
 
     /// Takes the job of an engine back, to the front of the queue.

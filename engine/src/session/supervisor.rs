@@ -21,7 +21,7 @@ use super::{
     threads::{COMMANDS, EVENTS, Emitter, spawn},
     unfinished::Unfinished,
 };
-use crate::request::PromptFolders;
+use crate::request::{ModelSource, PromptFolders};
 
 /// Interval of the checks whether a worker hangs or must be started.
 const TICK: Duration = Duration::from_millis(100);
@@ -85,7 +85,7 @@ impl Session {
 /// Queries without a response yet.
 #[derive(Default)]
 struct Asked {
-    load: Option<Command>,
+    loads: Vec<ModelSource>,
     list: bool,
     plans: Vec<(u64, Command)>,
 }
@@ -220,7 +220,9 @@ impl Supervisor {
         let process = worker.number();
         self.drop_cancelled();
         self.emitter.emit(Event::Serving(Serving { engine, process, instead_of: self.instead_of.clone() }));
-        self.asked.load.iter().for_each(|command| self.tell(command.clone()));
+        for model in &self.asked.loads {
+            self.tell(Command::Load { model: model.clone() });
+        }
         if self.asked.list {
             self.tell(Command::List { lane: 0 });
         }

@@ -397,6 +397,7 @@ fn events_come_back() {
     let events = [
         Event::Hardware(Probe::new().sample()),
         Event::ModelLoaded(Box::new(summary())),
+        Event::NotLoaded { model: ModelSource::Path(PathBuf::from("雪.gguf")), failure: advised.clone() },
         Event::Listed {
             lane: 1,
             folders: vec![PathBuf::from("models")],
@@ -442,6 +443,7 @@ fn events_come_back() {
         match event {
             Event::Hardware(_)
             | Event::ModelLoaded(_)
+            | Event::NotLoaded { .. }
             | Event::Listed { .. }
             | Event::Described { .. }
             | Event::Unloaded

@@ -211,6 +211,10 @@ fn folders_of_other_programs_are_found() {
         "SwarmUI/Models",
         "invokeai/models",
         "cache/hub",
+        "Fooocus/models",
+        "Wan2GP/ckpts",
+        "StabilityMatrix/Data/Models",
+        ".local/share/StabilityMatrix/Models",
         ".lmstudio/models",
         "elsewhere/models",
         "disk/comfy loras",
@@ -218,6 +222,7 @@ fn folders_of_other_programs_are_found() {
         "disk/swarm too",
         "disk/invoke",
         "disk/studio/models",
+        "disk/matrix",
         "disk/commented",
     ];
     for folder in folders {
@@ -235,6 +240,8 @@ fn folders_of_other_programs_are_found() {
     fs::write(at("SwarmUI/Data/Settings.fds"), swarm).unwrap();
     fs::write(at("invokeai/invokeai.yaml"), format!("schema_version: 4.0.2\nmodels_dir: '{disk}/invoke'\n"))
         .unwrap();
+    let matrix = format!("{{\n  \"Version\": 1,\n  \"ModelDirectoryOverride\": \"{disk}/matrix\",\n}}\n");
+    fs::write(at("StabilityMatrix/Data/settings.json"), matrix).unwrap();
     fs::write(at(".lmstudio-home-pointer"), format!("{disk}/studio\n")).unwrap();
     let variables: HashMap<&str, PathBuf> =
         [("HF_HOME", at("cache")), ("HF_HUB_CACHE", PathBuf::new())].into();
@@ -255,6 +262,11 @@ fn folders_of_other_programs_are_found() {
         ("SwarmUI/Models", "SwarmUI"),
         ("invokeai/models", "InvokeAI"),
         ("cache/hub", "Hugging Face"),
+        ("Fooocus/models", "Fooocus"),
+        ("Wan2GP/ckpts", "Wan2GP"),
+        ("StabilityMatrix/Data/Models", "Stability Matrix"),
+        (".local/share/StabilityMatrix/Models", "Stability Matrix"),
+        ("disk/matrix", "Stability Matrix"),
         (".lmstudio/models", "LM Studio"),
         ("disk/comfy loras", "ComfyUI, other folder"),
         ("disk/swarm", "SwarmUI"),

@@ -223,6 +223,22 @@ fn memory_that_is_to_stay_free_counts_beside_a_budget() {
     assert_eq!(budget(12 * gib, Some(8 * gib)), 0);
 }
 
+#[test]
+fn a_simulated_card_has_its_own_time_and_that_of_this_computer() {
+    let runner = Runner::start().unwrap();
+    let request = starter(512, 4);
+    let simulated = forecast(&runner, &request, &card());
+    let here = simulated.seconds_here.expect("the processor computes in the place of the card");
+    let there = simulated.plan.unwrap().seconds;
+    let processor = MemoryPreferences { device: DeviceChoice::Processor, ..MemoryPreferences::default() };
+    let alone = forecast(&runner, &request, &processor);
+    assert_eq!(alone.seconds_here, None);
+    let alone = alone.plan.unwrap().seconds;
+    assert!(here > there, "{here} s here, {there} s on the card");
+    // The way over the link of the card is all that is between them.
+    assert!((0.33..3.0).contains(&(here / alone)), "{here} s here, {alone} s on the processor alone");
+}
+
 /// Mean difference of two images, in levels of 255.
 fn mean_distance(one: &Tensors, other: &Tensors) -> f64 {
     let values =

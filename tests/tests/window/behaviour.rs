@@ -158,7 +158,7 @@ fn a_failure_says_what_happened_and_what_to_do_and_keeps_the_settings() {
 fn a_first_model_that_cannot_be_opened_is_said_where_the_image_would_be() {
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |_| ());
     window.take_commands();
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model: ModelSource::Starter, failure: failure() });
     assert_eq!(window.harness.state().state().model.status, ModelStatus::Failed);
     assert!(window.shows("This model could not be opened"));
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Enter);
@@ -289,7 +289,7 @@ fn a_missing_model_is_seen_before_an_image_of_the_last_session() {
         setup.folder = Some(folder.path().to_owned());
     });
     window.wait_for("the image", |app| app.state().images.shown_recent().is_some());
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model: ModelSource::Starter, failure: failure() });
     assert_eq!(window.harness.state().state().images.shown, Shown::Nothing);
 }
 

@@ -1,6 +1,6 @@
 //! Two images or clips, compared.
 
-use egui::Key;
+use egui::{Key, Rect, Shape};
 use egui_kittest::kittest::Queryable;
 use sluice::window::state::{RecentId, Shown, State};
 use sluice_engine::session::{Event, JobId, Picture};
@@ -115,4 +115,55 @@ fn an_image_is_compared_with_the_one_that_is_clicked() {
     window.harness.key_press(Key::Escape);
     window.frames();
     assert!(!window.take_commands().is_empty());
+}
+
+/// Where the two images next to each other are painted; thumbnails are smaller.
+fn painted(window: &Window) -> [Rect; 2] {
+    let images = window.harness.output().shapes.iter().filter_map(|clipped| match &clipped.shape {
+        Shape::Mesh(mesh) => Some(mesh.calc_bounds()).filter(|bounds| bounds.height() > 150.0),
+        _ => None,
+    });
+    let mut images: Vec<Rect> = images.collect();
+    images.sort_by(|one, other| one.left().total_cmp(&other.left()));
+    let count = images.len();
+    images.try_into().unwrap_or_else(|_| panic!("{count} images"))
+}
+
+#[test]
+fn images_side_by_side_are_zoomed_and_moved_together() {
+    let mut window = Window::with_starter();
+    for job in 1..=2 {
+        finish(&mut window, job, picture(128, 128, job));
+    }
+    window.click("Compare");
+    window.click("Side by side");
+    let [a, b] = painted(&window);
+    assert_eq!(a.size(), b.size());
+    let apart = b.min - a.min;
+    let is_locked =
+        |[a, b]: [Rect; 2]| (a.size() - b.size()).length() < 0.1 && (b.min - a.min - apart).length() < 0.1;
+
+    window.harness.hover_at(a.center() + egui::vec2(20.0, -10.0));
+    window.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta: egui::vec2(0.0, 200.0),
+        modifiers: egui::Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+    });
+    window.harness.run_steps(8);
+    let zoomed = painted(&window);
+    assert!(zoomed[0].width() > 1.2 * a.width() && is_locked(zoomed), "{zoomed:?} from {a:?}, {b:?}");
+
+    let from = b.center();
+    let by = egui::vec2(-40.0, 25.0);
+    window.harness.drag_at(from);
+    window.frames();
+    window.harness.hover_at(from + by);
+    window.frames();
+    window.harness.drop_at(from + by);
+    window.frames();
+    let moved = painted(&window);
+    let way = moved[0].min - zoomed[0].min;
+    assert!((way - by).length() < 2.0 && is_locked(moved), "{moved:?} from {zoomed:?}");
 }

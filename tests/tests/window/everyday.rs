@@ -51,8 +51,8 @@ fn a_model_that_cannot_be_opened_changes_nothing() {
     window.drop_file(path.clone());
     let model = ModelSource::Path(path);
     window.wait_for("the model", |app| app.state().chosen_model() == &model);
-    assert_eq!(window.take_commands(), [Command::Load { model }]);
-    window.says(Event::Failed { job: None, failure: failure() });
+    assert_eq!(window.take_commands(), [Command::Load { model: model.clone() }]);
+    window.says(Event::NotLoaded { model, failure: failure() });
     assert!(window.shows("This model could not be opened"));
     assert!(matches!(state(&window).model.status, ModelStatus::Ready(_)));
     assert_eq!(state(&window).chosen_model(), &ModelSource::Starter);
@@ -67,9 +67,10 @@ fn the_failure_to_open_a_model_goes_once_another_is_open_or_something_runs() {
     const CARD: &str = "This model could not be opened";
     let mut window = Window::with_starter();
     let fail = |window: &mut Window| {
-        window.drop_file(std::env::temp_dir().join("no such model.gguf"));
+        let path = std::env::temp_dir().join("no such model.gguf");
+        window.drop_file(path.clone());
         window.wait_for("the model", |app| app.state().chosen_model() != &ModelSource::Starter);
-        window.says(Event::Failed { job: None, failure: failure() });
+        window.says(Event::NotLoaded { model: ModelSource::Path(path), failure: failure() });
         assert!(window.shows(CARD));
     };
     fail(&mut window);
@@ -89,7 +90,7 @@ fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("boat.png");
     let model = ModelSource::Path(folder.path().to_owned());
-    let request = Request { model, steps: 30, ..Request::default() };
+    let request = Request { model: model.clone(), steps: 30, ..Request::default() };
     write_png(&path, &Media::Image(landscape(64, 64, 9, 1.0)), &Settings::new(&request, "Other", "sdxl", 0))
         .unwrap();
     let mut window = Window::with_starter();
@@ -98,7 +99,7 @@ fn settings_of_a_model_that_cannot_be_opened_are_not_kept_by_half() {
     window.frames();
     window.click("Use settings");
     assert_eq!(state(&window).draft().request.steps, 30);
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model, failure: failure() });
     let request = &state(&window).draft().request;
     assert_eq!((request.steps, &request.model), (12, &ModelSource::Starter));
 }

@@ -119,7 +119,7 @@ fn folders_are_searched_at_the_start_without_being_asked() {
 }
 
 /// Answers the questions about fits until all are known; the answer may depend on the question.
-fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
+pub fn answer(window: &mut Window, scene: impl Fn(&PlanQuery) -> Scene) {
     let lacks_none = |state: &State| {
         let library = &state.library;
         let built_in = [ModelSource::Starter, ModelSource::StarterClip].map(EntryId::Source);
@@ -416,7 +416,7 @@ fn rows_with_one_title_name_their_folders() {
 fn a_starter_that_cannot_be_opened_is_not_the_opened_one() {
     assert!(opened(&[]).shows(OPENED));
     let mut window = Window::open(SIZE, Theme::Dark, |_| ());
-    window.says(Event::Failed { job: None, failure: failure() });
+    window.says(Event::NotLoaded { model: ModelSource::Starter, failure: failure() });
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
     window.frames();
     assert!(window.shows("Starter, Small images") && !window.shows(OPENED));
@@ -570,6 +570,28 @@ fn new_files_appear_when_the_folders_are_searched_again() {
     window.frames();
     window.click("LoRAs 3");
     assert!(window.shows("new, LoRA for FLUX.1"));
+}
+
+#[test]
+fn new_files_appear_by_themselves_while_the_place_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = models(folder.path());
+    let mut window = opened(std::slice::from_ref(&models));
+    let count = |window: &Window| state(window).library.inventory.items.len();
+    assert_eq!(count(&window), 9);
+    lora(&models.join("loras/new.safetensors"), 4);
+    window.wait_for("the new file", |app| app.state().library.inventory.items.len() == 10);
+    // Once the search that may be running has ended.
+    window.wait_for("the search", |app| matches!(app.state().library.search, Search::Ended(_)));
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    assert!(!state(&window).library.is_open);
+    lora(&models.join("loras/newer.safetensors"), 4);
+    for _ in 0..20 {
+        window.frames();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(count(&window), 10, "nobody looks");
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod library;
 mod mask_painting;
 mod memory;
 mod notices;
+mod opening;
 mod palette;
 mod plan_panel;
 mod player;

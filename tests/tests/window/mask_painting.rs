@@ -168,6 +168,26 @@ fn the_view_is_zoomed_and_moved_while_a_mask_is_painted() {
 }
 
 #[test]
+fn brackets_change_the_size_of_the_brush() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);
+    let mut dot_after = |presses: usize, key| {
+        for _ in 0..presses {
+            window.harness.key_press(key);
+            window.frames();
+        }
+        slowly(&mut window, &[middle, middle]);
+        let pixels = count(&masked(&window));
+        window.click("Clear");
+        pixels
+    };
+    let usual = dot_after(0, Key::CloseBracket);
+    let larger = dot_after(3, Key::CloseBracket);
+    let smaller = dot_after(6, Key::OpenBracket);
+    assert!(smaller > 0 && smaller * 2 < usual && usual * 2 < larger, "{smaller}, {usual}, {larger}");
+}
+
+#[test]
 fn a_stroke_that_goes_on_is_taken_back_as_a_whole() {
     let folder = tempfile::tempdir().unwrap();
     let (mut window, middle) = painting(folder.path(), SIZE, egui::Theme::Dark);

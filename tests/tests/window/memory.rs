@@ -11,8 +11,8 @@ use sluice::window::{
 use sluice_engine::{
     hardware::GpuSample,
     memory::{
-        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, Quality, Residence,
-        card_presets,
+        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, PlanError, Quality,
+        Residence, card_presets,
     },
     output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
@@ -242,6 +242,19 @@ fn a_limit_of_the_users_own_is_named_and_removed() {
     assert!(window.shows("your limit is "));
     window.click("Remove my limit");
     assert_eq!(preferences(&window).vram_budget, None);
+}
+
+#[test]
+fn a_limit_of_ram_is_named_and_removed_alone() {
+    let mut scene = Scene::too_large();
+    let limits = (Some(24_u64 << 30), Some(2_u64 << 30));
+    (scene.preferences.vram_budget, scene.preferences.ram_budget) = limits;
+    scene.forecast.plan = Err(PlanError::Host { needed: 9 << 30, budget: 2 << 30 });
+    let mut window = planned_as(&scene);
+    assert!(window.shows("of RAM, your limit is "));
+    window.click("Remove my limit");
+    let left = preferences(&window);
+    assert_eq!((left.vram_budget, left.ram_budget), (limits.0, None));
 }
 
 #[test]

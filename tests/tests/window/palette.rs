@@ -292,3 +292,19 @@ fn menus_close_when_the_palette_opens() {
     open(&mut window);
     assert!(!egui::Popup::is_any_open(&window.harness.ctx));
 }
+
+#[test]
+fn f11_fills_the_screen_and_leaves_it() {
+    let mut window = Window::with_starter();
+    for fills in [true, false] {
+        window.harness.key_down(Key::F11);
+        window.harness.step();
+        let commands = &window.harness.output().viewport_output[&egui::ViewportId::ROOT].commands;
+        assert!(commands.contains(&egui::ViewportCommand::Fullscreen(fills)), "{commands:?}");
+        window.harness.key_up(Key::F11);
+        window.frames();
+        let viewports = &mut window.harness.input_mut().viewports;
+        viewports.get_mut(&egui::ViewportId::ROOT).unwrap().fullscreen = Some(fills);
+        window.frames();
+    }
+}

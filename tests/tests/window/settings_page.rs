@@ -135,6 +135,36 @@ fn theme_and_scale_apply_at_once_and_are_kept() {
     let settings = &window.harness.state().state().settings;
     let chosen = (settings.theme, settings.scale, settings.reduced_motion);
     assert_eq!(chosen, (ThemeChoice::Light, 1.25, Some(true)));
+    window.click("UI scale");
+    window.click("110%");
+    window.frames();
+    assert_eq!((window.harness.ctx.zoom_factor(), window.harness.state().state().settings.scale), (1.1, 1.1));
+}
+
+#[test]
+fn another_output_folder_is_that_of_the_next_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened();
+    window.fill("Search settings", "output folder");
+    window.frames();
+    let title = window.harness.get_by_label("Output folder").rect().left_bottom();
+    // The settings are over the panel for inputs, which has buttons of the same name.
+    let distance = |button: &egui_kittest::Node<'_>| button.rect().left_top().distance(title);
+    let buttons = window.harness.get_all_by_label("Choose…");
+    buttons.min_by(|one, other| distance(one).total_cmp(&distance(other))).unwrap().click();
+    window.frames();
+    window.wait_for_words("Folder path");
+    window.replace("Folder path", folder.path().to_str().unwrap());
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    window.wait_for_words("No folders in here.");
+    window.click("Use this folder");
+    window.wait_for("the folder", |app| app.state().settings.output.folder.as_deref() == Some(folder.path()));
+    window.frames();
+    window.click("Close");
+    window.take_commands();
+    window.click("Generate");
+    assert_eq!(window.take_job().output, Some(Output::Folder(folder.path().to_owned())));
 }
 
 #[test]

@@ -3,9 +3,12 @@
 
 use std::{env, path::Path};
 
-use egui::Theme;
+use egui::{Key, Modifiers, Theme};
 use egui_kittest::SnapshotResults;
-use sluice::window::settings::{MemorySettings, Settings as WindowSettings};
+use sluice::window::{
+    settings::{MemorySettings, Settings as WindowSettings},
+    state::Search,
+};
 use sluice_engine::{
     output::{Media, Settings, write_png},
     request::{ModelSource, Request},
@@ -15,6 +18,7 @@ use sluice_engine::{
 use super::{
     behaviour::nothing_is_unnamed,
     gallery::Kept,
+    library,
     runs::{Scene, telemetry},
     support::{Window, failure, half_way, landscape, machine, optimize, picture, starter},
 };
@@ -314,4 +318,49 @@ fn gallery() {
     window.wait_for("the settings", |app| app.gallery().shelf.details.is_some());
     window.wait_for("thumbnails", |app| app.gallery().thumbnails.count() >= 8);
     drop(look(&mut window, "gallery-dark-1280"));
+}
+
+#[test]
+fn models() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = library::opened(&[library::models(folder.path())]);
+    library::answer(&mut window, |_| Scene::here());
+    window.wait_for("the search", |app| matches!(app.state().library.search, Search::Ended(_)));
+    drop(look(&mut window, "models-dark-1280"));
+}
+
+#[test]
+fn palette() {
+    check("palette", |window| {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+        window.frames();
+    });
+}
+
+#[test]
+fn queue() {
+    check("queue", |window| {
+        for prompt in ["a harbour in the evening", "a calm lake between green hills", "an old mill"] {
+            window.replace("Prompt", prompt);
+            window.click("Generate");
+        }
+        half_way(window, JobId(1));
+        window.click("Queue 3");
+    });
+}
+
+#[test]
+fn grid() {
+    check("grid", |window| {
+        window.fill("Prompt", "a harbour in the evening, oil on canvas");
+        window.click("Grid…");
+    });
+}
+
+#[test]
+fn compare() {
+    check("compare", |window| {
+        finished(window);
+        window.click("Compare");
+    });
 }

@@ -4,6 +4,8 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
+    time::Duration,
 };
 
 use crossbeam_channel::Sender;
@@ -47,9 +49,13 @@ use crate::{
     },
 };
 
+/// How long a program may take until it has failed to open a folder: `xdg-open` tries several.
+const PATIENCE: Duration = Duration::from_secs(3);
+
 /// The window is closed.
 pub(super) struct Gone;
 
+#[derive(Clone)]
 pub(super) struct Reporter {
     pub(super) report: Sender<FileEvent>,
     pub(super) wake: Wake,
@@ -215,16 +221,7 @@ impl Reporter {
                 let entries = dialog::entries(&folder, dialog).map_err(why);
                 self.say(FileEvent::Folder { folder, entries })
             }
-            Task::Open(folder) => match open::that_detached(&folder) {
-                Ok(()) => Ok(()),
-                Err(error) => self.say(FileEvent::Failed {
-                    title: tr!("files-folder-not-opened"),
-                    failure: Failure {
-                        message: format!("{}: {error}", folder.display()),
-                        advice: Some(tr!("files-folder-not-opened-advice")),
-                    },
-                }),
-            },
+            Task::Open(folder) => self.open(folder, open_folder),
             Task::SaveStartupSettings(path, settings) => match settings.save(&path) {
                 Ok(()) => Ok(()),
                 Err(error) => self.say(FileEvent::Failed {
@@ -235,6 +232,25 @@ impl Reporter {
                     },
                 }),
             },
+        }
+    }
+
+    /// Opens a folder on a thread of its own: a program may take a while until it has failed.
+    fn open(
+        &self,
+        folder: PathBuf,
+        open: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), Gone> {
+        let (reporter, path) = (self.clone(), folder.clone());
+        let started = thread::Builder::new().name("open folder".to_owned()).spawn(move || {
+            if let Err(error) = open(&folder) {
+                // Fails only if the window is closed.
+                let _gone = reporter.say(not_opened(&folder, &error));
+            }
+        });
+        match started {
+            Ok(_) => Ok(()),
+            Err(error) => self.say(not_opened(&path, &error)),
         }
     }
 
@@ -360,6 +376,23 @@ fn unusable(folder: &Path, error: &io::Error) -> FileEvent {
     FileEvent::Failed { title: tr!("files-folder-unusable"), failure }
 }
 
+/// Opens a folder in the program that the system has for it.
+fn open_folder(folder: &Path) -> io::Result<()> {
+    // Explorer fails although it opens a folder, and macOS is waited for in any case.
+    if cfg!(target_os = "linux") {
+        open::that_detached_with_timeout(folder, PATIENCE)
+    } else {
+        open::that_detached(folder)
+    }
+}
+
+fn not_opened(folder: &Path, error: &io::Error) -> FileEvent {
+    tracing::warn!(folder = %folder.display(), %error, "no program opened a folder");
+    let message = tr!("files-folder-no-program", path = folder.display());
+    let failure = Failure { message, advice: Some(tr!("files-folder-not-opened-advice")) };
+    FileEvent::Failed { title: tr!("files-folder-not-opened"), failure }
+}
+
 fn not_saved(title: String, folder: &Path, error: &io::Error) -> FileEvent {
     FileEvent::Failed { title, failure: unsaved(folder, error) }
 }
@@ -367,4 +400,28 @@ fn not_saved(title: String, folder: &Path, error: &io::Error) -> FileEvent {
 fn unsaved(folder: &Path, error: &io::Error) -> Failure {
     let message = format!("{}: {error}", folder.display());
     Failure { message, advice: Some(tr!("files-not-saved-advice")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::{bounded, unbounded};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_no_program_opens_is_named_once_that_is_known() {
+        const LONG: Duration = Duration::from_secs(20);
+        let (report, results) = unbounded();
+        let reporter = Reporter { report, wake: Arc::new(|| ()) };
+        let (fail, failing) = bounded::<()>(1);
+        let open = move |_: &Path| {
+            failing.recv_timeout(LONG).expect("nobody waits for it");
+            Err(io::Error::other("3"))
+        };
+        assert!(reporter.open("/pictures/fox".into(), open).is_ok());
+        assert!(results.is_empty());
+        fail.send(()).unwrap();
+        let Ok(FileEvent::Failed { failure, .. }) = results.recv_timeout(LONG) else { panic!("not a word") };
+        assert_eq!(failure.message, "No program opened /pictures/fox.");
+    }
 }

@@ -36,6 +36,7 @@ impl State {
             }
             Event::Lane { lane, change } => self.lane_changed(lane, change),
             Event::ModelLoaded(summary) => self.model_loaded(summary),
+            Event::NotLoaded { model, failure } => self.model_not_loaded(&model, failure),
             Event::Listed { lane, folders, inventory } => {
                 self.listed_elsewhere(lane, folders, *inventory, now);
             }
@@ -115,6 +116,9 @@ impl State {
             return;
         }
         self.engine.ended = true;
+        if self.model.status == ModelStatus::Loading {
+            self.not_opened();
+        }
         self.jobs.queue.clear();
         self.leave_live();
         let failure = Failure {
@@ -209,10 +213,6 @@ impl State {
                 self.jobs.groups.ended(id);
                 self.leave_live();
                 self.messages.job_failed(failure);
-            }
-            None if self.model.status == ModelStatus::Loading => {
-                self.not_opened();
-                self.messages.not_opened(failure);
             }
             None => self.messages.fail(&tr!("state-went-wrong"), failure),
         }

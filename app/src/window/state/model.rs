@@ -3,7 +3,7 @@
 use sluice_engine::{
     checkpoint::Role,
     request::ModelSource,
-    session::{Command, ModelSummary},
+    session::{Command, Failure, ModelSummary},
 };
 
 use super::{Draft, State, file_name, snap_frames};
@@ -170,14 +170,21 @@ impl State {
 
     /// An upscaler was opened as a model: from now on it enlarges, and the model is the one before.
     fn use_upscaler(&mut self, source: ModelSource) {
-        let name = match &source {
-            ModelSource::Path(path) => file_name(path),
-            built_in => built_in.to_string(),
-        };
+        let name = name_of(&source);
         self.settings.upscale.model = source;
         self.not_opened();
         let told = Told::about(name, |name| tr!("upscale-chosen", name = name));
         self.messages.say(told, Vec::new());
+    }
+
+    /// Goes back to the model before, unless another one was chosen meanwhile.
+    pub(super) fn model_not_loaded(&mut self, model: &ModelSource, failure: Failure) {
+        if self.model.status == ModelStatus::Loading && model == self.chosen_model() {
+            self.not_opened();
+            return self.messages.not_opened(failure);
+        }
+        let title = tr!("state-other-model-not-opened", name = name_of(model));
+        self.messages.fail(&title, failure);
     }
 
     /// Goes back to the model before the one that could not be opened.
@@ -195,5 +202,12 @@ impl State {
         self.planning.forget();
         self.settings.draft.request.model = summary.source.clone();
         self.model = Model { status: ModelStatus::Ready(summary), ..Model::default() };
+    }
+}
+
+fn name_of(model: &ModelSource) -> String {
+    match model {
+        ModelSource::Path(path) => file_name(path),
+        built_in => built_in.to_string(),
     }
 }

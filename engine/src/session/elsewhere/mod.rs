@@ -113,7 +113,8 @@ fn translate(event: &mut Event, path: impl Fn(&mut PathBuf), text: impl Fn(&mut 
             let files = settings.iter_mut().flat_map(|settings| settings.request.files_mut());
             files.for_each(|(_, file)| path(file));
         }
-        Event::NotPlanned { failure, .. }
+        Event::NotLoaded { failure, .. }
+        | Event::NotPlanned { failure, .. }
         | Event::NotSaved { failure, .. }
         | Event::Failed { failure, .. } => {
             text(&mut failure.message);

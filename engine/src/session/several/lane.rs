@@ -98,11 +98,13 @@ impl Tracked {
         self.asked.front().cloned()
     }
 
-    /// It does not have the model that it was asked for first. Returns that one, and the next.
-    pub fn missed(&mut self, failure: &Failure) -> Option<(ModelSource, Option<ModelSource>)> {
-        let model = self.asked.pop_front()?;
+    /// It does not have a model. Returns the next one that it is to be asked for.
+    pub fn missed(&mut self, model: &ModelSource, failure: &Failure) -> Option<ModelSource> {
+        if self.asked.front() == Some(model) {
+            self.asked.pop_front();
+        }
         self.lacks.push((model.clone(), failure.clone()));
-        Some((model, self.asked.front().cloned()))
+        self.asked.front().cloned()
     }
 
     /// It takes nothing any more.

@@ -42,8 +42,7 @@ impl Played {
         match self.next() {
             Command::Generate(job) => *job,
             Command::Load { model } => {
-                let summary = model_summary(&model, &OpenedModels::new(Vec::new())).unwrap();
-                self.say(Event::ModelLoaded(Box::new(summary)));
+                self.has(&model);
                 self.whole_job()
             }
             other => panic!("{other:?}"),
@@ -61,6 +60,16 @@ impl Played {
 
     fn finish(&self, job: JobId) {
         self.say(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 });
+    }
+
+    fn has(&self, model: &ModelSource) {
+        let summary = model_summary(model, &OpenedModels::new(Vec::new())).unwrap();
+        self.say(Event::ModelLoaded(Box::new(summary)));
+    }
+
+    fn lacks(&self, model: &ModelSource) {
+        let failure = Failure { message: "there is no such model".to_owned(), advice: None };
+        self.say(Event::NotLoaded { model: model.clone(), failure });
     }
 
     fn fail(&self, job: Option<JobId>, message: &str) {
@@ -195,19 +204,41 @@ fn an_engine_without_the_model_gets_no_job_of_it() {
     let model = Request::default().model;
     session.send(Command::Load { model: model.clone() }).unwrap();
     assert_eq!(first.next(), Command::Load { model: model.clone() });
-    assert_eq!(second.next(), Command::Load { model });
+    assert_eq!(second.next(), Command::Load { model: model.clone() });
     session.send(job(1)).unwrap();
     assert!(first.is_idle() && second.is_idle(), "nobody knows yet who has the model");
-    first.fail(None, "there is no such model");
+    first.lacks(&model);
     assert!(first.is_idle() && second.is_idle());
     session.send(job(2)).unwrap();
-    second.fail(None, "there is no such model");
-    let Event::Failed { job: None, failure } = next(&session) else { panic!("nobody has it") };
-    assert_eq!(failure.message, "there is no such model");
+    second.lacks(&model);
+    let Event::NotLoaded { model: missing, failure } = next(&session) else { panic!("nobody has it") };
+    assert_eq!((missing, failure.message.as_str()), (model, "there is no such model"));
     for id in [1, 2] {
         let event = next(&session);
         assert!(matches!(event, Event::Failed { job: Some(job), .. } if job == JobId(id)), "{event:?}");
     }
+    end(session, vec![first, second]);
+}
+
+#[test]
+fn each_model_that_is_asked_for_is_answered() {
+    let (session, first, second) = two();
+    first.serve();
+    second.serve();
+    let (bad, good) = (ModelSource::Path("no such model.gguf".into()), ModelSource::Starter);
+    for model in [&bad, &good] {
+        session.send(Command::Load { model: model.clone() }).unwrap();
+    }
+    for engine in [&first, &second] {
+        assert_eq!(engine.next(), Command::Load { model: bad.clone() });
+        engine.lacks(&bad);
+        assert_eq!(engine.next(), Command::Load { model: good.clone() });
+        engine.has(&good);
+    }
+    let told = [next(&session), next(&session)];
+    let is_missing = |event: &Event| matches!(event, Event::NotLoaded { model, .. } if *model == bad);
+    let is_there = |event: &Event| matches!(event, Event::ModelLoaded(summary) if summary.source == good);
+    assert!(told.iter().any(is_missing) && told.iter().any(is_there), "{told:?}");
     end(session, vec![first, second]);
 }
 
@@ -235,7 +266,7 @@ fn a_model_that_nobody_asked_for_is_asked_for_before_its_job() {
     session.send(job(1)).unwrap();
     let model = Request::default().model;
     assert_eq!(first.next(), Command::Load { model: model.clone() });
-    first.fail(None, "there is no such model");
+    first.lacks(&model);
     until(&session, |event| matches!(event, Event::Lane { lane: 0, change: LaneChange::Lacks(..) }));
     assert!(first.is_idle(), "the other one is waited for");
     second.serve();

@@ -38,7 +38,7 @@ impl Supervisor {
             }
             Command::Move { job, before } => self.jobs.reorder(*job, *before),
             Command::Pause { paused } => self.paused = *paused,
-            Command::Load { .. } => self.asked.load = Some(command.clone()),
+            Command::Load { model } => self.asked.loads.push(model.clone()),
             Command::Plan(query) => {
                 self.asked.plans.push((query.id, command.clone()));
                 if self.elsewhere.is_some() {

@@ -63,8 +63,12 @@ impl Supervisor {
                 }
                 !is_wanted && self.closing.is_none()
             }
-            Event::ModelLoaded(_) | Event::Failed { job: None, .. } => {
-                self.asked.load = None;
+            Event::ModelLoaded(summary) => {
+                self.asked.loads.retain(|model| *model != summary.source);
+                false
+            }
+            Event::NotLoaded { model, .. } => {
+                self.asked.loads.retain(|asked| asked != model);
                 false
             }
             Event::Listed { .. } => {
