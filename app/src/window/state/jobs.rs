@@ -263,9 +263,13 @@ impl Jobs {
     }
 
     fn cancel_those(&mut self, are: impl Fn(JobId) -> bool) -> Vec<Command> {
-        let those = self.queue.iter_mut().rev().filter(|job| are(job.id));
-        let those = those.filter(|job| !std::mem::replace(&mut job.cancelling, true));
-        those.map(|job| Command::Cancel { job: job.id }).collect()
+        let those = self.queue.iter_mut().rev().filter(|job| are(job.id) && !job.cancelling);
+        those
+            .map(|job| {
+                job.cancelling = true;
+                Command::Cancel { job: job.id }
+            })
+            .collect()
     }
 
     /// Queues the unfinished jobs of the previous session again.
