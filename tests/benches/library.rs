@@ -79,7 +79,6 @@ impl Bench {
         setup.library = LibraryOptions {
             folders: vec![folder.to_owned()],
             finds_programs: false,
-            elsewhere: false,
             cache: Some(cache.to_owned()),
         };
         let window = Undrawn::new([1280.0, 800.0], setup);

@@ -25,7 +25,7 @@ use super::{
 
 const ATTIC: &str = "ssh -T attic sluice worker";
 
-fn with_attic() -> EngineList {
+pub fn with_attic() -> EngineList {
     let attic = OtherEngine { name: "attic".to_owned(), command: ATTIC.to_owned(), is_on: true };
     EngineList { others: vec![attic], ..EngineList::default() }
 }

@@ -111,10 +111,7 @@ fn models_are_remembered_once_they_are_open_and_can_be_removed() {
     let model = ModelSource::Path(path.clone());
     window.drop_file(path.clone());
     window.wait_for("the model", |app| app.state().chosen_model() == &model);
-    window.says(Event::ModelLoaded(Box::new(sluice_engine::session::ModelSummary {
-        source: model,
-        ..starter()
-    })));
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { source: model, ..starter() })));
     assert_eq!(state(&window).settings.recent_models, [path]);
     window.click("Model");
     window.click("Remove wan.gguf from the list");

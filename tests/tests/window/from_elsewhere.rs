@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use sluice::window::library::LibraryOptions;
+use sluice::engines::EngineList;
 use sluice_engine::{
     models::{Remembered, scan},
     output::{Media, Settings, write_png},
@@ -14,6 +14,7 @@ use sluice_engine::{
 use sluice_tests::{checkpoint::save, detect::write_plain, failures::write_header, upscalers::weights};
 
 use super::{
+    engines::with_attic,
     gallery::Kept,
     library::{models, opened},
     support::{Window, landscape, starter},
@@ -86,10 +87,10 @@ fn settings_wait_for_the_models_of_a_search_that_runs() {
     let models = models(folder.path());
     // The engine lists its models, which takes a while.
     let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
-        setup.library = LibraryOptions { elsewhere: true, ..LibraryOptions::default() };
+        setup.startup.engines = EngineList { here: false, ..with_attic() };
     });
     window.says(Event::ModelLoaded(Box::new(starter())));
-    assert!(window.take_commands().contains(&Command::List), "it is asked without being opened");
+    assert!(window.take_commands().contains(&Command::List { lane: 0 }), "it is asked without being opened");
     let text =
         "a red boat\nSteps: 21, Sampler: Euler, CFG scale: 1, Seed: 7, Size: 64x64, Model: flux1-dev-tiny";
     use_settings(&mut window, from_a1111(folder.path(), text));
@@ -98,7 +99,7 @@ fn settings_wait_for_the_models_of_a_search_that_runs() {
     assert!(window.shows("The settings of boat.png follow once the models are listed"));
 
     let inventory = scan(std::slice::from_ref(&models), &mut Remembered::default(), |_, _| ());
-    window.says(Event::Listed { folders: vec![models.clone()], inventory: Box::new(inventory) });
+    window.says(Event::Listed { lane: 0, folders: vec![models.clone()], inventory: Box::new(inventory) });
     let model = ModelSource::Path(models.join("diffusion_models/flux1-dev-tiny.safetensors"));
     assert_eq!(window.take_commands(), [Command::Load { model }]);
     assert_eq!((request(&window).steps, request(&window).prompt.as_str()), (21, "a red boat"));

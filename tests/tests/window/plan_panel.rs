@@ -180,7 +180,7 @@ fn the_details_list_each_stage_with_its_networks_and_tiles() {
 
 #[test]
 fn of_a_gpu_that_cannot_compute_it_is_said_what_does() {
-    let mut window = Window::open([1920.0, 1080.0], egui::Theme::Dark, |setup| {
+    let mut window = Window::open([1920.0, 1080.0], Theme::Dark, |setup| {
         setup.gpu = Some("AMD Radeon RX 7800 XT".to_owned());
     });
     let words = "AMD Radeon RX 7800 XT only renders the window. The CPU computes the images.";

@@ -1,10 +1,6 @@
 //! Executes the steps of the gallery, and handles what its threads report.
 
-use std::{
-    env,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{env, path::PathBuf, sync::Arc};
 
 use egui::Context;
 use sluice_engine::{output::StillFormat, request::FrameRange};

@@ -238,7 +238,7 @@ mod tests {
         checkpoint::MapKind,
         memory::Outcome,
         request::{Detailer, MapOf},
-        session::Job,
+        session::{Command, Job},
     };
 
     use super::*;
