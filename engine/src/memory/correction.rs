@@ -32,7 +32,7 @@ pub struct Correction {
 ///
 /// Memory is a promise, so activations are multiplied by the highest of measured over predicted in the last eight runs
 /// where that differs by 3% or more, and the next prediction is enough. With three or more runs of the same shape, only
-/// those count. It goes no further than twice or half.
+/// those count. It goes no further than twice or half. Runs that were stopped tell their speed only.
 ///
 /// `machine` has the speeds that hold without any run, so that corrections do not add up. Without a run (a published
 /// model that is not on this machine) nothing but the disk is corrected.
@@ -118,8 +118,11 @@ fn comparable<'a>(
     on_device.filter(own).partition(|outcome| outcome.run.as_ref().is_some_and(|own| own.shape == run.shape))
 }
 
-/// The last runs, those of the same shape first, and alone if they are enough.
-fn last<'a>(alike: Vec<&'a Outcome>, others: Vec<&'a Outcome>) -> Vec<&'a Outcome> {
+/// The last runs that measured memory, those of the same shape first, and alone if they are enough.
+fn last<'a>(mut alike: Vec<&'a Outcome>, mut others: Vec<&'a Outcome>) -> Vec<&'a Outcome> {
+    let has_memory = |outcome: &&Outcome| outcome.measured_device > 0;
+    alike.retain(has_memory);
+    others.retain(has_memory);
     let others = if alike.len() < ENOUGH { others } else { Vec::new() };
     alike.into_iter().chain(others).take(RUNS).collect()
 }
@@ -377,6 +380,27 @@ mod tests {
             assert!((correction.activation_factor - factor).abs() < 1e-9);
         }
         assert_eq!(corrected(&[outcome(1e12, 102)]).activation_factor, 1.0);
+    }
+
+    #[test]
+    fn stopped_runs_do_not_push_out_what_was_learned_of_memory() {
+        let stopped = Outcome {
+            predicted_device: 0,
+            measured_device: 0,
+            predicted_activations: 0,
+            measured_activations: 0,
+            ..outcome(2e12, 0)
+        };
+        let large = RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..run() };
+        for finished in [outcome(1e12, 150), Outcome { run: Some(large), ..outcome(1e12, 150) }] {
+            let mut outcomes = vec![finished];
+            outcomes.extend(vec![stopped.clone(); 8]);
+            let correction = corrected(&outcomes);
+            assert!((correction.activation_factor - 1.5).abs() < 1e-9);
+            assert_eq!(correction.accuracy.unwrap().runs, 1);
+            assert!((correction.machine.operations_per_second - 2e12).abs() < 1.0, "speeds are those of all");
+        }
+        assert_eq!(corrected(&vec![stopped; 8]).accuracy, None);
     }
 
     #[test]

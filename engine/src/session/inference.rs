@@ -174,6 +174,7 @@ impl InferenceThread {
         target.machine = correction.machine;
         let recorder = Recorder::new();
         let journal = unmetered(|| self.journal(job, &resolved.request, &current.loaded));
+        // Steps from a journal compute nothing, so neither the times nor the peaks of a resumed run are those of a whole one.
         let resumed = journal.is_ahead();
         let options = RunOptions {
             initial_latents: job.initial_latents.as_ref(),
