@@ -9,6 +9,7 @@ use super::{
     interaction::{self, Weighs},
     open::{Found, refused},
     shell::{EPS, FIRST, Shell},
+    upscaler::EVERYTHING,
     windows::{self, Windows, attended},
 };
 use crate::{
@@ -18,9 +19,6 @@ use crate::{
     },
     residency::{Blocks, RunError, Weights},
 };
-
-/// A channel sees all places, so that there is no pixel that is too far away.
-const EVERYTHING: usize = usize::MAX;
 
 /// Its shape.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{
-    open::{COLOURS, refused},
+    open::{COLOURS, LARGEST_FACTOR, refused},
     pixels::shuffle,
 };
 use crate::{
@@ -35,7 +35,7 @@ impl Ending {
             let &[outputs, ..] = shape("upsample.0.weight") else { return Err(unknown()) };
             let factor = (outputs / COLOURS).isqrt();
             return if factor > 0 && COLOURS * factor * factor == outputs {
-                Ok((Self::AtOnce, factor))
+                Ok((Self::AtOnce, offered(path, factor)?))
             } else {
                 Err(unknown())
             };
@@ -45,12 +45,12 @@ impl Ending {
         let count = (0..).take_while(|number| outputs(*number).is_some()).count();
         let factor = match (count, outputs(0)) {
             (1, Some(first)) if first == 9 * channels => 3,
-            (count, _) if (0..count).all(|number| outputs(number) == Some(4 * channels)) && count < 4 => {
-                1 << count
+            (count, _) if (0..count).all(|number| outputs(number) == Some(4 * channels)) => {
+                2_usize.saturating_pow(count as u32)
             }
             _ => return Err(unknown()),
         };
-        Ok((Self::Steps { channels }, factor))
+        Ok((Self::Steps { channels }, offered(path, factor)?))
     }
 
     /// Adds its tensors to those of a block, for a network of so many channels.
@@ -81,6 +81,14 @@ impl Ending {
         }
         w.conv2d("conv_last", &x, Conv2d::SAME_3X3)
     }
+}
+
+/// The factor of a network, if images are enlarged by it.
+pub(super) fn offered(path: &Path, factor: usize) -> Result<usize, CheckpointError> {
+    if factor > LARGEST_FACTOR {
+        return Err(refused(path, format!("its factor is {factor}")));
+    }
+    Ok(factor)
 }
 
 /// The factors of the steps in which an image is enlarged.

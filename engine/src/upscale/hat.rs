@@ -10,6 +10,7 @@ use super::{
     places::{channels_first, channels_last, mean},
     shell::{EPS, FIRST},
     swin::{ATTENTION, Sees, Swin, TABLE, fed_forward},
+    upscaler::EVERYTHING,
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
@@ -19,8 +20,6 @@ use crate::{
 
 /// The share of the convolution that is added beside the attention; files do not say it.
 const SHARE: f64 = 0.01;
-/// A channel is weighed by its mean over all places, so that there is no pixel that is too far away.
-const EVERYTHING: usize = usize::MAX;
 
 /// The shape of a HAT (Chen et al. 2023).
 #[derive(Debug, Clone, PartialEq, Eq)]

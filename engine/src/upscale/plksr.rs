@@ -10,6 +10,7 @@ use super::{
     open::{COLOURS, Found, colours, refused},
     pixels::{add_repeated, shuffle},
     resampling,
+    upscaler::EVERYTHING,
 };
 use crate::{
     checkpoint::{BlockSpec, CheckpointError, TensorTable},
@@ -25,8 +26,6 @@ const GROUPS: usize = 4;
 /// Added to the variance of groups, and of the channels of a place.
 const GROUP_EPS: f64 = 1e-5;
 const EPS: f64 = 1e-6;
-/// A norm of groups sees all places, so that there is no pixel that is too far away.
-const EVERYTHING: usize = usize::MAX;
 
 /// Its shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

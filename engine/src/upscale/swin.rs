@@ -130,8 +130,10 @@ impl Swin {
         let side = self.side;
         let table = w.get(&format!("{at}{TABLE}"))?;
         let (shift, around, bias) = match sees {
-            Sees::Own => (0, 0, windows::biases(&table, [side; 2])?),
-            Sees::Shifted => (side / 2, 0, windows::biases(&table, [side; 2])?),
+            Sees::Own | Sees::Shifted => {
+                let shift = if sees == Sees::Shifted { side / 2 } else { 0 };
+                (shift, 0, windows::biases(&table, [side; 2])?)
+            }
             Sees::Around(around) => (0, around, windows::biases_around(&table, side, around)?),
         };
         let windows = Windows {

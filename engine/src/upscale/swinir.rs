@@ -15,8 +15,8 @@ use crate::{
     residency::{Blocks, RunError, Weights},
 };
 
-/// The side of the windows of networks that take out the traces of JPEG. They were trained with values in 0…255, which files
-/// do not say.
+/// The side of the windows of networks that take out the traces of JPEG, and of no others. They were trained with values in
+/// 0…255, which files do not say.
 const SIDE_OF_JPEG: usize = 7;
 /// The slope below zero of the activations of doubled images.
 const SLOPE: f32 = 0.2;
@@ -50,10 +50,15 @@ impl SwinIr {
     pub(super) fn is_in(tensors: &TensorTable) -> bool {
         let block = "layers.0.residual_group.blocks.0";
         let has = |name: &str| tensors.contains_key(name);
+        let own = [
+            "norm1.weight",
+            "attn.qkv.weight",
+            "attn.relative_position_bias_table",
+            "attn.relative_position_index",
+            "mlp.fc1.weight",
+        ];
         (has("conv_first.weight") || has("conv_first.1.weight"))
-            && ["norm1.weight", "attn.qkv.weight", "attn.relative_position_index", "mlp.fc1.weight"]
-                .iter()
-                .all(|name| has(&format!("{block}.{name}")))
+            && own.iter().all(|name| has(&format!("{block}.{name}")))
     }
 
     /// Its shape, from those of its tensors.
@@ -68,7 +73,7 @@ impl SwinIr {
         let (making, whole) = if let &[channels, ..] = shape("conv_up1.weight") {
             let is_there = |number: &usize| has(&format!("conv_up{number}.weight"));
             let times = (1..=LARGEST_FACTOR).take_while(is_there).count();
-            (Making::Doubled { times, channels }, 1_usize << times)
+            (Making::Doubled { times, channels }, ending::offered(path, 1 << times)?)
         } else if has("conv_before_upsample.0.weight") || has("upsample.0.weight") {
             let (ending, factor) = Ending::found(path, &shape)?;
             (Making::OfChannels(ending), factor)
@@ -76,7 +81,7 @@ impl SwinIr {
             (Making::Added, 1)
         };
         let square = swin.shell.square;
-        if whole > LARGEST_FACTOR || !whole.is_multiple_of(square) {
+        if !whole.is_multiple_of(square) {
             return Err(refused(path, format!("its factor is {whole}/{square}")));
         }
         let network = Self { swin, making, factor: whole / square };

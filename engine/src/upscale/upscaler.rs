@@ -7,6 +7,10 @@ use crate::{
     residency::{Blocks, RunError},
 };
 
+/// The [reach](Upscaler::reach) of a network with a part that sees all places, such as a mean of a channel: no pixel is too far
+/// away.
+pub(super) const EVERYTHING: usize = usize::MAX;
+
 /// Enlarges images by a whole factor.
 ///
 /// It holds the shape of the network but no weights; they come from the store, block by block.

@@ -1,8 +1,14 @@
 //! Upscalers against spandrel's networks: under all names of their tensors, in odd sizes, and tile by tile.
 
 use candle_core::Tensor;
-use sluice_engine::{checkpoint::CheckpointError, memory::Placement, models::open_upscaler};
+use sluice_engine::{
+    checkpoint::{Checkpoint, CheckpointError},
+    memory::Placement,
+    models::open_upscaler,
+    upscale::is_upscaler,
+};
 use sluice_tests::{
+    checkpoint::save,
     golden::distance,
     original_names::Tensors,
     upscalers::{Opened, check_upscalers, weights},
@@ -88,6 +94,18 @@ fn files_that_cannot_be_used_say_why() {
     assert!(reason(&tensors).contains("slopes"), "{}", reason(&tensors));
     let other: Tensors = [("layers.0.residual_group.blocks.0.norm1.weight".to_owned(), one.1)].into();
     assert!(reason(&other).contains("a relative of SwinIR and HAT"), "{}", reason(&other));
+    let mut tensors = weights("swinir_x4").unwrap();
+    for name in tensors.keys().cloned().collect::<Vec<_>>() {
+        let Some(attention) = name.strip_suffix("relative_position_bias_table") else { continue };
+        let one = tensors.remove(&name).unwrap();
+        for own in ["logit_scale", "cpb_mlp.0.weight", "cpb_mlp.0.bias", "cpb_mlp.2.weight"] {
+            tensors.insert(format!("{attention}{own}"), one.clone());
+        }
+    }
+    assert!(reason(&tensors).contains("it is a Swin2SR"), "{}", reason(&tensors));
+    let file = folder.path().join("swin2sr.safetensors");
+    save(&tensors, &file).unwrap();
+    assert!(!is_upscaler(&Checkpoint::of_file(&file).unwrap()));
     let advice = reason(&other);
     assert!(advice.contains("Real-ESRGAN Compact"), "{advice}");
     for name in ["x4.pth", "x4.pt"] {
