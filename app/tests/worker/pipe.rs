@@ -9,8 +9,8 @@ use std::{
 };
 
 use sluice_engine::{
-    request::PromptFolders,
-    session::{Event, FromWorker, Hello, Session, SessionOptions, ToWorker, WorkerProgram},
+    request::{ModelSource, PromptFolders},
+    session::{Command, Event, FromWorker, Hello, Session, SessionOptions, ToWorker, WorkerProgram},
     wire::{read_record, write_record},
 };
 
@@ -161,6 +161,25 @@ fn an_engine_that_talks_nonsense_is_started_again() {
             restarts += 1;
         }
     }
+}
+
+#[test]
+fn a_model_that_ends_every_engine_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let hello = hello_file(folder.path(), Hello::own());
+    let program = script(folder.path(), "fragile", &format!("cat {}; sleep 0.3; exit 3", hello.display()));
+    let session = Session::in_process_of(vec![program], None, SessionOptions::default()).unwrap();
+    session.send(Command::Load { model: ModelSource::Starter }).unwrap();
+    let mut restarts = 0;
+    let failure = loop {
+        match session.events().recv_timeout(PATIENCE).unwrap() {
+            Event::Restarting { .. } => restarts += 1,
+            Event::NotLoaded { model: ModelSource::Starter, failure } => break failure,
+            _ => {}
+        }
+    };
+    assert_eq!(restarts, 3);
+    assert!(failure.message.contains("failed repeatedly"), "{failure:?}");
 }
 
 #[test]

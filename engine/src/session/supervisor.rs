@@ -85,9 +85,16 @@ impl Session {
 /// Queries without a response yet.
 #[derive(Default)]
 struct Asked {
-    loads: Vec<ModelSource>,
+    loads: Vec<AskedLoad>,
     list: bool,
     plans: Vec<(u64, Command)>,
+}
+
+/// A model without a summary yet.
+struct AskedLoad {
+    model: ModelSource,
+    /// Workers that died while it was the first to be opened.
+    deaths: u32,
 }
 
 struct Supervisor {
@@ -220,7 +227,7 @@ impl Supervisor {
         let process = worker.number();
         self.drop_cancelled();
         self.emitter.emit(Event::Serving(Serving { engine, process, instead_of: self.instead_of.clone() }));
-        for model in &self.asked.loads {
+        for AskedLoad { model, .. } in &self.asked.loads {
             self.tell(Command::Load { model: model.clone() });
         }
         if self.asked.list {

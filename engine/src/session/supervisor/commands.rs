@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::Supervisor;
+use super::{AskedLoad, Supervisor};
 use crate::session::{
     Command, Event, Failure, Job, JobId,
     elsewhere::{
@@ -38,7 +38,11 @@ impl Supervisor {
             }
             Command::Move { job, before } => self.jobs.reorder(*job, *before),
             Command::Pause { paused } => self.paused = *paused,
-            Command::Load { model } => self.asked.loads.push(model.clone()),
+            Command::Load { model } => {
+                if self.asked.loads.iter().all(|asked| asked.model != *model) {
+                    self.asked.loads.push(AskedLoad { model: model.clone(), deaths: 0 });
+                }
+            }
             Command::Plan(query) => {
                 self.asked.plans.push((query.id, command.clone()));
                 if self.elsewhere.is_some() {

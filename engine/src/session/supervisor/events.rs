@@ -64,11 +64,11 @@ impl Supervisor {
                 !is_wanted && self.closing.is_none()
             }
             Event::ModelLoaded(summary) => {
-                self.asked.loads.retain(|model| *model != summary.source);
+                self.asked.loads.retain(|asked| asked.model != summary.source);
                 false
             }
             Event::NotLoaded { model, .. } => {
-                self.asked.loads.retain(|asked| asked != model);
+                self.asked.loads.retain(|asked| asked.model != *model);
                 false
             }
             Event::Listed { .. } => {

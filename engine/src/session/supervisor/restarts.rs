@@ -21,6 +21,8 @@ const WAITS: [Duration; 6] = [
 ];
 /// How many workers may die with a job that makes no progress.
 const DEATHS_OF_A_JOB: u32 = 3;
+/// How many workers may die with the first model that they are to open.
+const DEATHS_OF_A_LOAD: u32 = 3;
 /// How long a command may take until the engine behind it answers. A cluster starts it when its turn comes.
 const BEFORE_HELLO: Duration = Duration::from_secs(60 * 60);
 /// How long a broken connection is tried again.
@@ -97,7 +99,14 @@ impl Supervisor {
             if entry.deaths >= DEATHS_OF_A_JOB {
                 let job = entry.job.id;
                 self.jobs.end(job);
-                self.emitter.emit(Event::Failed { job: Some(job), failure: fatal(ended) });
+                self.emitter.emit(Event::Failed { job: Some(job), failure: fatal(ended.clone()) });
+            }
+        }
+        if let Some(first) = self.asked.loads.first_mut() {
+            first.deaths += 1;
+            if first.deaths >= DEATHS_OF_A_LOAD {
+                let model = self.asked.loads.remove(0).model;
+                self.emitter.emit(Event::NotLoaded { model, failure: fatal(ended) });
             }
         }
         self.start_later();
@@ -140,7 +149,7 @@ impl Supervisor {
     }
 }
 
-/// The message for a job or engine that is given up.
+/// The message for a job, a model or an engine that is given up.
 fn fatal(failure: Failure) -> Failure {
     Failure { message: format!("the engine process failed repeatedly: {}", failure.message), ..failure }
 }
