@@ -259,18 +259,13 @@ impl Dispatcher {
         }
     }
 
-    /// Reading the headers of many files takes a while.
+    /// Reading the headers of many files takes a while, so it has a thread. Without one, other commands wait.
     fn list(&self) {
         let (library, emitter) = (Arc::clone(&self.library), self.emitter.clone());
-        let started = spawn("sluice-list", move || {
-            let folders = library.folders();
-            let mut known = library.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            let inventory = Box::new(scan(&folders, &mut known, |_, _| ()));
-            emitter.emit(Event::Listed { lane: 0, folders, inventory });
-        });
+        let started = spawn("sluice-list", move || emitter.emit(listed(&library)));
         if let Err(error) = started {
-            let failure = Failure { message: format!("the models cannot be listed: {error}"), advice: None };
-            self.emitter.emit(Event::Failed { job: None, failure });
+            tracing::warn!(%error, "the models are listed without a thread for it");
+            self.emitter.emit(listed(&self.library));
         }
     }
 
@@ -344,6 +339,14 @@ impl Dispatcher {
             tracing::error!("the inference thread has ended");
         }
     }
+}
+
+/// What is in the model folders.
+fn listed(library: &Library) -> Event {
+    let folders = library.folders();
+    let mut known = library.listed.lock().unwrap_or_else(PoisonError::into_inner);
+    let inventory = Box::new(scan(&folders, &mut known, |_, _| ()));
+    Event::Listed { lane: 0, folders, inventory }
 }
 
 /// Describes a model, as [`Event::ModelLoaded`] does.
