@@ -78,10 +78,10 @@ fn with_exif(file: &[u8], (width, height): (u32, u32), exif: &[u8]) -> Option<Ve
     Some(out)
 }
 
-/// The texts in the Exif and XMP data of a file whose first 12 bytes were read.
+/// The texts in the first Exif and XMP data of a file whose first 12 bytes were read.
 pub(super) fn read_texts(file: &mut impl Read) -> io::Result<Vec<(String, String)>> {
-    let mut texts = Vec::new();
-    loop {
+    let (mut texts, mut wanted) = (Vec::new(), vec![*b"EXIF", *b"XMP "]);
+    while !wanted.is_empty() {
         let mut header = [0; 8];
         match file.read_exact(&mut header) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(texts),
@@ -90,19 +90,18 @@ pub(super) fn read_texts(file: &mut impl Read) -> io::Result<Vec<(String, String
         let [kind, size] = [0, 4].map(|at| [header[at], header[at + 1], header[at + 2], header[at + 3]]);
         let size = u32::from_le_bytes(size);
         let mut chunk = file.take(u64::from(size) + u64::from(size % 2));
+        let Some(place) = wanted.iter().position(|wanted| *wanted == kind && size <= LARGEST) else {
+            io::copy(&mut chunk, &mut io::sink())?;
+            continue;
+        };
+        wanted.remove(place);
+        let mut data = Vec::new();
+        chunk.read_to_end(&mut data)?;
+        data.truncate(size as usize);
         match &kind {
-            b"EXIF" | b"XMP " if size <= LARGEST => {
-                let mut data = Vec::new();
-                chunk.read_to_end(&mut data)?;
-                data.truncate(size as usize);
-                match &kind {
-                    b"EXIF" => texts.extend(exif::read(&data)),
-                    _ => texts.push(("xmp".to_owned(), String::from_utf8_lossy(&data).into_owned())),
-                }
-            }
-            _ => {
-                io::copy(&mut chunk, &mut io::sink())?;
-            }
+            b"EXIF" => texts.extend(exif::read(&data)),
+            _ => texts.push(("xmp".to_owned(), String::from_utf8_lossy(&data).into_owned())),
         }
     }
+    Ok(texts)
 }
