@@ -414,7 +414,7 @@ impl CheckpointError {
             }
             Self::Upscaler { .. } => {
                 "Choose a .safetensors file of ESRGAN, Real-ESRGAN Compact, SPAN, DAT, HAT, SwinIR or \
-                RealPLKSR with a factor of 1 to 4, or the upscaler that comes with Sluice."
+                RealPLKSR with a factor of 1 to 8, or the upscaler that comes with Sluice."
                     .to_owned()
             }
             Self::PickledInterpolator { .. } => {

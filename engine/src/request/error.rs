@@ -43,9 +43,7 @@ pub enum RequestError {
     )]
     OnlyUpscales,
     /// A map estimator is to generate.
-    #[error(
-        "this model makes maps and generates no images; use it for a ControlNet with such a preprocessor"
-    )]
+    #[error("this model makes maps and generates no images; choose it as the preprocessor of a ControlNet")]
     OnlyMakesMaps,
     /// Maps without what makes them.
     #[error("no model is chosen that makes {}; choose a .safetensors file of {}", .0.maps(), .0.networks())]
