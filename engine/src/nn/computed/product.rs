@@ -56,6 +56,26 @@ impl Cut {
     }
 }
 
+/// Rows that are multiplied together, at first and at the end: not all are rotated at a time.
+pub(super) fn rows_together(rows: usize, is_rotated: bool) -> [usize; 2] {
+    if is_rotated { [rows.min(ROTATED), (rows - 1) % ROTATED + 1] } else { [rows; 2] }
+}
+
+/// The parts of rows of a product that each work item computes: across the outputs, then down the rows.
+pub(super) fn work_items<T>(out: &mut [T], outputs: usize, cut: Cut) -> Vec<Vec<&mut [T]>> {
+    let rows = out.len() / outputs;
+    let (across, down) = (outputs.div_ceil(cut.outputs), rows.div_ceil(cut.rows));
+    let mut work: Vec<Vec<&mut [T]>> = Vec::with_capacity(across * down);
+    work.resize_with(across * down, || Vec::with_capacity(cut.rows.min(rows)));
+    for (row, out) in out.chunks_mut(outputs).enumerate() {
+        let work = &mut work[row / cut.rows * across..][..across];
+        for (work, part) in work.iter_mut().zip(out.chunks_mut(cut.outputs)) {
+            work.push(part);
+        }
+    }
+    work
+}
+
 /// Work items that a product is divided into.
 pub(in crate::nn) fn pieces([rows, inputs, outputs]: [usize; 3], threads: usize) -> usize {
     let cut = Cut::new([rows, inputs, outputs], threads);
@@ -87,24 +107,18 @@ fn multiply_rows(x: &[f32], weights: Weights, start: Start, inputs: usize, out: 
     let rows = out.len() / outputs;
     let cut = Cut::new([rows, inputs, outputs], rayon::current_num_threads());
     let across = outputs.div_ceil(cut.outputs);
-    let down = rows.div_ceil(cut.rows);
-    let mut work: Vec<Vec<&mut [f32]>> = Vec::with_capacity(across * down);
-    work.resize_with(across * down, || Vec::with_capacity(cut.rows.min(rows)));
-    for (row, out) in out.chunks_mut(outputs).enumerate() {
-        let work = &mut work[row / cut.rows * across..][..across];
-        for (work, part) in work.iter_mut().zip(out.chunks_mut(cut.outputs)) {
-            work.push(part);
-        }
-    }
-    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-        let bias = match start {
-            Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-            Start::There(_) => None,
-        };
-        let x = &x[row * inputs..][..out.len() * inputs];
-        run(Block { x, weights, bias, inputs, first, out, scratch });
-    });
+    work_items(out, outputs, cut).into_par_iter().enumerate().for_each_init(
+        Scratch::default,
+        |scratch, (index, out)| {
+            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
+            let bias = match start {
+                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                Start::There(_) => None,
+            };
+            let x = &x[row * inputs..][..out.len() * inputs];
+            run(Block { x, weights, bias, inputs, first, out, scratch });
+        },
+    );
 }
 
 /// Scratch bytes of a product, without its input and its result.
@@ -116,14 +130,16 @@ pub(super) fn scratch_bytes(
     is_rotated: bool,
 ) -> usize {
     let tile = Tile::detect();
-    let together = if is_rotated { rows.min(ROTATED) } else { rows };
-    let cut = Cut::new([together, inputs, outputs], threads);
-    let (across, down) = (outputs.div_ceil(cut.outputs), together.div_ceil(cut.rows));
-    let width = cut.outputs.min(outputs).next_multiple_of(tile.lanes);
-    let worker = PACKED.min(inputs) * (width + tile.lanes);
-    let values =
-        threads.min(across * down) * worker + outputs + if is_rotated { together * inputs } else { 0 };
-    values * size_of::<f32>() + across * down * cut.rows.min(together) * size_of::<&mut [f32]>()
+    let of_rows = |rows: usize| {
+        let cut = Cut::new([rows, inputs, outputs], threads);
+        let items = outputs.div_ceil(cut.outputs) * rows.div_ceil(cut.rows);
+        let width = cut.outputs.min(outputs).next_multiple_of(tile.lanes);
+        let worker = PACKED.min(inputs) * (width + tile.lanes);
+        threads.min(items) * worker * size_of::<f32>() + items * cut.rows.min(rows) * size_of::<&mut [f32]>()
+    };
+    let [first, last] = rows_together(rows, is_rotated);
+    let rotated = if is_rotated { first * inputs } else { 0 };
+    of_rows(first).max(of_rows(last)) + (rotated + outputs) * size_of::<f32>()
 }
 
 /// Rotates a row.

@@ -3,16 +3,16 @@
 use super::{
     super::{
         columns::MOST,
-        product::{Cut, ROTATED},
+        product::{Cut, rows_together},
     },
     GAP, Instruction, LANES, STRIP, pairs_of,
 };
 
-/// Pairs that are summed at a time by pairs of AVX-512: panels of as many stay in the second cache.
+/// Pairs that are summed at a time by pairs of AVX-512: panels of that depth fit in the second-level cache.
 pub const DEPTH: usize = 1024;
 
-/// Rows of a panel of tiles.
-pub const COLUMNS: usize = 2 * LANES;
+/// Columns of a panel of tiles: rows of the input.
+pub const COLUMNS: usize = Instruction::Tiles.columns();
 /// Most rows of a work item with tiles.
 const TILE_ROWS: usize = 384;
 /// Most outputs of a work item with tiles: the faster the products, the more must share what comes from memory.
@@ -85,15 +85,17 @@ pub fn tiles_item_values([width, inputs, outputs]: [usize; 3]) -> usize {
 }
 
 fn pairs_scratch_bytes([rows, inputs, outputs]: [usize; 3], threads: usize, is_rotated: bool) -> usize {
-    let (pairs, together) = (inputs / 2, if is_rotated { rows.min(ROTATED) } else { rows });
-    let cut = Cut::new([together, pairs, outputs], threads);
-    let (across, down) = (outputs.div_ceil(cut.outputs), together.div_ceil(cut.rows));
-    let item = pairs_item_values([cut.rows.min(together), pairs, cut.outputs.min(outputs)]);
-    let workers = threads.min(across * down) * item;
+    let pairs = inputs / 2;
+    let of_rows = |rows: usize| {
+        let cut = Cut::new([rows, pairs, outputs], threads);
+        let items = outputs.div_ceil(cut.outputs) * rows.div_ceil(cut.rows);
+        let item = pairs_item_values([cut.rows.min(rows), pairs, cut.outputs.min(outputs)]);
+        threads.min(items) * item * size_of::<f32>() + items * cut.rows.min(rows) * size_of::<&mut [f32]>()
+    };
+    let [first, last] = rows_together(rows, is_rotated);
     // Rotated rows are as many values, but half as wide.
-    let rotated = if is_rotated { (together + 2 * threads) * pairs } else { 0 };
-    let lists = across * down * cut.rows.min(together) * size_of::<&mut [f32]>();
-    (workers + rotated + outputs) * size_of::<f32>() + lists
+    let rotated = if is_rotated { (first + 2 * threads) * pairs } else { 0 };
+    of_rows(first).max(of_rows(last)) + (rotated + outputs) * size_of::<f32>()
 }
 
 /// Scratch values of a work item: the panels of a piece, the weights of some outputs as pairs and those of one in f32, and the

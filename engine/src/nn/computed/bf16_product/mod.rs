@@ -49,8 +49,8 @@ impl Instruction {
         x86::detect()
     }
 
-    /// Rows of a panel, for [`Unit::add`].
-    pub(super) fn columns(self) -> usize {
+    /// Most columns of a panel, for [`Unit::add`].
+    pub(super) const fn columns(self) -> usize {
         match self {
             Self::Pairs => 3 * LANES,
             Self::Tiles => 2 * LANES,
@@ -149,6 +149,10 @@ mod tests {
             (385, 600, 130),
             (33, 1026, 71),
             (900, 130, 300),
+            // In several pieces of the inputs.
+            (9, 2050, 40),
+            (21, 4130, 71),
+            (70, 4096, 100),
         ];
         for instruction in instructions() {
             for (rows, inputs, outputs) in shapes {
@@ -173,7 +177,15 @@ mod tests {
                 let mut rounded = vec![bf16::ZERO; rows * outputs];
                 multiply(instruction, &x, Weights::Bf16(&held), Start::Bias(&bias), inputs, &mut rounded);
                 product(Start::Bias(&bias), &mut out);
-                assert!(rounded.iter().zip(&out).all(|(rounded, sum)| *rounded == bf16::from_f32(*sum)));
+                let are_rounded = |rounded: &[bf16], sums: &[f32]| {
+                    rounded.iter().zip(sums).all(|(rounded, sum)| *rounded == bf16::from_f32(*sum))
+                };
+                assert!(are_rounded(&rounded, &out));
+                let mut sums: Vec<f32> = rounded.iter().map(|value| value.wide()).collect();
+                let weights = Weights::Bf16(&held);
+                multiply(instruction, &x, weights, Start::There(outputs), inputs, &mut rounded);
+                product(Start::There(outputs), &mut sums);
+                assert!(are_rounded(&rounded, &sums));
             }
         }
     }
@@ -197,31 +209,34 @@ mod tests {
         if Instruction::detect().is_none() {
             return;
         }
-        let (rows, inputs, outputs) = (40, 768, 70);
-        let x = random(&[rows, inputs], 1).to_dtype(DType::BF16).unwrap();
-        let int8 = Encoding::scaled(Format::I8, inputs);
-        let encodings = [
-            Format::Q8_0.into(),
-            Encoding::scaled(Format::F8E4m3, inputs * outputs),
-            int8,
-            int8.rotated(256),
-            Encoding::scaled(Format::I4, 32).with_zeros(Zeros::Added),
-        ];
-        for encoding in encodings {
-            let values = (0..encoding.format.bytes(inputs * outputs)).map(|place| (place * 37 % 59) as u8);
-            let scales = (0..encoding.tail(inputs * outputs)).flat_map(|_| 0.013_f32.to_le_bytes());
-            let bytes: Vec<u8> = values.chain(scales).collect();
-            let bytes = Tensor::from_vec(bytes.clone(), bytes.len(), x.device()).unwrap();
-            let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
-            let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
-            let want = linear(&x, &rounded, None).unwrap();
-            let got = linear(&x, weight, None).unwrap();
-            if encoding.rotation.is_some() {
-                // The rows of the input are rotated instead, and then rounded: by one unit in the last place.
-                let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
-                assert_close(&wide(&got), &wide(&want), 1.0 / 128.0);
-            } else {
-                assert_eq!(values_of(&got), values_of(&want), "{encoding:?}");
+        // The second in several pieces of the inputs.
+        for [rows, inputs, outputs] in [[40, 768, 70], [12, 4352, 20]] {
+            let x = random(&[rows, inputs], 1).to_dtype(DType::BF16).unwrap();
+            let int8 = Encoding::scaled(Format::I8, inputs);
+            let encodings = [
+                Format::Q8_0.into(),
+                Encoding::scaled(Format::F8E4m3, inputs * outputs),
+                int8,
+                int8.rotated(256),
+                Encoding::scaled(Format::I4, 32).with_zeros(Zeros::Added),
+            ];
+            for encoding in encodings {
+                let values =
+                    (0..encoding.format.bytes(inputs * outputs)).map(|place| (place * 37 % 59) as u8);
+                let scales = (0..encoding.tail(inputs * outputs)).flat_map(|_| 0.013_f32.to_le_bytes());
+                let bytes: Vec<u8> = values.chain(scales).collect();
+                let bytes = Tensor::from_vec(bytes.clone(), bytes.len(), x.device()).unwrap();
+                let weight = Weight::Packed { bytes, encoding, shape: vec![outputs, inputs] };
+                let rounded = weight.widened(DType::F32).unwrap().to_dtype(DType::BF16).unwrap();
+                let want = linear(&x, &rounded, None).unwrap();
+                let got = linear(&x, weight, None).unwrap();
+                if encoding.rotation.is_some() {
+                    // The rows of the input are rotated instead, and then rounded: by one unit in the last place.
+                    let wide = |x: &Tensor| x.to_dtype(DType::F32).unwrap();
+                    assert_close(&wide(&got), &wide(&want), 1.0 / 128.0);
+                } else {
+                    assert_eq!(values_of(&got), values_of(&want), "{encoding:?}");
+                }
             }
         }
     }

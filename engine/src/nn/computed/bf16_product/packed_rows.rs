@@ -11,6 +11,7 @@ use super::{
     super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
+        product::{Cut, work_items},
         simd::{Scratch, run},
     },
     GAP, Instruction, Kept, LANES, STRIP,
@@ -22,6 +23,7 @@ use super::{
 /// `out = start + x · weightsᵀ`, with `x` `[row, in]`, `weights` `[out, in]` and an even number of inputs. Panics on processors
 /// without this instruction.
 pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inputs: usize, out: &mut [T]) {
+    assert_eq!(Instruction::detect(), Some(Instruction::Tiles));
     let (outputs, depth) = (start.outputs(), pairs_of(inputs));
     let (weights, rotation) = weights.without_rotation();
     let cut = TileCut::new([out.len() / outputs, inputs, outputs], rayon::current_num_threads());
@@ -33,14 +35,7 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
         panels.par_chunks_mut(COLUMNS * depth).zip(x.par_chunks(COLUMNS * inputs)).for_each(|(panel, x)| {
             pack(x, inputs, rotation, panel);
         });
-        let mut work: Vec<Vec<&mut [T]>> = Vec::with_capacity(across * rows.div_ceil(cut.rows));
-        work.resize_with(across * rows.div_ceil(cut.rows), || Vec::with_capacity(cut.rows.min(rows)));
-        for (row, out) in out.chunks_mut(outputs).enumerate() {
-            let work = &mut work[row / cut.rows * across..][..across];
-            for (work, part) in work.iter_mut().zip(out.chunks_mut(cut.outputs)) {
-                work.push(part);
-            }
-        }
+        let work = work_items(out, outputs, Cut { outputs: cut.outputs, rows: cut.rows });
         let panels = &*panels;
         work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
             let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
@@ -52,7 +47,7 @@ pub fn multiply<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, inp
             let panels = &panels[row * depth..][..width * depth];
             let block = Block { panels, weights, first, bias, inputs, width };
             let unit = Unit::of(Instruction::Tiles);
-            // SAFETY: the processor has AVX-512 with bf16, or the line above had panicked.
+            // SAFETY: the processor has AVX-512 with bf16, or the first line had panicked.
             unsafe { compute(block, unit, out, scratch) }
         });
     }
@@ -76,7 +71,7 @@ fn pack(x: &[bf16], inputs: usize, rotation: Option<NonZeroUsize>, panel: &mut [
         match rotation {
             Some(rotation) => {
                 run(Rotate { x, rotation, out: &mut rotated[..inputs] });
-                // SAFETY: `detect` found AVX-512 with bf16, or nothing would be multiplied.
+                // SAFETY: the processor has AVX-512 with bf16, or `multiply` had panicked.
                 unsafe { pair_up(&rotated, &mut joint) };
             }
             None => join(x, &mut joint),

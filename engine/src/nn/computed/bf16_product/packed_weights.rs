@@ -1,7 +1,7 @@
 //! Products by pairs of AVX-512. Weights are packed into panels that stay in the cache, and rows are read as they are, as in
-//! f32: nothing of a row is copied, and sums are in the order of its outputs.
+//! f32: nothing of a row is copied, unless it is rotated, and sums are in the order of its outputs.
 
-use std::{arch::x86_64::*, num::NonZeroUsize, ops::Range};
+use std::{num::NonZeroUsize, ops::Range};
 
 use half::bf16;
 use pulp::bytemuck::cast_slice_mut;
@@ -12,17 +12,17 @@ use super::{
     super::{
         columns::{MOST, columns_of},
         operands::{Start, Weights},
-        product::{Cut, ROTATED},
+        product::{Cut, ROTATED, work_items},
         simd::{Scratch, run},
     },
     Instruction, Kept, LANES,
     cut::{DEPTH, pairs_item_values},
+    pairs::{ROWS, product},
     x86::{Rotate, Widen, join, joint, pair_up},
 };
 
-/// Rows and vectors of outputs of a register tile.
-const ROWS: usize = 8;
-const VECTORS: usize = 3;
+/// Vectors of outputs of a register tile.
+const VECTORS: usize = Instruction::Pairs.columns() / LANES;
 
 /// `out = start + x · weightsᵀ`, with x `[row, in]`, weights `[out, in]` and an even number of inputs. Panics on processors
 /// without this instruction.
@@ -56,31 +56,26 @@ fn multiply_rows<T: Kept>(x: &[bf16], weights: Weights<'_>, start: Start<'_>, in
     let outputs = start.outputs();
     let rows = out.len() / outputs;
     let cut = Cut::new([rows, inputs / 2, outputs], rayon::current_num_threads());
-    let (across, down) = (outputs.div_ceil(cut.outputs), rows.div_ceil(cut.rows));
-    let mut work: Vec<Vec<&mut [T]>> = Vec::with_capacity(across * down);
-    work.resize_with(across * down, || Vec::with_capacity(cut.rows.min(rows)));
-    for (row, out) in out.chunks_mut(outputs).enumerate() {
-        let work = &mut work[row / cut.rows * across..][..across];
-        for (work, part) in work.iter_mut().zip(out.chunks_mut(cut.outputs)) {
-            work.push(part);
-        }
-    }
+    let across = outputs.div_ceil(cut.outputs);
     let joined = match weights {
         Weights::Bf16(values) => <[u32]>::ref_from_bytes(values[..outputs * inputs].as_bytes()).ok(),
         _ => None,
     };
-    work.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (index, out)| {
-        let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
-        let bias = match start {
-            Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
-            Start::There(_) => None,
-        };
-        let x = &x[row * inputs..][..out.len() * inputs];
-        let x = x.as_chunks().0;
-        let block = Block { x, weights, joined, bias, pairs: inputs / 2, first };
-        // SAFETY: the processor has AVX-512 with bf16, or `multiply` had panicked.
-        unsafe { block.compute(out, scratch) }
-    });
+    work_items(out, outputs, cut).into_par_iter().enumerate().for_each_init(
+        Scratch::default,
+        |scratch, (index, out)| {
+            let (first, row) = (index % across * cut.outputs, index / across * cut.rows);
+            let bias = match start {
+                Start::Bias(bias) => Some(&bias[first..first + out[0].len()]),
+                Start::There(_) => None,
+            };
+            let x = &x[row * inputs..][..out.len() * inputs];
+            let x = x.as_chunks().0;
+            let block = Block { x, weights, joined, bias, pairs: inputs / 2, first };
+            // SAFETY: the processor has AVX-512 with bf16, or `multiply` had panicked.
+            unsafe { block.compute(out, scratch) }
+        },
+    );
 }
 
 /// Some outputs of some rows.
@@ -135,9 +130,9 @@ impl Block<'_> {
                     };
                     let panel = panel.as_chunks::<LANES>().0;
                     match panel.len() / depth {
-                        1 => sums.add(product::<1>(x, panel.as_chunks().0)),
-                        2 => sums.add(product::<2>(x, panel.as_chunks().0)),
-                        _ => sums.add(product::<VECTORS>(x, panel.as_chunks().0)),
+                        1 => sums.add(product::<_, 1>(x, panel.as_chunks().0, joint)),
+                        2 => sums.add(product::<_, 2>(x, panel.as_chunks().0, joint)),
+                        _ => sums.add(product::<_, VECTORS>(x, panel.as_chunks().0, joint)),
                     }
                 }
             }
@@ -177,31 +172,6 @@ impl Block<'_> {
             columns_of(&rows, &mut panel[part..], width);
         }
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bf16")]
-#[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
-fn product<const V: usize>(
-    rows: [&[[bf16; 2]]; ROWS],
-    panel: &[[[u32; LANES]; V]],
-) -> [[[f32; LANES]; V]; ROWS] {
-    let mut sums = [[_mm512_setzero_ps(); V]; ROWS];
-    let rows = rows.map(|row| &row[..panel.len()]);
-    for (pair, vectors) in panel.iter().enumerate() {
-        // SAFETY: sixteen pairs have the size of a vector, and every pattern of bits is a number.
-        let vectors = vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; LANES], __m512bh>(pairs) });
-        for row in 0..ROWS {
-            let factors = _mm512_set1_epi32(joint(rows[row][pair]).cast_signed());
-            // SAFETY: as above.
-            let factors = unsafe { std::mem::transmute::<__m512i, __m512bh>(factors) };
-            for vector in 0..V {
-                sums[row][vector] = _mm512_dpbf16_ps(sums[row][vector], factors, vectors[vector]);
-            }
-        }
-    }
-    // SAFETY: a vector is sixteen floats.
-    sums.map(|row| row.map(|sum| unsafe { std::mem::transmute::<__m512, [f32; LANES]>(sum) }))
 }
 
 /// Where the products of a strip of rows go.

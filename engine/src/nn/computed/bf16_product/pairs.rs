@@ -4,8 +4,9 @@ use std::arch::x86_64::{__m512, __m512bh, __m512i, _mm512_dpbf16_ps, _mm512_set1
 
 use super::{GAP, LANES, STRIP};
 
-/// Outputs of a register tile.
-const ROWS: usize = 8;
+/// Rows of a register tile.
+pub const ROWS: usize = 8;
+
 /// Adds the products of [`STRIP`] rows of weights and a panel of one to three vectors to sums in rows of `width`.
 #[target_feature(enable = "avx512f,avx512bf16")]
 pub fn add(weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
@@ -26,27 +27,30 @@ pub fn add(weights: &[u32], panel: &[u32], sums: &mut [f32], width: usize) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bf16")]
 fn add_vectors<const V: usize>(rows: [&[u32]; ROWS], panel: &[u32], sums: &mut [f32], width: usize) {
-    let tile = product::<V>(rows, panel.as_chunks::<LANES>().0.as_chunks::<V>().0);
+    let tile = product::<_, V>(rows, panel.as_chunks::<LANES>().0.as_chunks::<V>().0, |pair| pair);
     for (sums, products) in sums.chunks_mut(width).zip(tile) {
         for (sums, products) in sums.as_chunks_mut::<LANES>().0.iter_mut().zip(products) {
-            // SAFETY: both are sixteen floats.
-            let products = unsafe { std::mem::transmute::<__m512, [f32; LANES]>(products) };
             sums.iter_mut().zip(products).for_each(|(sum, product)| *sum += product);
         }
     }
 }
 
+/// The products of some rows and a panel `[pair][vector]`; `joint` makes a pair of what a row holds.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bf16")]
 #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
-fn product<const V: usize>(rows: [&[u32]; ROWS], panel: &[[[u32; LANES]; V]]) -> [[__m512; V]; ROWS] {
+pub fn product<P: Copy, const V: usize>(
+    rows: [&[P]; ROWS],
+    panel: &[[[u32; LANES]; V]],
+    joint: impl Fn(P) -> u32,
+) -> [[[f32; LANES]; V]; ROWS] {
     let mut sums = [[_mm512_setzero_ps(); V]; ROWS];
     let rows = rows.map(|row| &row[..panel.len()]);
     for (pair, vectors) in panel.iter().enumerate() {
         // SAFETY: sixteen pairs have the size of a vector, and every pattern of bits is a number.
         let vectors = vectors.map(|pairs| unsafe { std::mem::transmute::<[u32; LANES], __m512bh>(pairs) });
         for row in 0..ROWS {
-            let factors = _mm512_set1_epi32(rows[row][pair].cast_signed());
+            let factors = _mm512_set1_epi32(joint(rows[row][pair]).cast_signed());
             // SAFETY: as above.
             let factors = unsafe { std::mem::transmute::<__m512i, __m512bh>(factors) };
             for vector in 0..V {
@@ -54,5 +58,6 @@ fn product<const V: usize>(rows: [&[u32]; ROWS], panel: &[[[u32; LANES]; V]]) ->
             }
         }
     }
-    sums
+    // SAFETY: a vector is sixteen floats.
+    sums.map(|row| row.map(|sum| unsafe { std::mem::transmute::<__m512, [f32; LANES]>(sum) }))
 }
