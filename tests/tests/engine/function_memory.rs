@@ -2,13 +2,39 @@
 //! predicted.
 
 use candle_core::{DType, Device, Tensor};
+use rayon::ThreadPool;
 use sluice_engine::{
     hardware::MemoryAccount,
-    nn::{self, Computes, Conv2d, Effort, Mask, Trace},
+    nn::{self, Computes, Conv2d, Effort, Mask, Trace, TracedWeight, Weight, computed},
+    precision::{Encoding, Format},
 };
 use sluice_tests::threads::two_metered_threads;
 
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
+
+/// A trace of a session with two threads. Its plans are made outside of them.
+fn trace_of_two_threads() -> Trace {
+    Trace::new(Computes::Processor { threads: 2, effort: Effort::USUAL })
+}
+
+/// Fails unless `work` takes about what was predicted.
+fn check(
+    what: &str,
+    predicted: u64,
+    account: &MemoryAccount,
+    pool: &ThreadPool,
+    work: impl Fn() -> nn::Result<nn::Tensor> + Sync,
+) {
+    // The order of the threads' work decides how much scratch memory is held at once.
+    let most = (0..5).map(|_| {
+        account.take_peaks();
+        drop(pool.install(|| work().unwrap()));
+        account.take_peaks().activations
+    });
+    let part = most.max().unwrap() as f64 / predicted as f64;
+    println!("{what}: {part:.3} of {predicted}");
+    assert!((0.6..=1.01).contains(&part), "{what}: {part} of {predicted}");
+}
 
 #[test]
 fn functions_take_what_was_predicted_for_two_threads() {
@@ -52,8 +78,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     let pool = two_metered_threads(&account).unwrap();
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::BF16] {
-            // Predicted outside the pool, as the plans of a session are.
-            let trace = Trace::new(Computes::Processor { threads: 2, effort: Effort::USUAL });
+            let trace = trace_of_two_threads();
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();
             trace.take();
@@ -61,15 +86,34 @@ fn functions_take_what_was_predicted_for_two_threads() {
             let predicted = trace.take().peak - before;
             let ones = |dims: &&[usize]| Tensor::ones(*dims, dtype, &Device::Cpu).unwrap().into();
             let inputs: Vec<nn::Tensor> = shapes.iter().map(ones).collect();
-            // The order of the threads' work decides how much scratch memory is held at once.
-            let most = (0..5).map(|_| {
-                account.take_peaks();
-                pool.install(|| function(&inputs)).unwrap();
-                account.take_peaks().activations
-            });
-            let part = most.max().unwrap() as f64 / predicted as f64;
-            println!("{name} in {dtype:?}: {part:.3} of {predicted}");
-            assert!((0.6..=1.01).contains(&part), "{name} in {dtype:?}: {part} of {predicted}");
+            check(&format!("{name} in {dtype:?}"), predicted, &account, &pool, || function(&inputs));
         }
+    }
+}
+
+/// The last row is rotated alone, after 384 others.
+#[test]
+fn products_with_rotated_weights_take_what_was_predicted() {
+    const ROWS: usize = 385;
+    let (inputs, outputs) = (1024, 512);
+    let encoding = Encoding::scaled(Format::I8, inputs).rotated(256);
+    let bytes = Tensor::zeros(encoding.bytes(inputs * outputs), DType::U8, &Device::Cpu).unwrap();
+    let shape = vec![outputs, inputs];
+    let weight = Weight::from(computed::Weight::Packed { bytes, encoding, shape: shape.clone() });
+    let account = MemoryAccount::new();
+    let pool = two_metered_threads(&account).unwrap();
+    for dtype in [DType::F32, DType::BF16] {
+        let trace = trace_of_two_threads();
+        let x = trace.tensor(&[ROWS, inputs], dtype);
+        let traced =
+            TracedWeight { trace: trace.clone(), dims: shape.clone(), dtype, packed: Some(encoding) };
+        let before = trace.live();
+        trace.take();
+        nn::linear_with(&x, &Weight::Traced(traced), None, &[]).unwrap();
+        let predicted = trace.take().peak - before;
+        let x: nn::Tensor = Tensor::ones((ROWS, inputs), dtype, &Device::Cpu).unwrap().into();
+        check(&format!("rotated weights in {dtype:?}"), predicted, &account, &pool, || {
+            nn::linear_with(&x, &weight, None, &[])
+        });
     }
 }
