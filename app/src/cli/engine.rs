@@ -1,6 +1,6 @@
 //! A session for the commands, with Ctrl-C as one of the events.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use anyhow::{Context, anyhow};
 use crossbeam_channel::{Receiver, select};
@@ -9,7 +9,9 @@ use sluice_engine::{
     memory::Forecast,
     models::Inventory,
     request::{ModelSource, PromptFolders},
-    session::{Command, Event, LaneChange, ModelSummary, PlanQuery, Readings, Session, SessionOptions},
+    session::{
+        Command, Event, Failure, LaneChange, ModelSummary, PlanQuery, Readings, Session, SessionOptions,
+    },
 };
 
 use super::{
@@ -36,8 +38,6 @@ pub(super) enum Heard {
 
 /// What is in the model folders of an engine.
 pub(super) struct ListedModels {
-    /// The engine, by its place among several.
-    pub lane: usize,
     /// The folders.
     pub folders: Vec<PathBuf>,
     /// What is in them.
@@ -147,27 +147,47 @@ impl Engine {
         }
     }
 
-    /// What is in the model folders of the first engine; `None` after Ctrl-C.
+    /// What is in the model folders of the first engine, or of another one if that is gone; `None` after Ctrl-C.
     pub fn list(&self) -> anyhow::Result<Option<Inventory>> {
-        Ok(self.list_of(0)?.map(|listed| listed.inventory))
-    }
-
-    /// What is in the model folders of one of several engines, or of another one if it is gone; `None` after Ctrl-C.
-    pub fn list_of(&self, lane: usize) -> anyhow::Result<Option<ListedModels>> {
-        self.send(Command::List { lane })?;
+        self.send(Command::List { lane: 0 })?;
         loop {
             match self.next()? {
-                Heard::Event(Event::Listed { lane, folders, inventory }) => {
-                    return Ok(Some(ListedModels { lane, folders, inventory: *inventory }));
-                }
-                Heard::Event(Event::Lane { lane: gone, change: LaneChange::GivenUp(_) }) if gone == lane => {
-                    self.send(Command::List { lane })?;
+                Heard::Event(Event::Listed { inventory, .. }) => return Ok(Some(*inventory)),
+                Heard::Event(Event::Lane { lane: 0, change: LaneChange::GivenUp(_) }) => {
+                    self.send(Command::List { lane: 0 })?;
                 }
                 Heard::Event(Event::Failed { failure, .. }) => return Err(Explained(failure).into()),
                 Heard::Event(_) => {}
                 Heard::Interrupt => return Ok(None),
             }
         }
+    }
+
+    /// What is in the model folders of each of so many engines, or why it cannot be used; `None` after Ctrl-C.
+    pub fn list_each(&self, count: usize) -> anyhow::Result<Option<Vec<Result<ListedModels, Failure>>>> {
+        for lane in 0..count {
+            self.send(Command::List { lane })?;
+        }
+        let mut answers = BTreeMap::new();
+        while answers.len() < count {
+            match self.next()? {
+                Heard::Event(Event::Listed { lane, folders, inventory }) => {
+                    answers.insert(lane, Ok(ListedModels { folders, inventory: *inventory }));
+                }
+                // What it has answered before still holds.
+                Heard::Event(Event::Lane { lane, change: LaneChange::GivenUp(failure) }) => {
+                    answers.entry(lane).or_insert(Err(failure));
+                }
+                Heard::Event(Event::Failed { failure, .. }) => {
+                    for lane in 0..count {
+                        answers.entry(lane).or_insert_with(|| Err(failure.clone()));
+                    }
+                }
+                Heard::Event(_) => {}
+                Heard::Interrupt => return Ok(None),
+            }
+        }
+        Ok(Some(answers.into_values().collect()))
     }
 
     /// Predicts what a request needs, and how much of its prompts the text encoders read; `None` after Ctrl-C.

@@ -176,10 +176,8 @@ impl State {
         let id = DownloadId(self.next);
         let files = order.files.iter().cloned().map(|wanted| {
             // What an earlier session has left counts.
-            let target = wanted.target(&order.folder).ok();
-            let part = target.and_then(|target| fs::metadata(&part::Part::paths(&target)[0]).ok());
-            let done = part.map_or(0, |data| data.len());
-            OneFile { bytes: wanted.bytes, wanted, state: FileState::Waiting, done }
+            let here = left(&wanted, &order.folder);
+            OneFile { bytes: wanted.bytes, wanted, state: FileState::Waiting, done: here, here }
         });
         let files = files.collect();
         let entry = Entry { id, order, is_paused, is_cancelled: false, files, speed: Speed::default() };
@@ -250,8 +248,7 @@ impl State {
                     FileState::Failed(_) => is_own,
                 };
                 if counts && files.iter().all(|(listed, ..)| listed.to != file.wanted.to) {
-                    let missing = file.bytes.unwrap_or_default().saturating_sub(file.done);
-                    files.push((file.wanted.clone(), is_own, missing));
+                    files.push((file.wanted.clone(), is_own, file.missing()));
                 }
             }
         }
@@ -269,8 +266,15 @@ impl State {
                 .map(|(_, file)| file)
         });
         let running = running.filter(|file| matches!(file.state, FileState::Running { .. }));
-        running.map(|file| file.bytes.unwrap_or_default().saturating_sub(file.done)).sum()
+        running.filter(|file| !is_there(&file.wanted, folder)).map(OneFile::missing).sum()
     }
+}
+
+/// Bytes of an incomplete file that are on the disk.
+fn left(wanted: &Wanted, folder: &Path) -> u64 {
+    let target = wanted.target(folder).ok();
+    let part = target.and_then(|target| fs::metadata(&part::Part::paths(&target)[0]).ok());
+    part.map_or(0, |data| data.len())
 }
 
 impl Shared {
@@ -373,7 +377,7 @@ impl Shared {
             Told::Bytes(bytes) => {
                 is_news = *phase != Phase::Running;
                 let more = if is_news { 0 } else { bytes.saturating_sub(file.done) };
-                (file.done, *phase) = (bytes, Phase::Running);
+                (file.done, file.here, *phase) = (bytes, bytes, Phase::Running);
                 entry.speed.add(more, now);
             }
             Told::Waiting(_, why) => *phase = Phase::Retrying { why },
@@ -391,9 +395,13 @@ impl Shared {
         let mut state = self.state();
         if let Some(entry) = state.entry(id) {
             let file = &mut entry.files[index];
+            if result.is_err() {
+                file.here = left(&file.wanted, &entry.order.folder);
+                file.done = file.here;
+            }
             file.state = match result {
                 Ok(arrived) => {
-                    (file.done, file.bytes) = (arrived.bytes, Some(arrived.bytes));
+                    (file.done, file.here, file.bytes) = (arrived.bytes, arrived.bytes, Some(arrived.bytes));
                     FileState::Done(arrived)
                 }
                 Err(DownloadError::Stopped) => FileState::Waiting,
@@ -449,5 +457,56 @@ impl Shared {
         if let Err(error) = write() {
             tracing::warn!(path = %path.display(), %error, "the list of downloads cannot be kept");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::downloads::Source;
+
+    #[test]
+    fn what_is_here_needs_no_space_while_it_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let wanted = |name: &str| Wanted {
+            source: Source::Address(format!("http://localhost/{name}")),
+            to: name.into(),
+            sorts: false,
+            bytes: Some(1000),
+            sha256: None,
+        };
+        fs::write(folder.path().join("a.gguf.part"), [0; 900]).unwrap();
+        let state =
+            State { entries: Vec::new(), network: Network::of_user(None, None), next: 0, is_over: false };
+        let shared = Shared {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            wake: Arc::new(|| ()),
+            kept: None,
+            version: AtomicU64::new(0),
+        };
+        let order = Order {
+            title: "two".to_owned(),
+            files: vec![wanted("a.gguf"), wanted("b.gguf")],
+            folder: folder.path().to_owned(),
+            opens: None,
+        };
+        let id = shared.state().push(order, false);
+        let running = FileState::Running { stop: Stop::default(), phase: Phase::Checking };
+        shared.state().entry(id).unwrap().files[0].state = running;
+        shared.hear(id, 0, Told::Checking(10), &Mutex::new(None));
+        let missing = || -> Vec<u64> {
+            shared.state().to_arrive(id).into_iter().map(|(_, _, missing)| missing).collect()
+        };
+        let shown = || shared.state().entry(id).unwrap().files[0].done;
+        assert_eq!((missing(), shown()), (vec![100, 1000], 10));
+        assert_eq!(shared.state().claimed(folder.path(), (id, 1)), 100);
+
+        shared.hear(id, 0, Told::Bytes(950), &Mutex::new(None));
+        assert_eq!((missing(), shown()), (vec![50, 1000], 950));
+        // A pause while it is checked.
+        shared.hear(id, 0, Told::Checking(10), &Mutex::new(None));
+        shared.ended(id, 0, Err(DownloadError::Stopped));
+        assert_eq!((missing(), shown()), (vec![100, 1000], 900), "so much is in the file");
     }
 }

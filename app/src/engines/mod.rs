@@ -1,6 +1,7 @@
 //! The engines: programs next to this one, and commands that lead to others. Window and command line start them here.
 
 pub mod cuda_engine;
+mod greeting;
 mod hand_over;
 mod list;
 mod start;
@@ -14,6 +15,7 @@ use std::{
 use sluice_engine::session::{Failure, WorkerProgram};
 
 use cuda_engine::Installed;
+pub use greeting::greeting;
 pub use hand_over::hand_over;
 pub use list::{EngineList, OtherEngine, OwnCard, UsedEngine};
 pub use start::{Card, Place, cards, start};

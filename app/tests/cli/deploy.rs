@@ -125,6 +125,45 @@ fn of_what_comes_with_it_only_what_is_missing_is_copied() {
     assert!(!assets.join("starter/starter.toml.part").exists());
 }
 
+/// As on a computer that has the program alone.
+#[test]
+fn what_is_not_here_is_left_out() {
+    let there = There::new();
+    let ssh = there.folder.path().join("ssh").display().to_string();
+    let program = there.folder.path().join("sluice");
+    fs::hard_link(env!("CARGO_BIN_EXE_sluice"), &program)
+        .or_else(|_| fs::copy(env!("CARGO_BIN_EXE_sluice"), &program).map(drop))
+        .unwrap();
+    let mut alone = Command::new(&program);
+    alone.args(["deploy", "attic", "--no-models", "--ssh", &ssh]).stdin(Stdio::null());
+    let output = alone
+        .env("HOME", there.folder.path())
+        .env("SLUICE_SOURCE_TREE", "0")
+        .env_remove("SLUICE_ASSETS")
+        .output()
+        .unwrap();
+    assert_fine(&output);
+    assert!(stderr(&output).contains("left out: tokenizers is part of Sluice"), "{}", stderr(&output));
+    assert!(there.home().join(".local/bin/sluice").is_file());
+    assert!(!there.home().join(".local/share/sluice/assets").exists());
+}
+
+#[test]
+fn an_engine_there_that_does_not_greet_as_this_one_is_refused() {
+    let there = There::new();
+    let home = there.home().display().to_string();
+    // What answers to `worker` is another program.
+    there.write("ssh", &format!(
+        "shift 2; case \"$*\" in *'</dev/null; echo \"ended'*) echo Hi; echo ended with 0 >&2; exit;; esac\n\
+         exec env -u SLUICE_ASSETS SLUICE_SOURCE_TREE=0 HOME='{home}' sh -c \"$*\""
+    ));
+    let what = format!(
+        "{} on attic leads to an engine that cannot be used: ",
+        there.home().join(".local/bin/sluice").display()
+    );
+    assert_fails(&there.deploy(&["--quiet", "--no-models"]), &what, "Look which sluice-cuda is beside it");
+}
+
 #[test]
 fn a_folder_with_spaces_is_named_so_that_every_shell_understands() {
     let there = There::new();

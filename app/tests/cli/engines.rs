@@ -94,11 +94,27 @@ fn models_of_an_engine_elsewhere_are_listed() {
     let places = words.map(|word| stdout(&output).find(word));
     assert!(places.is_sorted() && places[0].is_some(), "{}", stdout(&output));
     let output = run(here.path(), &["models", "--json", "--engine", "", "--engine", "sh -c 'exit 3'"]);
-    assert_fine(&output);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let listed: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     assert_eq!(listed[0]["engine"], "this computer");
-    assert!(stderr(&output).contains("the engine sh -c 'exit 3' cannot be used"), "{}", stderr(&output));
+    let words =
+        ["error: the engine sh -c 'exit 3' cannot be used: ", "ended with code 3", "help: Run the command"];
+    let places = words.map(|word| stderr(&output).find(word));
+    assert!(places.is_sorted() && places[0].is_some(), "{}", stderr(&output));
+
+    // One that is given up after others have answered does not get an answer of theirs.
+    let late = "sh -c 'sleep 2; exit 3'";
+    let engines = ["--engine", late, "--engine", other.as_str(), "--engine", ""];
+    let output = run(here.path(), &[&["models", "--json"][..], &engines].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let listed: Value = serde_json::from_str(stdout(&output)).unwrap();
+    let names: Vec<_> =
+        listed.as_array().unwrap().iter().map(|one| one["engine"].as_str().unwrap()).collect();
+    assert_eq!(names, [other.as_str(), "this computer"]);
+    assert!(stderr(&output).contains(&format!("the engine {late} cannot be used")), "{}", stderr(&output));
+    let output = run(here.path(), &["models", "--engine", late]);
+    assert_fails(&output, "the engine's command ended before", "Run the command");
 }
 
 #[test]

@@ -16,11 +16,16 @@ use super::{
 
 /// A command for an engine that keeps its files in `there`.
 pub(super) fn command(there: &std::path::Path) -> WorkerProgram {
+    at_home(there, env!("CARGO_BIN_EXE_sluice").as_ref(), &["worker", "--own"])
+}
+
+/// A command for a program whose home folder is `there`.
+pub(super) fn at_home(there: &std::path::Path, program: &std::path::Path, further: &[&str]) -> WorkerProgram {
     let mut home = OsString::from("HOME=");
     home.push(there);
-    let [program, unmeasured] = [env!("CARGO_BIN_EXE_sluice"), "SLUICE_UNMEASURED=1"];
-    let arguments =
-        vec!["-u".into(), "XDG_DATA_HOME".into(), home, unmeasured.into(), program.into(), "worker".into()];
+    let mut arguments: Vec<OsString> =
+        vec!["-u".into(), "XDG_DATA_HOME".into(), home, "SLUICE_UNMEASURED=1".into(), program.into()];
+    arguments.extend(further.iter().map(OsString::from));
     WorkerProgram { engine: "there".to_owned(), path: "env".into(), arguments, variables: Vec::new() }
 }
 

@@ -106,7 +106,7 @@ fn a_job_is_cancelled_at_its_engine_and_the_others_go_on() {
 fn mortal(folder: &Path) -> WorkerProgram {
     let flag = folder.join("has run");
     let script = format!(
-        "test -e '{0}' && exit 1; touch '{0}'; exec '{1}' worker",
+        "test -e '{0}' && exit 1; touch '{0}'; exec '{1}' worker --own",
         flag.display(),
         env!("CARGO_BIN_EXE_sluice")
     );

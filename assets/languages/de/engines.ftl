@@ -32,6 +32,7 @@ engines-stop-trying = Anhalten
 engines-stop-trying-tip = Wartet nicht mehr auf { $name }.
 engines-trying = Wartet seit { $seconds } s auf eine Antwort …
 engines-answers = Antwortet: { $words }
+engines-there = Auf dem Computer der Engine: { $words }
 
 ## Was sie tun
 

@@ -35,6 +35,7 @@ plan-limited = Begrenzt auf { $memory }.
 plan-remove-limit = Grenze aufheben
 plan-simulated-hint = Simuliert: Prognose für diese GPU, gerechnet wird auf der CPU.
 plan-no-cuda = CUDA ist nicht verfügbar.
+plan-no-cuda-there = CUDA ist auf dem Computer der Engine nicht verfügbar.
 plan-other-gpu = { $name } zeichnet nur das Fenster. Die Bilder berechnet die CPU.
 plan-other-gpu-tip = GPUs von AMD, Intel und Apple können noch nicht zum Rechnen benutzt werden. Schon heute kann eine Engine auf einem anderen Computer mit NVIDIA-GPU benutzt werden: Einstellungen, Engine.
 plan-gpu-found = { $name } { $memory } (gefunden)

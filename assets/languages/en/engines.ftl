@@ -32,6 +32,7 @@ engines-stop-trying = Stop
 engines-stop-trying-tip = No longer waits for { $name }.
 engines-trying = Waiting for an answer for { $seconds } s…
 engines-answers = Answers: { $words }
+engines-there = On the engine's computer: { $words }
 
 ## What they do
 

@@ -35,6 +35,7 @@ plan-limited = Limited to { $memory }.
 plan-remove-limit = Remove limit
 plan-simulated-hint = Simulated: predicted for this GPU, run by the CPU.
 plan-no-cuda = CUDA is not available.
+plan-no-cuda-there = CUDA is not available on the engine's computer.
 plan-other-gpu = { $name } only renders the window. The CPU computes the images.
 plan-other-gpu-tip = AMD, Intel and Apple GPUs cannot be used for computing yet. An engine on another computer with an NVIDIA GPU can be used today: Settings, Engine.
 plan-gpu-found = { $name } { $memory } (found)

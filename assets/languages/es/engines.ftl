@@ -32,6 +32,7 @@ engines-stop-trying = Detener
 engines-stop-trying-tip = Deja de esperar a { $name }.
 engines-trying = Esperando una respuesta desde hace { $seconds } s…
 engines-answers = Responde: { $words }
+engines-there = En el equipo del motor: { $words }
 
 ## Lo que hacen
 

@@ -35,6 +35,7 @@ plan-limited = Limitado a { $memory }.
 plan-remove-limit = Quitar el límite
 plan-simulated-hint = Simulado: previsión para esta GPU, cálculo en la CPU.
 plan-no-cuda = CUDA no está disponible.
+plan-no-cuda-there = CUDA no está disponible en el equipo del motor.
 plan-other-gpu = { $name } solo dibuja la ventana. La CPU calcula las imágenes.
 plan-other-gpu-tip = Las GPU de AMD, Intel y Apple todavía no sirven para calcular. Hoy ya se puede usar un motor en otro equipo con GPU NVIDIA: Ajustes, Motor.
 plan-gpu-found = { $name } { $memory } (encontrada)

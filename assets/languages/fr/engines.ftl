@@ -32,6 +32,7 @@ engines-stop-trying = Arrêter
 engines-stop-trying-tip = N’attend plus { $name }.
 engines-trying = En attente d’une réponse depuis { $seconds } s…
 engines-answers = Répond : { $words }
+engines-there = Sur l'ordinateur du moteur : { $words }
 
 ## Ce qu’ils font
 

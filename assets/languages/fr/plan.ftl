@@ -35,6 +35,7 @@ plan-limited = Limité à { $memory }.
 plan-remove-limit = Retirer la limite
 plan-simulated-hint = Simulé : prévisions pour ce GPU, calcul par le CPU.
 plan-no-cuda = CUDA n'est pas disponible.
+plan-no-cuda-there = CUDA n'est pas disponible sur l'ordinateur du moteur.
 plan-other-gpu = { $name } ne fait que dessiner la fenêtre. Le CPU calcule les images.
 plan-other-gpu-tip = Les GPU d'AMD, d'Intel et d'Apple ne peuvent pas encore servir au calcul. Un moteur sur un autre ordinateur avec un GPU NVIDIA peut déjà servir : Paramètres, Moteur.
 plan-gpu-found = { $name } { $memory } (trouvé)

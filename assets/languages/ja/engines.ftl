@@ -32,6 +32,7 @@ engines-stop-trying = やめる
 engines-stop-trying-tip = { $name } を待つのをやめます。
 engines-trying = 応答を待っています（{ $seconds } 秒）…
 engines-answers = 応答：{ $words }
+engines-there = エンジンのコンピューター：{ $words }
 
 ## 動作
 

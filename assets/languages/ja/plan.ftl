@@ -35,6 +35,7 @@ plan-limited = { $memory } に制限されています。
 plan-remove-limit = 制限を解除
 plan-simulated-hint = シミュレーション: 予測はこの GPU、計算は CPU です。
 plan-no-cuda = CUDA は利用できません。
+plan-no-cuda-there = エンジンのコンピューターで CUDA は利用できません。
 plan-other-gpu = { $name } はウィンドウの描画だけに使われます。画像は CPU が計算します。
 plan-other-gpu-tip = AMD、Intel、Apple の GPU での計算にはまだ対応していません。NVIDIA GPU のある別のコンピューターのエンジンなら、今すぐ使えます（設定のエンジン）。
 plan-gpu-found = { $name } { $memory }（検出済み）

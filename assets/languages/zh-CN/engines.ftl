@@ -32,6 +32,7 @@ engines-stop-trying = 停止
 engines-stop-trying-tip = 不再等待 { $name }。
 engines-trying = 正在等待回答，已 { $seconds } 秒…
 engines-answers = 回答：{ $words }
+engines-there = 在引擎所在的计算机上：{ $words }
 
 ## 工作状态
 

@@ -35,6 +35,7 @@ plan-limited = 已限制为 { $memory }。
 plan-remove-limit = 取消限制
 plan-simulated-hint = 模拟：按该 GPU 预测，由 CPU 运行。
 plan-no-cuda = CUDA 不可用。
+plan-no-cuda-there = 引擎所在的计算机上 CUDA 不可用。
 plan-other-gpu = { $name } 只用于渲染窗口。图像由 CPU 计算。
 plan-other-gpu-tip = AMD、Intel 和 Apple 的 GPU 暂时还不能用于计算。现在可以使用另一台带 NVIDIA GPU 的计算机上的引擎：设置中的引擎。
 plan-gpu-found = { $name } { $memory }（已检测到）

@@ -33,7 +33,7 @@ pub use event::{Event, Failure, LaneChange, Picture, Serving};
 pub use options::SessionOptions;
 pub use precisions::{PrecisionSummary, precisions};
 pub use process::WorkerProgram;
-pub use protocol::{FromWorker, Hello, ToWorker};
+pub use protocol::{FromWorker, Hello, LONGEST_HELLO, ToWorker};
 pub use serve::{Own, ServeError, serve};
 pub use several::Lane;
 

@@ -17,7 +17,7 @@ pub(super) const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The longest hello in bytes.
-pub(super) const LONGEST_HELLO: u64 = 4096;
+pub const LONGEST_HELLO: u64 = 4096;
 
 /// The exit code of a worker that has lost its GPU.
 pub(super) const CARD_LOST: i32 = 75;

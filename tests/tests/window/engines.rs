@@ -34,9 +34,13 @@ pub fn with_attic() -> EngineList {
 type Started = Arc<Mutex<Vec<(EngineList, Receiver<Command>)>>>;
 
 fn opened(list: EngineList) -> (Window, Started) {
+    opened_with_size([1280.0, 800.0], list)
+}
+
+fn opened_with_size(size: [f32; 2], list: EngineList) -> (Window, Started) {
     let started = Started::default();
     let own = Arc::clone(&started);
-    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+    let mut window = Window::open(size, egui::Theme::Dark, |setup| {
         let (report, cards) = crossbeam_channel::bounded(1);
         let card = |number: u32| Card {
             uuid: format!("GPU-{number}"),
@@ -73,6 +77,14 @@ fn list(window: &Window) -> EngineList {
 
 fn serving() -> Serving {
     Serving { engine: "CPU".to_owned(), process: 7, instead_of: None }
+}
+
+#[test]
+fn why_an_engine_elsewhere_has_no_gpu_is_said_of_its_computer() {
+    let (mut window, _) = opened_with_size([1920.0, 1080.0], EngineList { here: false, ..with_attic() });
+    let missing = Failure { message: "no libcublas".to_owned(), advice: None };
+    window.says(Event::Serving(Serving { instead_of: Some(missing), ..serving() }));
+    assert!(window.shows("CUDA is not available on the engine's computer."));
 }
 
 /// A window with two engines, each with a job, and a third job that waits.

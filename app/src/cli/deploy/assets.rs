@@ -3,26 +3,29 @@
 use std::{
     collections::BTreeSet,
     fs::{self, DirEntry},
+    io::{self, Read},
     path::Path,
 };
 
 use anyhow::Context as _;
 use sluice_engine::{checkpoint::asset, units};
 
-use super::{DeployError, OwnFile, Remote, RemoteError, Stop, progress, refuse, say, send};
+use super::{DeployError, OwnFile, Remote, RemoteError, Stop, progress, say, stderr_line};
 
 const MODELS: [&str; 3] = ["starter", "starter-clip", "upscaler"];
 const TOKENIZERS: &str = "tokenizers";
 /// Folders of how the models were made, and of what they draw.
 const LEFT_OUT: [&str; 2] = ["training", "examples"];
 
-/// The files of the tokenizers, and those of the models if they are wanted.
+/// The files of the tokenizers, and those of the models if they are wanted. What is not here is left out, and that is said.
 pub(super) fn own(with_models: bool) -> anyhow::Result<Vec<OwnFile>> {
     let models = MODELS.into_iter().filter(|_| with_models);
     let mut files = Vec::new();
     for name in models.chain([TOKENIZERS]) {
-        let folder = asset(name).map_err(|error| refuse(error.to_string(), error.advice()))?;
-        gather(&folder, name, &mut files)?;
+        match asset(name) {
+            Ok(folder) => gather(&folder, name, &mut files)?,
+            Err(error) => stderr_line(&format!("left out: {error}")),
+        }
     }
     Ok(files)
 }
@@ -58,6 +61,9 @@ pub(super) fn folder_for(programs: &str) -> String {
 pub(super) fn copy(remote: &Remote, own: &[OwnFile], folder: &str, quiet: bool) -> Result<(), Stop> {
     let path = |file: &OwnFile| format!("{folder}/{}", file.name);
     let part = |file: &OwnFile| format!("{}.part", path(file));
+    if own.is_empty() {
+        return Ok(());
+    }
     let missing = lacking(remote, own.iter(), &path)?;
     if missing.is_empty() {
         say(quiet, &format!("what comes with Sluice is already there, in {folder}"));
@@ -73,10 +79,13 @@ pub(super) fn copy(remote: &Remote, own: &[OwnFile], folder: &str, quiet: bool) 
     if !sent.is_empty() {
         let bytes: u64 = sent.iter().map(|file| file.bytes).sum();
         say(quiet, &format!("copying what comes with Sluice, {}", units::memory(bytes)));
-        let mut told = progress(bytes, quiet);
-        for &file in &sent {
-            send(remote, file, &part(file), &mut told)?;
+        let mut all: Box<dyn Read> = Box::new(io::empty());
+        for file in &sent {
+            all = Box::new(all.chain(file.open()?.take(file.bytes)));
         }
+        let names: Vec<(String, u64)> = sent.iter().map(|&file| (part(file), file.bytes)).collect();
+        let together = format!("{folder}/together.part");
+        remote.write_apart(&together, &names, &mut all, &mut progress(bytes, quiet))?;
     }
     let damaged = lacking(remote, sent.into_iter(), &part)?;
     if let Some(&first) = damaged.first() {
@@ -121,6 +130,20 @@ mod tests {
         let is_needless = |name: &&String| name.contains("/training/") || name.ends_with(".py");
         assert_eq!(all.iter().find(is_needless), None);
         assert!(names(false).iter().all(|name| name.starts_with("tokenizers/")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn packages_have_the_same_files() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let script = ". packaging/version && packed_assets";
+        let packed =
+            std::process::Command::new("bash").args(["-c", script]).current_dir(root).output().unwrap();
+        assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+        let packed = String::from_utf8(packed.stdout).unwrap();
+        let packed: BTreeSet<&str> = packed.lines().collect();
+        let own = own(true).unwrap();
+        assert_eq!(own.iter().map(|file| file.name.as_str()).collect::<BTreeSet<_>>(), packed);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod remote;
 use std::{
     env,
     fs::File,
-    io::{self, Read},
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -69,6 +69,9 @@ enum DeployError {
     /// It cannot be run there.
     #[error("{file} was copied to {host}, but does not start there: {words}")]
     DoesNotStart { file: String, host: String, words: String },
+    /// It leads to another engine there.
+    #[error("{file} on {host} leads to an engine that cannot be used: {words}")]
+    OtherEngine { file: String, host: String, words: String },
     /// It does not see what was copied for it.
     #[error("{file} on {host} cannot open the starter model: {words}")]
     NoStarter { file: String, host: String, words: String },
@@ -90,6 +93,9 @@ impl DeployError {
             }
             Self::DoesNotStart { .. } => {
                 "That computer may have older system libraries. Install Sluice there from its own package.".to_owned()
+            }
+            Self::OtherEngine { .. } => {
+                "Look which sluice-cuda is beside it on that computer, and remove that or replace it.".to_owned()
             }
             Self::NoStarter { .. } => {
                 "If SLUICE_ASSETS is set on that computer, remove it there. Or leave the models out with --no-models."
@@ -147,6 +153,11 @@ fn own_programs() -> anyhow::Result<Vec<OwnFile>> {
 }
 
 impl OwnFile {
+    fn open(&self) -> Result<File, Stop> {
+        let unreadable = || format!("{} cannot be read", self.path.display());
+        File::open(&self.path).with_context(unreadable).map_err(Stop::Here)
+    }
+
     fn read(name: String, path: &Path) -> anyhow::Result<Self> {
         let unreadable = || format!("{} cannot be read", path.display());
         let mut file = File::open(path).with_context(unreadable)?;
@@ -196,8 +207,11 @@ fn deploy(args: &Args, programs: &[OwnFile], assets: &[OwnFile]) -> Result<Strin
         }
     }
     let path = own.unwrap_or_default();
+    if let Err(words) = remote.greets(&path)? {
+        return Err(DeployError::OtherEngine { file: path, host, words }.into());
+    }
     assets::copy(&remote, assets, &assets::folder_for(&remote.without_links(&folder)?), args.quiet)?;
-    if !args.no_models
+    if assets.iter().any(|file| file.name.starts_with("starter/"))
         && let Err(words) = remote.runs(&path, &["inspect", "starter"])?
     {
         return Err(DeployError::NoStarter { file: path, host, words }.into());
@@ -226,11 +240,7 @@ fn copy(remote: &Remote, program: &OwnFile, path: &str, quiet: bool) -> Result<(
 
 /// Sends a file.
 fn send(remote: &Remote, file: &OwnFile, to: &str, told: &mut impl FnMut(usize)) -> Result<(), Stop> {
-    let unreadable = |error: io::Error| {
-        Stop::Here(anyhow::Error::from(error).context(format!("{} cannot be read", file.path.display())))
-    };
-    let mut from = File::open(&file.path).map_err(unreadable)?;
-    Ok(remote.write(to, &mut from, told)?)
+    Ok(remote.write(to, &mut file.open()?, told)?)
 }
 
 /// Shows how much of some bytes is sent; takes how many were sent each time.

@@ -6,10 +6,18 @@ use std::{
     process::{Child, Command, Output, Stdio},
 };
 
+use crate::engines::greeting;
+
 /// Prints a line for each file: its hash, with whatever program the computer has, or `-` if there is no such file.
 const SHA256: &str = "for file do if ! test -f \"$file\"; then echo -; \
      elif command -v sha256sum >/dev/null; then sha256sum <\"$file\"; \
      else shasum -a 256 <\"$file\"; fi || exit; done";
+/// Writes what comes into one file, and cuts that into files with names and sizes: `head` may read more of a pipe than it writes.
+/// Of an interrupted connection, those that have arrived whole are kept.
+const APART: &str = "all=$1; shift; trap 'rm -f \"$all\"' EXIT; cat >\"$all\" || exit; from=1; \
+     while test $# -gt 0; do : >\"$1\" || exit; \
+     test \"$2\" -eq 0 || tail -c +\"$from\" \"$all\" | head -c \"$2\" >\"$1\" || exit; \
+     from=$((from + $2)); shift 2; done";
 /// Bytes that are sent at once.
 const CHUNK: usize = 256 << 10;
 
@@ -101,13 +109,17 @@ impl Remote {
     pub fn runs(&self, path: &str, arguments: &[&str]) -> Result<Result<(), String>, RemoteError> {
         let script = "\"$@\" </dev/null 2>&1 >/dev/null; echo \"ended with $?\"";
         let words = self.ask("starting the program", script, &[&[path], arguments].concat())?;
-        let (said, end) = words.rsplit_once('\n').unwrap_or(("", &words));
-        let said = said.trim();
-        Ok(match (end, said.is_empty()) {
-            ("ended with 0", _) => Ok(()),
-            (_, false) => Err(said.replace('\n', " ")),
-            (_, true) => Err(end.to_owned()),
-        })
+        Ok(fine(&words))
+    }
+
+    /// Whether the engine that this path leads to greets as one of this version; if not, why.
+    pub fn greets(&self, path: &str) -> Result<Result<(), String>, RemoteError> {
+        let script = "\"$1\" worker </dev/null; echo \"ended with $?\" >&2";
+        let child = self.start(script, &[path], Stdio::null())?;
+        let output = self.end(child)?;
+        let (said, words) = (output.stdout.clone(), String::from_utf8_lossy(&output.stderr).into_owned());
+        self.checked("starting the engine", output)?;
+        Ok(fine(words.trim_end()).and_then(|()| greeting(&mut said.as_slice())))
     }
 
     /// Writes a file. `told` hears of each number of bytes that was sent.
@@ -117,8 +129,33 @@ impl Remote {
         from: &mut impl Read,
         told: &mut impl FnMut(usize),
     ) -> Result<(), RemoteError> {
-        let step = "writing the file";
-        let mut child = self.start("cat >\"$1\"", &[path], Stdio::piped())?;
+        self.feed("writing the file", "cat >\"$1\"", &[path], from, told)
+    }
+
+    /// Writes files with these names and sizes, whose bytes follow on each other. `all` is a file for the time of that.
+    pub fn write_apart(
+        &self,
+        all: &str,
+        files: &[(String, u64)],
+        from: &mut impl Read,
+        told: &mut impl FnMut(usize),
+    ) -> Result<(), RemoteError> {
+        let sizes: Vec<String> = files.iter().map(|(_, bytes)| bytes.to_string()).collect();
+        let pairs = files.iter().zip(&sizes).flat_map(|((name, _), size)| [name.as_str(), size.as_str()]);
+        let arguments: Vec<&str> = iter::once(all).chain(pairs).collect();
+        self.feed("writing the files", APART, &arguments, from, told)
+    }
+
+    /// Runs a script that reads what is sent.
+    fn feed(
+        &self,
+        step: &'static str,
+        script: &str,
+        arguments: &[&str],
+        from: &mut impl Read,
+        told: &mut impl FnMut(usize),
+    ) -> Result<(), RemoteError> {
+        let mut child = self.start(script, arguments, Stdio::piped())?;
         let sent = child.stdin.take().map_or(Ok(()), |pipe| send(from, pipe, told));
         let output = self.end(child)?;
         // The words of the other computer explain a broken pipe.
@@ -166,6 +203,17 @@ impl Remote {
     }
 }
 
+/// What a program has said, and in the last line how it ended.
+fn fine(words: &str) -> Result<(), String> {
+    let (said, end) = words.rsplit_once('\n').unwrap_or(("", words));
+    let said = said.trim();
+    match (end, said.is_empty()) {
+        ("ended with 0", _) => Ok(()),
+        (_, false) => Err(said.replace('\n', " ")),
+        (_, true) => Err(end.to_owned()),
+    }
+}
+
 /// Sends the bytes, and says how many.
 fn send(from: &mut impl Read, mut pipe: impl Write, told: &mut impl FnMut(usize)) -> io::Result<()> {
     let mut buffer = vec![0; CHUNK];
@@ -191,6 +239,37 @@ fn quote(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A computer without a connection: a script in the place of ssh runs what it is given.
+    #[cfg(unix)]
+    fn here() -> Remote {
+        let words = ["sh", "-c", "shift 2; exec sh -c \"$*\"", "ssh"].map(str::to_owned);
+        Remote { ssh: words.into(), host: "here".to_owned() }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_that_are_sent_together_come_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (all, long) = (path("all"), vec![7_u8; 300_000]);
+        let contents: [(String, &[u8]); 4] = [
+            (path("it's one"), b"one\nof\0lines".as_slice()),
+            (path("empty"), b"".as_slice()),
+            (path("long"), long.as_slice()),
+            (path("last"), b"\n".as_slice()),
+        ];
+        let files: Vec<(String, u64)> =
+            contents.iter().map(|(name, bytes)| (name.clone(), bytes.len() as u64)).collect();
+        let bytes = contents.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>().concat();
+        let mut told = 0;
+        here().write_apart(&all, &files, &mut bytes.as_slice(), &mut |count: usize| told += count).unwrap();
+        assert_eq!(told, bytes.len());
+        for (name, bytes) in contents {
+            assert!(std::fs::read(&name).unwrap() == bytes, "{name}");
+        }
+        assert!(!std::path::Path::new(&all).exists());
+    }
 
     #[test]
     fn an_engine_s_command_comes_apart_as_it_was_made() {

@@ -20,8 +20,18 @@ pub(super) enum FileState {
 pub(super) struct OneFile {
     pub(super) wanted: Wanted,
     pub(super) state: FileState,
+    /// Bytes that are shown as done; while those of an earlier attempt are checked, so many of them.
     pub(super) done: u64,
+    /// Bytes on the disk.
+    pub(super) here: u64,
     pub(super) bytes: Option<u64>,
+}
+
+impl OneFile {
+    /// Bytes that still need space on the disk, as far as known.
+    pub(super) fn missing(&self) -> u64 {
+        self.bytes.unwrap_or_default().saturating_sub(self.here)
+    }
 }
 
 #[derive(Debug)]

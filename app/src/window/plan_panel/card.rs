@@ -54,8 +54,12 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, act
         widgets::hint(ui, tr!("plan-other-gpu", name = name)).on_hover_text(tr!("plan-other-gpu-tip"));
     } else if let Some(instead_of) = serving.and_then(|serving| serving.instead_of.as_ref()) {
         let advice = said(instead_of.advice.as_deref().unwrap_or_default());
-        widgets::hint(ui, tr!("plan-no-cuda"))
-            .on_hover_text(format!("{}\n{advice}", said(&instead_of.message)));
+        let why = format!("{}\n{advice}", said(&instead_of.message));
+        let (words, why) = match is_here {
+            true => (tr!("plan-no-cuda"), why),
+            false => (tr!("plan-no-cuda-there"), tr!("engines-there", words = why)),
+        };
+        widgets::hint(ui, words).on_hover_text(why);
         if state.offers_cuda() && is_here {
             cuda_offer::show(ui, state, actions);
         }

@@ -270,7 +270,9 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
         Some(Tried::Answer(Ok(introduction))) => {
             widgets::hint(ui, tr!("engines-answers", words = introduction.words()));
             if let Some(failure) = &introduction.serving.instead_of {
-                widgets::hint(ui, sentence(&failure.message));
+                let why = sentence(&failure.message);
+                let is_elsewhere = matches!(row, Row::Other(..));
+                widgets::hint(ui, if is_elsewhere { tr!("engines-there", words = why) } else { why });
             }
         }
         Some(Tried::Answer(Err(failure))) => {
