@@ -182,6 +182,7 @@ impl State {
         self.watches.turn(before, lane);
         (self.engine.hardware, self.engine.serving) = (None, None);
         self.planning.forget();
+        self.tool_costs.forget();
         self.library.fits.renew();
         Some(Command::Show { lane })
     }
@@ -229,6 +230,7 @@ impl State {
         self.watches = super::Watches::default();
         self.engine = super::Engine::default();
         self.planning.forget();
+        self.tool_costs.forget();
         self.library.fits.forget();
         let model = self.chosen_model().clone();
         let adopts = self.model.adopt_defaults && self.model.status == ModelStatus::Loading;

@@ -204,6 +204,44 @@ impl Planning {
     }
 }
 
+/// A forecast of a run for which there is too little RAM.
+#[cfg(test)]
+pub(super) fn no_plan(model: &str) -> Forecast {
+    use sluice_engine::{
+        memory::{AttentionBytes, Link, Machine, PlanError},
+        request::ComputeDtype,
+    };
+
+    let link = Link { bytes_per_second: 1.0, latency: 0.0 };
+    Forecast {
+        model: model.to_owned(),
+        dtype: ComputeDtype::F32,
+        machine: Machine {
+            device: "CPU".to_owned(),
+            unified: true,
+            device_total: 1,
+            device_budget: 1,
+            host_budget: 1,
+            link,
+            disk: link,
+            disk_is_measured: false,
+            operations_per_second: 1.0,
+            block_latency: 0.0,
+            own_speeds: std::collections::BTreeMap::new(),
+        },
+        plan: Err(PlanError::Host { needed: 2, budget: 1 }),
+        sentence: String::new(),
+        least_device: None,
+        choices: Vec::new(),
+        alternatives: Vec::new(),
+        attention: AttentionBytes::default(),
+        accuracy: None,
+        seconds_here: None,
+        fitting_size: None,
+        fitting_frames: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
