@@ -208,11 +208,11 @@ impl State {
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {
         match job {
             Some(id) => {
-                self.end(id);
+                let job = self.end(id);
                 self.jobs.stop_repeating();
                 self.jobs.groups.ended(id);
                 self.leave_live();
-                self.messages.job_failed(failure);
+                self.messages.job_failed(job, failure);
             }
             None => self.messages.fail(&tr!("state-went-wrong"), failure),
         }

@@ -1,7 +1,7 @@
 //! Predictions for a request: queries to the engine and its answers. No drawing and no I/O.
 
 use sluice_engine::{
-    memory::{Forecast, MemoryPreferences, Plan},
+    memory::{Forecast, MemoryPreferences, Plan, PlanError},
     request::Request,
     session::{Failure, PlanQuery, PlanSubject, Readings},
 };
@@ -127,6 +127,21 @@ impl Planning {
         matches!(self.answer, Some(Answer::Failure(_))) && !self.is_asking()
     }
 
+    /// The forecast for a request that failed, and why it does not fit, if that is what the failure says.
+    pub(super) fn lack_of_room(
+        &self,
+        request: &Request,
+        memory: &MemoryPreferences,
+        failure: &Failure,
+    ) -> Option<(&Forecast, &PlanError)> {
+        let forecast = self.forecast().filter(|_| self.waiting.is_none())?;
+        let error = forecast.plan.as_ref().err()?;
+        let is_about = self.asked.clone()?.is_about(request, memory);
+        // What is free has changed since.
+        let words = |said: &str| said.replace(|char: char| char.is_ascii_digit() || char == '.', "");
+        (is_about && words(&failure.message) == words(&error.to_string())).then_some((forecast, error))
+    }
+
     /// Why it cannot be run.
     pub fn refusal(&self) -> Option<String> {
         self.answer.as_ref().filter(|_| self.is_refused())?.plan().err()
@@ -208,7 +223,7 @@ impl Planning {
 #[cfg(test)]
 pub(super) fn no_plan(model: &str) -> Forecast {
     use sluice_engine::{
-        memory::{AttentionBytes, Link, Machine, PlanError},
+        memory::{AttentionBytes, Link, Machine},
         request::ComputeDtype,
     };
 

@@ -34,10 +34,14 @@ impl State {
         self.messages.tell(told, Vec::new(), undo);
     }
 
-    /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.
+    /// Restores the settings or the prompt from before a notice, keeps a snippet again, or queues cancelled jobs again.
     pub fn undo(&mut self, undo: Undo) -> Vec<Command> {
         match undo {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
+            Undo::Prompt(before) => {
+                self.settings.draft.request.prompt = before;
+                Vec::new()
+            }
             Undo::Edited(before) => self.edit_no_longer(*before),
             Undo::Cancelled(mut jobs) => {
                 // All of a queue are cancelled from its end on.
