@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use egui::{Align, ComboBox, Context, Frame, Id, Layout, Margin, Modal, RichText, TextStyle, Ui};
-use sluice_engine::source::GivenMedia;
+use sluice_engine::{session::Failure, source::GivenMedia};
 
 use super::{
     action::{Action, UpscaleStep},
@@ -130,6 +130,12 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
 /// Says what becomes of the files and what it takes.
 fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
+    if let Some(Failure { message, advice }) = &upscaling.unusable {
+        widgets::mistake(ui, message);
+        if let Some(advice) = advice {
+            widgets::hint(ui, advice.as_str());
+        }
+    }
     if upscaling.measured.is_none() {
         widgets::hint(ui, tr!("upscale-reading"));
         return;

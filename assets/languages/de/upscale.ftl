@@ -27,7 +27,7 @@ upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwende
 upscale-scale-tip = Das Ergebnis ist { $scale } so breit und so hoch.
 upscale-folder = Ordner wählen…
 upscale-folder-tip = Die Dateien eines Ordners nehmen; ihre Ergebnisse kommen in einen Ordner gleichen Namens.
-upscale-folder-empty = { $name } enthält keine solchen Dateien.
+upscale-folder-empty = { $name } enthält keine Bilder oder Clips.
 upscale-done =
     { $count ->
         [one] { $count } Datei ist fertig und wird ausgelassen

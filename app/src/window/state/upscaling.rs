@@ -12,7 +12,7 @@ use sluice_engine::{
     memory::DeviceChoice,
     output::{NamedOutput, Output, StillFormat},
     request::{ModelSource, Request},
-    session::{Command, Job, JobId, Readings},
+    session::{Command, Failure, Job, JobId, Readings},
     source::GivenMedia,
 };
 
@@ -76,6 +76,8 @@ pub struct Upscaling {
     pub prompts: BTreeMap<PathBuf, [String; 2]>,
     /// The folder of the results, if they do not go beside the files.
     pub results: Option<PathBuf>,
+    /// Why the folder that was chosen last cannot be used.
+    pub unusable: Option<Failure>,
     /// Whether files that are done are changed again.
     pub again: bool,
     /// The results that are there already.
@@ -126,6 +128,7 @@ impl Upscaling {
             measured: None,
             prompts: BTreeMap::new(),
             results: None,
+            unusable: None,
             again: false,
             made_before: MadeBefore::default(),
             tally: Tally::default(),
@@ -134,6 +137,17 @@ impl Upscaling {
             planning: Planning::numbered_after(FIRST),
             tried: None,
         }
+    }
+
+    /// Keeps what was chosen in another question how to do the same.
+    pub fn keep_choices_of(&mut self, before: Self) {
+        if before.change != self.change {
+            return;
+        }
+        (self.detectors, self.seed) = (before.detectors, before.seed);
+        self.tried = before.tried.map(|tried| Tried { query: None, ..tried });
+        self.planning = before.planning;
+        self.planning.forget();
     }
 
     /// The file that is tried for a change.
@@ -368,7 +382,7 @@ fn named(result: &Path) -> Output {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::session::{Event, Failure};
+    use sluice_engine::session::Event;
 
     use super::*;
 
@@ -436,6 +450,26 @@ mod tests {
         assert_eq!(state.settings.upscale, UpscaleChoice { scale: 3.0, ..UpscaleChoice::default() });
         state.upscaling = None;
         assert_eq!(state.upscale_choice().model, ModelSource::Upscaler);
+    }
+
+    #[test]
+    fn another_folder_is_changed_as_chosen_before() {
+        let mut state = State::default();
+        let ask = |state: &mut State, change, detector: &str, seed| {
+            state.ask_change(change, vec!["a.png".into()]);
+            let asked = state.upscaling.as_mut().unwrap();
+            (asked.detectors, asked.seed) = (vec![detector.into()], seed);
+        };
+        ask(&mut state, FileChange::Detail, "hand.safetensors", 5);
+        state.try_file(FileChange::Detail, "tried.safetensors".into());
+        for (change, is_kept) in [(FileChange::Detail, true), (FileChange::Enlarge, false)] {
+            let before = state.upscaling.take().unwrap();
+            ask(&mut state, change, "face.safetensors", 6);
+            let asked = state.upscaling.as_mut().unwrap();
+            asked.keep_choices_of(before);
+            let kept = asked.seed == 5 && asked.detectors == [PathBuf::from("hand.safetensors")];
+            assert_eq!((kept, asked.tried_for(change).is_some()), (is_kept, is_kept), "{change:?}");
+        }
     }
 
     #[test]
