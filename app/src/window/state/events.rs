@@ -120,6 +120,7 @@ impl State {
             self.not_opened();
         }
         self.jobs.queue.clear();
+        self.end_vain_search();
         self.leave_live();
         let failure = Failure {
             message: tr!("state-engine-stopped-message"),

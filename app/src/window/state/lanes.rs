@@ -204,7 +204,8 @@ impl State {
         let name = lane.title();
         match said_of {
             Some((true, failure)) => {
-                self.library.forget_lane(place);
+                let list = self.forget_files_of(place);
+                self.jobs.follow_with(list);
                 self.messages.fail(&tr!("engines-given-up", name = name), failure);
             }
             Some((false, failure)) => {
