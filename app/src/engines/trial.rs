@@ -12,7 +12,7 @@ use sluice_engine::{
 };
 
 use super::{Place, start};
-use crate::units;
+use crate::language::units;
 
 /// How often a trial looks whether it was given up.
 const LOOK: Duration = Duration::from_millis(100);

@@ -65,7 +65,8 @@ pub struct Planning {
     readings: Readings,
     asked: Option<Question>,
     changing: Option<(Question, f64)>,
-    waiting: Option<u64>,
+    /// The query that is outstanding, and how many images its request has.
+    waiting: Option<(u64, u32)>,
     last_id: u64,
 }
 
@@ -183,7 +184,7 @@ impl Planning {
         }
         self.asked = self.changing.take().map(|(question, _)| question);
         self.last_id += 1;
-        self.waiting = Some(self.last_id);
+        self.waiting = Some((self.last_id, request.batch));
         Ask::Now(Box::new(PlanQuery {
             id: self.last_id,
             subject: PlanSubject::Model,
@@ -194,12 +195,8 @@ impl Planning {
 
     /// Stores an answer and the readings of the prompts; ignores answers to older queries.
     pub fn take(&mut self, id: u64, answer: Answer, readings: Readings) {
-        if self.waiting == Some(id) {
-            self.waiting = None;
-            // What is asked again is about the same request.
-            if let Some(asked) = &self.asked {
-                self.images = asked.request.batch;
-            }
+        if let Some((_, images)) = self.waiting.take_if(|(waiting, _)| *waiting == id) {
+            self.images = images;
             self.answer = Some(answer);
             self.readings = readings;
         }
@@ -335,6 +332,16 @@ mod tests {
         assert!(asks(&|request, _| request.prompt = "a red boat".to_owned()), "its tokens are counted");
         assert!(asks(&|_, memory| memory.vram_budget = Some(1 << 30)));
         assert!(!asks(&|request, _| request.seed = 99));
+    }
+
+    #[test]
+    fn an_answer_is_about_as_many_images_as_its_query() {
+        let mut planning = Planning::default();
+        let request = Request { batch: 4, ..Request::default() };
+        let query = sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
+        planning.ask_again();
+        planning.take(query.id, failure(), Readings::default());
+        assert_eq!(planning.images(), 4.0);
     }
 
     #[test]
