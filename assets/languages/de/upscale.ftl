@@ -35,7 +35,7 @@ upscale-done =
     }
 upscale-again =
     { $count ->
-        [one] Noch einmal erstellen
-       *[other] Alle noch einmal erstellen
+        [one] Sie noch einmal erstellen
+       *[other] Sie alle noch einmal erstellen
     }
 upscale-again-tip = Die vorhandenen Ergebnisse bleiben, wie sie sind; neue bekommen andere Namen.

@@ -254,7 +254,9 @@ impl Shelf {
             }
             Report::Exported(progress) => self.exported(progress),
             Report::Failed(title, failure) => self.tell(Notice::failed(title, failure)),
-            Report::Lost(path) => drop(self.lost.insert(path)),
+            Report::Lost(path) => {
+                self.lost.insert(path);
+            }
             Report::Thumbnail(..) => {}
         }
         false

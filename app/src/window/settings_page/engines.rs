@@ -268,7 +268,7 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
             widgets::hint(ui, tr!("engines-trying", seconds = trial.elapsed().as_secs()));
         }
         Some(Tried::Answer(Ok(introduction))) => {
-            widgets::hint(ui, tr!("engines-answers", words = introduction.words()));
+            widgets::hint(ui, tr!("engines-answers", words = introduction.words(units::memory)));
             if let Some(failure) = &introduction.serving.instead_of {
                 widgets::hint(ui, sentence(&failure.message));
             }
