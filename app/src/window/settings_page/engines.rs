@@ -8,7 +8,7 @@ use sluice_engine::session::Failure;
 use super::SettingsPage;
 use crate::{
     engines::{self, Card, EngineList, Introduction, OtherEngine, OwnCard, Place, Trial},
-    language::{said, tr},
+    language::{said, tr, units},
     window::{
         action::Action,
         cuda_offer, icons,

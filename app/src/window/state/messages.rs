@@ -75,8 +75,8 @@ pub enum Undo {
     Prompt(String),
     /// With the settings before the change, and the job that was taken out of the queue.
     Edited(Box<Draft>),
-    /// By queueing the cancelled jobs again. The engine continues where they were.
-    Cancelled(Vec<Job>),
+    /// By queueing the cancelled jobs again, each with the place that it had in the queue. The engine continues where they were.
+    Cancelled(Vec<(usize, Job)>),
     /// By keeping a snippet again.
     Snippet(PromptKind, String),
     /// By writing the file of a preset again.
@@ -163,7 +163,7 @@ impl Messages {
     }
 
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
-    pub(super) fn cancelled(&mut self, job: QueuedJob) {
+    pub(super) fn cancelled(&mut self, place: usize, job: QueuedJob) {
         if job.progress.is_some() {
             self.resumable.push(job.job.clone());
             let over = self.resumable.len().saturating_sub(RESUMABLE);
@@ -175,7 +175,7 @@ impl Messages {
             Some(Notice { undo: Some(Undo::Cancelled(jobs)), .. }) => jobs,
             _ => Vec::new(),
         };
-        jobs.push(job.job);
+        jobs.push((place, job.job));
         let (text, details) = match jobs.len() {
             1 => (tr!("state-cancelled"), at.into_iter().collect()),
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
@@ -197,8 +197,8 @@ impl Messages {
     /// The job that was cancelled last while it ran. It is no longer offered.
     pub(super) fn take_resumable(&mut self) -> Option<Job> {
         let job = self.resumable.pop()?;
-        self.notice
-            .take_if(|notice| matches!(&notice.undo, Some(Undo::Cancelled(jobs)) if jobs.contains(&job)));
+        let has_it = |jobs: &[(usize, Job)]| jobs.iter().any(|(_, known)| *known == job);
+        self.notice.take_if(|notice| matches!(&notice.undo, Some(Undo::Cancelled(jobs)) if has_it(jobs)));
         Some(job)
     }
 

@@ -43,9 +43,12 @@ impl State {
                 Vec::new()
             }
             Undo::Edited(before) => self.edit_no_longer(*before),
-            Undo::Cancelled(mut jobs) => {
-                // All of a queue are cancelled from its end on.
-                jobs.sort_by_key(|job| job.id);
+            Undo::Cancelled(cancelled) => {
+                let mut jobs = Vec::with_capacity(cancelled.len());
+                // The place of each is that among those that were cancelled after it.
+                for (place, job) in cancelled.into_iter().rev() {
+                    jobs.insert(place.min(jobs.len()), job);
+                }
                 self.images.follow = true;
                 self.messages.resumed(&jobs);
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()
