@@ -12,7 +12,6 @@ use sluice_engine::{
 };
 
 use super::{Place, start};
-use crate::units;
 
 /// How often a trial looks whether it was given up.
 const LOOK: Duration = Duration::from_millis(100);
@@ -28,15 +27,15 @@ pub struct Introduction {
 
 impl Introduction {
     /// The version, the device and its memory. An engine of another version does not get so far.
-    pub fn words(&self) -> String {
+    pub fn words(&self, memory: impl Fn(u64) -> String) -> String {
         let HardwareSample { cpu, ram_total, gpus, .. } = &self.hardware;
         let version = format!("Sluice {}, {}", env!("CARGO_PKG_VERSION"), self.serving.engine);
-        let cards = gpus.iter().map(|gpu| format!("{}, {}", gpu.name, units::memory(gpu.vram_total)));
+        let cards = gpus.iter().map(|gpu| format!("{}, {}", gpu.name, memory(gpu.vram_total)));
         let cards: Vec<String> = cards.filter(|_| self.serving.engine == super::CUDA).collect();
         let machine = match (cards.is_empty(), cpu.is_empty()) {
             (false, _) => cards.join(", "),
-            (true, false) => format!("{cpu}, {}", units::memory(*ram_total)),
-            (true, true) => units::memory(*ram_total),
+            (true, false) => format!("{cpu}, {}", memory(*ram_total)),
+            (true, true) => memory(*ram_total),
         };
         format!("{version}: {machine}")
     }

@@ -129,7 +129,7 @@ pub struct SluiceApp {
     /// Whether the folders for models are still to be searched for the first time.
     searches_at_start: bool,
     /// Settings of a file that wait for the list of models.
-    waiting_settings: Option<file_settings::WaitingSettings>,
+    waiting_settings: Vec<file_settings::WaitingSettings>,
     /// What installs the engine for NVIDIA GPUs.
     cuda: cuda::CudaInstalling,
     /// Downloads of models, if there are any.
@@ -250,7 +250,7 @@ impl SluiceApp {
             library_place: LibraryPlace::default(),
             describing: false,
             searches_at_start: true,
-            waiting_settings: None,
+            waiting_settings: Vec::new(),
             cuda,
             getting,
             gallery: Gallery::default(),

@@ -55,7 +55,7 @@ impl Files {
     pub fn start(wake: Wake) -> io::Result<Self> {
         let (tasks, queue) = bounded::<Task>(TASKS);
         let (report, results) = bounded(RESULTS);
-        let reporter = Reporter { report: report.clone(), wake: wake.clone() };
+        let reporter = Reporter { report: report.clone(), wake: wake.clone(), passes: Arc::default() };
         thread::Builder::new().name("window files".to_owned()).spawn(move || {
             let mut clipboard = FileClipboard::default();
             for task in queue {
@@ -93,7 +93,8 @@ impl Files {
         if self.has_dialog.swap(true, Ordering::Relaxed) {
             return Ok(false);
         }
-        let reporter = Reporter { report: self.report.clone(), wake: self.wake.clone() };
+        let reporter =
+            Reporter { report: self.report.clone(), wake: self.wake.clone(), passes: Arc::default() };
         let is_native = self.has_native_dialogs;
         let is_open = self.has_dialog.clone();
         let started = thread::Builder::new().name("window dialog".to_owned()).spawn(move || {

@@ -20,7 +20,7 @@ pub fn show(ui: &mut Ui, state: &State, now: f64) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
             if let Some(sample) = &state.engine.hardware {
-                machine(ui, sample);
+                machine(ui, sample, !state.lanes.shown_is_elsewhere());
             }
             if let Some(run) = state.watches.live() {
                 traffic(ui, &run.history);
@@ -107,7 +107,7 @@ fn stall(history: &History) -> f64 {
 }
 
 /// Laid out from right to left.
-fn machine(ui: &mut Ui, sample: &HardwareSample) {
+fn machine(ui: &mut Ui, sample: &HardwareSample, is_here: bool) {
     let cpu = format!("{:.0}%", sample.cpu_load * 100.0);
     let tip = tr!("status-bar-cpu-tip", name = &sample.cpu, threads = sample.threads);
     reading(ui, icons::CPU, "CPU", &cpu, sample.cpu_load, tip);
@@ -139,7 +139,10 @@ fn machine(ui: &mut Ui, sample: &HardwareSample) {
         let palette = Palette::of(ui);
         let label = ui.label(RichText::new(tr!("status-bar-no-gpu")).small().color(palette.text_faint));
         let icon = widgets::icon(ui, icons::GPU, 14.0, palette.text_faint);
-        let mut tip = tr!("status-bar-no-gpu-tip");
+        let mut tip = match is_here {
+            true => tr!("status-bar-no-gpu-tip"),
+            false => tr!("status-bar-no-gpu-elsewhere-tip"),
+        };
         if let Some(note) = &sample.gpu_note {
             tip = format!("{tip}\n{}", sentences::sentence(note));
         }

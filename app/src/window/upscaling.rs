@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use egui::{Align, ComboBox, Context, Frame, Id, Layout, Margin, Modal, RichText, TextStyle, Ui};
-use sluice_engine::source::GivenMedia;
+use sluice_engine::{session::Failure, source::GivenMedia};
 
 use super::{
     action::{Action, UpscaleStep},
@@ -67,8 +67,11 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     };
     ui.horizontal(|ui| {
         let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
-            widgets::button(ui, Some(icons::SPARKLES), &start, Weight::Primary)
-                .on_hover_text(tr!("upscale-start-tip"))
+            let start = widgets::button(ui, Some(icons::SPARKLES), &start, Weight::Primary);
+            match start.enabled() {
+                true => start.on_hover_text(tr!("upscale-start-tip")),
+                false => start.on_disabled_hover_text(hindrance(state, upscaling)),
+            }
         });
         if start.inner.clicked() || state.can_upscale() && widgets::is_entered(ui) {
             actions.push(UpscaleStep::Start.into());
@@ -130,6 +133,12 @@ fn model(ui: &mut Ui, state: &State, choice: &UpscaleChoice, actions: &mut Vec<A
 /// Says what becomes of the files and what it takes.
 fn forecast(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     let palette = Palette::of(ui);
+    if let Some(Failure { message, advice }) = &upscaling.unusable {
+        widgets::mistake(ui, message);
+        if let Some(advice) = advice {
+            widgets::hint(ui, advice.as_str());
+        }
+    }
     if upscaling.measured.is_none() {
         widgets::hint(ui, tr!("upscale-reading"));
         return;
@@ -184,6 +193,29 @@ fn made_before(ui: &mut Ui, upscaling: &Upscaling, actions: &mut Vec<Action>) {
     ui.checkbox(&mut again, tr!("upscale-again", count = done)).on_hover_text(tr!("upscale-again-tip"));
     if again != upscaling.again {
         actions.push(UpscaleStep::Again(again).into());
+    }
+}
+
+/// Why it cannot be started yet, or not at all.
+fn hindrance(state: &State, upscaling: &Upscaling) -> String {
+    if state.engine.ended {
+        return tr!("status-bar-engine-stopped");
+    }
+    if upscaling.measured.is_none() {
+        return tr!("upscale-reading");
+    }
+    if let Some(lack) = lack(state, upscaling) {
+        return lack;
+    }
+    if upscaling.wanted().next().is_none() {
+        return match upscaling.done() {
+            0 => upscaling.refused().next().unwrap_or_default().to_owned(),
+            done => tr!("upscale-done", count = done),
+        };
+    }
+    match upscaling.estimate() {
+        Some(Err(reason)) => reason,
+        Some(Ok(_)) | None => tr!("upscale-asking"),
     }
 }
 

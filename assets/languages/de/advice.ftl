@@ -87,9 +87,6 @@ advice-update-sluice = Sluice aktualisieren.
 
 advice-change-the-setting-and-generate-again = Die Einstellung ändern und noch einmal erzeugen.
 advice-choose-one-below-the-preprocessor = Unter der Vorverarbeitung einen wählen.
-advice-on-the-command-line-give-it-with = Auf der Befehlszeile mit { $option } angeben, oder bei `sluice map` mit --model.
-advice-on-the-command-line-use-sluice-map = Auf der Befehlszeile `sluice map` verwenden.
-advice-on-the-command-line-card = Auf der Befehlszeile simuliert `--card` eine GPU.
 advice-choose-another-model = Ein anderes Modell wählen.
 advice-choose-a-clip-with-several-frames = Einen Clip mit mehreren Frames wählen.
 advice-choose-another-image = Ein anderes Bild wählen.

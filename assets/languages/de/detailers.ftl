@@ -52,6 +52,7 @@ detailers-ask-choose = Zuerst einen Detektor wählen
 detailers-ask-model = Zuerst ein Modell für Bilder öffnen
 detailers-ask-prompt-own = Der Prompt ist der im Bild
 detailers-ask-prompt-panel = Der Prompt ist der aus den Einstellungen, weil das Bild keinen hat
+detailers-folder-empty = { $name } enthält keine Bilder.
 detailers-ask-clip = { $name } ist ein Clip
 detailers-ask-start = Neu malen
 detailers-ask-cancel-tip = Die Bilder lassen, wie sie sind.

@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = Auch zwischen zwei Szenen Bilder machen. Sonst wir
 interpolate-start = Starten
 interpolate-cancel-tip = Keine Zwischenbilder machen.
 interpolate-choose = Zuerst eine Datei von RIFE 4 wählen
+interpolate-folder-empty = { $name } enthält keine Clips.
 interpolate-no-clip = { $name } ist kein Clip
 interpolate-rates = Aus { $before } Bildern je Sekunde werden { $after }
 interpolate-chosen = { $name } ist ein Netz für Zwischenbilder: „Zwischenbilder…“ verwendet es von jetzt an

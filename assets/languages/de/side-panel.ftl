@@ -326,6 +326,7 @@ side-panel-without-lora = LoRA { $name } nicht verwenden
 side-panel-notice-dismiss = Hinweis schließen
 side-panel-undo = Rückgängig
 side-panel-undo-tip = Zurück zu den Einstellungen von vorher.
+side-panel-prompt-undo-tip = Holt den vorherigen Prompt zurück.
 side-panel-edit-undo-tip = Stellt den Auftrag wieder in die Warteschlange und die Einstellungen von vorher wieder her.
 side-panel-resume = Fortsetzen
 side-panel-resume-tip = Dort weitermachen, wo abgebrochen wurde.

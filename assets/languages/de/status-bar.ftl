@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, { $load } ausgelastet.
 status-bar-gpu-tip-degrees = { $name }, { $load } ausgelastet, { $degrees } °C
 status-bar-no-gpu = Keine NVIDIA-GPU
 status-bar-no-gpu-tip = Die Bilder berechnet die CPU. GPUs von AMD, Intel und Apple können noch nicht zum Rechnen benutzt werden. Schon heute kann eine Engine auf einem anderen Computer mit NVIDIA-GPU benutzt werden: Einstellungen, Engine.
+status-bar-no-gpu-elsewhere-tip = Die Bilder berechnet die CPU des anderen Computers.
 status-bar-upscaling = Vergrößern
 status-bar-interpolating = Zwischenbilder entstehen
 status-bar-preprocessing = Karten erstellen

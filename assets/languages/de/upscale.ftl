@@ -27,7 +27,7 @@ upscale-chosen = { $name } ist ein Vergrößerer: „Vergrößern…“ verwende
 upscale-scale-tip = Das Ergebnis ist { $scale } so breit und so hoch.
 upscale-folder = Ordner wählen…
 upscale-folder-tip = Die Dateien eines Ordners nehmen; ihre Ergebnisse kommen in einen Ordner gleichen Namens.
-upscale-folder-empty = { $name } enthält keine solchen Dateien.
+upscale-folder-empty = { $name } enthält keine Bilder oder Clips.
 upscale-done =
     { $count ->
         [one] { $count } Datei ist fertig und wird ausgelassen
@@ -35,7 +35,7 @@ upscale-done =
     }
 upscale-again =
     { $count ->
-        [one] Noch einmal erstellen
-       *[other] Alle noch einmal erstellen
+        [one] Sie noch einmal erstellen
+       *[other] Sie alle noch einmal erstellen
     }
 upscale-again-tip = Die vorhandenen Ergebnisse bleiben, wie sie sind; neue bekommen andere Namen.

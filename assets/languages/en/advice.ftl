@@ -88,9 +88,6 @@ advice-update-sluice = Update Sluice.
 
 advice-change-the-setting-and-generate-again = Change the setting and generate again.
 advice-choose-one-below-the-preprocessor = Choose one below the preprocessor.
-advice-on-the-command-line-give-it-with = On the command line, give it with { $option }, or to `sluice map` with --model.
-advice-on-the-command-line-use-sluice-map = On the command line, use `sluice map`.
-advice-on-the-command-line-card = On the command line, `--card` simulates a GPU.
 advice-choose-another-model = Choose another model.
 advice-choose-a-clip-with-several-frames = Choose a clip with several frames.
 advice-choose-another-image = Choose another image.

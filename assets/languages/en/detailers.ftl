@@ -52,6 +52,7 @@ detailers-ask-choose = Choose a detector first
 detailers-ask-model = Open a model for images first
 detailers-ask-prompt-own = The prompt is the one in the image
 detailers-ask-prompt-panel = The prompt is that of the settings, because the image has none
+detailers-folder-empty = { $name } contains no images.
 detailers-ask-clip = { $name } is a clip
 detailers-ask-start = Detail
 detailers-ask-cancel-tip = Leave the images as they are.

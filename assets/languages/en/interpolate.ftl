@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = Make frames between two scenes, too. Otherwise the
 interpolate-start = Interpolate
 interpolate-cancel-tip = Interpolate nothing.
 interpolate-choose = Choose a file of RIFE 4 first
+interpolate-folder-empty = { $name } contains no clips.
 interpolate-no-clip = { $name } is no clip
 interpolate-rates = { $before } frames per second become { $after }
 interpolate-chosen = { $name } is a frame interpolator: Interpolate… uses it from now on

@@ -326,6 +326,7 @@ side-panel-without-lora = Do not use the LoRA { $name }
 side-panel-notice-dismiss = Dismiss the notice
 side-panel-undo = Undo
 side-panel-undo-tip = Go back to the settings you had before.
+side-panel-prompt-undo-tip = Brings back the prompt you had before.
 side-panel-edit-undo-tip = Puts the job back into the queue, and restores the settings from before.
 side-panel-resume = Resume
 side-panel-resume-tip = Continue where it was cancelled.

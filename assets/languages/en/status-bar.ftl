@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, { $load } busy.
 status-bar-gpu-tip-degrees = { $name }, { $load } busy, { $degrees } °C
 status-bar-no-gpu = No NVIDIA GPU
 status-bar-no-gpu-tip = The CPU computes the images. AMD, Intel and Apple GPUs cannot be used for computing yet. An engine on another computer with an NVIDIA GPU can be used today: Settings, Engine.
+status-bar-no-gpu-elsewhere-tip = The CPU of the other computer computes the images.
 status-bar-upscaling = Upscaling
 status-bar-interpolating = Interpolating frames
 status-bar-preprocessing = Making maps

@@ -27,7 +27,7 @@ upscale-chosen = { $name } is an upscaler: Upscale… uses it from now on
 upscale-scale-tip = The result is { $scale } as wide and as high.
 upscale-folder = Choose a folder…
 upscale-folder-tip = Take the files of a folder; their results go into a folder of the same name.
-upscale-folder-empty = { $name } contains no such files.
+upscale-folder-empty = { $name } contains no images or clips.
 upscale-done =
     { $count ->
         [one] { $count } file is done and left out

@@ -87,9 +87,6 @@ advice-update-sluice = Actualice Sluice.
 
 advice-change-the-setting-and-generate-again = Cambie el ajuste y genere de nuevo.
 advice-choose-one-below-the-preprocessor = Elija uno bajo el preprocesador.
-advice-on-the-command-line-give-it-with = En la línea de comandos, indíquelo con { $option }, o a `sluice map` con --model.
-advice-on-the-command-line-use-sluice-map = En la línea de comandos, use `sluice map`.
-advice-on-the-command-line-card = En la línea de comandos, `--card` simula una GPU.
 advice-choose-another-model = Elija otro modelo.
 advice-choose-a-clip-with-several-frames = Elija un clip con varios fotogramas.
 advice-choose-another-image = Elija otra imagen.

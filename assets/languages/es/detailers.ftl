@@ -52,6 +52,7 @@ detailers-ask-choose = Elija primero un detector
 detailers-ask-model = Abra primero un modelo para imágenes
 detailers-ask-prompt-own = El prompt es el que está en la imagen
 detailers-ask-prompt-panel = El prompt es el de los ajustes, porque la imagen no tiene ninguno
+detailers-folder-empty = { $name } no contiene imágenes.
 detailers-ask-clip = { $name } es un clip
 detailers-ask-start = Repintar
 detailers-ask-cancel-tip = Dejar las imágenes como están.

@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = Crea también fotogramas entre dos escenas. Si no,
 interpolate-start = Interpolar
 interpolate-cancel-tip = No interpola nada.
 interpolate-choose = Elija primero un archivo de RIFE 4
+interpolate-folder-empty = { $name } no contiene clips.
 interpolate-no-clip = { $name } no es un clip
 interpolate-rates = { $before } fotogramas por segundo pasan a { $after }
 interpolate-chosen = { $name } es un interpolador: «Interpolar…» lo usa a partir de ahora

@@ -326,6 +326,7 @@ side-panel-without-lora = No usar el LoRA { $name }
 side-panel-notice-dismiss = Cerrar el aviso
 side-panel-undo = Deshacer
 side-panel-undo-tip = Vuelve a los ajustes anteriores.
+side-panel-prompt-undo-tip = Recupera el prompt anterior.
 side-panel-edit-undo-tip = Devuelve la tarea a la cola y restaura los ajustes de antes.
 side-panel-resume = Reanudar
 side-panel-resume-tip = Continúa donde se canceló.

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, ocupada al { $load }
 status-bar-gpu-tip-degrees = { $name }, ocupada al { $load }, { $degrees } °C
 status-bar-no-gpu = Sin GPU NVIDIA
 status-bar-no-gpu-tip = La CPU calcula las imágenes. Las GPU de AMD, Intel y Apple todavía no sirven para calcular. Hoy ya se puede usar un motor en otro equipo con GPU NVIDIA: Ajustes, Motor.
+status-bar-no-gpu-elsewhere-tip = La CPU del otro equipo calcula las imágenes.
 status-bar-upscaling = Ampliando
 status-bar-interpolating = Interpolando fotogramas
 status-bar-preprocessing = Creando mapas

@@ -27,7 +27,7 @@ upscale-chosen = { $name } es un upscaler: «Ampliar…» lo usa a partir de aho
 upscale-scale-tip = El resultado es { $scale } de ancho y de alto.
 upscale-folder = Elegir una carpeta…
 upscale-folder-tip = Toma los archivos de una carpeta; sus resultados van a una carpeta del mismo nombre.
-upscale-folder-empty = { $name } no contiene archivos de ese tipo.
+upscale-folder-empty = { $name } no contiene imágenes ni clips.
 upscale-done =
     { $count ->
         [one] { $count } archivo ya está terminado y se omite

@@ -87,9 +87,6 @@ advice-update-sluice = Mettez Sluice à jour.
 
 advice-change-the-setting-and-generate-again = Modifiez le paramètre et générez de nouveau.
 advice-choose-one-below-the-preprocessor = Choisissez-en un sous le préprocesseur.
-advice-on-the-command-line-give-it-with = En ligne de commande, indiquez-le avec { $option }, ou à `sluice map` avec --model.
-advice-on-the-command-line-use-sluice-map = En ligne de commande, utilisez `sluice map`.
-advice-on-the-command-line-card = En ligne de commande, `--card` simule un GPU.
 advice-choose-another-model = Choisissez un autre modèle.
 advice-choose-a-clip-with-several-frames = Choisissez un clip de plusieurs images.
 advice-choose-another-image = Choisissez une autre image.

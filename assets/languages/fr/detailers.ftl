@@ -52,6 +52,7 @@ detailers-ask-choose = Choisissez d’abord un détecteur
 detailers-ask-model = Ouvrez d’abord un modèle pour les images
 detailers-ask-prompt-own = Le prompt est celui qui est dans l’image
 detailers-ask-prompt-panel = Le prompt est celui des réglages, car l’image n’en a pas
+detailers-folder-empty = { $name } ne contient aucune image.
 detailers-ask-clip = { $name } est un clip
 detailers-ask-start = Redessiner
 detailers-ask-cancel-tip = Laisser les images telles quelles.

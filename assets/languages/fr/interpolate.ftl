@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = Crée aussi des images entre deux scènes. Sinon, 
 interpolate-start = Interpoler
 interpolate-cancel-tip = N'interpole rien.
 interpolate-choose = Choisissez d’abord un fichier de RIFE 4
+interpolate-folder-empty = { $name } ne contient aucun clip.
 interpolate-no-clip = { $name } n’est pas un clip
 interpolate-rates = { $before } images par seconde deviennent { $after }
 interpolate-chosen = { $name } est un interpolateur : « Interpoler… » l'utilise désormais

@@ -326,6 +326,7 @@ side-panel-without-lora = Ne pas utiliser le LoRA { $name }
 side-panel-notice-dismiss = Fermer l'avis
 side-panel-undo = Défaire
 side-panel-undo-tip = Revient aux paramètres précédents.
+side-panel-prompt-undo-tip = Rétablit le prompt précédent.
 side-panel-edit-undo-tip = Remet la tâche dans la file d'attente et rétablit les paramètres d'avant.
 side-panel-resume = Reprendre
 side-panel-resume-tip = Continue là où la génération a été annulée.

@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }, occupé à { $load }
 status-bar-gpu-tip-degrees = { $name }, occupé à { $load }, { $degrees } °C
 status-bar-no-gpu = Pas de GPU NVIDIA
 status-bar-no-gpu-tip = Le CPU calcule les images. Les GPU d'AMD, d'Intel et d'Apple ne peuvent pas encore servir au calcul. Un moteur sur un autre ordinateur avec un GPU NVIDIA peut déjà servir : Paramètres, Moteur.
+status-bar-no-gpu-elsewhere-tip = Le CPU de l’autre ordinateur calcule les images.
 status-bar-upscaling = Agrandissement
 status-bar-interpolating = Interpolation d’images
 status-bar-preprocessing = Création des cartes

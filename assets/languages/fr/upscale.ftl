@@ -27,7 +27,7 @@ upscale-chosen = { $name } est un upscaler : « Agrandir… » l'utilise dés
 upscale-scale-tip = Le résultat est { $scale } aussi large et aussi haut.
 upscale-folder = Choisir un dossier…
 upscale-folder-tip = Prend les fichiers d'un dossier ; leurs résultats vont dans un dossier du même nom.
-upscale-folder-empty = { $name } ne contient pas de tels fichiers.
+upscale-folder-empty = { $name } ne contient ni image ni clip.
 upscale-done =
     { $count ->
         [one] { $count } fichier est terminé et omis

@@ -87,9 +87,6 @@ advice-update-sluice = Sluice を更新してください。
 
 advice-change-the-setting-and-generate-again = 設定を変えて、もう一度生成してください。
 advice-choose-one-below-the-preprocessor = プリプロセッサの下で選んでください。
-advice-on-the-command-line-give-it-with = コマンドラインでは { $option } で（`sluice map` では --model で）指定してください。
-advice-on-the-command-line-use-sluice-map = コマンドラインでは `sluice map` を使ってください。
-advice-on-the-command-line-card = コマンドラインでは `--card` で GPU をシミュレートできます。
 advice-choose-another-model = 別のモデルを選んでください。
 advice-choose-a-clip-with-several-frames = 複数のフレームがあるクリップを選んでください。
 advice-choose-another-image = 別の画像を選んでください。

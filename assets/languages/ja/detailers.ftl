@@ -52,6 +52,7 @@ detailers-ask-choose = まず検出モデルを選んでください
 detailers-ask-model = まず画像用のモデルを開いてください
 detailers-ask-prompt-own = プロンプトは画像に入っているものです
 detailers-ask-prompt-panel = 画像にプロンプトがないため、設定のプロンプトを使います
+detailers-folder-empty = { $name } に画像はありません。
 detailers-ask-clip = { $name } はクリップです
 detailers-ask-start = 描き直す
 detailers-ask-cancel-tip = 画像をそのままにします。

@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = シーンの切り替わりにもフレームを�
 interpolate-start = 補間
 interpolate-cancel-tip = 何も補間しない。
 interpolate-choose = まず RIFE 4 のファイルを選んでください
+interpolate-folder-empty = { $name } にクリップはありません。
 interpolate-no-clip = { $name } はクリップではありません
 interpolate-rates = 毎秒 { $before } フレームが { $after } フレームになります
 interpolate-chosen = { $name } はフレーム補間モデルです。今後は「フレーム補間…」で使われます

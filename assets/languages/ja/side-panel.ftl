@@ -325,6 +325,7 @@ side-panel-without-lora = LoRA { $name } を使わない
 side-panel-notice-dismiss = 通知を閉じる
 side-panel-undo = 元に戻す
 side-panel-undo-tip = 変更前の設定に戻します。
+side-panel-prompt-undo-tip = 変更前のプロンプトに戻します。
 side-panel-edit-undo-tip = ジョブをキューに戻し、前の設定に戻します。
 side-panel-resume = 再開
 side-panel-resume-tip = キャンセルしたところから続けます。

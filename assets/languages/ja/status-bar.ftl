@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }、使用率 { $load }
 status-bar-gpu-tip-degrees = { $name }、使用率 { $load }、{ $degrees } °C
 status-bar-no-gpu = NVIDIA GPU なし
 status-bar-no-gpu-tip = 画像は CPU が計算します。AMD、Intel、Apple の GPU での計算にはまだ対応していません。NVIDIA GPU のある別のコンピューターのエンジンなら、今すぐ使えます（設定のエンジン）。
+status-bar-no-gpu-elsewhere-tip = 画像は別のコンピューターの CPU が計算します。
 status-bar-upscaling = 拡大中
 status-bar-interpolating = フレームを補間中
 status-bar-preprocessing = マップを作成中

@@ -87,9 +87,6 @@ advice-update-sluice = 请更新 Sluice。
 
 advice-change-the-setting-and-generate-again = 请更改该设置并重新生成。
 advice-choose-one-below-the-preprocessor = 请在预处理器的下方选择一个。
-advice-on-the-command-line-give-it-with = 在命令行中用 { $option } 指定（`sluice map` 用 --model）。
-advice-on-the-command-line-use-sluice-map = 在命令行中使用 `sluice map`。
-advice-on-the-command-line-card = 在命令行中可用 `--card` 模拟 GPU。
 advice-choose-another-model = 请选择其他模型。
 advice-choose-a-clip-with-several-frames = 请选择有多帧的片段。
 advice-choose-another-image = 请选择其他图像。

@@ -52,6 +52,7 @@ detailers-ask-choose = 请先选择检测模型
 detailers-ask-model = 请先打开一个图像模型
 detailers-ask-prompt-own = 提示词为图像中的提示词
 detailers-ask-prompt-panel = 图像中没有提示词，因此使用设置中的提示词
+detailers-folder-empty = { $name } 中没有图像。
 detailers-ask-clip = { $name } 是片段
 detailers-ask-start = 修复
 detailers-ask-cancel-tip = 保持图像不变。

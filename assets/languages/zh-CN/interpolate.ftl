@@ -12,6 +12,7 @@ interpolate-across-cuts-tip = 在两个场景之间也插帧。否则重复场�
 interpolate-start = 开始插帧
 interpolate-cancel-tip = 不插帧。
 interpolate-choose = 请先选择 RIFE 4 的文件
+interpolate-folder-empty = { $name } 中没有视频。
 interpolate-no-clip = { $name } 不是片段
 interpolate-rates = 每秒 { $before } 帧变为 { $after } 帧
 interpolate-chosen = { $name } 是插帧模型：“插帧…”从现在起使用它

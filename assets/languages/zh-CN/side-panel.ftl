@@ -325,6 +325,7 @@ side-panel-without-lora = 不使用 LoRA { $name }
 side-panel-notice-dismiss = 关闭通知
 side-panel-undo = 撤销
 side-panel-undo-tip = 恢复之前的设置。
+side-panel-prompt-undo-tip = 恢复之前的提示词。
 side-panel-edit-undo-tip = 把任务放回队列，并恢复之前的设置。
 side-panel-resume = 继续
 side-panel-resume-tip = 从取消的位置继续。

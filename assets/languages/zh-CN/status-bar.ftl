@@ -33,6 +33,7 @@ status-bar-gpu-tip = { $name }，占用率 { $load }
 status-bar-gpu-tip-degrees = { $name }，占用率 { $load }，{ $degrees } °C
 status-bar-no-gpu = 没有 NVIDIA GPU
 status-bar-no-gpu-tip = 图像由 CPU 计算。AMD、Intel 和 Apple 的 GPU 暂时还不能用于计算。现在可以使用另一台带 NVIDIA GPU 的计算机上的引擎：设置中的引擎。
+status-bar-no-gpu-elsewhere-tip = 图像由另一台计算机的 CPU 计算。
 status-bar-upscaling = 正在放大
 status-bar-interpolating = 正在插帧
 status-bar-preprocessing = 正在生成图

@@ -76,6 +76,12 @@ fn filled(format: &str) -> String {
     text + &rest.replace("}}", "}")
 }
 
+/// A message without what is for the command line, which the window leaves out.
+fn for_the_window(text: &str) -> &str {
+    const FOR_THE_COMMAND_LINE: &str = "On the command line, ";
+    text.split_once(FOR_THE_COMMAND_LINE).map_or(text, |(before, _)| before.trim_end())
+}
+
 /// Texts of errors, and whole sentences.
 fn messages() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -90,6 +96,7 @@ fn messages() -> Vec<(PathBuf, String)> {
     for path in files {
         let source = fs::read_to_string(&path).unwrap();
         for Literal { before, text } in literals(&source) {
+            let text = for_the_window(&text).to_owned();
             let is_error = before.trim_end().ends_with("#[error(");
             let is_sentence = text.starts_with(|letter: char| letter.is_uppercase() || letter == '{')
                 && text.split_whitespace().count() > 1

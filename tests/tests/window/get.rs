@@ -376,7 +376,7 @@ fn a_text_that_is_no_token_is_not_kept() {
     });
     window.click("Connection");
     window.fill("Hugging Face token", "two words");
-    window.click("Keep in keyring");
+    window.click("Keep the Hugging Face token in the keyring");
     assert_eq!(state(&window).downloads.token, TokenState::Failed("This is not a token.".to_owned()));
     let saved = state(&window).settings.to_json();
     assert!(!saved.contains("two words"), "no token is in the settings");

@@ -176,14 +176,20 @@ fn a_run_that_did_not_fit_fails_with_a_way_out() {
     let scene = Scene::too_large();
     let mut window = planned_as(&scene);
     let ways = |window: &Window| window.harness.query_all_by_label("Use layer streaming").count();
-    let fail = |window: &mut Window| {
+    let error = scene.forecast.plan.as_ref().unwrap_err().to_string();
+    let does_not_fit = Failure { message: error, advice: None };
+    let fail = |window: &mut Window, failure: &Failure| {
         window.take_commands();
         window.click("Generate");
         let job = window.take_job().id;
         window.says(Event::Started { job });
-        window.says(Event::Failed { job: Some(job), failure: failure() });
+        window.says(Event::Failed { job: Some(job), failure: failure.clone() });
     };
-    fail(&mut window);
+    let disk_full = Failure { message: "the disk is full".to_owned(), advice: None };
+    fail(&mut window, &disk_full);
+    assert_eq!(ways(&window), 1, "a smaller image does not free the disk");
+    window.click("Dismiss");
+    fail(&mut window, &does_not_fit);
     assert_eq!(ways(&window), 2, "below Generate, and with the error");
     nothing_is_unnamed(&window, "a run that did not fit");
     window
@@ -197,7 +203,7 @@ fn a_run_that_did_not_fit_fails_with_a_way_out() {
     assert!(window.harness.state().state().messages.failures.is_empty(), "the error is answered");
 
     answer(&mut window, &Scene::streamed());
-    fail(&mut window);
+    fail(&mut window, &does_not_fit);
     assert_eq!(ways(&window), 0, "something else failed");
 }
 

@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers, ViewportCommand};
 use egui_kittest::kittest::{NodeT as _, Queryable};
-use sluice::window::settings::Settings;
+use sluice::window::{action::Action, settings::Settings};
 use sluice_engine::{
     request::{Region, Regions},
     session::{Event, Extent, ModelSummary, Reading, Readings},
@@ -69,8 +69,14 @@ fn a_prompt_that_is_replaced_by_another_one_comes_back() {
     use_earlier(&mut window);
     assert_eq!(prompt(&window), "a red boat");
     assert!(window.shows("Replaced the prompt"));
+    let mut draft = window.harness.state().state().draft().clone();
+    draft.request.steps = 33;
+    let context = window.harness.ctx.clone();
+    window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+    window.frames();
     window.click("Undo");
     assert_eq!(prompt(&window), "three green hills");
+    assert_eq!(window.harness.state().state().draft().request.steps, 33, "other settings stay");
 }
 
 #[test]

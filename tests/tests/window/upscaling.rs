@@ -315,7 +315,23 @@ fn the_files_of_a_folder_are_upscaled_into_one_of_its_name() {
     assert!(window.shows("1 file is done and left out"));
     assert_eq!(start(&mut window), [of(&inputs[1], "b-2x")]);
     act(&mut window, UpscaleStep::AskFolder(FileChange::Interpolate, photos));
-    window.wait_for_words("photos contains no such files");
+    window.wait_for_words("photos contains no clips.");
+    assert_eq!(window.harness.state().state().messages.failures.len(), 1);
+}
+
+#[test]
+fn a_folder_that_is_chosen_in_the_question_and_cannot_be_used_is_a_mistake_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = image(folder.path(), "hills.png", 64, 40);
+    let empty = folder.path().join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let mut window = Window::with_starter();
+    act(&mut window, UpscaleStep::Ask(vec![input]));
+    act(&mut window, UpscaleStep::AskFolder(FileChange::Enlarge, empty));
+    window.wait_for_words("empty contains no images or clips.");
+    act(&mut window, UpscaleStep::AskFolder(FileChange::Enlarge, folder.path().join("gone")));
+    window.wait_for_words("Choose another folder of images and clips.");
+    assert!(window.harness.state().state().messages.failures.is_empty(), "nothing is behind the question");
 }
 
 #[test]

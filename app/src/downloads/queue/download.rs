@@ -23,7 +23,7 @@ pub struct Order {
 
 /// Identifies a download of this session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DownloadId(pub(super) u64);
+pub struct DownloadId(pub u64);
 
 /// How far a download is.
 #[derive(Debug, Clone, PartialEq, Eq)]

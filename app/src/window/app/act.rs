@@ -205,15 +205,11 @@ impl SluiceApp {
 
     /// Replaces the prompt. If it had words, they come back with an undo.
     fn use_prompt(&mut self, prompt: String) {
-        let before = &self.state.draft().request.prompt;
-        let has_words = !before.trim().is_empty() && *before != prompt;
-        let mut draft = self.state.draft().clone();
-        draft.request.prompt = prompt;
-        if has_words {
-            let load = self.state.restore(draft, tr!("app-prompt-replaced"), Vec::new());
-            return self.send(load);
+        let before = std::mem::replace(&mut self.state.settings.draft.request.prompt, prompt.clone());
+        if !before.trim().is_empty() && before != prompt {
+            let undo = Some(Undo::Prompt(before));
+            self.state.messages.tell(tr!("app-prompt-replaced"), Vec::new(), undo);
         }
-        self.state.settings.draft = draft;
     }
 
     /// Saves new images and clips into a folder.

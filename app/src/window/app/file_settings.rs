@@ -45,7 +45,7 @@ impl SluiceApp {
         if self.waits_for_models(&settings) {
             return self.wait_for_models(path, settings, SettingsUse::Restore);
         }
-        self.waiting_settings = None;
+        self.restore_no_other();
         let told = Told::about(file_name(path), |name| tr!("app-settings-of", name = name));
         let (draft, notes) = self.placed(settings);
         let load = self.state.restore(draft, told, notes);
@@ -75,19 +75,28 @@ impl SluiceApp {
     fn wait_for_models(&mut self, path: &Path, settings: ImageSettings, used: SettingsUse) {
         let told = Told::about(file_name(path), |name| tr!("app-settings-wait", name = name));
         self.state.messages.say(told, Vec::new());
-        self.waiting_settings = Some(WaitingSettings { path: path.to_owned(), settings, used });
+        if matches!(used, SettingsUse::Restore) {
+            self.restore_no_other();
+        }
+        self.waiting_settings.push(WaitingSettings { path: path.to_owned(), settings, used });
+    }
+
+    /// The settings that are restored last are those that stay.
+    fn restore_no_other(&mut self) {
+        self.waiting_settings.retain(|waiting| !matches!(waiting.used, SettingsUse::Restore));
     }
 
     /// Uses settings that have waited for the list of models, once it is there.
     pub(super) fn use_waiting_settings(&mut self) {
-        let Some(WaitingSettings { path, settings, used }) = self.waiting_settings.take() else { return };
-        if self.waits_for_models(&settings) {
-            self.waiting_settings = Some(WaitingSettings { path, settings, used });
-            return;
-        }
-        match used {
-            SettingsUse::Restore => self.restore_settings(&path, settings),
-            SettingsUse::Vary(strength) => self.vary_settings(&path, settings, strength),
+        for WaitingSettings { path, settings, used } in std::mem::take(&mut self.waiting_settings) {
+            if self.waits_for_models(&settings) {
+                self.waiting_settings.push(WaitingSettings { path, settings, used });
+                continue;
+            }
+            match used {
+                SettingsUse::Restore => self.restore_settings(&path, settings),
+                SettingsUse::Vary(strength) => self.vary_settings(&path, settings, strength),
+            }
         }
     }
 

@@ -242,6 +242,7 @@ impl SluiceApp {
                 ctx.request_repaint();
             }
         }
+        self.gallery.shelf.forget_lost();
     }
 
     fn take_report(&mut self, report: Report) {

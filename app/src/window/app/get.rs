@@ -276,7 +276,9 @@ impl SluiceApp {
                     getting.looked_up = None;
                     self.state.downloads.asked = Asked::Failed { what, failure, is_offline };
                 }
-                GetEvent::Free(free) => self.state.downloads.free = free,
+                GetEvent::Free(free) => {
+                    self.state.downloads.take_free(free, &getting.downloads.list());
+                }
                 GetEvent::Token(site, Ok(is_there)) => {
                     let is_change = *self.state.downloads.token_of(site) != TokenState::Unknown;
                     let token = if is_there { TokenState::Kept } else { TokenState::None };

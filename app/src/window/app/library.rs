@@ -102,9 +102,7 @@ impl SluiceApp {
         if self.state.library.search == Search::Never && (*finds_programs || has_folders) {
             self.search_models();
         }
-        if self.state.lanes.are_elsewhere() {
-            self.list_elsewhere();
-        }
+        self.list_elsewhere();
     }
 
     pub(super) fn add_library_folder(&mut self, folder: PathBuf) {
@@ -278,14 +276,13 @@ impl SluiceApp {
     }
 
     fn take_library_event(&mut self, ctx: &Context, event: LibraryEvent) {
-        let State { library, settings, .. } = &mut self.state;
+        let State { library, settings, lanes, .. } = &mut self.state;
         match event {
             LibraryEvent::Folders(folders) => library.folders = folders,
             LibraryEvent::Progress(read, of) => library.search = Search::Running(Some((read, of))),
             LibraryEvent::Listed(inventory) => {
-                let is_new = inventory.is_some();
-                library.list(inventory, ctx.time());
-                if is_new {
+                // The files of this computer are not those of engines elsewhere.
+                if library.list(inventory, ctx.time()) && !lanes.are_elsewhere() {
                     let files: Vec<&Path> =
                         library.inventory.items.iter().map(|item| item.path.as_path()).collect();
                     settings.library.follow(&files);

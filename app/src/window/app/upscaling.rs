@@ -6,7 +6,7 @@ use std::{
 };
 
 use egui::Context;
-use sluice_engine::session::Command;
+use sluice_engine::session::{Command, Failure};
 
 use super::SluiceApp;
 use crate::{
@@ -63,14 +63,38 @@ impl SluiceApp {
         self.request(Task::Measure(inputs));
     }
 
-    /// Asks how to change the files of a folder, which were listed.
-    pub(super) fn take_changed(&mut self, change: FileChange, folder: &Path, files: Vec<PathBuf>) {
-        if files.is_empty() {
-            let message = tr!("upscale-folder-empty", name = file_name(folder));
-            return self.fail(&tr!("files-folder-unusable"), message, None);
+    /// Asks how to change the files of a folder, which were listed. Why it cannot be used is said in the question, if one is open.
+    pub(super) fn take_changed(
+        &mut self,
+        change: FileChange,
+        folder: &Path,
+        files: Result<Vec<PathBuf>, Failure>,
+    ) {
+        let name = file_name(folder);
+        let failure = match files {
+            Ok(files) if !files.is_empty() => {
+                let results = self.results_of_folder(folder);
+                let before = self.state.upscaling.take();
+                self.ask_change(change, files, Some(results));
+                if let (Some(asked), Some(before)) = (&mut self.state.upscaling, before) {
+                    asked.keep_choices_of(before);
+                }
+                return;
+            }
+            Ok(_) => {
+                let message = match change {
+                    FileChange::Enlarge => tr!("upscale-folder-empty", name = name),
+                    FileChange::Interpolate => tr!("interpolate-folder-empty", name = name),
+                    FileChange::Detail => tr!("detailers-folder-empty", name = name),
+                };
+                Failure { message, advice: None }
+            }
+            Err(failure) => failure,
+        };
+        match &mut self.state.upscaling {
+            Some(asked) => asked.unusable = Some(failure),
+            None => self.state.messages.fail(&tr!("files-folder-unusable"), failure),
         }
-        let results = self.results_of_folder(folder);
-        self.ask_change(change, files, Some(results));
     }
 
     /// Looks for the results that are there already, while it is asked what it takes.

@@ -68,6 +68,8 @@ impl Notice {
 #[derive(Debug, Default)]
 pub struct Shelf {
     entries: Vec<Entry>,
+    /// Files that other programs have deleted or moved, and that are still listed.
+    lost: HashSet<PathBuf>,
     shown: Vec<Arc<Item>>,
     marks: Arc<Marks>,
     query: Query,
@@ -252,13 +254,16 @@ impl Shelf {
             }
             Report::Exported(progress) => self.exported(progress),
             Report::Failed(title, failure) => self.tell(Notice::failed(title, failure)),
-            Report::Lost(path) => self.lost(&path),
+            Report::Lost(path) => {
+                self.lost.insert(path);
+            }
             Report::Thumbnail(..) => {}
         }
         false
     }
 
     fn items(&mut self, is_first: bool, items: Vec<Arc<Item>>, unread: usize) {
+        self.forget_lost();
         if is_first {
             self.entries.clear();
         }
@@ -271,10 +276,14 @@ impl Shelf {
         self.count_again();
     }
 
-    /// Another program has deleted or moved a file.
-    fn lost(&mut self, gone: &Path) {
-        self.entries.retain(|entry| entry.item.path != gone);
-        self.selection.keep(|path| path != gone);
+    /// Forgets the files that other programs have deleted or moved, all at once.
+    pub fn forget_lost(&mut self) {
+        let lost = std::mem::take(&mut self.lost);
+        if lost.is_empty() {
+            return;
+        }
+        self.entries.retain(|entry| !lost.contains(&entry.item.path));
+        self.selection.keep(|path| !lost.contains(path));
         self.count_again();
     }
 

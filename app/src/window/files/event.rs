@@ -134,8 +134,8 @@ pub enum FileEvent {
     MaskNotSaved(Failure),
     /// What the headers of images and clips say that are to be enlarged, or why they cannot be.
     Measured(Vec<Measured>),
-    /// The files of a folder that can be changed in this way.
-    ChangedListed(FileChange, PathBuf, Vec<PathBuf>),
+    /// The files of a folder that can be changed in this way, or why it cannot be used.
+    ChangedListed(FileChange, PathBuf, Result<Vec<PathBuf>, Failure>),
     /// Which of the results that begin with this one are there.
     ResultsFound(PathBuf, Makers),
     /// The settings in an image or a clip that was just made of another one.

@@ -3,7 +3,10 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -43,8 +46,8 @@ use crate::{
     window::{
         action::FolderFound,
         state::{
-            ClipLength, DeletedPreset, FileChange, GroupChange, NamedGroup, Pixels, Recents, color_image,
-            map_name, thumbnail,
+            ClipLength, DeletedPreset, FileChange, GroupChange, Makers, NamedGroup, Pixels, Recents,
+            ResultOf, color_image, map_name, thumbnail,
         },
     },
 };
@@ -59,6 +62,8 @@ pub(super) struct Gone;
 pub(super) struct Reporter {
     pub(super) report: Sender<FileEvent>,
     pub(super) wake: Wake,
+    /// How many times results were looked for.
+    pub(super) passes: Arc<AtomicU64>,
 }
 
 impl Reporter {
@@ -164,14 +169,11 @@ impl Reporter {
                 };
                 self.say(FileEvent::Measured(paths.into_iter().map(measured).collect()))
             }
-            Task::ListChanged(change, folder) => self.say(match files_for(change, &folder) {
-                Ok(files) => FileEvent::ChangedListed(change, folder, files),
-                Err(error) => unusable(&folder, &error),
-            }),
-            Task::FindResults(change, results) => {
-                let Some(first) = results.first().map(|of| of.result.clone()) else { return Ok(()) };
-                self.say(FileEvent::ResultsFound(first, makers_of(change, results)))
+            Task::ListChanged(change, folder) => {
+                let files = files_for(change, &folder).map_err(|error| unusable_for(change, &folder, &error));
+                self.say(FileEvent::ChangedListed(change, folder, files))
             }
+            Task::FindResults(change, results) => self.find_results(change, results),
             Task::ReadPrompts(paths) => self.say(FileEvent::Prompts(prompts_inside(paths))),
             Task::ReadSettings(path) => settings_inside(&path)
                 .map_or(Ok(()), |settings| self.say(FileEvent::Settings(path, settings))),
@@ -251,6 +253,27 @@ impl Reporter {
         match started {
             Ok(_) => Ok(()),
             Err(error) => self.say(not_opened(&path, &error)),
+        }
+    }
+
+    /// Looks for results on a thread of its own: there may be many, and other tasks come meanwhile. The next pass ends it.
+    fn find_results(&self, change: FileChange, results: Vec<ResultOf>) -> Result<(), Gone> {
+        let Some(first) = results.first().map(|of| of.result.clone()) else { return Ok(()) };
+        let pass = self.passes.fetch_add(1, Ordering::Relaxed) + 1;
+        let (reporter, named) = (self.clone(), first.clone());
+        let started = thread::Builder::new().name("find results".to_owned()).spawn(move || {
+            let is_last = || reporter.passes.load(Ordering::Relaxed) == pass;
+            if let Some(makers) = makers_of(change, results, is_last) {
+                // Fails only if the window is closed.
+                let _gone = reporter.say(FileEvent::ResultsFound(named, makers));
+            }
+        });
+        match started {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                tracing::warn!(%error, "results are not looked for");
+                self.say(FileEvent::ResultsFound(first, Makers::new()))
+            }
         }
     }
 
@@ -370,6 +393,16 @@ fn files_for(change: FileChange, folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
+/// Why a folder of files to change cannot be used.
+fn unusable_for(change: FileChange, folder: &Path, error: &io::Error) -> Failure {
+    let advice = match change {
+        FileChange::Enlarge => tr!("files-folder-unusable-any-advice"),
+        FileChange::Interpolate => tr!("files-folder-unusable-clips-advice"),
+        FileChange::Detail => tr!("files-folder-unusable-advice"),
+    };
+    Failure { message: format!("{}: {error}", folder.display()), advice: Some(advice) }
+}
+
 fn unusable(folder: &Path, error: &io::Error) -> FileEvent {
     let message = format!("{}: {error}", folder.display());
     let failure = Failure { message, advice: Some(tr!("files-folder-unusable-advice")) };
@@ -412,7 +445,7 @@ mod tests {
     fn a_folder_that_no_program_opens_is_named_once_that_is_known() {
         const LONG: Duration = Duration::from_secs(20);
         let (report, results) = unbounded();
-        let reporter = Reporter { report, wake: Arc::new(|| ()) };
+        let reporter = Reporter { report, wake: Arc::new(|| ()), passes: Arc::default() };
         let (fail, failing) = bounded::<()>(1);
         let open = move |_: &Path| {
             failing.recv_timeout(LONG).expect("nobody waits for it");

@@ -9,11 +9,15 @@ use sluice_engine::output::{InputFile, read_settings};
 
 use crate::window::state::{FileChange, Makers, ResultOf};
 
-/// The networks that made results of these files.
-pub(super) fn makers_of(change: FileChange, results: Vec<ResultOf>) -> Makers {
+/// The networks that made results of these files; `None` once that is of no use.
+pub(super) fn makers_of(
+    change: FileChange,
+    results: Vec<ResultOf>,
+    is_of_use: impl Fn() -> bool,
+) -> Option<Makers> {
     let with_makers = |of: ResultOf| {
-        let makers = makers_of_one(change, &of);
-        (of.input, makers)
+        let makers = is_of_use().then(|| makers_of_one(change, &of))?;
+        Some((of.input, makers))
     };
     results.into_iter().map(with_makers).collect()
 }
@@ -52,5 +56,20 @@ mod tests {
         let expected =
             ["out/photo.of.me-1.5x.png", "out/photo.of.me-1.5x-2.png", "out/photo.of.me-1.5x-3.png"];
         assert_eq!(names, expected.map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_pass_ends_once_it_is_of_no_use() {
+        let names = ["a.png", "b.png", "c.png"];
+        let of = |name: &str| ResultOf { input: name.into(), result: Path::new("/nowhere").join(name) };
+        let results = || Vec::from(names.map(of));
+        assert_eq!(makers_of(FileChange::Enlarge, results(), || true).map(|makers| makers.len()), Some(3));
+        let asked = std::cell::Cell::new(0);
+        let is_of_use = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 2
+        };
+        assert_eq!(makers_of(FileChange::Enlarge, results(), is_of_use), None);
+        assert_eq!(asked.get(), 2, "the third file is not looked at");
     }
 }

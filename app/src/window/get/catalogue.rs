@@ -153,7 +153,7 @@ fn row(ui: &mut Ui, state: &State, place: &mut GetPlace, listed: &Listed, action
 fn detail(state: &State, listed: &Listed, version: Option<&Version>) -> String {
     let mut parts = Vec::new();
     parts.extend(version.and_then(|version| listed.bytes(version)).map(units::memory));
-    if version.is_some_and(|version| state.lacks_space(listed, version)) {
+    if version.is_some_and(|version| state.lacks_space(listed, version).is_some()) {
         parts.push(tr!("get-lacks-space"));
     }
     parts.push(listed.licence.clone().unwrap_or_else(|| tr!("get-licence-on-page")));
@@ -269,8 +269,7 @@ pub fn start_button(
                 true => [tr!("get-again"), tr!("get-again-named", name = name)],
                 false => [tr!("get-download"), tr!("get-download-named", name = name)],
             };
-            let lacking = state.downloads.unclaimed().filter(|_| state.lacks_space(listed, version));
-            let (icon, tip) = match lacking {
+            let (icon, tip) = match state.lacks_space(listed, version) {
                 Some(free) => {
                     (icons::TRIANGLE_ALERT, tr!("get-lacks-space-tip", memory = units::memory(free)))
                 }

@@ -65,8 +65,8 @@ fn words(site: Site) -> Words {
             title: tr!("get-token"),
             tip: tr!("get-token-tip"),
             example: "hf_…",
-            keep: tr!("get-token-keep"),
-            remove: tr!("get-token-remove"),
+            keep: tr!("get-hugging-face-token-keep"),
+            remove: tr!("get-hugging-face-token-remove"),
             hint: tr!("get-token-hint"),
         },
         Site::Civitai => Words {

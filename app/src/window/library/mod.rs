@@ -107,7 +107,8 @@ impl LibraryPlace {
             Line::Row(id) => Some(id),
             Line::Heading(..) => None,
         });
-        let is_here = |id: &&EntryId| state.library.lanes_of(id).is_empty();
+        let all_are_here = !state.library.has_lists_of_engines();
+        let is_here = |id: &&EntryId| all_are_here || state.library.lanes_of(id).is_empty();
         match self.filter.tab {
             Tab::Models => {
                 self.selected.iter().chain(&self.visible).chain(rows).filter(is_here).cloned().collect()

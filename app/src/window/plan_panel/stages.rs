@@ -5,13 +5,18 @@ use std::path::Path;
 use egui::{Align, Layout, RichText, Ui};
 use sluice_engine::{
     checkpoint::Role,
-    memory::{Plan, StageKind, StagePlan},
+    memory::{Plan, StageKind, StagePlan, UsePlan},
     request::{Enlarger, ModelSource, Request},
 };
 
 use crate::{
     language::{tr, units},
-    window::{sentences::stage_name, state::State, tokens::Palette, widgets},
+    window::{
+        sentences::stage_name,
+        state::{EntryId, State},
+        tokens::Palette,
+        widgets,
+    },
 };
 
 /// Height of a row.
@@ -59,8 +64,8 @@ fn row(ui: &mut Ui, stage: &StagePlan) {
 
 /// How large the tiles of a stage are, if it has some.
 fn tiles(plan: &Plan, stage: &StagePlan) -> Option<String> {
-    let (role, side) =
-        stage.uses.iter().find_map(|part_use| Some((plan.parts[part_use.part].role, part_use.tile?)))?;
+    let of_use = |part_use: &UsePlan| Some((plan.parts.get(part_use.part)?.role, part_use.tile?));
+    let (role, side) = stage.uses.iter().find_map(of_use)?;
     Some(match role {
         Role::Upscaler | Role::Interpolator => tr!("plan-stage-tiles-of-pixels", side = side),
         _ => tr!("plan-stage-tiles-of-latents", side = side),
@@ -99,7 +104,7 @@ fn upscaler(request: &Request, state: &State) -> Option<String> {
 
 /// What the library calls a file, or else its name without an extension.
 fn name_of(path: &Path, state: &State) -> String {
-    let known = state.library.inventory.items.iter().find(|item| item.path == path);
+    let known = state.library.item(&EntryId::path(path));
     let own = || path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     known.map_or_else(own, |item| item.name.clone())
 }

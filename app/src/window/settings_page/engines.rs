@@ -8,7 +8,7 @@ use sluice_engine::session::Failure;
 use super::SettingsPage;
 use crate::{
     engines::{self, Card, EngineList, Introduction, OtherEngine, OwnCard, Place, Trial},
-    language::{said, tr},
+    language::{said, tr, units},
     window::{
         action::Action,
         cuda_offer, icons,
@@ -268,7 +268,7 @@ fn answer(ui: &mut Ui, view: &EnginesView, row: &Row) {
             widgets::hint(ui, tr!("engines-trying", seconds = trial.elapsed().as_secs()));
         }
         Some(Tried::Answer(Ok(introduction))) => {
-            widgets::hint(ui, tr!("engines-answers", words = introduction.words()));
+            widgets::hint(ui, tr!("engines-answers", words = introduction.words(units::memory)));
             if let Some(failure) = &introduction.serving.instead_of {
                 let why = sentence(&failure.message);
                 let is_elsewhere = matches!(row, Row::Other(..));

@@ -37,6 +37,9 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
                     }
                     let undo = match notice.undo {
                         Some(Undo::Settings(_)) => Some((tr!("side-panel-undo"), tr!("side-panel-undo-tip"))),
+                        Some(Undo::Prompt(_)) => {
+                            Some((tr!("side-panel-undo"), tr!("side-panel-prompt-undo-tip")))
+                        }
                         Some(Undo::Edited(_)) => {
                             Some((tr!("side-panel-undo"), tr!("side-panel-edit-undo-tip")))
                         }

@@ -7,7 +7,7 @@ use sluice_engine::session::Failure;
 use super::{EntryId, Fit, State, Way};
 use crate::{
     downloads::{
-        Catalogue, Download, Found, Listed, Offer, Phase, RESERVE, Site, Version,
+        Catalogue, Download, DownloadId, Found, Listed, Offer, Phase, RESERVE, Site, Version,
         catalogue::{ListedFile, catalogue},
     },
     language::{tr, units},
@@ -68,6 +68,8 @@ pub struct GetModels {
     pub folder: Option<PathBuf>,
     /// Bytes that are free there.
     pub free: Option<u64>,
+    /// The bytes of each download that were here when that was read.
+    then: Vec<(DownloadId, u64)>,
     /// What was asked for last.
     pub asked: Asked,
     /// The token for Hugging Face.
@@ -113,11 +115,24 @@ impl GetModels {
         }
     }
 
+    /// Takes the bytes that are free in the folder for models. What these downloads have written is no part of them.
+    pub fn take_free(&mut self, free: Option<u64>, downloads: &[Download]) {
+        self.free = free;
+        self.then = downloads.iter().map(|one| (one.id, one.done)).collect();
+    }
+
+    /// Bytes that have come since the free ones were read.
+    fn come_since(&self) -> u64 {
+        let then =
+            |id: DownloadId| self.then.iter().find(|(known, _)| *known == id).map_or(0, |(_, done)| *done);
+        self.list.iter().map(|one| one.done.saturating_sub(then(one.id))).sum()
+    }
+
     /// Bytes that are free beside those that downloads on the list still need, if known.
     pub fn unclaimed(&self) -> Option<u64> {
         let running = self.list.iter().filter(|one| one.is_unfinished() && one.phase != Phase::Paused);
-        let claimed = running.map(|one| one.bytes.unwrap_or_default().saturating_sub(one.done)).sum();
-        Some(self.free?.saturating_sub(claimed))
+        let claimed: u64 = running.map(|one| one.bytes.unwrap_or_default().saturating_sub(one.done)).sum();
+        Some(self.free?.saturating_sub(self.come_since()).saturating_sub(claimed))
     }
 }
 
@@ -182,11 +197,10 @@ impl State {
         self.library.listed.has_file(&file.wanted.name(), is_whole)
     }
 
-    /// Whether the files of a version that are not here need more space than there is.
-    pub fn lacks_space(&self, listed: &Listed, version: &Version) -> bool {
-        let Some(free) = self.downloads.unclaimed().filter(|_| !self.is_here(listed, version)) else {
-            return false;
-        };
+    /// The bytes that are free for a version whose files need more than that. What a download has claimed is its own.
+    pub fn lacks_space(&self, listed: &Listed, version: &Version) -> Option<u64> {
+        let is_open = !self.is_here(listed, version) && self.downloads.of(listed).is_none();
+        let free = self.downloads.unclaimed().filter(|_| is_open)?.saturating_sub(RESERVE);
         let missing: Option<u64> = match version.files.is_empty() {
             true => listed.bytes(version),
             false => {
@@ -194,7 +208,7 @@ impl State {
                 missing.map(|file| file.wanted.bytes).sum()
             }
         };
-        missing.is_some_and(|missing| missing + RESERVE > free)
+        missing.is_some_and(|missing| missing > free).then_some(free)
     }
 
     /// How a version of a model of the catalogue runs.
@@ -379,5 +393,44 @@ mod tests {
         assert_eq!(list(&|_, bytes| bytes), [false, true], "the encoder that both have is not enough");
         let broken = |place, bytes| if place == 0 { bytes / 2 } else { bytes };
         assert_eq!(list(&broken), [false, false], "a file of that name with another size");
+    }
+
+    fn download(title: &str, phase: Phase, [done, bytes]: [u64; 2]) -> Download {
+        Download {
+            id: DownloadId(1),
+            title: title.to_owned(),
+            phase,
+            done,
+            bytes: Some(bytes),
+            speed: 0.0,
+            files: (0, 1),
+            arrived: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_download_claims_the_same_space_until_it_is_done() {
+        let mut downloads = GetModels::default();
+        let at = |done| vec![download("Fox", Phase::Waiting, [done, 10])];
+        downloads.take_free(Some(100), &at(4));
+        for done in [4, 7, 10] {
+            downloads.list = at(done);
+            assert_eq!(downloads.unclaimed(), Some(94), "{done}");
+        }
+        downloads.take_free(Some(94), &at(10));
+        assert_eq!(downloads.unclaimed(), Some(94));
+    }
+
+    #[test]
+    fn a_version_that_is_downloaded_does_not_lack_the_space_that_it_takes() {
+        let listed = catalogue().find("z-image").unwrap();
+        let version = listed.version("Q4_K_M").unwrap();
+        let bytes = version.files.iter().map(|file| file.wanted.bytes.unwrap()).sum::<u64>();
+        let mut state = State::default();
+        state.downloads.take_free(Some(bytes), &[]);
+        let (free, lacking) = (bytes - RESERVE, state.lacks_space(listed, version));
+        assert_eq!(lacking, Some(free), "some space stays free");
+        state.downloads.list = vec![download(&listed.name, Phase::Waiting, [0, bytes])];
+        assert_eq!(state.lacks_space(listed, version), None);
     }
 }

@@ -97,11 +97,12 @@ impl State {
             }
             Event::Finished { job, pictures, seconds } => self.finished(job, pictures, seconds),
             Event::Cancelled { job } => {
-                if let Some(job) = self.end(job)
+                let place = self.jobs.queue.iter().rposition(|known| known.id == job);
+                if let (Some(place), Some(job)) = (place, self.end(job))
                     && self.jobs.is_cancelled(&job)
                     && !job.request().writes()
                 {
-                    self.messages.cancelled(job);
+                    self.messages.cancelled(place, job);
                 }
                 self.leave_live();
             }
@@ -120,6 +121,7 @@ impl State {
             self.not_opened();
         }
         self.jobs.queue.clear();
+        self.end_vain_search();
         self.leave_live();
         let failure = Failure {
             message: tr!("state-engine-stopped-message"),
@@ -208,11 +210,11 @@ impl State {
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {
         match job {
             Some(id) => {
-                self.end(id);
+                let job = self.end(id);
                 self.jobs.stop_repeating();
                 self.jobs.groups.ended(id);
                 self.leave_live();
-                self.messages.job_failed(failure);
+                self.messages.job_failed(job, failure);
             }
             None => self.messages.fail(&tr!("state-went-wrong"), failure),
         }
@@ -293,6 +295,26 @@ mod tests {
         assert_eq!(state.undo(undo).len(), 10_000);
         let seeds: Vec<_> = state.jobs.queue.iter().map(|job| job.request().seed).collect();
         assert_eq!(seeds, (0..10_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_queue_in_another_order_is_resumed_in_that_order() {
+        let mut state = State::default();
+        for seed in 0..4 {
+            state.jobs.add(Job::new(JobId(0), Request { seed, ..Request::default() }));
+        }
+        let newest = state.jobs.newest();
+        state.jobs.run_next(newest);
+        let order = |state: &State| state.jobs.queue.iter().map(|job| job.request().seed).collect::<Vec<_>>();
+        let before = order(&state);
+        assert_eq!(before, [3, 0, 1, 2]);
+        for command in state.jobs.cancel_all() {
+            let Command::Cancel { job } = command else { panic!("{command:?}") };
+            state.apply(Event::Cancelled { job }, 0.0);
+        }
+        let undo = state.messages.notice.take().unwrap().undo.unwrap();
+        state.undo(undo);
+        assert_eq!(order(&state), before);
     }
 
     #[test]

@@ -202,9 +202,9 @@ impl Jobs {
         let (job, progress) = self.running()?;
         let Some(group) = self.groups.of(job.id) else { return Some(progress.fraction().clamp(0.0, 1.0)) };
         let [ended, all] = group.progress();
-        let of_group = self.queue.iter().filter(|job| group.holds(job.id));
-        let running = of_group.filter_map(|job| job.progress.as_ref());
-        let running: f32 = running.map(|progress| progress.fraction().clamp(0.0, 1.0)).sum();
+        let running = self.queue.iter().filter_map(|job| Some((job.id, job.progress.as_ref()?)));
+        let of_group = running.filter(|(id, _)| group.holds(*id));
+        let running: f32 = of_group.map(|(_, progress)| progress.fraction().clamp(0.0, 1.0)).sum();
         Some((ended as f32 + running) / all.max(1) as f32)
     }
 

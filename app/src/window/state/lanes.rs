@@ -182,6 +182,7 @@ impl State {
         self.watches.turn(before, lane);
         (self.engine.hardware, self.engine.serving) = (None, None);
         self.planning.forget();
+        self.tool_costs.forget();
         self.library.fits.renew();
         Some(Command::Show { lane })
     }
@@ -203,7 +204,8 @@ impl State {
         let name = lane.title();
         match said_of {
             Some((true, failure)) => {
-                self.library.forget_lane(place);
+                let list = self.forget_files_of(place);
+                self.jobs.follow_with(list);
                 self.messages.fail(&tr!("engines-given-up", name = name), failure);
             }
             Some((false, failure)) => {
@@ -229,6 +231,7 @@ impl State {
         self.watches = super::Watches::default();
         self.engine = super::Engine::default();
         self.planning.forget();
+        self.tool_costs.forget();
         self.library.fits.forget();
         let model = self.chosen_model().clone();
         let adopts = self.model.adopt_defaults && self.model.status == ModelStatus::Loading;

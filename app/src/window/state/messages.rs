@@ -5,11 +5,12 @@ use crate::{
     window::{collection::Trashed, settings::PromptKind, told::Told},
 };
 use sluice_engine::{
-    request::Style,
+    memory::{Forecast, MemoryPreferences, PlanError},
+    request::{Request, Style},
     session::{Failure, Job, JobId},
 };
 
-use super::{draft::Draft, jobs::QueuedJob};
+use super::{Planning, draft::Draft, jobs::QueuedJob};
 
 /// A failure that was not dismissed yet.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +21,8 @@ pub struct FailureCard {
     pub failure: Failure,
     /// What failed.
     cause: Cause,
+    /// The request and the preferences of the job that failed.
+    run: Option<Box<(Request, MemoryPreferences)>>,
 }
 
 /// What failed.
@@ -34,9 +37,19 @@ enum Cause {
 }
 
 impl FailureCard {
-    /// Whether a job failed.
-    pub fn is_of_job(&self) -> bool {
-        self.cause == Cause::Job
+    fn new(title: String, failure: Failure, cause: Cause) -> Self {
+        Self { title, failure, cause, run: None }
+    }
+
+    /// The forecast for the job that failed, and why it does not fit, if that is why it failed and the settings are still the same.
+    pub fn lack_of_room<'a>(&self, planning: &'a Planning) -> Option<(&'a Forecast, &'a PlanError)> {
+        let (request, memory) = self.run.as_deref()?;
+        planning.lack_of_room(request, memory, &self.failure)
+    }
+
+    /// Whether it says the same.
+    fn is_like(&self, other: &Self) -> bool {
+        self.title == other.title && self.failure == other.failure && self.cause == other.cause
     }
 }
 
@@ -58,10 +71,12 @@ pub struct Notice {
 pub enum Undo {
     /// With the settings before the change.
     Settings(Box<Draft>),
+    /// With the prompt before the change.
+    Prompt(String),
     /// With the settings before the change, and the job that was taken out of the queue.
     Edited(Box<Draft>),
-    /// By queueing the cancelled jobs again. The engine continues where they were.
-    Cancelled(Vec<Job>),
+    /// By queueing the cancelled jobs again, each with the place that it had in the queue. The engine continues where they were.
+    Cancelled(Vec<(usize, Job)>),
     /// By keeping a snippet again.
     Snippet(PromptKind, String),
     /// By writing the file of a preset again.
@@ -100,24 +115,24 @@ pub struct Messages {
 impl Messages {
     /// Adds a failure, unless it is the one that is shown.
     pub fn fail(&mut self, title: &str, failure: Failure) {
-        self.add(FailureCard { title: title.to_owned(), failure, cause: Cause::Other });
+        self.add(FailureCard::new(title.to_owned(), failure, Cause::Other));
     }
 
     /// Adds the failure of a job.
-    pub(super) fn job_failed(&mut self, failure: Failure) {
-        self.add(FailureCard { title: tr!("state-generation-failed"), failure, cause: Cause::Job });
+    pub(super) fn job_failed(&mut self, job: Option<QueuedJob>, failure: Failure) {
+        let run = job.map(|QueuedJob { job, .. }| Box::new((job.request, job.memory)));
+        let card = FailureCard::new(tr!("state-generation-failed"), failure, Cause::Job);
+        self.add(FailureCard { run, ..card });
     }
 
     /// Adds the failure to open a model. It goes once one is open or a job runs.
     pub(super) fn not_opened(&mut self, failure: Failure) {
-        let title = tr!("state-model-not-opened");
-        self.add(FailureCard { title, failure, cause: Cause::Opening });
+        self.add(FailureCard::new(tr!("state-model-not-opened"), failure, Cause::Opening));
     }
 
     fn add(&mut self, card: FailureCard) {
-        if self.failures.last() != Some(&card) {
-            self.failures.push(card);
-        }
+        self.failures.pop_if(|last| last.is_like(&card));
+        self.failures.push(card);
     }
 
     /// Removes the failures to open a model.
@@ -148,7 +163,7 @@ impl Messages {
     }
 
     /// Offers to queue a cancelled job again, with those that were cancelled just before.
-    pub(super) fn cancelled(&mut self, job: QueuedJob) {
+    pub(super) fn cancelled(&mut self, place: usize, job: QueuedJob) {
         if job.progress.is_some() {
             self.resumable.push(job.job.clone());
             let over = self.resumable.len().saturating_sub(RESUMABLE);
@@ -160,7 +175,7 @@ impl Messages {
             Some(Notice { undo: Some(Undo::Cancelled(jobs)), .. }) => jobs,
             _ => Vec::new(),
         };
-        jobs.push(job.job);
+        jobs.push((place, job.job));
         let (text, details) = match jobs.len() {
             1 => (tr!("state-cancelled"), at.into_iter().collect()),
             count => (tr!("state-jobs-cancelled", count = count), Vec::new()),
@@ -182,8 +197,8 @@ impl Messages {
     /// The job that was cancelled last while it ran. It is no longer offered.
     pub(super) fn take_resumable(&mut self) -> Option<Job> {
         let job = self.resumable.pop()?;
-        self.notice
-            .take_if(|notice| matches!(&notice.undo, Some(Undo::Cancelled(jobs)) if jobs.contains(&job)));
+        let has_it = |jobs: &[(usize, Job)]| jobs.iter().any(|(_, known)| *known == job);
+        self.notice.take_if(|notice| matches!(&notice.undo, Some(Undo::Cancelled(jobs)) if has_it(jobs)));
         Some(job)
     }
 

@@ -1,7 +1,7 @@
 //! Predictions for a request: queries to the engine and its answers. No drawing and no I/O.
 
 use sluice_engine::{
-    memory::{Forecast, MemoryPreferences, Plan},
+    memory::{Forecast, MemoryPreferences, Plan, PlanError},
     request::Request,
     session::{Failure, PlanQuery, PlanSubject, Readings},
 };
@@ -65,7 +65,8 @@ pub struct Planning {
     readings: Readings,
     asked: Option<Question>,
     changing: Option<(Question, f64)>,
-    waiting: Option<u64>,
+    /// The query that is outstanding, and how many images its request has.
+    waiting: Option<(u64, u32)>,
     last_id: u64,
 }
 
@@ -127,6 +128,21 @@ impl Planning {
         matches!(self.answer, Some(Answer::Failure(_))) && !self.is_asking()
     }
 
+    /// The forecast for a request that failed, and why it does not fit, if that is what the failure says.
+    pub(super) fn lack_of_room(
+        &self,
+        request: &Request,
+        memory: &MemoryPreferences,
+        failure: &Failure,
+    ) -> Option<(&Forecast, &PlanError)> {
+        let forecast = self.forecast().filter(|_| self.waiting.is_none())?;
+        let error = forecast.plan.as_ref().err()?;
+        let is_about = self.asked.clone()?.is_about(request, memory);
+        // What is free has changed since.
+        let words = |said: &str| said.replace(|char: char| char.is_ascii_digit() || char == '.', "");
+        (is_about && words(&failure.message) == words(&error.to_string())).then_some((forecast, error))
+    }
+
     /// Why it cannot be run.
     pub fn refusal(&self) -> Option<String> {
         self.answer.as_ref().filter(|_| self.is_refused())?.plan().err()
@@ -168,7 +184,7 @@ impl Planning {
         }
         self.asked = self.changing.take().map(|(question, _)| question);
         self.last_id += 1;
-        self.waiting = Some(self.last_id);
+        self.waiting = Some((self.last_id, request.batch));
         Ask::Now(Box::new(PlanQuery {
             id: self.last_id,
             subject: PlanSubject::Model,
@@ -179,12 +195,8 @@ impl Planning {
 
     /// Stores an answer and the readings of the prompts; ignores answers to older queries.
     pub fn take(&mut self, id: u64, answer: Answer, readings: Readings) {
-        if self.waiting == Some(id) {
-            self.waiting = None;
-            // What is asked again is about the same request.
-            if let Some(asked) = &self.asked {
-                self.images = asked.request.batch;
-            }
+        if let Some((_, images)) = self.waiting.take_if(|(waiting, _)| *waiting == id) {
+            self.images = images;
             self.answer = Some(answer);
             self.readings = readings;
         }
@@ -201,6 +213,44 @@ impl Planning {
         self.readings = Readings::default();
         self.asked = None;
         self.waiting = None;
+    }
+}
+
+/// A forecast of a run for which there is too little RAM.
+#[cfg(test)]
+pub(super) fn no_plan(model: &str) -> Forecast {
+    use sluice_engine::{
+        memory::{AttentionBytes, Link, Machine},
+        request::ComputeDtype,
+    };
+
+    let link = Link { bytes_per_second: 1.0, latency: 0.0 };
+    Forecast {
+        model: model.to_owned(),
+        dtype: ComputeDtype::F32,
+        machine: Machine {
+            device: "CPU".to_owned(),
+            unified: true,
+            device_total: 1,
+            device_budget: 1,
+            host_budget: 1,
+            link,
+            disk: link,
+            disk_is_measured: false,
+            operations_per_second: 1.0,
+            block_latency: 0.0,
+            own_speeds: std::collections::BTreeMap::new(),
+        },
+        plan: Err(PlanError::Host { needed: 2, budget: 1 }),
+        sentence: String::new(),
+        least_device: None,
+        choices: Vec::new(),
+        alternatives: Vec::new(),
+        attention: AttentionBytes::default(),
+        accuracy: None,
+        seconds_here: None,
+        fitting_size: None,
+        fitting_frames: None,
     }
 }
 
@@ -282,6 +332,16 @@ mod tests {
         assert!(asks(&|request, _| request.prompt = "a red boat".to_owned()), "its tokens are counted");
         assert!(asks(&|_, memory| memory.vram_budget = Some(1 << 30)));
         assert!(!asks(&|request, _| request.seed = 99));
+    }
+
+    #[test]
+    fn an_answer_is_about_as_many_images_as_its_query() {
+        let mut planning = Planning::default();
+        let request = Request { batch: 4, ..Request::default() };
+        let query = sent(planning.look(Some(&request), &MemoryPreferences::default(), 0.0));
+        planning.ask_again();
+        planning.take(query.id, failure(), Readings::default());
+        assert_eq!(planning.images(), 4.0);
     }
 
     #[test]

@@ -35,13 +35,15 @@ impl Jobs {
     /// Whether a waiting job is the next one, with its group.
     pub fn is_next(&self, id: JobId) -> bool {
         let own = self.together(id);
-        self.queue.iter().filter(|job| waits(job)).take(own.len()).all(|job| own.contains(&job.id))
+        let first = self.queue.iter().filter(|job| waits(job)).map(|job| job.id);
+        first.take(own.len()).eq(own.iter().copied())
     }
 
     /// Whether a waiting job is the last one, with its group.
     pub fn is_last(&self, id: JobId) -> bool {
         let own = self.together(id);
-        self.queue.iter().rev().filter(|job| waits(job)).take(own.len()).all(|job| own.contains(&job.id))
+        let last = self.queue.iter().rev().filter(|job| waits(job)).map(|job| job.id);
+        last.take(own.len()).eq(own.iter().rev().copied())
     }
 
     /// The waiting job that comes after one.

@@ -72,6 +72,12 @@ impl ToolCosts {
         self.known.insert(0, Known { question, answer, is_old: false });
     }
 
+    /// Another engine answers from now on. What is still said to older queries is ignored.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+        self.waiting = None;
+    }
+
     /// The answers may be others now, because a run was measured.
     pub(super) fn renew(&mut self) {
         self.known.iter_mut().for_each(|known| known.is_old = true);
@@ -157,5 +163,29 @@ mod tests {
         assert!(state.mask_estimate().is_some(), "the old answer stays meanwhile");
         state.choose_segmenter("mobile_sam.safetensors".into());
         assert_eq!(state.mask_estimate(), None, "nothing is known of another one");
+    }
+
+    #[test]
+    fn other_engines_are_asked_anew_and_a_late_answer_of_the_old_ones_is_ignored() {
+        let mut state = State::default();
+        state.input.painting = Some(MaskPainting::new("fox.png".into(), [4, 2], None));
+        state.choose_segmenter("sam.safetensors".into());
+        let asked = |state: &mut State| match state.ask_about_tools(true) {
+            Ask::Now(query) => query.id,
+            other => panic!("{other:?}"),
+        };
+        let answer = |state: &mut State, id: u64, message: &str| {
+            let failure = Failure { message: message.to_owned(), advice: None };
+            state.apply(Event::NotPlanned { id, failure }, 0.0);
+        };
+        let old = asked(&mut state);
+        state.change_engines(&[]);
+        let new = asked(&mut state);
+        answer(&mut state, old, "the old engine cannot");
+        assert_eq!(state.mask_estimate(), None);
+        answer(&mut state, new, "the new engine cannot");
+        assert_eq!(state.mask_estimate(), Some(Err("The new engine cannot.".to_owned())));
+        state.change_engines(&[]);
+        assert_eq!(state.mask_estimate(), None, "nothing is known of these");
     }
 }

@@ -34,14 +34,21 @@ impl State {
         self.messages.tell(told, Vec::new(), undo);
     }
 
-    /// Restores the settings from before a notice, keeps a snippet again, or queues cancelled jobs again.
+    /// Restores the settings or the prompt from before a notice, keeps a snippet again, or queues cancelled jobs again.
     pub fn undo(&mut self, undo: Undo) -> Vec<Command> {
         match undo {
             Undo::Settings(before) => self.replace(*before).1.into_iter().collect(),
+            Undo::Prompt(before) => {
+                self.settings.draft.request.prompt = before;
+                Vec::new()
+            }
             Undo::Edited(before) => self.edit_no_longer(*before),
-            Undo::Cancelled(mut jobs) => {
-                // All of a queue are cancelled from its end on.
-                jobs.sort_by_key(|job| job.id);
+            Undo::Cancelled(cancelled) => {
+                let mut jobs = Vec::with_capacity(cancelled.len());
+                // The place of each is that among those that were cancelled after it.
+                for (place, job) in cancelled.into_iter().rev() {
+                    jobs.insert(place.min(jobs.len()), job);
+                }
                 self.images.follow = true;
                 self.messages.resumed(&jobs);
                 jobs.into_iter().map(|job| self.jobs.add_again(job)).collect()

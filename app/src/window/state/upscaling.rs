@@ -12,11 +12,13 @@ use sluice_engine::{
     memory::DeviceChoice,
     output::{NamedOutput, Output, StillFormat},
     request::{ModelSource, Request},
-    session::{Command, Job, JobId, Readings},
+    session::{Command, Failure, Job, JobId, Readings},
     source::GivenMedia,
 };
 
-use super::{Answer, Ask, Expected, MadeBefore, Planning, State, file_name, queue_time::pace_here};
+use super::{
+    Answer, Ask, Expected, MadeBefore, Planning, State, file_name, made_before::Tally, queue_time::pace_here,
+};
 use crate::{interpolating, language::tr, upscaling};
 
 /// The number before the first query about enlarging, above those of other queries about settings.
@@ -74,10 +76,13 @@ pub struct Upscaling {
     pub prompts: BTreeMap<PathBuf, [String; 2]>,
     /// The folder of the results, if they do not go beside the files.
     pub results: Option<PathBuf>,
+    /// Why the folder that was chosen last cannot be used.
+    pub unusable: Option<Failure>,
     /// Whether files that are done are changed again.
     pub again: bool,
     /// The results that are there already.
     pub(super) made_before: MadeBefore,
+    pub(super) tally: Tally,
     /// The detectors that find these details, unless the panel has detailers.
     pub detectors: Vec<PathBuf>,
     /// The seed of the details.
@@ -123,13 +128,26 @@ impl Upscaling {
             measured: None,
             prompts: BTreeMap::new(),
             results: None,
+            unusable: None,
             again: false,
             made_before: MadeBefore::default(),
+            tally: Tally::default(),
             detectors: Vec::new(),
             seed: 0,
             planning: Planning::numbered_after(FIRST),
             tried: None,
         }
+    }
+
+    /// Keeps what was chosen in another question how to do the same.
+    pub fn keep_choices_of(&mut self, before: Self) {
+        if before.change != self.change {
+            return;
+        }
+        (self.detectors, self.seed) = (before.detectors, before.seed);
+        self.tried = before.tried.map(|tried| Tried { query: None, ..tried });
+        self.planning = before.planning;
+        self.planning.forget();
     }
 
     /// The file that is tried for a change.
@@ -150,20 +168,24 @@ impl Upscaling {
 
     /// The largest file decides about the memory. Where all are done, it says which network is meant.
     fn largest(&self) -> Option<(&Path, &GivenMedia)> {
-        let size = |(_, given): &(&Path, &GivenMedia)| given.size.map(u64::from).iter().product::<u64>();
-        self.wanted().max_by_key(size).or_else(|| self.files().max_by_key(size))
+        let (path, given) = self.measured.as_ref()?.get(self.tally.largest?)?;
+        Some((path, given.as_ref().ok()?))
+    }
+
+    /// How much there is to do with the largest file.
+    fn most_work(&self) -> f64 {
+        self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0)
     }
 
     /// What one file takes on this computer, if that is known.
     fn seconds_of(&self, given: &GivenMedia, device: &DeviceChoice) -> Option<f64> {
         let forecast = self.planning.forecast().filter(|_| !self.planning.is_asking())?;
         let (plan, pace) = (forecast.plan.as_ref().ok()?, pace_here(forecast, device)?);
-        let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
-        Some(pace * plan.seconds * self.work(given) / largest)
+        Some(pace * plan.seconds * self.work(given) / self.most_work())
     }
 
     /// How much there is to do with a file, compared to others: its pixels, but a detail is inpainted in the same size in all.
-    fn work(&self, given: &GivenMedia) -> f64 {
+    pub(super) fn work(&self, given: &GivenMedia) -> f64 {
         match self.change {
             FileChange::Detail => 1.0,
             FileChange::Enlarge | FileChange::Interpolate => pixels(given),
@@ -177,9 +199,7 @@ impl Upscaling {
         }
         let here = self.planning.forecast().and_then(|forecast| forecast.seconds_here);
         Some(self.planning.answer()?.plan().map(|plan| {
-            let largest = self.largest().map_or(1.0, |(_, given)| self.work(given)).max(1.0);
-            let all: f64 = self.wanted().map(|(_, given)| self.work(given)).sum();
-            let times = all / largest;
+            let times = self.tally.work / self.most_work();
             Estimate {
                 seconds: plan.seconds * times,
                 seconds_here: here.map(|seconds| seconds * times),
@@ -223,6 +243,7 @@ impl State {
                 (path, given)
             };
             upscaling.measured = Some(measured.into_iter().map(is_right).collect());
+            upscaling.recount();
         }
     }
 
@@ -280,6 +301,7 @@ impl State {
         let Some(asked) = &mut self.upscaling else { return };
         let can_be_used = matches!(answer, Answer::Forecast(_));
         asked.planning.take(id, answer, Readings::default());
+        asked.recount();
         let tried = asked.tried.take_if(|tried| can_be_used && tried.query == Some(id));
         let Some(Tried { path, .. }) = tried else { return };
         match asked.change {
@@ -360,7 +382,7 @@ fn named(result: &Path) -> Output {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::session::{Event, Failure};
+    use sluice_engine::session::Event;
 
     use super::*;
 
@@ -428,6 +450,26 @@ mod tests {
         assert_eq!(state.settings.upscale, UpscaleChoice { scale: 3.0, ..UpscaleChoice::default() });
         state.upscaling = None;
         assert_eq!(state.upscale_choice().model, ModelSource::Upscaler);
+    }
+
+    #[test]
+    fn another_folder_is_changed_as_chosen_before() {
+        let mut state = State::default();
+        let ask = |state: &mut State, change, detector: &str, seed| {
+            state.ask_change(change, vec!["a.png".into()]);
+            let asked = state.upscaling.as_mut().unwrap();
+            (asked.detectors, asked.seed) = (vec![detector.into()], seed);
+        };
+        ask(&mut state, FileChange::Detail, "hand.safetensors", 5);
+        state.try_file(FileChange::Detail, "tried.safetensors".into());
+        for (change, is_kept) in [(FileChange::Detail, true), (FileChange::Enlarge, false)] {
+            let before = state.upscaling.take().unwrap();
+            ask(&mut state, change, "face.safetensors", 6);
+            let asked = state.upscaling.as_mut().unwrap();
+            asked.keep_choices_of(before);
+            let kept = asked.seed == 5 && asked.detectors == [PathBuf::from("hand.safetensors")];
+            assert_eq!((kept, asked.tried_for(change).is_some()), (is_kept, is_kept), "{change:?}");
+        }
     }
 
     #[test]

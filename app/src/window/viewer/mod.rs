@@ -385,9 +385,7 @@ fn failure(ui: &mut Ui, area: Rect, state: &State, card: &FailureCard, actions: 
                     ui.set_width(width - 2.0 * space::XL);
                     failure_words(ui, card, count);
                     ui.add_space(space::M);
-                    if let Some(forecast) = state.planning.forecast().filter(|_| card.is_of_job())
-                        && let Err(error) = &forecast.plan
-                    {
+                    if let Some((forecast, error)) = card.lack_of_room(&state.planning) {
                         let before = actions.len();
                         ways_to_fit(ui, state, forecast, error, actions);
                         if actions.len() > before {

@@ -8,6 +8,7 @@ use std::{
 use sluice_engine::{
     models::{Inventory, Item, Kind},
     request::ModelSource,
+    session::Command,
 };
 
 use super::{EntryId, Library, Search, SearchedFolder, State};
@@ -19,6 +20,11 @@ pub(super) fn find<'a>(items: &'a [Item], path: &Path) -> Option<&'a Item> {
 }
 
 impl Library {
+    /// Whether an engine elsewhere has told what it has.
+    pub fn has_lists_of_engines(&self) -> bool {
+        self.lane.is_some() || !self.further.is_empty()
+    }
+
     /// The engines elsewhere that have a file, by their places. None if it is a file of this computer.
     pub fn lanes_of(&self, id: &EntryId) -> Vec<usize> {
         let EntryId::Source(ModelSource::Path(path)) = id else { return Vec::new() };
@@ -64,22 +70,36 @@ impl Library {
         self.further_changed();
     }
 
-    /// Forgets the models of an engine that is gone.
-    pub(in crate::window::state) fn forget_lane(&mut self, lane: usize) {
-        if self.further.remove(&lane).is_some() {
-            self.further_changed();
+    /// Forgets the models of an engine that is gone. Where they were the inventory, those of the next one are, or else those of
+    /// this computer.
+    fn forget_lane(&mut self, lane: usize, next: Option<usize>) {
+        if self.lane != Some(lane) {
+            if self.further.remove(&lane).is_some() {
+                self.further_changed();
+            }
+            return;
+        }
+        match next.and_then(|next| Some((next, self.further.remove(&next)?))) {
+            Some((next, items)) => self.show_lane(next, Inventory { items, others: 0 }),
+            None => self.show_own(),
         }
     }
 
     /// Forgets the models of all engines elsewhere. The inventory is again that of this computer.
     pub(in crate::window::state) fn forget_lanes(&mut self) {
         self.further.clear();
-        if self.lane.take().is_none() {
+        if self.lane.is_none() {
             return self.further_changed();
         }
+        self.show_own();
+        self.search = Search::Never;
+    }
+
+    /// Makes the files of this computer the inventory again.
+    fn show_own(&mut self) {
+        self.lane = None;
         let own = std::mem::take(&mut self.own);
         self.replace(own);
-        self.search = Search::Never;
     }
 
     /// Makes the files of an engine elsewhere the inventory.
@@ -117,11 +137,29 @@ impl State {
         if self.lanes.first_elsewhere() == Some(lane) && self.lanes.are_elsewhere() {
             self.library.folders = folders.into_iter().map(SearchedFolder::Named).collect();
             self.library.show_lane(lane, inventory);
+            self.library.search = Search::Ended(now);
         } else if self.lanes.name_elsewhere(lane).is_some() {
             self.library.list_further(lane, inventory);
         }
-        if self.lanes.are_elsewhere() {
-            self.library.search = Search::Ended(now);
+    }
+
+    /// An engine is gone. If its files are those of the window, they are those of the next one from now on, which is asked for all.
+    pub(in crate::window::state) fn forget_files_of(&mut self, lane: usize) -> Option<Command> {
+        let next = self.lanes.first_elsewhere();
+        self.library.forget_lane(lane, next);
+        let was_first = self.lanes.are_elsewhere() && next.is_none_or(|next| lane < next);
+        if !was_first {
+            return None;
+        }
+        self.end_vain_search();
+        next.map(|lane| Command::List { lane })
+    }
+
+    /// Ends a search for models at engines elsewhere, if none of them is left to answer.
+    pub(in crate::window::state) fn end_vain_search(&mut self) {
+        let is_left = self.lanes.first_elsewhere().is_some() && !self.engine.ended;
+        if self.lanes.are_elsewhere() && !is_left && matches!(self.library.search, Search::Running(_)) {
+            self.library.search = Search::Never;
         }
     }
 
@@ -139,7 +177,10 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::models::{About, Content, Finding};
+    use sluice_engine::{
+        models::{About, Content, Finding},
+        session::{Failure, LaneChange},
+    };
 
     use super::*;
     use crate::{
@@ -209,25 +250,63 @@ mod tests {
         // What this computer has is found anew, and one of them is gone.
         state.library.list(Some(inventory(&["b"])), 2.0);
         assert_eq!(listed(&state), pairs(&[("a", "attic"), ("c", "cellar")]));
-        state.library.forget_lane(2);
+        assert_eq!(state.forget_files_of(2), None);
         assert_eq!((listed(&state), state.library.further_models()), (pairs(&[("a", "attic")]), 1));
     }
 
     #[test]
     fn without_this_computer_the_files_of_the_first_engine_are_those_of_the_window() {
         let mut state = state(false, &["attic", "cellar"]);
+        state.library.search = Search::Running(None);
         state.listed_elsewhere(1, Vec::new(), inventory(&["b", "c"]), 1.0);
-        assert_eq!(state.library.search, Search::Ended(1.0));
+        assert_eq!(state.library.search, Search::Running(None), "the first one has not answered");
         state.listed_elsewhere(0, vec!["/models".into()], inventory(&["a", "b"]), 2.0);
+        assert_eq!(state.library.search, Search::Ended(2.0));
         assert_eq!(state.library.inventory.items.len(), 2);
         let all = [("a", "attic"), ("b", "attic, cellar"), ("c", "cellar")];
         assert_eq!(listed(&state), pairs(&all));
         assert_eq!(state.library.further_models(), 1);
         // The files of this computer are back when its engine is.
-        state.library.list(Some(inventory(&["own"])), 3.0);
+        assert!(!state.library.list(Some(inventory(&["own"])), 3.0));
         assert_eq!(state.library.inventory.items.len(), 2, "they are not shown yet");
+        assert_eq!(state.library.search, Search::Ended(2.0), "it is that of the engine");
         state.change_engines(&EngineList::default().used());
         assert_eq!(state.library.inventory.items, inventory(&["own"]).items);
         assert!(listed(&state).is_empty());
+    }
+
+    #[test]
+    fn the_next_engine_takes_the_place_of_one_that_is_given_up() {
+        let mut state = state(false, &["attic", "cellar"]);
+        assert!(state.library.list(Some(inventory(&["own"])), 0.0));
+        state.listed_elsewhere(0, Vec::new(), inventory(&["a"]), 1.0);
+        state.listed_elsewhere(1, Vec::new(), inventory(&["b"]), 1.0);
+        let give_up = |state: &mut State, lane: usize| {
+            let failure = Failure { message: "the connection broke".to_owned(), advice: None };
+            state.lane_changed(lane, LaneChange::GivenUp(failure));
+            state.jobs.take_following()
+        };
+        let lists = |commands: &[Command]| {
+            let lane = |command: &Command| match command {
+                Command::List { lane } => Some(*lane),
+                _ => None,
+            };
+            commands.iter().filter_map(lane).collect::<Vec<_>>()
+        };
+        let commands = give_up(&mut state, 0);
+        assert_eq!(state.library.inventory.items, inventory(&["b"]).items);
+        assert_eq!((listed(&state), lists(&commands)), (pairs(&[("b", "cellar")]), vec![1]));
+        state.library.search = Search::Running(None);
+        let commands = give_up(&mut state, 1);
+        assert_eq!(state.library.inventory.items, inventory(&["own"]).items);
+        assert_eq!((lists(&commands), state.library.search), (Vec::new(), Search::Never));
+    }
+
+    #[test]
+    fn the_search_ends_with_the_only_engine() {
+        let mut state = state(false, &["attic"]);
+        state.library.search = Search::Running(None);
+        state.engine_gone();
+        assert_eq!(state.library.search, Search::Never);
     }
 }

@@ -156,14 +156,18 @@ pub struct Library {
 }
 
 impl Library {
-    /// Takes the result of a search on this computer.
-    pub fn list(&mut self, inventory: Option<Inventory>, now: f64) {
-        self.search = Search::Ended(now);
-        match inventory {
-            Some(inventory) if self.lane.is_some() => self.own = inventory,
-            Some(inventory) => self.replace(inventory),
-            None => {}
+    /// Takes the result of a search on this computer. Returns whether that is another inventory.
+    pub fn list(&mut self, inventory: Option<Inventory>, now: f64) -> bool {
+        if self.lane.is_some() {
+            self.own = inventory.unwrap_or_else(|| std::mem::take(&mut self.own));
+            return false;
         }
+        self.search = Search::Ended(now);
+        let is_new = inventory.is_some();
+        if let Some(inventory) = inventory {
+            self.replace(inventory);
+        }
+        is_new
     }
 
     fn replace(&mut self, inventory: Inventory) {
