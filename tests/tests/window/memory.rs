@@ -22,7 +22,7 @@ use sluice_engine::{
 use super::{
     behaviour::nothing_is_unnamed,
     runs::Scene,
-    support::{Window, failure, landscape, machine, starter},
+    support::{Window, landscape, machine, starter},
 };
 
 const JOB: JobId = JobId(1);
