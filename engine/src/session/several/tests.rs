@@ -408,5 +408,6 @@ fn each_engine_lists_its_own_models() {
     until(&session, |event| matches!(event, Event::Lane { lane: 1, change: LaneChange::GivenUp(_) }));
     session.send(Command::List { lane: 1 }).unwrap();
     assert!(matches!(first.next(), Command::List { .. }));
+    drop(second);
     end(session, vec![first]);
 }
