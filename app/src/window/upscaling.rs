@@ -68,10 +68,7 @@ fn contents(ui: &mut Ui, state: &State, upscaling: &Upscaling, actions: &mut Vec
     ui.horizontal(|ui| {
         let start = ui.add_enabled_ui(state.can_upscale(), |ui| {
             let start = widgets::button(ui, Some(icons::SPARKLES), &start, Weight::Primary);
-            match start.enabled() {
-                true => start.on_hover_text(tr!("upscale-start-tip")),
-                false => start.on_disabled_hover_text(hindrance(state, upscaling)),
-            }
+            start.on_hover_text(tr!("upscale-start-tip")).on_disabled_hover_text(hindrance(state, upscaling))
         });
         if start.inner.clicked() || state.can_upscale() && widgets::is_entered(ui) {
             actions.push(UpscaleStep::Start.into());

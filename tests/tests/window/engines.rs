@@ -31,9 +31,9 @@ pub fn with_attic() -> EngineList {
 }
 
 /// What the window has started in the place of its engines.
-type Started = Arc<Mutex<Vec<(EngineList, Receiver<Command>)>>>;
+pub type Started = Arc<Mutex<Vec<(EngineList, Receiver<Command>)>>>;
 
-fn opened(list: EngineList) -> (Window, Started) {
+pub fn opened(list: EngineList) -> (Window, Started) {
     opened_with_size([1280.0, 800.0], list)
 }
 

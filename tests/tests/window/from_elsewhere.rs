@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use egui::{Key, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use sluice::engines::EngineList;
+use sluice::{engines::EngineList, window::state::Search};
 use sluice_engine::{
     models::{Remembered, scan},
     output::{Media, Settings, write_png},
@@ -14,7 +14,7 @@ use sluice_engine::{
 use sluice_tests::{checkpoint::save, detect::write_plain, failures::write_header, upscalers::weights};
 
 use super::{
-    engines::with_attic,
+    engines::{self, with_attic},
     gallery::Kept,
     library::{models, opened},
     support::{Window, landscape, starter},
@@ -86,11 +86,9 @@ fn settings_wait_for_the_models_of_a_search_that_runs() {
     let folder = tempfile::tempdir().unwrap();
     let models = models(folder.path());
     // The engine lists its models, which takes a while.
-    let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
-        setup.startup.engines = EngineList { here: false, ..with_attic() };
-    });
-    window.says(Event::ModelLoaded(Box::new(starter())));
-    assert!(window.take_commands().contains(&Command::List { lane: 0 }), "it is asked without being opened");
+    let (mut window, _) = engines::opened(EngineList { here: false, ..with_attic() });
+    let search = window.harness.state().state().library.search;
+    assert!(matches!(search, Search::Running(_)), "it is asked without being opened");
     let text =
         "a red boat\nSteps: 21, Sampler: Euler, CFG scale: 1, Seed: 7, Size: 64x64, Model: flux1-dev-tiny";
     use_settings(&mut window, from_a1111(folder.path(), text));

@@ -29,10 +29,10 @@ struct Folders {
 }
 
 impl Folders {
-    /// The last of them is the newest: each is a second older than the next.
+    /// The last of them is the newest, and a second old: each is a second older than the next.
     fn with_images(names: &[&str]) -> Self {
         let folders = Self { results: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
-        let oldest = SystemTime::now() - Duration::from_secs(names.len() as u64);
+        let oldest = SystemTime::now() - Duration::from_secs(names.len() as u64 + 1);
         for (seed, name) in (1..).zip(names) {
             let request = Request { prompt: (*name).to_owned(), seed, ..Request::default() };
             let media = Media::Image(landscape(64, 64, seed, 1.0));
