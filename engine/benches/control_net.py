@@ -169,7 +169,7 @@ def theirs(name, size, folder, threads):
 def said(command, threads):
     """The last line that a command prints."""
     environment = dict(os.environ, RAYON_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
-    return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[-1]
 
 
 def our_steps(given, name, folder, is_steered):
@@ -179,7 +179,7 @@ def our_steps(given, name, folder, is_steered):
     command = [
         given.program, "generate", "--model", folder / "model", "--prompt", "a lighthouse", "--seed", "1",
         "--width", size, "--height", size, "--steps", str(STEPS), "--dtype", "f32", "--threads", given.threads,
-        "--telemetry", telemetry, "--output", folder / "out.png",
+        "--telemetry", telemetry, "--output", folder / "out.png", "--quiet",
     ]
     command += [] if name == "flux" else ["--guidance", "7" if case.branches == 2 else "1"]
     if is_steered:

@@ -38,7 +38,7 @@ TITLES = {
 
 
 class Refused(Exception):
-    """A command failed; what it said."""
+    """A command failed: its exit status, and what it said."""
 
 
 def network(name):
@@ -122,7 +122,7 @@ def measured(command, threads, folder):
         lines = [json.loads(line) for line in process.stdout if line.startswith("{")]
         _, status, usage = os.wait4(process.pid, 0)
     if status:
-        raise Refused(said.read_text(encoding="utf-8").strip())
+        raise Refused(f"{command[0]}: status {os.waitstatus_to_exitcode(status)}: {said.read_text(encoding='utf-8').strip()}")
     return lines, usage.ru_maxrss * 1024
 
 
