@@ -27,7 +27,7 @@ use super::{
     Clip,
     chunks::Cut,
     tokenizer_files::{
-        Shared, built, check_size, find_folder, ids, missing, padding_token, pairs, published,
+        Shared, built, check_size, find_folder, from_file, ids, missing, padding_token, pairs, published,
     },
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
@@ -167,7 +167,7 @@ fn has_pairs(folder: &Path) -> bool {
 }
 
 fn whole(path: &Path) -> tokenizers::Result<Tokenizer> {
-    let mut tokenizer = Tokenizer::from_file(path)?;
+    let mut tokenizer = from_file(path)?;
     tokenizer.with_padding(None).with_truncation(None)?;
     Ok(tokenizer)
 }

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::Read,
+    panic::catch_unwind,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -45,6 +46,14 @@ pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointEr
     let expected = format!("its tokenizer is missing; put {files} into {}", folder.display());
     let (model, role) = (checkpoint.path.clone(), Role::TextEncoder);
     CheckpointError::MissingPart { model, role, expected, looked: Vec::new(), unreadable: Vec::new() }
+}
+
+/// Reads a `tokenizer.json`.
+///
+/// # Errors
+/// When it is damaged, also in ways in which the library panics.
+pub fn from_file(path: &Path) -> tokenizers::Result<Tokenizer> {
+    catch_unwind(|| Tokenizer::from_file(path)).unwrap_or_else(|_| Err("it is damaged".into()))
 }
 
 /// A tokenizer that was made of what `path` has.
@@ -139,6 +148,16 @@ pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_of_letters_that_the_library_cannot_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokenizer.json");
+        let text =
+            r#"{"version": "1.0", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AA=="}}"#;
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(from_file(&path).unwrap_err().to_string(), "it is damaged");
+    }
 
     #[test]
     fn what_is_shared_is_built_once_and_freed_after_its_last_use() {
