@@ -20,7 +20,7 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{Shared, check_size, find_folder, from_file, ids, missing, pairs};
+use super::tokenizer_files::{Shared, caught, check_size, find_folder, from_file, ids, missing, pairs};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
@@ -240,7 +240,9 @@ fn build(
     merges: Merges,
     special: &[&str],
 ) -> tokenizers::Result<Tokenizer> {
-    let pairs = BPE::builder().vocab_and_merges(tokens, merges).ignore_merges(kind.keeps_words).build()?;
+    let pairs = BPE::builder().vocab_and_merges(tokens, merges).ignore_merges(kind.keeps_words);
+    // A merge that is longer than all tokens makes it panic.
+    let pairs = caught(|| pairs.build())?;
     let mut tokenizer = Tokenizer::new(pairs);
     let words =
         Split::new(SplitPattern::Regex(kind.words.to_owned()), SplitDelimiterBehavior::Isolated, false)?;

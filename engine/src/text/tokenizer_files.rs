@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::Read,
-    panic::catch_unwind,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -51,9 +51,17 @@ pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointEr
 /// Reads a `tokenizer.json`.
 ///
 /// # Errors
-/// When it is damaged, also in ways in which the library panics.
+/// When it is damaged.
 pub fn from_file(path: &Path) -> tokenizers::Result<Tokenizer> {
-    catch_unwind(|| Tokenizer::from_file(path)).unwrap_or_else(|_| Err("it is damaged".into()))
+    caught(|| Tokenizer::from_file(path))
+}
+
+/// What the library makes of a file, also if that is damaged in a way in which it panics.
+///
+/// # Errors
+/// When it is damaged.
+pub fn caught<T>(make: impl FnOnce() -> tokenizers::Result<T>) -> tokenizers::Result<T> {
+    catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err("it is damaged".into()))
 }
 
 /// A tokenizer that was made of what `path` has.
@@ -148,6 +156,7 @@ pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::ClipTokenizer;
 
     #[test]
     fn a_table_of_letters_that_the_library_cannot_read_is_an_error() {
@@ -157,6 +166,15 @@ mod tests {
             r#"{"version": "1.0", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AA=="}}"#;
         std::fs::write(&path, text).unwrap();
         assert_eq!(from_file(&path).unwrap_err().to_string(), "it is damaged");
+    }
+
+    #[test]
+    fn a_merge_that_is_longer_than_all_tokens_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("vocab.json"), r#"{"ab": 0, "cd": 1}"#).unwrap();
+        std::fs::write(folder.path().join("merges.txt"), "ab cd\n").unwrap();
+        let error = ClipTokenizer::load(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("it is damaged"), "{error}");
     }
 
     #[test]
