@@ -180,6 +180,94 @@ const STYLES: [(&str, u8, &str); 2] = [
     ),
 ];
 
+/// Lists of jobs.
+const JOBS: [(&str, &[&str]); 6] = [
+    (
+        "lines",
+        &[r##"# two jobs
+{"prompt": "a fox", "seed": 7}
+
+{"prompt": "an owl", "negative_prompt": "fog", "steps": 4, "sampler": "DPM++ 2M Karras", "guidance": 5.5, "batch_size": 2}
+"##],
+    ),
+    (
+        "grid",
+        &[
+            r#"{"steps": 2, "matrix": {"prompt": ["a fox", "an owl"], "seed": {"from": 1, "to": 9, "by": 4},"#,
+            r#" "+size": [{"width": 64, "height": 96}, {"width": 96, "height": 64}]}}"#,
+        ],
+    ),
+    (
+        "images",
+        &[
+            r#"{"prompt": "a fox", "strength": 0.5, "fit": "pad", "image": "data:image/png;base64,PNG","#,
+            r#" "mask": {"image": "PNG", "blur": 4, "inverted": true}, "outpaint": {"left": 16, "feather": 8}}"#,
+        ],
+    ),
+    (
+        "steered",
+        &[
+            r#"{"prompt": "a", "hires": {"scale": 1.5, "upscaler": "latent"}, "variation": {"seed": 3, "strength": 0.1},"#,
+            r#" "regions": [{"prompt": "an owl", "box": [0, 0, 0.5, 1]}], "region_fade": 0.1, "clip_skip": 2, "true_cfg": 2}"#,
+        ],
+    ),
+    (
+        "clip",
+        &[
+            r#"{"model": "starter-clip", "prompt": "a", "frames": 9, "fps": 8, "references": ["PNG"],"#,
+            r#" "control": {"video": "walk", "range": {"start": 1, "end": 5}, "mask": "PNG", "strength": 0.5}}"#,
+        ],
+    ),
+    (
+        "named",
+        &[
+            r#"{"prompt": "a", "styles": ["ink"], "loras": [{"name": "ink", "weight": 0.5}], "detailers": [{"model": "face"}],"#,
+            r#" "control_nets": [{"model": "canny", "image": "PNG"}], "refiner": {"model": "xl", "switch": 0.8}}"#,
+        ],
+    ),
+];
+/// The smallest of images, for which these lists say `PNG`.
+const DOT: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAAC0lEQVR4nGNgAAMAAAcAAbKGrPQAAAAASUVORK5CYII=";
+
+/// A catalogue with all that one can have.
+const CATALOGUE: &str = r#"date = "2026-11-25"
+gated = ["a/gated"]
+[[models]]
+id = "z-image"
+[[models.versions]]
+format = "bf16"
+files = ["weights", "ae"]
+cards = [16, 24]
+[[models.versions]]
+format = "diffusers"
+folder = true
+cards = [8, 12]
+[[models]]
+id = "own"
+name = "Own"
+licence = "MIT"
+beside = "a/other-half"
+[[models.versions]]
+format = "Q4_K_M"
+files = ["ae"]
+[files.weights]
+repository = "a/gated"
+path = "split/z_image_bf16.safetensors"
+folder = "diffusion_models"
+name = "z.safetensors"
+holds = ["transformer"]
+bytes = 12300000000
+[files.ae]
+repository = "a/b"
+path = "ae.gguf"
+folder = "vae"
+holds = ["vae", "t5"]
+bits = 8.5
+bytes = 335304388
+sha256 = "afc8e28272cd15db3919bacdb6918ce9c1ed22e96cb12c4d5ed0fba823529e38"
+"#;
+
 fn main() -> Result<()> {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds");
     let scratch = tempfile::tempdir()?;
@@ -191,6 +279,10 @@ fn main() -> Result<()> {
     media(&seeds, scratch.path())?;
     texts(&seeds.join("texts"))?;
     presets(&seeds.join("presets"), scratch.path())?;
+    for (name, parts) in JOBS {
+        save(&seeds.join("orders"), name, &[parts.concat().replace("PNG", DOT).as_bytes()])?;
+    }
+    save(&seeds.join("catalogue"), "small", &[CATALOGUE.as_bytes()])?;
     wire(&seeds.join("wire"))
 }
 
@@ -295,7 +387,7 @@ fn quantized(folder: &Path) -> Result<()> {
 fn tokenizers(folder: &Path) -> Result<()> {
     for family in ["z_image", "flux", "chroma", "lens"] {
         let path = fixtures().join(family).join("tokenizer/tokenizer.json");
-        save(folder, family, &[&[0], &fs::read(&path).with_context(|| path.display().to_string())?])?;
+        save(folder, family, &[&[0], &shortened(&path).with_context(|| path.display().to_string())?])?;
     }
     let read = |name: &str| fs::read(fixtures().join("flux/tokenizer").join(name));
     save(folder, "flux-pairs", &[&[1], &read("vocab.json")?, &[0], &read("merges.txt")?])?;
@@ -307,6 +399,25 @@ fn tokenizers(folder: &Path) -> Result<()> {
         model.extend(field(1, &piece));
     }
     save(folder, "t5-pieces", &[&model])
+}
+
+/// A `tokenizer.json` with its first tokens, and without merges.
+fn shortened(path: &Path) -> Result<Vec<u8>> {
+    const TOKENS: usize = 64;
+    const ADDED: usize = 4;
+    let mut tokenizer: Value = serde_json::from_slice(&fs::read(path)?)?;
+    match &mut tokenizer["model"]["vocab"] {
+        Value::Array(pieces) => pieces.truncate(TOKENS),
+        vocab => {
+            let numbers = vocab.as_object_mut().context("its model has tokens")?;
+            numbers.retain(|_, number| number.as_u64().is_some_and(|number| number < TOKENS as u64));
+        }
+    }
+    if let Some(merges) = tokenizer["model"].get_mut("merges").and_then(Value::as_array_mut) {
+        merges.clear();
+    }
+    tokenizer["added_tokens"].as_array_mut().context("it has added tokens")?.truncate(ADDED);
+    Ok(serde_json::to_vec(&tokenizer)?)
 }
 
 /// A field of a protocol buffer with fewer than 128 bytes.

@@ -1,7 +1,7 @@
 //! The command line. Each subcommand is a file with `Args` and a `run` function.
 
 mod adapter;
-mod batch;
+pub mod batch;
 mod bench;
 mod changes;
 mod control_net_args;

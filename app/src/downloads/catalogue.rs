@@ -84,7 +84,7 @@ impl Listed {
     pub fn bytes(&self, version: &Version) -> Option<u64> {
         match version.files.is_empty() {
             true => self.known?.bytes().ok(),
-            false => version.files.iter().map(|file| file.wanted.bytes).sum(),
+            false => version.files.iter().try_fold(0u64, |sum, file| sum.checked_add(file.wanted.bytes?)),
         }
     }
 
@@ -222,7 +222,11 @@ struct VersionEntry {
     cards: Vec<u32>,
 }
 
-fn read(text: &str) -> Result<Catalogue, String> {
+/// A catalogue in TOML, or why a text is none.
+///
+/// # Errors
+/// When the text is no TOML of this form, or a model or file that it needs is missing.
+pub fn read(text: &str) -> Result<Catalogue, String> {
     let Contents { date, gated, files, models } = toml::from_str(text).map_err(|error| error.to_string())?;
     let entry = |id: &String| files.get(id).ok_or_else(|| format!("there is no file {id}"));
     let file = |id: &String| {
@@ -259,7 +263,8 @@ fn read(text: &str) -> Result<Catalogue, String> {
             (None, None) => return Err(format!("{} has no repository", model.id)),
         };
         let versions = model.versions.into_iter().map(version).collect::<Result<_, String>>()?;
-        Ok(Listed { id: model.id, name, licence, repository, beside: model.beside, known, versions })
+        let id = known.map_or(model.id, |known| known.id.clone());
+        Ok(Listed { id, name, licence, repository, beside: model.beside, known, versions })
     };
     Ok(Catalogue { date, models: models.into_iter().map(model).collect::<Result<_, String>>()? })
 }
@@ -334,6 +339,20 @@ mod tests {
         for (to, source) in &names {
             assert!(names.iter().all(|(other, of)| other != to || of == source), "{to:?} is two files");
         }
+    }
+
+    #[test]
+    fn a_model_by_an_alias_is_found_and_sizes_beyond_all_numbers_are_not_known() {
+        let files = "[files.a]\nrepository = \"a/b\"\npath = \"a.gguf\"\nfolder = \"\"\nholds = []\n";
+        let text = format!(
+            "date = \"\"\ngated = []\n{files}bytes = {}\n[[models]]\nid = \"flux\"\n[[models.versions]]\n\
+             format = \"Q8_0\"\nfiles = [\"a\", \"a\", \"a\"]\n",
+            i64::MAX
+        );
+        let catalogue = read(&text).unwrap();
+        let listed = catalogue.find("flux").unwrap();
+        assert_eq!(listed.id, known_model("flux").unwrap().id);
+        assert_eq!(listed.bytes(&listed.versions[0]), None);
     }
 
     /// What a version is planned with comes to the size of its files, but for what they have that no run uses.

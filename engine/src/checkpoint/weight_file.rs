@@ -191,8 +191,11 @@ fn expect(file: &File, offset: u64, length: u64) -> io::Result<()> {
 
 /// Fills `out` with the bytes from `offset` on, with several threads if there are many.
 fn read_shared(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
-    let here = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let readers = (out.len() / SHARE).clamp(1, READERS.min(here));
+    // Asking how many threads there are reads files, which takes longer than most tensors.
+    let readers = match (out.len() / SHARE).min(READERS) {
+        0 | 1 => 1,
+        wanted => wanted.min(thread::available_parallelism().map_or(1, NonZeroUsize::get)),
+    };
     read_parts(file, out, offset, readers, STACK)
 }
 

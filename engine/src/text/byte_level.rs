@@ -20,7 +20,7 @@ use tokenizers::{
     tokenizer::SplitDelimiterBehavior,
 };
 
-use super::tokenizer_files::{Shared, check_size, find_folder, ids, missing, pairs};
+use super::tokenizer_files::{Shared, caught, check_size, find_folder, from_file, ids, missing, pairs};
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, Vocabulary, read_vocabulary};
 
 const FILE: &str = "tokenizer.json";
@@ -154,7 +154,7 @@ impl ByteLevelTokenizer {
         if !path.is_file() {
             return Err(CheckpointError::NotFound { path });
         }
-        let mut tokenizer = Tokenizer::from_file(&path)
+        let mut tokenizer = from_file(&path)
             .map_err(|error| CheckpointError::Tokenizer { path: path.clone(), reason: error.to_string() })?;
         // The padding and truncation in a tokenizer.json are for training; here callers decide.
         tokenizer.with_padding(None);
@@ -240,7 +240,9 @@ fn build(
     merges: Merges,
     special: &[&str],
 ) -> tokenizers::Result<Tokenizer> {
-    let pairs = BPE::builder().vocab_and_merges(tokens, merges).ignore_merges(kind.keeps_words).build()?;
+    let pairs = BPE::builder().vocab_and_merges(tokens, merges).ignore_merges(kind.keeps_words);
+    // A merge that is longer than all tokens makes it panic.
+    let pairs = caught(|| pairs.build())?;
     let mut tokenizer = Tokenizer::new(pairs);
     let words =
         Split::new(SplitPattern::Regex(kind.words.to_owned()), SplitDelimiterBehavior::Isolated, false)?;

@@ -27,7 +27,8 @@ use super::{
     Clip,
     chunks::Cut,
     tokenizer_files::{
-        Shared, built, check_size, find_folder, ids, missing, padding_token, pairs, published,
+        Shared, built, caught, check_size, find_folder, from_file, ids, missing, padding_token, pairs,
+        published,
     },
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
@@ -167,7 +168,7 @@ fn has_pairs(folder: &Path) -> bool {
 }
 
 fn whole(path: &Path) -> tokenizers::Result<Tokenizer> {
-    let mut tokenizer = Tokenizer::from_file(path)?;
+    let mut tokenizer = from_file(path)?;
     tokenizer.with_padding(None).with_truncation(None)?;
     Ok(tokenizer)
 }
@@ -190,7 +191,9 @@ fn from_merges(text: &str) -> tokenizers::Result<Tokenizer> {
 }
 
 fn build(pairs: BpeBuilder) -> tokenizers::Result<Tokenizer> {
-    let pairs = pairs.unk_token(END.to_owned()).end_of_word_suffix(END_OF_WORD.to_owned()).build()?;
+    let pairs = pairs.unk_token(END.to_owned()).end_of_word_suffix(END_OF_WORD.to_owned());
+    // A merge that is longer than all tokens makes it panic.
+    let pairs = caught(|| pairs.build())?;
     let mut tokenizer = Tokenizer::new(pairs);
     let spaces = Replace::new(ReplacePattern::Regex(r"\s+".to_owned()), " ")?;
     tokenizer.with_normalizer(Some(Normalizers::new(vec![

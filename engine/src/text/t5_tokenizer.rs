@@ -9,7 +9,7 @@ use tokenizers::Tokenizer;
 
 use super::{
     sentencepiece::Pieces,
-    tokenizer_files::{Shared, built, check_size, find_folder, ids, missing, published},
+    tokenizer_files::{Shared, built, check_size, find_folder, from_file, ids, missing, published},
     tokens::{Extent, Sequence, Tokens, Word, words},
 };
 use crate::checkpoint::{Checkpoint, CheckpointError, Part, asset, read_vocabulary};
@@ -63,7 +63,7 @@ impl T5Tokenizer {
     pub fn load(folder: &Path, vocab_size: usize) -> Result<Self, CheckpointError> {
         let path = folder.join(FILE);
         if path.is_file() {
-            let tokenizer = unpadded(Tokenizer::from_file(&path), &path)?;
+            let tokenizer = unpadded(from_file(&path), &path)?;
             return Self::new(tokenizer.into(), path);
         }
         let path = folder.join(PIECES);

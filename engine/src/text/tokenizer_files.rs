@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::Read,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
 };
@@ -45,6 +46,22 @@ pub fn missing(checkpoint: &Checkpoint, name: &str, files: &str) -> CheckpointEr
     let expected = format!("its tokenizer is missing; put {files} into {}", folder.display());
     let (model, role) = (checkpoint.path.clone(), Role::TextEncoder);
     CheckpointError::MissingPart { model, role, expected, looked: Vec::new(), unreadable: Vec::new() }
+}
+
+/// Reads a `tokenizer.json`.
+///
+/// # Errors
+/// When it is damaged.
+pub fn from_file(path: &Path) -> tokenizers::Result<Tokenizer> {
+    caught(|| Tokenizer::from_file(path))
+}
+
+/// What the library makes of a file, also if that is damaged in a way in which it panics.
+///
+/// # Errors
+/// When it is damaged.
+pub fn caught<T>(make: impl FnOnce() -> tokenizers::Result<T>) -> tokenizers::Result<T> {
+    catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| Err("it is damaged".into()))
 }
 
 /// A tokenizer that was made of what `path` has.
@@ -139,6 +156,26 @@ pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::ClipTokenizer;
+
+    #[test]
+    fn a_table_of_letters_that_the_library_cannot_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokenizer.json");
+        let text =
+            r#"{"version": "1.0", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AA=="}}"#;
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(from_file(&path).unwrap_err().to_string(), "it is damaged");
+    }
+
+    #[test]
+    fn a_merge_that_is_longer_than_all_tokens_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("vocab.json"), r#"{"ab": 0, "cd": 1}"#).unwrap();
+        std::fs::write(folder.path().join("merges.txt"), "ab cd\n").unwrap();
+        let error = ClipTokenizer::load(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("it is damaged"), "{error}");
+    }
 
     #[test]
     fn what_is_shared_is_built_once_and_freed_after_its_last_use() {

@@ -1,7 +1,7 @@
 //! Clips: headers, sample tables, H.264 and sound of MP4 and MOV files.
 #![no_main]
 
-use std::{env, panic, path::Path};
+use std::{env, path::Path};
 
 use sluice_engine::{
     request::{FrameRange, SourceClip},
@@ -11,12 +11,10 @@ use sluice_engine::{
 /// Width and height in which frames are asked for.
 const SIDES: [u32; 2] = [48, 32];
 
-libfuzzer_sys::fuzz_target!(init: prepare(), |bytes: &[u8]| sluice_fuzz::with_file("clip.mp4", &[bytes], look));
+libfuzzer_sys::fuzz_target!(init: prepare(), |bytes: &[u8]| look(&sluice_fuzz::with_file("clip.mp4", bytes)));
 
 fn prepare() {
-    // A panic of the decoder is caught by the program. libFuzzer's hook would end the process before that; a panic that nobody
-    // catches ends it still.
-    drop(panic::take_hook());
+    sluice_fuzz::let_panics_be_caught();
     // What is not read here would go to ffmpeg.
     // SAFETY: this runs before there are other threads.
     unsafe { env::remove_var("PATH") };

@@ -6,9 +6,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         Some((0..128, header)) => {
             let split = header.iter().rposition(|byte| *byte == b'}').map_or(header.len(), |last| last + 1);
             let length = (split as u64).to_le_bytes();
-            sluice_fuzz::read(&[&length, header]);
+            sluice_fuzz::read(&[&length, header].concat());
         }
-        Some((_, rest)) => sluice_fuzz::read(&[rest]),
+        Some((_, rest)) => sluice_fuzz::read(rest),
         None => {}
     }
 });

@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         chunk(&mut png, b"iTXt", &text);
     }
     chunk(&mut png, b"IEND", &[]);
-    sluice_fuzz::with_file("given.png", &[&png], sluice_fuzz::restore);
+    sluice_fuzz::restore(&sluice_fuzz::with_file("given.png", &png));
 });
 
 fn chunk(png: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {

@@ -10,23 +10,24 @@ const PROMPT: &str = "a red boat, (fog:1.2) BREAK two  Füchse, 狐 🦊 <|endof
 /// Embeddings of T5.
 const EMBEDDINGS: usize = 32_128;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+libfuzzer_sys::fuzz_target!(init: sluice_fuzz::let_panics_be_caught(), |bytes: &[u8]| {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     match kind % 3 {
-        0 => sluice_fuzz::with_files(&[("tokenizer.json", &[bytes])], |folder| {
-            clip(folder);
-            if let Ok(tokenizer) = Qwen2Tokenizer::load(folder) {
+        0 => {
+            let folder = sluice_fuzz::with_files("whole", &[("tokenizer.json", bytes)]);
+            clip(&folder);
+            if let Ok(tokenizer) = Qwen2Tokenizer::load(&folder) {
                 let _ = (tokenizer.encode(PROMPT), tokenizer.encode_chat(PROMPT, ""), tokenizer.bytes_of(7));
             }
-            t5(folder);
-        }),
+            t5(&folder);
+        }
         1 => {
             let mut parts = bytes.splitn(2, |byte| *byte == 0);
             let mut part = || parts.next().unwrap_or_default();
             let (tokens, merges) = (part(), part());
-            sluice_fuzz::with_files(&[("vocab.json", &[tokens]), ("merges.txt", &[merges])], clip);
+            clip(&sluice_fuzz::with_files("pairs", &[("vocab.json", tokens), ("merges.txt", merges)]));
         }
-        _ => sluice_fuzz::with_files(&[("spiece.model", &[bytes])], t5),
+        _ => t5(&sluice_fuzz::with_files("pieces", &[("spiece.model", bytes)])),
     }
 });
 

@@ -1,9 +1,12 @@
-//! Shared code of the targets: readers take files, so the bytes are written to one.
+//! Shared code of the targets. Readers take files, so bytes are written to one, which is written over by the next input:
+//! `tests/fuzz/run` has it in memory.
 
 use std::{
     fs::{self, File},
     io::Write as _,
-    path::Path,
+    panic,
+    path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 use serde_json::{Map, Value, json};
@@ -15,35 +18,51 @@ use tempfile::TempDir;
 
 /// Maximum size of a sparse file, below the limit of all file systems.
 const LONGEST: u64 = 1 << 40;
+/// How many times larger the number that scales a group may be than in a file: four bytes instead of half a byte.
+const WIDER: u64 = 8;
 /// Most bytes of values in a file that is written with them.
 const MOST_VALUES: usize = 1 << 20;
 
-/// Calls `look` with a folder that has these files.
-pub fn with_files(files: &[(&str, &[&[u8]])], look: impl FnOnce(&Path)) {
-    let folder = TempDir::new().expect("a temporary folder");
-    for (name, parts) in files {
-        fs::write(folder.path().join(name), parts.concat()).expect("a file in a temporary folder");
-    }
-    look(folder.path());
+/// Lets the program catch panics of its libraries. libFuzzer's hook would end the process before that; a panic that nobody catches
+/// ends it still.
+pub fn let_panics_be_caught() {
+    drop(panic::take_hook());
 }
 
-/// Calls `look` with a file of this name and these bytes, alone in its folder.
-pub fn with_file(name: &str, parts: &[&[u8]], look: impl FnOnce(&Path)) {
-    with_files(&[(name, parts)], |folder| look(&folder.join(name)));
+/// The folder of this process.
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().expect("a temporary folder"));
+
+/// A folder that is there at the next call, too.
+fn folder(name: &str) -> PathBuf {
+    let folder = FOLDER.path().join(name);
+    fs::create_dir_all(&folder).expect("a folder in a temporary folder");
+    folder
+}
+
+/// A folder that has these files. What other names were written to it before is still there.
+pub fn with_files(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
+    let folder = folder(name);
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).expect("a file in a temporary folder");
+    }
+    folder
+}
+
+/// A file of this name and these bytes.
+pub fn with_file(name: &str, bytes: &[u8]) -> PathBuf {
+    with_files("alone", &[(name, bytes)]).join(name)
 }
 
 /// Reads a file of these bytes: everything in its header, and every tensor that it claims to hold.
-pub fn read(parts: &[&[u8]]) {
-    let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
-    with_file("model", parts, |path| {
-        // An error is as good as values.
-        let _ = (read_notes(path), read_vocabulary(path));
-        let Ok(tensors) = read_header(path) else { return };
-        for tensor in tensors.values() {
-            assert!(tensor.stored_bytes() <= length, "a tensor is larger than its file");
-            let _ = tensor.load(&candle_core::Device::Cpu);
-        }
-    });
+pub fn read(bytes: &[u8]) {
+    let path = with_file("model", bytes);
+    // An error is as good as values.
+    let _ = (read_notes(&path), read_vocabulary(&path));
+    let Ok(tensors) = read_header(&path) else { return };
+    for tensor in tensors.values() {
+        assert!(tensor.stored_bytes() / WIDER <= bytes.len() as u64, "a tensor is larger than its file");
+        let _ = tensor.load(&candle_core::Device::Cpu);
+    }
 }
 
 /// Reads the settings in a file, and writes them as other programs do.
@@ -52,33 +71,30 @@ pub fn restore(path: &Path) {
     let _ = (restored.settings.parameters(), restored.settings.pairs(), restored.settings.picture_request());
 }
 
-/// Calls `look` with a safetensors file in its own folder. Each line of `tensors` describes one of its
-/// tensors: dtype, dimensions, name. Invalid lines are skipped, and values are holes.
-pub fn with_hollow(tensors: &str, look: impl FnOnce(&Path)) {
+/// A safetensors file. Each line of `tensors` describes one of its tensors: dtype, dimensions, name. Invalid lines are skipped,
+/// and values are holes. `None` if there is no such file.
+pub fn hollow(tensors: &str) -> Option<PathBuf> {
     let (mut header, mut length) = (Map::new(), 0u64);
     for (dtype, sides, name) in tensors.lines().filter_map(described) {
-        let Some(bytes) = bytes_of(dtype, &sides) else { return };
-        let end = length.saturating_add(bytes);
+        let end = length.saturating_add(bytes_of(dtype, &sides)?);
         let row = json!({ "dtype": dtype, "shape": sides, "data_offsets": [length, end] });
         if end > LONGEST || header.insert(name.to_owned(), row).is_some() {
-            return;
+            return None;
         }
         length = end;
     }
     let header = Value::Object(header).to_string();
     let start = header.len() as u64;
-    with_files(&[], |folder| {
-        let path = folder.join("model.safetensors");
-        let mut file = File::create(&path).expect("a file in a temporary folder");
-        file.write_all(&start.to_le_bytes()).expect("the file takes bytes");
-        file.write_all(header.as_bytes()).expect("the file takes bytes");
-        file.set_len(8 + start + length).expect("the file can have holes");
-        look(&path);
-    });
+    let path = folder("hollow").join("model.safetensors");
+    let mut file = File::create(&path).expect("a file in a temporary folder");
+    file.write_all(&start.to_le_bytes()).expect("the file takes bytes");
+    file.write_all(header.as_bytes()).expect("the file takes bytes");
+    file.set_len(8 + start + length).expect("the file can have holes");
+    Some(path)
 }
 
 /// Reads a safetensors file that is described line by line, with everything in it. `# NAME TEXT` is an entry of the header's
-/// metadata, `= NAME TEXT` a tensor that consists of this text, and every other line a tensor as in [`with_hollow`] with values
+/// metadata, `= NAME TEXT` a tensor that consists of this text, and every other line a tensor as in [`hollow`] with values
 /// that repeat.
 pub fn read_described(lines: &str) {
     let (mut header, mut notes, mut values) = (Map::new(), Map::new(), Vec::new());
@@ -110,7 +126,7 @@ pub fn read_described(lines: &str) {
     }
     header.insert("__metadata__".to_owned(), Value::Object(notes));
     let header = Value::Object(header).to_string();
-    read(&[&(header.len() as u64).to_le_bytes(), header.as_bytes(), &values]);
+    read(&[&(header.len() as u64).to_le_bytes(), header.as_bytes(), &values].concat());
 }
 
 /// The name and the text of a line that begins with a mark.

@@ -2,7 +2,7 @@
 
 mod records;
 mod shard;
-mod tasks;
+pub mod tasks;
 
 use std::{
     collections::HashMap,

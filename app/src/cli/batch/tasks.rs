@@ -130,10 +130,12 @@ pub enum TaskError {
         detail: String,
     },
     /// A line becomes too many jobs.
-    #[error("line {line} is more than {MOST_OF_A_LINE} jobs")]
+    #[error("line {line} is more than {most} jobs")]
     TooMany {
         /// The line, from 1.
         line: usize,
+        /// How many it may be.
+        most: usize,
     },
     /// There is nothing to do.
     #[error("{} has no jobs", .path.display())]
@@ -163,18 +165,22 @@ impl TaskError {
 /// When the file cannot be read, or a line is no order.
 pub fn read(path: &Path, base: &Path) -> Result<Vec<Task>, TaskError> {
     let text = fs::read_to_string(path).map_err(|cause| TaskError::Read { path: path.to_owned(), cause })?;
-    let tasks = parse(&text, base)?;
+    let tasks = parse(&text, base, MOST_OF_A_LINE)?;
     if tasks.is_empty() { Err(TaskError::Empty { path: path.to_owned() }) } else { Ok(tasks) }
 }
 
-fn parse(text: &str, base: &Path) -> Result<Vec<Task>, TaskError> {
+/// The jobs of a text, as [`read`] gives them, of which one line may be no more than `most`.
+///
+/// # Errors
+/// When a line is no order, or a picture cannot be read.
+pub fn parse(text: &str, base: &Path, most: usize) -> Result<Vec<Task>, TaskError> {
     let mut tasks = Vec::new();
     let (mut known, mut folders) = (HashSet::new(), Folders::default());
     for (line, text) in (1..).zip(text.lines()) {
         if text.trim().is_empty() || text.trim_start().starts_with('#') {
             continue;
         }
-        for order in orders_of(text, line)? {
+        for order in orders_of(text, line, most)? {
             let hash = JobHash::of(&order, base, &mut folders)?;
             let order = Order { seed: Some(order.seed.unwrap_or_else(|| hash.seed())), ..order };
             if known.insert(hash) {
@@ -186,7 +192,7 @@ fn parse(text: &str, base: &Path) -> Result<Vec<Task>, TaskError> {
 }
 
 /// The orders of a line: one, or one for each combination of its matrix.
-fn orders_of(text: &str, line: usize) -> Result<Vec<Order>, TaskError> {
+fn orders_of(text: &str, line: usize, most: usize) -> Result<Vec<Order>, TaskError> {
     let wrong = |detail: String| TaskError::Line { line, detail };
     let mut fields: Map<String, Value> =
         serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
@@ -197,13 +203,13 @@ fn orders_of(text: &str, line: usize) -> Result<Vec<Order>, TaskError> {
     };
     let mut all = vec![fields];
     for (name, values) in matrix {
-        let values = values_of(&values).ok_or_else(|| {
+        let values = values_of(&values, most).ok_or_else(|| {
             wrong(format!(
                 "`{name}` of its matrix is neither a list nor a range such as {{\"from\": 1, \"to\": 9}}"
             ))
         })?;
-        if all.len().saturating_mul(values.len()) > MOST_OF_A_LINE {
-            return Err(TaskError::TooMany { line });
+        if all.len().saturating_mul(values.len()) > most {
+            return Err(TaskError::TooMany { line, most });
         }
         let with = |fields: &Map<String, Value>, value: &Value| {
             let mut fields = fields.clone();
@@ -221,15 +227,15 @@ fn orders_of(text: &str, line: usize) -> Result<Vec<Order>, TaskError> {
     all.into_iter().map(order).collect()
 }
 
-/// A list, or the whole numbers of a range with both ends.
-fn values_of(values: &Value) -> Option<Vec<Value>> {
+/// A list, or the whole numbers of a range with both ends, of which more than `most` are too many.
+fn values_of(values: &Value, most: usize) -> Option<Vec<Value>> {
     match values {
         Value::Array(values) => Some(values.clone()),
         Value::Object(range) if range.keys().all(|key| ["from", "to", "by"].contains(&key.as_str())) => {
             let [from, to] = ["from", "to"].map(|end| range.get(end).and_then(Value::as_u64));
             let by = range.get("by").map_or(Some(1), Value::as_u64).filter(|by| *by > 0)?;
             let range = (from?..=to?).step_by(usize::try_from(by).ok()?);
-            Some(range.take(MOST_OF_A_LINE + 1).map(Value::from).collect())
+            Some(range.take(most + 1).map(Value::from).collect())
         }
         _ => None,
     }
@@ -238,6 +244,10 @@ fn values_of(values: &Value) -> Option<Vec<Value>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str, base: &Path) -> Result<Vec<Task>, TaskError> {
+        super::parse(text, base, MOST_OF_A_LINE)
+    }
 
     fn tasks(text: &str) -> Vec<Task> {
         parse(text, Path::new("/nowhere")).unwrap()

@@ -109,15 +109,18 @@ fn join_stack(
     let scales = parts.map(|part| tensors.remove(&format!("{stem}{part}")));
     let experts = weight.shape().first().copied().unwrap_or(0);
     let (before, name) = stem.trim_end_matches('.').rsplit_once('.').unwrap_or(("", stem));
+    // Without values, any number of experts could be claimed.
+    let is_empty = weight.shape().contains(&0);
     // Bytes of codes have no encoding of their own.
-    let Some(bytes) = weight.clone().seen_as(Format::I8) else {
+    let Some(bytes) = weight.clone().seen_as(Format::I8).filter(|_| !is_empty) else {
         tensors.insert(format!("{stem}weight"), weight);
         return Ok(());
     };
     for expert in 0..experts {
         let own = |stack: &StoredTensor| {
             let part = stack.parts(expert..expert + 1, experts);
-            let shape = part.shape()[1..].to_vec();
+            // A single number counts for all experts.
+            let shape = part.shape().get(1..).unwrap_or_default().to_vec();
             part.with_shape(&shape)
         };
         let mut take = |part: &str| {
@@ -320,4 +323,52 @@ pub(super) fn smoothed(
     let name = format!("{} with scaled inputs", weight.dtype_name());
     let factors = factors.values()?;
     Ok(weight.clone().repacked_by(Arc::new(Smoothed { weight, factors, name })))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use candle_core::{DType, Device};
+
+    use crate::checkpoint::{TensorTable, read_header};
+
+    /// A stack of this shape and these values, with one scale of 2.
+    fn stack(shape: &str, values: &[u8]) -> TensorTable {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stack.safetensors");
+        let note = br#"{"format": "float8_e4m3fn"}"#;
+        let ends = [values.len(), values.len() + 4, values.len() + 4 + note.len()];
+        let header = format!(
+            r#"{{"a.up.weight": {{"dtype": "F8_E4M3", "shape": {shape}, "data_offsets": [0, {}]}},
+            "a.up.weight_scale": {{"dtype": "F32", "shape": [], "data_offsets": [{}, {}]}},
+            "a.up.comfy_quant": {{"dtype": "U8", "shape": [{}], "data_offsets": [{}, {}]}}}}"#,
+            ends[0],
+            ends[0],
+            ends[1],
+            note.len(),
+            ends[1],
+            ends[2],
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let parts = [&length, header.as_bytes(), values, &2f32.to_le_bytes(), note];
+        fs::write(&path, parts.concat()).unwrap();
+        read_header(&path).unwrap()
+    }
+
+    #[test]
+    fn a_stack_without_values_is_not_joined_for_any_number_of_experts() {
+        let tensors = stack("[1099511627776, 0, 1]", &[]);
+        assert_eq!(tensors["a.up.weight"].shape(), [1 << 40, 0, 1]);
+        assert!(!tensors.contains_key("a.0.up.weight"));
+    }
+
+    #[test]
+    fn experts_of_a_stack_share_a_scale_that_is_one_number() {
+        let tensors = stack("[2, 1, 2]", &[0x38, 0x40, 0x40, 0x38]);
+        for (name, expected) in [("a.0.up.weight", [2.0, 4.0]), ("a.1.up.weight", [4.0, 2.0])] {
+            let tensor = tensors[name].load(&Device::Cpu).unwrap().to_dtype(DType::F32).unwrap();
+            assert_eq!(tensor.to_vec2::<f32>().unwrap(), [expected], "{name}");
+        }
+    }
 }
