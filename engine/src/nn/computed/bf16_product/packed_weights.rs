@@ -208,7 +208,7 @@ impl<T: Kept> Sums<'_, '_, T> {
             &mut self.sums[row * self.stride + place..][..LANES]
         };
         if !self.is_first {
-            products.iter_mut().zip(&*sums).for_each(|(product, sum)| *product = sum + *product);
+            products.iter_mut().zip(&*sums).for_each(|(product, sum)| *product += sum);
         }
         let Some(bias) = self.bias else { return sums.copy_from_slice(&products) };
         let out = &mut self.out[row][place..];
