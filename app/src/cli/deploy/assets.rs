@@ -64,7 +64,7 @@ pub(super) fn copy(remote: &Remote, own: &[OwnFile], folder: &str, quiet: bool) 
     if own.is_empty() {
         return Ok(());
     }
-    let missing = lacking(remote, own.iter(), &path)?;
+    let missing = lacking(remote, own.iter(), path)?;
     if missing.is_empty() {
         say(quiet, &format!("what comes with Sluice is already there, in {folder}"));
         return Ok(());
@@ -75,7 +75,7 @@ pub(super) fn copy(remote: &Remote, own: &[OwnFile], folder: &str, quiet: bool) 
         paths.iter().filter_map(|path| path.rsplit_once('/')).map(|(folder, _)| folder).collect();
     remote.make_folders(&folders.into_iter().collect::<Vec<_>>())?;
     // The others have arrived before a copy was interrupted.
-    let sent = lacking(remote, missing.iter().copied(), &part)?;
+    let sent = lacking(remote, missing.iter().copied(), part)?;
     if !sent.is_empty() {
         let bytes: u64 = sent.iter().map(|file| file.bytes).sum();
         say(quiet, &format!("copying what comes with Sluice, {}", units::memory(bytes)));
@@ -87,7 +87,7 @@ pub(super) fn copy(remote: &Remote, own: &[OwnFile], folder: &str, quiet: bool) 
         let together = format!("{folder}/together.part");
         remote.write_apart(&together, &names, &mut all, &mut progress(bytes, quiet))?;
     }
-    let damaged = lacking(remote, sent.into_iter(), &part)?;
+    let damaged = lacking(remote, sent.into_iter(), part)?;
     if let Some(&first) = damaged.first() {
         let parts: Vec<String> = damaged.iter().map(|&file| part(file)).collect();
         remote.remove(&parts.iter().map(String::as_str).collect::<Vec<_>>())?;
