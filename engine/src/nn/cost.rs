@@ -7,8 +7,8 @@ use gemm_common::cache::CACHE_INFO;
 
 use super::{
     computed::{
-        LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
-        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path, conv_scratch_bytes,
+        linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda,
     effort::Effort,
@@ -436,12 +436,6 @@ impl Costs {
                     result
                 } else if kernels.others && cuda::convolves(wide, [side, stride], channels, size) {
                     cuda::scratch_bytes(wide, channels, size) / self.value_bytes
-                } else if side >= LARGE_KERNEL && stride == 1 {
-                    // In f32: the padded input, the rows of it that a row of the kernel reads, their patches, and three results;
-                    // and the input and the kernel themselves where they are narrower.
-                    let copied = if wide { 0 } else { pixels * inputs + inputs * outputs * side * side };
-                    let each = side * inputs + 2 * inputs + 3 * outputs;
-                    (copied + each * pixels) * WIDE / self.value_bytes
                 } else {
                     // The input as columns (im2col), and the product before it is transposed.
                     pixels * inputs * side * side + result
