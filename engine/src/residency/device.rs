@@ -153,7 +153,7 @@ impl DeviceMemory for SimulatedCard {
         let mut due = started + self.latency;
         let finished = to.copy_from(from, sizes, PIECE, |bytes| {
             due += Duration::from_secs_f64(bytes as f64 / self.bytes_per_second);
-            if due.saturating_duration_since(Instant::now()) > HEAD_START {
+            while due.saturating_duration_since(Instant::now()) > HEAD_START && go_on() {
                 thread::sleep(HEAD_START);
             }
             go_on()
