@@ -97,7 +97,8 @@ pub fn pressed(ui: &Ui, now: &Now<'_>, before: Escape, actions: &mut Vec<Action>
             (!state.jobs.paused).then_some(Action::CancelRunning)
         });
     }
-    for command in &COMMANDS {
+    // Nothing changes behind a dialog that asks for something.
+    for command in COMMANDS.iter().filter(|_| !asks && !before.browser) {
         let Some(shortcut) = command.shortcut.filter(|shortcut| *shortcut != GENERATE) else { continue };
         if ctx.input_mut(|input| input.consume_shortcut(&shortcut)) {
             // Of what is selected, while the gallery is in front.

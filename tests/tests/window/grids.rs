@@ -88,6 +88,20 @@ fn ask(window: &mut Window) {
 
 /// Where the window is drawn slowly, a button is pressed and let go in one frame.
 #[test]
+fn keys_of_commands_change_nothing_behind_the_dialog() {
+    let mut window = Window::with_starter();
+    window.click("Grid…");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    assert!(!window.harness.state().state().library.is_open);
+    window.harness.key_press(Key::Escape);
+    window.frames();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.frames();
+    assert!(window.harness.state().state().library.is_open);
+}
+
+#[test]
 fn a_list_is_in_front_of_its_dialog_after_a_quick_click() {
     let (mut window, _folder) = with_folder();
     window.click("Grid…");

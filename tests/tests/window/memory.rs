@@ -11,7 +11,7 @@ use sluice::window::{
 use sluice_engine::{
     hardware::GpuSample,
     memory::{
-        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, PartChoice, PlanError, Quality,
+        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, Outcome, PartChoice, PlanError, Quality,
         Residence, card_presets,
     },
     output::{Media, Settings, write_png},
@@ -553,6 +553,10 @@ fn what_a_run_took_is_compared_and_asked_about_again() {
     let mut window = planned(&scene);
     assert!(!window.shows("Last run"));
     let outcome = scene.outcome();
+    let of_another = Outcome { model: "another".to_owned(), ..outcome.clone() };
+    window.says(Event::Outcome { job: JOB, outcome: Box::new(of_another) });
+    assert!(!window.shows("Last run"), "it was of another model");
+    window.take_plans();
     window.says(Event::Outcome { job: JOB, outcome: Box::new(outcome) });
     assert!(window.shows("Last run"));
     assert!(window.shows("predicted ") && window.shows(", measured "));
