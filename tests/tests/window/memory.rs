@@ -11,8 +11,8 @@ use sluice::window::{
 use sluice_engine::{
     hardware::GpuSample,
     memory::{
-        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, Outcome, PartChoice, PlanError, Quality,
-        Residence, card_presets,
+        Alternative, DeviceChoice, Keep, MemoryPreferences, OffloadMode, Outcome, PartChoice, PlanError,
+        Quality, Residence, card_presets,
     },
     output::{Media, Settings, write_png},
     request::{ComputeDtype, Request},
