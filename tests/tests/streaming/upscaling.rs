@@ -79,7 +79,7 @@ fn upscalers_that_see_everything_give_the_same_bytes_in_every_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = picture(folder.path(), 43, 29);
     let mut runner = Runner::start().unwrap();
-    for name in ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2", "hat_x4", "hat_x2"] {
+    for name in ["dat_x4", "dat_at_once_x2", "plksr_x4", "plksr_resampled_x2", "hat_x4"] {
         let request = request(&upscaler(folder.path(), name), &path, 2.0);
         let want = enlarged(&mut runner, &request, &tiles(64));
         check_modes(&mut runner, &request, (&want, tiles(64)));
@@ -98,7 +98,8 @@ fn check_modes(runner: &mut Runner, request: &Request, (want, memory): (&Image, 
                 Event::Outcome { outcome, .. } => Some(outcome.measured_device),
                 _ => None,
             });
-            let held = held.unwrap();
+            let held =
+                held.unwrap_or_else(|| panic!("{} {mode:?} within {budget}: {:?}", request.model, ended.end));
             assert!(held <= budget, "{mode:?}: {held} bytes of {budget} were held");
             let got = ended.pictures().unwrap().remove(0).media;
             assert!(got == Media::Image(want.clone()), "{mode:?}: other pixels");

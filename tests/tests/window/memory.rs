@@ -556,7 +556,7 @@ fn what_a_run_took_is_compared_and_asked_about_again() {
     let of_another = Outcome { model: "another".to_owned(), ..outcome.clone() };
     window.says(Event::Outcome { job: JOB, outcome: Box::new(of_another) });
     assert!(!window.shows("Last run"), "it was of another model");
-    window.take_plans();
+    answer(&mut window, &scene);
     window.says(Event::Outcome { job: JOB, outcome: Box::new(outcome) });
     assert!(window.shows("Last run"));
     assert!(window.shows("predicted ") && window.shows(", measured "));
