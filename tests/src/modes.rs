@@ -115,7 +115,19 @@ pub fn check_forecasts_of(
     tried_out: Range<f64>,
     change: impl Fn(Request) -> Request,
 ) -> Result<()> {
-    check_forecasts_with(fixture, run, SMALL_TILE, [formula, tried_out], change)
+    check_forecasts_with(fixture, run, SMALL_TILE, [formula, tried_out], change, |_| true)
+}
+
+/// The same in f32 alone.
+pub fn check_forecasts_in_f32(
+    fixture: &Fixture,
+    run: &str,
+    formula: Range<f64>,
+    tried_out: Range<f64>,
+    change: impl Fn(Request) -> Request,
+) -> Result<()> {
+    let is_wide = |dtype| dtype == ComputeDtype::F32;
+    check_forecasts_with(fixture, run, SMALL_TILE, [formula, tried_out], change, is_wide)
 }
 
 /// The same with tiles of this side.
@@ -126,7 +138,7 @@ pub fn check_forecasts_in_tiles(
     formula: Range<f64>,
     tried_out: Range<f64>,
 ) -> Result<()> {
-    check_forecasts_with(fixture, run, tile, [formula, tried_out], |request| request)
+    check_forecasts_with(fixture, run, tile, [formula, tried_out], |request| request, |_| true)
 }
 
 fn check_forecasts_with(
@@ -135,6 +147,7 @@ fn check_forecasts_with(
     tile: u32,
     [formula, tried_out]: [Range<f64>; 2],
     change: impl Fn(Request) -> Request,
+    is_checked: impl Fn(ComputeDtype) -> bool,
 ) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let model = fixture.write_diffusers(folder.path())?;
@@ -147,6 +160,9 @@ fn check_forecasts_with(
         (OffloadMode::Aggressive, 3, ComputeDtype::F32),
         (OffloadMode::Aggressive, 1, ComputeDtype::Bf16),
     ] {
+        if !is_checked(dtype) {
+            continue;
+        }
         // Each run may have its own prompt.
         let request = || {
             change(Request { width: 512, height: 384, steps: 2, batch, dtype: Some(dtype), ..own.clone() })
