@@ -72,7 +72,7 @@ fn a_streamed_run_is_planned_watched_and_compared() {
         let mut window = window(theme, Some(budget));
         window.fill("Prompt", "a small red boat on a calm sea at sunset");
         // So many that the run still goes on when the window is looked at.
-        window.harness.get_all_by_label("Steps").last().unwrap().set_value_accesskit(60.0);
+        window.harness.get_all_by_label("Steps").last().unwrap().set_value_accesskit(100.0);
         window.frames();
         until(&mut window, "a plan", |app| {
             let planning = &app.state().planning;
@@ -83,7 +83,7 @@ fn a_streamed_run_is_planned_watched_and_compared() {
             let run = app.state().watches.run.as_ref();
             run.and_then(|run| run.history.last_step()).is_some_and(|step| step.step >= at_least)
         };
-        until(&mut window, "a tenth of the steps", |app| steps(app, 6));
+        until(&mut window, "the first steps", |app| steps(app, 6));
         assert!(window.shows("in this run") && window.shows(" streamed"));
         keep(&mut window, &format!("streaming-{shade}.png"));
         until(&mut window, "the comparison", |app| {

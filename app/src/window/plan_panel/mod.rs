@@ -171,8 +171,8 @@ fn details(
     if let Some(accuracy) = &forecast.accuracy {
         widgets::hint(ui, accuracy_of(accuracy));
     }
-    let of_model = |outcome: &&Box<Outcome>| outcome.model == forecast.model;
-    if let Some(outcome) = state.watches.outcome.as_ref().filter(of_model) {
+    let last = state.watches.outcome.as_deref();
+    if let Some(outcome) = last.filter(|outcome| outcome.model == forecast.model) {
         last_run(ui, outcome);
     }
     if !forecast.alternatives.is_empty() {
