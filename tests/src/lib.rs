@@ -29,7 +29,6 @@ pub mod runner;
 pub mod segment;
 pub mod steering;
 pub mod stores;
-pub mod threads;
 pub mod twins;
 pub mod upscalers;
 pub mod writer;

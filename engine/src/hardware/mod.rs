@@ -5,6 +5,7 @@ mod account;
 mod cards;
 mod limit;
 mod metering;
+mod threads;
 
 use std::{thread, time::Duration};
 
@@ -17,6 +18,7 @@ pub use account::{DevicePool, Holdings, MemoryAccount, OutOfMemory, Peaks, Reser
 pub use cards::{CardProfile, card, cards};
 pub use limit::{LimitKind, MemoryLimit, process_is_limited};
 pub use metering::{metered, unmetered};
+pub use threads::computing_threads;
 
 /// The state of the machine at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,12 +3,10 @@
 
 mod attention;
 
-use gemm_common::cache::CACHE_INFO;
-
 use super::{
     computed::{
-        WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path, conv_scratch_bytes,
-        linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
+        LARGE_KERNEL, WARP_PLANES, bf16_scratch_bytes, channel_norm_scratch_bytes, conv_path,
+        conv_scratch_bytes, linear_scratch_bytes, response_norm_scratch_bytes, unpacked_scratch_bytes,
     },
     cuda,
     effort::Effort,
@@ -85,14 +83,6 @@ impl Computes {
     /// A typical CPU, with all threads of the pool that this is called from.
     pub fn here() -> Self {
         Self::Processor { threads: rayon::current_num_threads(), effort: Effort::USUAL }
-    }
-
-    /// The values in f32 that the threads keep for the tensor library's matrix products: as much as their second cache, each.
-    pub fn product_scratch(self) -> usize {
-        match self {
-            Self::Processor { threads, .. } => threads * CACHE_INFO[1].cache_bytes / size_of::<f32>(),
-            Self::Card(..) => 0,
-        }
     }
 
     /// Operations in the time in which functions of this engine read or write so many values in f32.
@@ -436,6 +426,12 @@ impl Costs {
                     result
                 } else if kernels.others && cuda::convolves(wide, [side, stride], channels, size) {
                     cuda::scratch_bytes(wide, channels, size) / self.value_bytes
+                } else if side >= LARGE_KERNEL && stride == 1 {
+                    // In f32: the padded input, the rows of it that a row of the kernel reads, their patches, and three results;
+                    // and the input and the kernel themselves where they are narrower.
+                    let copied = if wide { 0 } else { pixels * inputs + inputs * outputs * side * side };
+                    let each = side * inputs + 2 * inputs + 3 * outputs;
+                    (copied + each * pixels) * WIDE / self.value_bytes
                 } else {
                     // The input as columns (im2col), and the product before it is transposed.
                     pixels * inputs * side * side + result

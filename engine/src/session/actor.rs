@@ -25,7 +25,9 @@ use super::{
 };
 use crate::{
     checkpoint::CheckpointError,
-    hardware::{HardwareSample, MemoryAccount, MemoryLimit, Probe, SmoothLoad, memory_limit, metered},
+    hardware::{
+        HardwareSample, MemoryAccount, MemoryLimit, Probe, SmoothLoad, computing_threads, memory_limit,
+    },
     models::{OpenedModels, scan},
     pipeline::{self, ModelSummary},
     request::ModelSource,
@@ -54,17 +56,7 @@ impl Session {
         let (stop, stopped) = bounded::<()>(0);
         let emitter = Emitter::new(outgoing, options.wake);
         let account = MemoryAccount::new();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads.unwrap_or(0))
-            .thread_name(|index| format!("sluice-compute-{index}"))
-            .spawn_handler(|compute| {
-                let account = Arc::clone(&account);
-                let name = compute.name().unwrap_or("sluice-compute").to_owned();
-                thread::Builder::new().name(name).spawn(move || metered(&account, || compute.run()))?;
-                Ok(())
-            })
-            .build()
-            .map_err(io::Error::other)?;
+        let pool = computing_threads(&account, options.threads).map_err(io::Error::other)?;
         let compute_threads = pool.current_num_threads();
         let outcomes = Outcomes::open(options.data.as_deref());
 

@@ -271,10 +271,6 @@ impl Upscaler for Dat {
         EVERYTHING
     }
 
-    fn multiplies_by_library(&self) -> bool {
-        true
-    }
-
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {
         let of_group = |(group, &[blocks, heads]): (usize, &[usize; 2])| {
             (0..blocks).map(|block| [group, block, heads]).collect::<Vec<_>>()

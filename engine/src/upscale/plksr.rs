@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use candle_core::Tensor as Values;
-
 use super::{
     Upscaler,
     open::{COLOURS, Found, colours, refused},
@@ -119,11 +117,12 @@ impl RealPlksr {
 
     /// A block.
     fn passed(&self, w: &Weights<'_>, x: &Tensor) -> TensorResult<Tensor> {
-        let Self { width, part, .. } = *self;
+        let Self { width, part, side, .. } = *self;
         let mut inner = if self.norms_places { normed(w, x)? } else { x.clone() };
         inner = mish(&w.conv2d("channel_mixer.0", &inner, Conv2d::SAME_3X3)?)?;
         inner = w.conv2d("channel_mixer.2", &inner, Conv2d::SAME_3X3)?;
-        let far = large(w, "lk.conv", &inner.narrow(1, 0, part)?.contiguous()?)?;
+        let around = Conv2d { stride: 1, padding: side / 2, trailing: 0 };
+        let far = w.conv2d("lk.conv", &inner.narrow(1, 0, part)?.contiguous()?, around)?;
         inner = match width - part {
             0 => far,
             rest => Tensor::cat(&[far, inner.narrow(1, part, rest)?.contiguous()?], 1)?,
@@ -160,36 +159,6 @@ fn mish(x: &Tensor) -> TensorResult<Tensor> {
     made.to_dtype(x.dtype())
 }
 
-/// Convolves with a large kernel row by row, in f32, so that the patches of one row are in memory at a time.
-fn large(w: &Weights<'_>, name: &str, x: &Tensor) -> TensorResult<Tensor> {
-    let dtype = x.dtype();
-    let wide = |end: &str| w.get(&format!("{name}.{end}"))?.to_dtype(DType::F32);
-    let (kernel, bias, x) = (wide("weight")?, wide("bias")?, x.to_dtype(DType::F32)?);
-    let (_, channels, height, width) = x.dims4()?;
-    let (outputs, side) = (kernel.dim(0)?, kernel.dim(2)?);
-    let places = height * width;
-    let takes = |_| Untraced {
-        values: (side * channels + 3 * outputs + 2 * channels) * places,
-        operations: 2.0 * (side * side * channels * outputs * places) as f64,
-    };
-    let made = untraced([&x, &kernel, &bias], &[1, outputs, height, width], takes, |[x, kernel, bias]| {
-        let around = side / 2;
-        let padded = x.pad_with_zeros(2, around, around)?.pad_with_zeros(3, around, around)?;
-        let mut sum: Option<Values> = None;
-        for row in 0..side {
-            let rows = padded.narrow(2, row, height)?.contiguous()?;
-            let part = rows.conv2d(&kernel.narrow(2, row, 1)?.contiguous()?, 0, 1, 1, 1)?;
-            sum = Some(match sum {
-                Some(sum) => (sum + part)?,
-                None => part,
-            });
-        }
-        let sum = sum.ok_or_else(|| Error::msg("a kernel has no rows"))?;
-        sum.broadcast_add(&bias.reshape((1, outputs, 1, 1))?)
-    })?;
-    made.to_dtype(dtype)
-}
-
 impl Upscaler for RealPlksr {
     fn architecture(&self) -> &'static str {
         Self::ARCHITECTURE
@@ -201,10 +170,6 @@ impl Upscaler for RealPlksr {
 
     fn reach(&self) -> usize {
         if self.norms_places { 2 + self.blocks * (3 + self.side / 2) } else { EVERYTHING }
-    }
-
-    fn multiplies_by_library(&self) -> bool {
-        true
     }
 
     fn upscale(&self, blocks: Blocks<'_>, image: &Tensor) -> Result<Tensor, RunError> {

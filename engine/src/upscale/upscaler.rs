@@ -29,11 +29,6 @@ pub trait Upscaler: fmt::Debug + Send + Sync {
     /// How many pixels away an image can change a pixel of the result.
     fn reach(&self) -> usize;
 
-    /// Whether the tensor library multiplies matrices for it, for which threads of a CPU keep memory.
-    fn multiplies_by_library(&self) -> bool {
-        false
-    }
-
     /// Enlarges an image `[1, 3, height, width]` in 0…1 to `[1, 3, factor · height, factor · width]`, about in 0…1.
     ///
     /// # Errors

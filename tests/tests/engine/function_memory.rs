@@ -4,11 +4,10 @@
 use candle_core::{DType, Device, Tensor};
 use rayon::ThreadPool;
 use sluice_engine::{
-    hardware::MemoryAccount,
+    hardware::{MemoryAccount, computing_threads},
     nn::{self, Computes, Conv2d, Effort, Mask, Trace, TracedWeight, Weight, computed},
     precision::{Encoding, Format},
 };
-use sluice_tests::threads::two_metered_threads;
 
 type Function = fn(&[nn::Tensor]) -> nn::Result<nn::Tensor>;
 
@@ -44,7 +43,9 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const PLANES: [usize; 4] = [3, 64, 48, 48];
     const SAME: [usize; 4] = [32, 64, 3, 3];
     const POINT: [usize; 4] = [128, 64, 1, 1];
-    let functions: [(&str, &[&[usize]], Function); 20] = [
+    const LARGE: [usize; 4] = [16, 64, 17, 17];
+    const AROUND: Conv2d = Conv2d { stride: 1, padding: 8, trailing: 0 };
+    let functions: [(&str, &[&[usize]], Function); 21] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
@@ -60,6 +61,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("conv2d 3x3", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
         ("conv2d 3x3 of three", &[&PLANES, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::SAME_3X3)),
         ("conv2d 3x3 halved", &[&PLANE, &SAME], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::HALVE_3X3)),
+        ("conv2d 17x17", &[&PLANE, &LARGE], |x| nn::conv2d(&x[0], &x[1], None, AROUND)),
         ("conv2d 1x1", &[&PLANE, &POINT], |x| nn::conv2d(&x[0], &x[1], None, Conv2d::POINTWISE)),
         ("channel_norm", &[&PLANE, &[64]], |x| nn::channel_norm(&x[0], &x[1], true)),
         ("group_norm_silu", &[&PLANE, &[64], &[64]], |x| nn::group_norm_silu(&x[0], 8, &x[1], &x[2], 1e-6)),
@@ -75,7 +77,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
     ];
     let account = MemoryAccount::new();
-    let pool = two_metered_threads(&account).unwrap();
+    let pool = computing_threads(&account, Some(2)).unwrap();
     for (name, shapes, function) in functions {
         for dtype in [DType::F32, DType::BF16] {
             let trace = trace_of_two_threads();
@@ -101,7 +103,7 @@ fn products_with_rotated_weights_take_what_was_predicted() {
     let shape = vec![outputs, inputs];
     let weight = Weight::from(computed::Weight::Packed { bytes, encoding, shape: shape.clone() });
     let account = MemoryAccount::new();
-    let pool = two_metered_threads(&account).unwrap();
+    let pool = computing_threads(&account, Some(2)).unwrap();
     for dtype in [DType::F32, DType::BF16] {
         let trace = trace_of_two_threads();
         let x = trace.tensor(&[ROWS, inputs], dtype);

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use sluice_engine::{
     checkpoint::{Block, Component, read_header},
-    hardware::{MemoryAccount, metered},
+    hardware::{MemoryAccount, computing_threads},
     models::{self, KnownDefaults},
     output::{Image, Media, Settings, write_png},
     request::{Mode, ModelSource, Request, SourceImage, SourceMask},
@@ -207,15 +207,7 @@ fn weights_pass_through_little_memory() {
     let tensors = [RandomTensor { name: "a.weight".to_owned(), shape: vec![8192, 8192] }];
     let account = MemoryAccount::new();
     let path = folder.path().join("large.safetensors");
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(2)
-        .spawn_handler(|thread| {
-            let account = std::sync::Arc::clone(&account);
-            std::thread::spawn(move || metered(&account, || thread.run()));
-            Ok(())
-        })
-        .build()
-        .unwrap();
+    let pool = computing_threads(&account, Some(2)).unwrap();
     assert!(pool.install(|| write_random(&path, &tensors, RandomDtype::F32, 0, &mut |_| true)).unwrap());
     let written = fs::metadata(&path).unwrap().len();
     let peak = account.take_peaks().activations;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc};
 use candle_core::{DType, Tensor};
 use sluice_engine::{
     checkpoint::{Checkpoint, Component, Role},
-    hardware::{MemoryAccount, metered},
+    hardware::{MemoryAccount, computing_threads},
     memory::{DeviceChoice, MemoryPreferences, OffloadMode, Placement, Tier},
     nn::{Computes, Trace},
     request::{ComputeDtype, ModelSource, Region, Regions, Request},
@@ -218,13 +218,13 @@ fn activations_of_long_prompts_are_foretold() {
                 prompts.iter().map(|prompt| encoder.tokenize(prompt, 0).unwrap()).collect();
             let tokens: Vec<&Tokens> = tokens.iter().collect();
             let (account, length) = (MemoryAccount::new(), tokens[0].sequences.len());
-            let predicted = threads(&account).install(|| {
+            let predicted = computing_threads(&account, Some(2)).unwrap().install(|| {
                 let trace = Trace::new(Computes::here());
                 let blocks = TracedBlocks::new(&trace, &component, dtype);
                 text::encode(&encoder, blocks.blocks(), &tokens, clip_skip, Given::default()).unwrap();
                 blocks.take().iter().map(|block| block.activations).max().unwrap()
             });
-            let found = threads(&account).install(|| {
+            let found = computing_threads(&account, Some(2)).unwrap().install(|| {
                 let store = WeightStore::new(component, dtype, Arc::new(CpuMemory), MemoryAccount::new());
                 let executor = Executor::default();
                 let encode = || {
@@ -253,19 +253,6 @@ fn activations_of_long_prompts_are_foretold() {
         }
     }
     assert_eq!(checked, 6);
-}
-
-/// Two threads whose allocations are metered.
-fn threads(account: &Arc<MemoryAccount>) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(2)
-        .spawn_handler(|thread| {
-            let account = Arc::clone(account);
-            std::thread::Builder::new().spawn(move || metered(&account, || thread.run()))?;
-            Ok(())
-        })
-        .build()
-        .unwrap()
 }
 
 fn dumped(runner: &mut Runner, request: Request) -> Tensors {

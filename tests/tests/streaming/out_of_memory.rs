@@ -7,7 +7,7 @@ use std::{
 };
 
 use sluice_engine::{
-    hardware::{MemoryAccount, Probe, unmetered},
+    hardware::{MemoryAccount, Probe, computing_threads, unmetered},
     memory::{MemoryPreferences, OffloadMode, Outcome},
     models,
     output::Media,
@@ -19,7 +19,7 @@ use sluice_engine::{
     residency::CancelToken,
     telemetry::Recorder,
 };
-use sluice_tests::{checkpoint::load, runner::Runner, threads::two_metered_threads};
+use sluice_tests::{checkpoint::load, runner::Runner};
 
 use super::support::{SMALL, assert_same, forecast, mode, run_dumped, starter};
 
@@ -70,7 +70,7 @@ impl<'a> Ready<'a> {
         used: impl FnOnce(&Self) -> T + Send,
     ) -> T {
         let account = MemoryAccount::new();
-        let threads = two_metered_threads(&account).unwrap();
+        let threads = computing_threads(&account, Some(2)).unwrap();
         threads.install(|| {
             let target = Target::choose(memory, &Probe::new().sample(), 0, Pace::Here).unwrap();
             let ready = unmetered(|| {

@@ -83,7 +83,7 @@ fn forecasts_of_the_peak_come_true() {
 #[test]
 fn the_encoders_work_is_what_is_measured() {
     use sluice_engine::{
-        hardware::{MemoryAccount, metered},
+        hardware::{MemoryAccount, computing_threads},
         models,
         nn::{Computes, Trace},
         residency::{Blocks, CpuMemory, Executor, TracedBlocks, WeightStore},
@@ -110,15 +110,7 @@ fn the_encoders_work_is_what_is_measured() {
             let component = own.clone();
             let store =
                 WeightStore::new(component, dtype, std::sync::Arc::new(CpuMemory), MemoryAccount::new());
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(2)
-                .spawn_handler(|thread| {
-                    let account = std::sync::Arc::clone(&account);
-                    std::thread::spawn(move || metered(&account, || thread.run()));
-                    Ok(())
-                })
-                .build()
-                .unwrap();
+            let pool = computing_threads(&account, Some(2)).unwrap();
             pool.install(|| {
                 let image = Tensor::zeros(&pixels, candle_core::DType::F32, store.device()).unwrap();
                 account.take_peaks();

@@ -66,9 +66,7 @@ impl Estimator<'_> {
         let embedding = network.embed(blocks.blocks(), &image)?;
         drop(image);
         network.masks(blocks.blocks(), &embedding, &prompt_of(wanted, [*height, *width]))?;
-        // What the threads once took for products they keep, so that a second image finds it there from the beginning.
-        let scratch = self.trace.computes().product_scratch() * size_of::<f32>();
-        let work = Work { tile: None, carried: LISTS + scratch as u64, blocks: blocks.take() };
+        let work = Work { tile: None, carried: LISTS, blocks: blocks.take() };
         Ok(vec![PartUse { part: *part, ways: vec![work] }])
     }
 
@@ -130,11 +128,7 @@ impl Estimator<'_> {
             let pixels = size.iter().product::<usize>() * network.factor().pow(2) * PIXEL_BYTES;
             let canvas = if self.trace.computes().is_processor() { pixels as u64 } else { 0 };
             let tile = side.map(|side| side as u32);
-            let scratch = match network.multiplies_by_library() {
-                true => self.trace.computes().product_scratch() * size_of::<f32>(),
-                false => 0,
-            };
-            Ok(Work { tile, carried: LISTS + canvas + scratch as u64, blocks: each.collect() })
+            Ok(Work { tile, carried: LISTS + canvas, blocks: each.collect() })
         });
         let ways = ways.collect::<Result<_, PipelineError>>()?;
         Ok(vec![PartUse { part: *part, ways }])

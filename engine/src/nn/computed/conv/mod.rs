@@ -36,23 +36,26 @@ impl Conv2d {
     pub const HALVE_3X3_TRAILING: Self = Self { stride: 2, padding: 0, trailing: 1 };
 }
 
+/// Rows, and columns, of kernels that are large: on GPUs they are applied row by row, in f32, so that the patches of one row are
+/// in memory at a time.
+pub(in crate::nn) const LARGE: usize = 9;
+
 /// Convolves `x` `[batch, in, height, width]` with `weight` `[out, in, rows, columns]` and adds `bias`
 /// `[out]`.
 ///
-/// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 3×3 and 1×1
+/// The weight may be held in 16-bit floats. On the CPU it is widened to f32 as it is needed, and 1×1, 3×3 and large
 /// kernels accumulate in f32 and round once.
 pub fn conv2d(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     let (_, _, rows, columns) = weight.dims4()?;
-    if by_processor(x) && rows == columns && matches!(rows, 1 | 3) && matches!(conv.stride, 1 | 2) {
-        fused(x, weight, bias, conv)
-    } else {
-        plain(x, weight, bias, conv)
-    }
+    let is_fused =
+        rows == columns && (matches!(rows, 1 | 3) || rows >= LARGE) && matches!(conv.stride, 1 | 2);
+    if by_processor(x) && is_fused { fused(x, weight, bias, conv) } else { plain(x, weight, bias, conv) }
 }
 
 fn plain(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, conv: Conv2d) -> Result<Tensor> {
     // GPUs accumulate 16-bit values in f32 and round once; the tensor library on the CPU rounds partial sums.
-    let dtype = if x.device().is_cpu() { DType::F32 } else { x.dtype() };
+    let is_wide = x.device().is_cpu() || is_by_rows(weight, conv);
+    let dtype = if is_wide { DType::F32 } else { x.dtype() };
     let (values, weight) = (x.to_dtype(dtype)?, weight.to_dtype(dtype)?);
     let bias = bias.map(|bias| bias.to_dtype(dtype)).transpose()?;
     let composed = || {
@@ -73,11 +76,30 @@ fn product(x: &Tensor, weight: &Tensor, conv: Conv2d) -> Result<Tensor> {
         let weight = weight.reshape((1, outputs, channels))?.broadcast_as((batch, outputs, channels))?;
         return weight.matmul(&x.flatten(2, 3)?.contiguous()?)?.reshape((batch, outputs, height, width));
     }
+    if is_by_rows(weight, conv) {
+        return by_rows(x, weight, conv.padding);
+    }
     let padded = match conv.trailing {
         0 => x.clone(),
         trailing => x.pad_with_zeros(2, 0, trailing)?.pad_with_zeros(3, 0, trailing)?,
     };
     padded.conv2d(weight, conv.padding, conv.stride, 1, 1)
+}
+
+fn is_by_rows(weight: &Tensor, conv: Conv2d) -> bool {
+    weight.dims()[2] >= LARGE && (conv.stride, conv.trailing) == (1, 0)
+}
+
+/// A convolution with the rows of a large kernel, one after the other.
+fn by_rows(x: &Tensor, weight: &Tensor, padding: usize) -> Result<Tensor> {
+    let padded = x.pad_with_zeros(2, padding, padding)?.pad_with_zeros(3, padding, padding)?;
+    let side = weight.dim(2)?;
+    let height = padded.dim(2)? + 1 - side;
+    let row = |row: usize| {
+        let rows = padded.narrow(2, row, height)?.contiguous()?;
+        rows.conv2d(&weight.narrow(2, row, 1)?.contiguous()?, 0, 1, 1, 1)
+    };
+    (1..side).try_fold(row(0)?, |sum, number| sum + row(number)?)
 }
 
 /// The sizes of one convolution with a square kernel.
@@ -273,6 +295,19 @@ mod tests {
             }
         }
         compare([1, 130, 32, 33], 70, 3, Conv2d::SAME_3X3);
+    }
+
+    #[test]
+    fn large_kernels_are_fused_and_applied_row_by_row() {
+        for (side, input) in [(17, [1, 6, 23, 31]), (9, [2, 5, 12, 20]), (17, [1, 3, 5, 90])] {
+            let around = Conv2d { stride: 1, padding: side / 2, trailing: 0 };
+            compare(input, 9, side, around);
+            let (x, weight) = (random(&input, 1), random(&[9, input[1], side, side], 2));
+            let whole = x.conv2d(&weight, around.padding, 1, 1, 1).unwrap();
+            assert_close(&by_rows(&x, &weight, around.padding).unwrap(), &whole, 2e-6);
+            let halved = Conv2d { stride: 2, ..around };
+            compare(input, 9, side, halved);
+        }
     }
 
     #[test]
