@@ -10,12 +10,17 @@ pub fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A message as a sentence of its own, in the current language. Names at its start stay as they are.
-pub fn sentence(text: &str) -> String {
-    let text = &said(text);
+/// A message in the current language, without a full stop of its own. Names at its start stay as they are.
+pub fn phrase(text: &str) -> String {
+    let text = said(text);
     let first = text.split(' ').next().unwrap_or_default();
     let is_word = first.chars().all(|letter| letter.is_lowercase() || letter == '’');
-    let text = if is_word { capitalised(text) } else { text.to_owned() };
+    if is_word { capitalised(&text) } else { text }
+}
+
+/// A message as a sentence of its own, in the current language. Names at its start stay as they are.
+pub fn sentence(text: &str) -> String {
+    let text = phrase(text);
     match text.chars().next_back() {
         Some('.' | '!' | '?' | IDEOGRAPHIC_STOP) => text,
         Some('\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}') => format!("{text}{IDEOGRAPHIC_STOP}"),
@@ -53,7 +58,7 @@ pub fn simulated(seconds_here: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{sentence, stage_name};
+    use super::{phrase, sentence, stage_name};
     use crate::language::LANGUAGES;
 
     #[test]
@@ -81,6 +86,12 @@ mod tests {
                 assert!(text.contains(&value.replace('.', language.decimal)), "{}: {text}", language.tag);
             }
         }
+    }
+
+    #[test]
+    fn files_at_the_start_of_a_phrase_stay_as_they_are() {
+        assert_eq!(phrase("unet/a.safetensors is empty"), "unet/a.safetensors is empty");
+        assert_eq!(phrase("it is empty"), "It is empty");
     }
 
     #[test]

@@ -53,20 +53,30 @@ error-adapters-tag = <lora:{ $tag }> ist nicht zu verstehen
 error-checkpoint-not-found = es gibt keine Datei und keinen Ordner { $path }
 error-checkpoint-not-here = { $name } ist nicht auf diesem Computer
 error-checkpoint-io = { $path } kann nicht gelesen werden: { $source }
+error-checkpoint-io-it = nicht lesbar: { $source }
 error-checkpoint-write = { $path } kann nicht geschrieben werden: { $source }
 error-checkpoint-hollow = die Gewichte von { $path } sind nicht auf diesem Computer
 error-checkpoint-no-model = kein Modell in { $path } gefunden
+error-checkpoint-no-model-it = kein Modell darin gefunden
 error-checkpoint-no-asset = { $name } gehört zu Sluice, wurde aber nicht gefunden in { $path }
 error-checkpoint-not-a-model-file = { $path } ist keine Modelldatei, die Sluice lesen kann
+error-checkpoint-not-a-model-file-it = keine Modelldatei, die Sluice lesen kann
 error-checkpoint-not-safetensors = { $path } ist keine safetensors-Datei: Sie beginnt nicht mit einem Kopf
+error-checkpoint-not-safetensors-it = keine safetensors-Datei: Sie beginnt nicht mit einem Kopf
 error-checkpoint-pickle = { $path } ist eine Pickle-Datei, die beim Öffnen beliebigen Code ausführen kann
+error-checkpoint-pickle-it = die Datei ist eine Pickle-Datei, die beim Öffnen beliebigen Code ausführen kann
 error-checkpoint-empty-file = { $path } ist leer
+error-checkpoint-empty-file-it = die Datei ist leer
 error-checkpoint-header-past-end = { $path } ist beschädigt oder unvollständig: Der Kopf müsste { $header } Bytes haben, aber die ganze Datei hat nur { $length }
+error-checkpoint-header-past-end-it = die Datei ist beschädigt oder unvollständig: Der Kopf müsste { $header } Bytes haben, aber die ganze Datei hat nur { $length }
 error-checkpoint-header = der Kopf von { $path } ist beschädigt: { $reason }
+error-checkpoint-header-it = der Kopf der Datei ist beschädigt: { $reason }
 error-checkpoint-truncated = { $path } ist unvollständig: Von { $expected } Bytes sind nur { $length } da
+error-checkpoint-truncated-it = die Datei ist unvollständig: Von { $expected } Bytes sind nur { $length } da
 error-checkpoint-json = { $path } ist nicht zu verstehen: { $reason }
 error-checkpoint-other-task = { $path } ist ein Modell, das Sluice noch nicht unterstützt ({ $task })
 error-checkpoint-missing-shard = { $shard } fehlt, aber { $index } verweist darauf
+error-checkpoint-missing-shard-it = { $shard } gehört dazu, fehlt aber
 error-checkpoint-missing-part =
     { $role ->
         [Vorverarbeitung] die Vorverarbeitung
@@ -84,6 +94,7 @@ error-checkpoint-missing-tensor = in { $path } fehlt der Tensor { $name }
 error-checkpoint-shape = der Tensor { $name } in { $path } hat die Form { $found } statt { $expected }
 error-checkpoint-dtype = der Tensor { $name } in { $path } ist als { $found } gespeichert, was Sluice hier nicht unterstützt
 error-checkpoint-quantization = die Gewichte von { $path } sind als { $found } gespeichert, was Sluice nicht unterstützt
+error-checkpoint-quantization-it = die Gewichte sind als { $found } gespeichert, was Sluice nicht unterstützt
 error-checkpoint-config = in { $path } ist { $field } = { $value }, aber { $reason }
 error-checkpoint-tokenizer = der Tokenizer { $path } kann nicht verwendet werden: { $reason }
 

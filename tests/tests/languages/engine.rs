@@ -138,6 +138,34 @@ fn messages_keep_their_values() {
     assert!(text.contains("/SD 3.5/1.5 GB.mp4"), "a name stays: {text}");
 }
 
+/// A place that names a model does not name it again.
+#[test]
+fn what_is_wrong_with_a_model_is_said_without_its_name() {
+    for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+        for reason in [
+            "it cannot be read: access denied",
+            "no model found in it",
+            "it is not a model file that Sluice can read",
+            "it is not a safetensors file: it does not begin with a header",
+            "it is a pickle file, which can run arbitrary code when it is opened",
+            "it is empty",
+            "it is damaged or incomplete: its header should have 9 bytes, but the file has only 8 bytes",
+            "its header is damaged: access denied",
+            "it is incomplete: it should have 9 bytes but has only 8",
+            "a.gguf belongs to it but is missing",
+            "its weights are stored as Q9, which Sluice does not support",
+        ] {
+            let text = language.said(reason);
+            for word in text.split(' ') {
+                assert!(!["it", "its", "It", "Its", "in", "is"].contains(&word), "{}: {text}", language.tag);
+            }
+        }
+        let text = language.said("unet/a.safetensors is empty");
+        assert!(text.contains("unet/a.safetensors") && !text.contains(" is "), "{}: {text}", language.tag);
+    }
+    assert_eq!(find("de").unwrap().said("it is empty"), "die Datei ist leer");
+}
+
 /// The sentence of a plan has texts in its gaps which are translated, too.
 #[test]
 fn sentences_of_plans_are_said_to_the_last_word() {

@@ -16,7 +16,7 @@ use crate::{
     language::{said, tr, units},
     window::{
         fit, icons,
-        sentences::capitalised,
+        sentences::phrase,
         state::{EntryId, Fit, KnownEntry, Likeness, State, title_of},
         tokens::{Palette, font, radius, size, space},
         widgets::{self, Weight},
@@ -103,14 +103,7 @@ impl<'a> Row<'a> {
             Finding::Content(content) => content,
             Finding::Error(error) => {
                 let icon = icons::TRIANGLE_ALERT;
-                return Self {
-                    title,
-                    detail: capitalised(&said(error)),
-                    icon,
-                    preview,
-                    is_broken: true,
-                    ..base
-                };
+                return Self { title, detail: phrase(error), icon, preview, is_broken: true, ..base };
             }
         };
         let mut parts = vec![said(&content.what)];
@@ -131,7 +124,7 @@ impl<'a> Row<'a> {
         if content.kind == Kind::Model
             && let Some(Fit::Cannot(failure)) = state.library.fits.of(base.id)
         {
-            parts = vec![capitalised(&said(&failure.message))];
+            parts = vec![phrase(&failure.message)];
             is_broken = true;
         }
         let is_open = *state.chosen_model() == source && state.summary().is_some();

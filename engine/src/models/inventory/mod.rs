@@ -3,6 +3,7 @@
 mod duplicates;
 mod names;
 mod places;
+mod reason;
 mod remembered;
 mod scan;
 mod sidecar;

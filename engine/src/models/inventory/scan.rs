@@ -14,12 +14,12 @@ use std::{
 use super::{
     About, Content, Finding, Inventory, Item, Kind, Remembered, duplicates, examine,
     names::{REPOSITORY, name_of},
+    reason::reason,
     remembered::Entry,
     sidecar::Beside,
 };
 use crate::checkpoint::{
-    CheckpointError, FileStamp, NoiseHalf, files_of, folders_in, is_diffusers, may_be_model,
-    without_continuations,
+    FileStamp, NoiseHalf, files_of, folders_in, is_diffusers, may_be_model, without_continuations,
 };
 
 /// How many levels of subfolders are searched.
@@ -186,14 +186,9 @@ fn look_at(path: &Path, beside: &[PathBuf], known: Option<&Entry>) -> Entry {
     }
     let (finding, header) = match examine(path) {
         Ok((content, header)) => (Finding::Content(content), header),
-        // The path is shown already.
-        Err(error) => (Finding::Error(in_short(&error, path)), 0),
+        Err(error) => (Finding::Error(reason(error, path)), 0),
     };
     Entry { stamp, finding, header, sample: None, about_stamp, about }
-}
-
-fn in_short(error: &CheckpointError, path: &Path) -> String {
-    error.to_string().replace(&path.display().to_string(), "it")
 }
 
 /// Sizes and times of the files of an item, as a text that changes with them.
