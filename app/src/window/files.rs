@@ -5,6 +5,8 @@ mod dialog;
 mod event;
 mod extensions;
 mod groups;
+#[cfg(target_os = "linux")]
+mod native;
 mod previews;
 mod read;
 mod reporter;
@@ -28,6 +30,8 @@ use clipboard::FileClipboard;
 pub use dialog::{Dialog, Entry, FolderKind};
 pub use event::FileEvent;
 pub use extensions::is_image_or_clip;
+#[cfg(target_os = "linux")]
+use native::has_dialogs;
 pub use read::{is_moving, is_video, read_first, still_size};
 use reporter::Reporter;
 pub use task::{PresetTask, StyleTask, Task, Well};
@@ -104,7 +108,7 @@ impl Files {
                 let is_there = folder.is_none_or(Path::is_dir);
                 if is_there { Some(start) } else { name.map(PathBuf::from) }
             });
-            let answer = match is_native {
+            let answer = match is_native && has_dialogs() {
                 true => dialog.ask(start),
                 false => FileEvent::NoDialog { dialog, start },
             };
@@ -117,6 +121,11 @@ impl Files {
         }
         started.map(|_| true)
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_dialogs() -> bool {
+    true
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ pub enum FolderKind {
     Results,
 }
 
-/// A person does not close a dialog sooner. Without a portal and zenity there is none, and the answer comes at once.
+/// A person does not close a dialog sooner: the portal of a Linux desktop is there but could not open it.
 const SOON: Duration = Duration::from_millis(150);
 
 impl Dialog {
