@@ -56,6 +56,7 @@ reason-what-smallest = selbst die kleinste Aufteilung
 
 reason-because-too-large = weil nicht alle { $size } auf einmal passen
 reason-because-little-free = weil mit allen { $size } wenig Speicher frei bliebe
+reason-because-least-memory = weil möglichst wenig Speicher belegt werden soll
 reason-because-mode = weil der Modus „{ $mode }“ gewählt ist
 
 ## Was mit Gewichten geschieht, die nicht bleiben

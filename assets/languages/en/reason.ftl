@@ -41,6 +41,7 @@ reason-what-smallest = even the smallest placement
 
 reason-because-too-large = because all { $size } do not fit at once
 reason-because-little-free = because keeping all { $size } would leave little memory free
+reason-because-least-memory = because as little memory as possible is to be used
 reason-because-mode = because the offload mode is "{ $mode }"
 
 ## What weights do that do not stay

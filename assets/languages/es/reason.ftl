@@ -40,6 +40,7 @@ reason-what-smallest = incluso el reparto más pequeño
 
 reason-because-too-large = porque los { $size } no caben a la vez
 reason-because-little-free = porque tener los { $size } dejaría poca memoria libre
+reason-because-least-memory = porque se debe usar la menor memoria posible
 reason-because-mode = porque el modo es «{ $mode }»
 
 ## Qué pasa con los pesos que no se quedan

@@ -40,6 +40,7 @@ reason-what-smallest = même la plus petite répartition
 
 reason-because-too-large = parce que les { $size } ne tiennent pas tous à la fois
 reason-because-little-free = parce que garder les { $size } laisserait peu de mémoire libre
+reason-because-least-memory = parce qu’il faut utiliser le moins de mémoire possible
 reason-because-mode = parce que le mode est « { $mode } »
 
 ## Ce qui arrive aux poids qui ne restent pas

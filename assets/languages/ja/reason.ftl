@@ -40,6 +40,7 @@ reason-what-smallest = 最も小さい配置
 
 reason-because-too-large = { $size } すべては一度に収まらないため
 reason-because-little-free = { $size } すべてを置くと空きメモリがわずかになるため
+reason-because-least-memory = 使うメモリをできるだけ少なくするため
 reason-because-mode = モードが「{ $mode }」のため
 
 ## 残らない重みの扱い

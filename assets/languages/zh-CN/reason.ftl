@@ -40,6 +40,7 @@ reason-what-smallest = 即使最小的布局也
 
 reason-because-too-large = 由于全部 { $size } 无法同时放下
 reason-because-little-free = 由于保留全部 { $size } 会使剩余内存很少
+reason-because-least-memory = 由于要尽量少用内存
 reason-because-mode = 由于模式为“{ $mode }”
 
 ## 不留下的权重如何处理

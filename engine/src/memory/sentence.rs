@@ -2,24 +2,24 @@
 
 use super::{
     Alternative, Bound, Footprint, Machine, MemoryPreferences, OffloadMode, Placement, Plan, PlanError,
-    Residence, StageKind, StagePlan, UsePlan,
+    Residence, StageKind, StagePlan, UsePlan, Wish,
 };
 use crate::{checkpoint::Role, precision::Storage, units};
 
 /// What the plan does, why, and what it takes. Where there is no plan: by how much the request does not fit, and what
 /// would make it fit.
 ///
-/// `least` is the smallest budget of the device that `mode` can work with.
+/// `least` is the smallest budget of the device with which the preferences can be followed.
 pub fn sentence(
     footprint: &Footprint,
     machine: &Machine,
     plan: &Result<Plan, PlanError>,
     least: Option<u64>,
-    mode: OffloadMode,
+    preferences: &MemoryPreferences,
 ) -> String {
     match plan {
-        Ok(plan) => fitting(footprint, machine, plan),
-        Err(error) => refused(machine, error, least, mode),
+        Ok(plan) => fitting(footprint, machine, plan, preferences.wish),
+        Err(error) => refused(machine, error, least, preferences.mode),
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn offer(row: &Alternative) -> String {
     )
 }
 
-fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
+fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan, wish: Wish) -> String {
     let place = place(machine);
     let streamed = plan.streamed();
     let mut away: Vec<&str> = Vec::new();
@@ -79,12 +79,12 @@ fn fitting(footprint: &Footprint, machine: &Machine, plan: &Plan) -> String {
         }
     }
     let decoding = plan.stages.iter().rfind(|stage| stage.stage.kind == StageKind::Decode);
-    let why = reason(plan, decoding, footprint.total());
+    let why = reason(plan, wish, decoding, footprint.total());
     let mut what = if let Some((stage, part_use)) = streamed {
         let used = part_use.blocks.len();
         let stay = part_use.blocks.iter().filter(|block| block.placement == Placement::Resident).count();
         let part = &footprint.parts[part_use.part];
-        let why = reason(plan, Some(stage), part.bytes());
+        let why = reason(plan, wish, Some(stage), part.bytes());
         let role = role_name(part.role);
         let others = others(stage, part_use);
         if stay == 0 {
@@ -122,11 +122,13 @@ fn tiles(plan: &Plan, part_use: &UsePlan) -> Option<String> {
 }
 
 /// Why these bytes do not stay.
-fn reason(plan: &Plan, stage: Option<&StagePlan>, bytes: u64) -> String {
+fn reason(plan: &Plan, wish: Wish, stage: Option<&StagePlan>, bytes: u64) -> String {
     let activations = stage.map_or(0, |stage| stage.activations);
     let total = units::memory(bytes);
     if bytes.saturating_add(activations) > plan.device_budget {
         format!("because all {total} do not fit at once")
+    } else if plan.mode == OffloadMode::Auto && wish == Wish::Memory {
+        "because as little memory as possible is to be used".to_owned()
     } else if plan.mode == OffloadMode::Auto {
         format!("because keeping all {total} would leave little memory free")
     } else {

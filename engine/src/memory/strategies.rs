@@ -228,7 +228,7 @@ pub fn forecast(
     let plan = planner.plan(machine.device_budget);
     let least_device = planner.least().map(|(bytes, _)| bytes);
     let (choices, alternatives) = (choices(&table), rows(footprint, &table));
-    let mut sentence = sentence(&held, machine, &plan, least_device, preferences.mode);
+    let mut sentence = sentence(&held, machine, &plan, least_device, preferences);
     if is_smaller {
         sentence += &format!(" {}", in_8_bits(preferences));
     }

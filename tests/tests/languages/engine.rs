@@ -218,6 +218,18 @@ fn commas_within_a_reason_do_not_end_it() {
 }
 
 #[test]
+fn that_little_memory_is_wished_for_is_said_in_every_language() {
+    let plan = "All 12 denoiser blocks are streamed during computation, because as little memory as possible is to be \
+                used. Uses 7.0 of 8.0 GB, 1.2 s per step.";
+    for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+        let text = language.said(plan);
+        for english in ["because", "little", "possible", "blocks"] {
+            assert!(!text.contains(english), "{}: {text}", language.tag);
+        }
+    }
+}
+
+#[test]
 fn what_is_not_known_stays_as_it_is() {
     let french = find("fr").unwrap();
     assert_eq!(french.said(""), "");

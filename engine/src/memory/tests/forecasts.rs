@@ -177,6 +177,22 @@ fn the_sentence_names_a_chosen_mode_in_words() {
     assert!(sentence.contains("because the offload mode is \"Only the autoencoder\""), "{sentence}");
 }
 
+/// With the least memory, parts leave a card that has room for all of them.
+#[test]
+fn the_sentence_says_that_little_memory_is_wished_for() {
+    let (footprint, workload) = even(20);
+    let because = |budget, wish| {
+        let machine = card(budget, 64 * GIB, 12.0);
+        let preferences = MemoryPreferences { wish, ..MemoryPreferences::default() };
+        forecast(&footprint, &workload, &machine, &preferences, None).sentence
+    };
+    let wished = because(64 * GIB, Wish::Memory);
+    assert!(wished.contains("because as little memory as possible is to be used"), "{wished}");
+    assert!(!wished.contains("leave little memory free"), "{wished}");
+    let short = because(8 * GIB, Wish::Memory);
+    assert!(short.contains("do not fit at once"), "{short}");
+}
+
 #[test]
 fn the_sentence_says_what_why_and_how_much() {
     let (footprint, workload) = even(20);
@@ -197,7 +213,8 @@ fn the_sentence_says_what_why_and_how_much() {
          more than the 8.0 GB allowed. Use a smaller image or batch, or choose the automatic offload mode."
     );
     let host = Err(PlanError::Host { needed: 2 * GIB, budget: GIB });
-    let short = sentence(&footprint, &machine, &host, None, OffloadMode::Auto);
+    let automatic = MemoryPreferences::default();
+    let short = sentence(&footprint, &machine, &host, None, &automatic);
     assert!(short.ends_with("Allow 1.0 GB more RAM, or use a smaller image or batch."), "{short}");
     let device = PlanError::Device {
         what: "even the smallest placement".to_owned(),
@@ -207,7 +224,7 @@ fn the_sentence_says_what_why_and_how_much() {
         budget: 8 * GIB,
     };
     // The card has it, and only the limit keeps it from fitting.
-    let limited = sentence(&footprint, &machine, &Err(device), Some(9 * GIB), OffloadMode::Auto);
+    let limited = sentence(&footprint, &machine, &Err(device), Some(9 * GIB), &automatic);
     assert_eq!(
         limited,
         "Does not fit on the GPU: even the smallest placement needs 9.0 GB in the decode stage, 1.0 GB more \
