@@ -263,6 +263,8 @@ impl Jobs {
     }
 
     fn cancel_those(&mut self, are: impl Fn(JobId) -> bool) -> Vec<Command> {
+        // What a pause is stopping does not wait for its end.
+        self.stopped.retain(|stopped| stopped.waits || !are(stopped.id));
         let those = self.queue.iter_mut().rev().filter(|job| are(job.id) && !job.cancelling);
         those
             .map(|job| {
