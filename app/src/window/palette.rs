@@ -249,14 +249,13 @@ fn others(state: &State) -> Vec<Found> {
     ] {
         add(icons::PACKAGE, name, tr!("palette-model"), tr!("palette-built-in"), Action::ChooseModel(model));
     }
-    let items = &state.library.inventory.items;
     for path in &state.settings.recent_models {
-        if items.iter().all(|item| item.path != *path) {
+        if state.library.item(&EntryId::path(path)).is_none() {
             let action = Action::ChooseModel(ModelSource::Path(path.clone()));
             add(icons::LAYERS, file_name(path), tr!("palette-model"), path.display().to_string(), action);
         }
     }
-    for item in items {
+    for item in &state.library.inventory.items {
         let (icon, kind) = match item.content().map(|content| content.kind) {
             Some(Kind::Model) => (icons::LAYERS, tr!("palette-model")),
             Some(Kind::Adapter) => (icons::SPARKLES, tr!("palette-lora")),
@@ -264,6 +263,11 @@ fn others(state: &State) -> Vec<Found> {
         };
         let action = LibraryAction::Open(EntryId::path(&item.path)).into();
         add(icon, item.name.clone(), kind, item.path.display().to_string(), action);
+    }
+    for (item, lanes) in state.library.of_further_engines() {
+        let tip = tr!("library-on-engine", name = state.names_of(&lanes));
+        let action = LibraryAction::Open(EntryId::path(&item.path)).into();
+        add(icons::LAYERS, item.name.clone(), tr!("palette-model"), tip, action);
     }
     for (section, name) in side_panel::sections(state) {
         let tip = tr!("palette-section-tip", name = name.as_str());

@@ -325,3 +325,18 @@ fn models_of_engines_elsewhere_are_listed_under_their_names_and_run_there() {
     window.frames();
     assert!(window.shows("attic, 2 rows") && !window.shows("cellar, "));
 }
+
+#[test]
+fn models_of_engines_elsewhere_are_found_in_the_palette() {
+    let (mut window, _) = opened(with_attic());
+    window.says(Event::Listed { lane: 1, folders: Vec::new(), inventory: models_elsewhere(&["wolf"]) });
+    window.take_commands();
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+    window.frames();
+    window.harness.get_by_label("Search commands").type_text("wolf");
+    window.frames();
+    window.harness.key_press(Key::Enter);
+    window.frames();
+    let model = ModelSource::Path("/data/models/wolf.gguf".into());
+    assert!(window.take_commands().contains(&Command::Load { model }));
+}

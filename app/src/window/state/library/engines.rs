@@ -53,6 +53,11 @@ impl Library {
         found.into_values()
     }
 
+    /// Models of further engines that are not in the inventory, each with the engines that have it.
+    pub fn of_further_engines(&self) -> impl Iterator<Item = (&Item, Vec<usize>)> {
+        self.of_engines().filter(|(item, _)| find(&self.inventory.items, &item.path).is_none())
+    }
+
     /// How many models further engines have that are not in the inventory.
     pub fn further_models(&self) -> usize {
         self.further_models
@@ -113,8 +118,7 @@ impl Library {
 
     /// Counts them anew.
     pub(super) fn further_changed(&mut self) {
-        let is_further = |item: &Item| find(&self.inventory.items, &item.path).is_none();
-        self.further_models = self.of_engines().filter(|&(item, _)| is_further(item)).count();
+        self.further_models = self.of_further_engines().count();
         self.version += 1;
     }
 }
@@ -300,6 +304,23 @@ mod tests {
         let commands = give_up(&mut state, 1);
         assert_eq!(state.library.inventory.items, inventory(&["own"]).items);
         assert_eq!((lists(&commands), state.library.search), (Vec::new(), Search::Never));
+    }
+
+    #[test]
+    fn models_of_further_engines_are_found_by_their_names() {
+        for here in [true, false] {
+            let mut state = state(here, &["attic", "cellar"]);
+            state.library.list(Some(inventory(&["a"])), 0.0);
+            let first = usize::from(here);
+            state.listed_elsewhere(first, Vec::new(), inventory(&["b"]), 1.0);
+            state.listed_elsewhere(first + 1, Vec::new(), inventory(&["c"]), 1.0);
+            for (name, is_there) in [("a", here), ("b", true), ("C.gguf", true), ("d", false), ("", false)] {
+                let found = state.library.model_named(name, &ModelSource::Starter);
+                let name = name.to_lowercase();
+                let path = format!("/models/{}.gguf", name.trim_end_matches(".gguf"));
+                assert_eq!(found, is_there.then(|| ModelSource::Path(path.into())), "{name}");
+            }
+        }
     }
 
     #[test]

@@ -21,24 +21,20 @@ impl Library {
         {
             return Some(current.clone());
         }
-        let found = self.item_named(name, |content| content.kind == Kind::Model)?;
+        let own = self.item_named(name, |content| content.kind == Kind::Model);
+        let found = own.or_else(|| {
+            let (item, _) = self.of_further_engines().find(|(item, _)| is_named(item, &wanted))?;
+            Some(item.path.as_path())
+        })?;
         Some(ModelSource::Path(found.to_owned()))
     }
 
     /// The file or folder of this name, with or without its extension, or of a repository, among those of some kind.
     pub(super) fn item_named(&self, name: &str, is_one: impl Fn(&Content) -> bool) -> Option<&Path> {
         let wanted = plain(without_extension(name));
-        if wanted.is_empty() {
-            return None;
-        }
         let is_of_kind = |item: &&Item| item.content().is_some_and(&is_one);
-        let is_named = |item: &&Item| {
-            let repository = item.name.rsplit('/').next().unwrap_or(&item.name);
-            let names = [stem(&item.path), item.name.clone(), repository.to_owned()];
-            names.iter().any(|own| plain(own) == wanted)
-        };
-        let found = self.inventory.items.iter().filter(is_of_kind).find(is_named)?;
-        Some(&found.path)
+        let mut found = self.inventory.items.iter().filter(is_of_kind);
+        found.find(|item| is_named(item, &wanted)).map(|item| item.path.as_path())
     }
 
     /// The LoRA whose file has this name, one for models of `family` first.
@@ -97,6 +93,13 @@ impl State {
         }
         found
     }
+}
+
+/// Whether a file or a folder has this plain name, or its repository does.
+fn is_named(item: &Item, wanted: &str) -> bool {
+    let repository = item.name.rsplit('/').next().unwrap_or(&item.name);
+    let names = [stem(&item.path), item.name.clone(), repository.to_owned()];
+    !wanted.is_empty() && names.iter().any(|own| plain(own) == wanted)
 }
 
 pub(super) fn stem(path: &Path) -> String {
