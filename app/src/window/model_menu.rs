@@ -14,7 +14,10 @@ use super::{
     tokens::size,
     widgets::{self, Weight},
 };
-use crate::{enhancing::model_name, language::tr};
+use crate::{
+    enhancing::model_name,
+    language::{said, tr},
+};
 
 /// The most room for the name of the chosen model.
 const WIDEST: f32 = 220.0;
@@ -50,12 +53,12 @@ pub fn show(
     Popup::menu(&button).accessible_name(label).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {
             for item in found {
-                let about = item.content().map_or("", |content| &content.what);
+                let about = item.content().map(|content| said(&content.what)).unwrap_or_default();
                 // Files without names of their own are called by their folders, all others as in the library.
                 let own = model_name(&item.path);
                 let name = if item.path.ends_with(&own) { &item.name } else { &own };
                 let is_chosen = chosen == Some(item.path.as_path());
-                let row = widgets::file_button(ui, icons::PACKAGE, name, about, is_chosen);
+                let row = widgets::file_button(ui, icons::PACKAGE, name, &about, is_chosen);
                 if row.on_hover_text(item.path.display().to_string()).clicked() {
                     choice = Some(Choice::Model(item.path.clone()));
                     ui.close();

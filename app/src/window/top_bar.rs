@@ -16,7 +16,7 @@ use super::{
     tokens::{Palette, font, radius, size, space},
     widgets::{self, Weight},
 };
-use crate::language::{tr, units};
+use crate::language::{said, tr, units};
 
 /// View state of the bar; not saved.
 #[derive(Debug, Default)]
@@ -172,7 +172,7 @@ fn picker_button(ui: &mut Ui, state: &State) -> egui::Response {
                 ModelSource::Path(_) => summary.name.clone(),
                 built_in => model_name(built_in),
             };
-            (name, summary.family_name.clone())
+            (name, said(&summary.family_name))
         }
         ModelStatus::Loading => (model_name(state.chosen_model()), tr!("top-bar-loading")),
         ModelStatus::Failed => (model_name(state.chosen_model()), tr!("top-bar-failed")),

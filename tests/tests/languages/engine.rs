@@ -218,6 +218,41 @@ fn commas_within_a_reason_do_not_end_it() {
 }
 
 #[test]
+fn what_is_in_a_file_is_said_to_the_last_word() {
+    for language in LANGUAGES.iter().filter(|language| language.tag != "en") {
+        for (what, words) in [
+            ("FLUX.1 denoiser", &["FLUX.1 d"][..]),
+            ("Stable Diffusion 1 and 2: denoiser, 1 text encoder, autoencoder", &["and 2", "text "]),
+            ("LoRA for FLUX.1, 2 matrices, rank 16", &[" for ", " rank "]),
+            ("LoHa or LoKr, 1 matrix", &["1 matrix"]),
+            ("ControlNet for a model with prompts of width 5120", &[" for ", " of "]),
+            ("frame interpolator, RIFE 4.6", &["frame "]),
+            ("map estimator for depth maps, Depth Anything V2, of another size", &["depth ", "another"]),
+            ("detector, YOLO, s, 80 classes", &["detector, YOLO, s, 80 classes"]),
+            ("Qwen3 text encoder, width 2560", &["text encoder", "width"]),
+            ("autoencoder of FLUX.2, 32 channels", &[" of ", "channels"]),
+            ("not a model that Sluice supports: TAESD, a small autoencoder for previews", &["that", "small"]),
+            ("diffusers folder", &["folder"]),
+            ("safetensors, 3 files", &["files"]),
+        ] {
+            let text = language.said(what);
+            for word in words {
+                assert!(!text.contains(word), "{}: {text}", language.tag);
+            }
+            for value in ["FLUX.1", "FLUX.2", "16", "5120", "Depth Anything V2", "80", "2560", "32", "TAESD"]
+            {
+                let has_it = !what.contains(value) || text.contains(value);
+                assert!(has_it, "{}: {text}", language.tag);
+            }
+        }
+        assert_eq!(language.said("Stable Diffusion XL"), "Stable Diffusion XL", "a name stays");
+    }
+    let german = find("de").unwrap();
+    assert_eq!(german.said("LoRA for FLUX.1, 2 matrices, rank 16"), "LoRA für FLUX.1, 2 Matrizen, Rang 16");
+    assert_eq!(german.said("Stable Diffusion 1 and 2"), "Stable Diffusion 1 und 2");
+}
+
+#[test]
 fn that_little_memory_is_wished_for_is_said_in_every_language() {
     let plan = "All 12 denoiser blocks are streamed during computation, because as little memory as possible is to be \
                 used. Uses 7.0 of 8.0 GB, 1.2 s per step.";

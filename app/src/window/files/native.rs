@@ -30,7 +30,7 @@ fn ask(bus: &Connection) -> zbus::Result<()> {
 fn has_library() -> bool {
     LIBRARIES.iter().any(|name| {
         // SAFETY: loading libdbus runs no code but its own initialisation.
-        unsafe { libloading::Library::new(name) }.is_ok()
+        unsafe { libloading::Library::new(*name) }.is_ok()
     })
 }
 

@@ -258,7 +258,7 @@ fn facts(ui: &mut Ui, content: &Content) {
         (tr!("library-fact-size"), units::memory(content.bytes)),
         (tr!("library-fact-weights"), units::count(content.parameters)),
         (tr!("library-fact-stored-as"), content.stored_as()),
-        (tr!("library-fact-format"), content.format.clone()),
+        (tr!("library-fact-format"), said(&content.format)),
     ];
     Grid::new("facts").num_columns(2).spacing([space::M, 2.0]).show(ui, |ui| {
         for (name, value) in rows {
@@ -286,7 +286,7 @@ fn adapter(ui: &mut Ui, state: &State, item: &Item, content: &Content, actions: 
     {
         widgets::mistake(
             ui,
-            &tr!("library-lora-unfit", family = family, model = summary.family_name.as_str()),
+            &tr!("library-lora-unfit", family = said(family), model = said(&summary.family_name)),
         );
     }
     let words = trigger_words(state, item);

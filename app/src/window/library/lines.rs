@@ -8,7 +8,7 @@ use sluice_engine::{
 };
 
 use crate::{
-    language::tr,
+    language::{said, tr},
     window::{
         settings::LibrarySettings,
         state::{EntryId, KnownEntry, Library, State, title_of},
@@ -98,13 +98,13 @@ impl Heading {
             Self::BuiltIn => tr!("library-built-in"),
             Self::Suited(Some(device)) => tr!("library-suited", device = device),
             Self::Suited(None) => tr!("library-suited-here"),
-            Self::Family(family) => family.clone().unwrap_or_default(),
+            Self::Family(family) => family.as_deref().map(said).unwrap_or_default(),
             Self::Broken => tr!("library-cannot-be-opened"),
             Self::Engines(names) => names.clone(),
             Self::Elsewhere => tr!("library-not-here"),
-            Self::Fitting(family) => tr!("library-loras-fitting", family = family),
+            Self::Fitting(family) => tr!("library-loras-fitting", family = said(family)),
             Self::PerhapsFitting => tr!("library-loras-perhaps-fitting"),
-            Self::For(Some(family)) => tr!("library-loras-for", family = family),
+            Self::For(Some(family)) => tr!("library-loras-for", family = said(family)),
             Self::For(None) => tr!("library-loras-for-unknown"),
             Self::Parts => tr!("library-parts-of-models"),
             Self::Unused => tr!("library-not-used"),

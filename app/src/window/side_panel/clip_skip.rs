@@ -4,7 +4,10 @@ use egui::Ui;
 use sluice_engine::request::LARGEST_CLIP_SKIP;
 
 use super::parts::Parts;
-use crate::{language::tr, window::widgets};
+use crate::{
+    language::{said, tr},
+    window::widgets,
+};
 
 /// Draws the setting, enabled if it has an effect.
 pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
@@ -21,6 +24,6 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         *chosen = shown;
     }
     if let Some(summary) = without_effect {
-        widgets::hint(ui, tr!("side-panel-clip-skip-without-effect", family = summary.family_name.as_str()));
+        widgets::hint(ui, tr!("side-panel-clip-skip-without-effect", family = said(&summary.family_name)));
     }
 }

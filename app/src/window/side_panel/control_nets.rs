@@ -19,7 +19,7 @@ use super::{
     parts::{Added, Parts, sentence},
 };
 use crate::{
-    language::tr,
+    language::{said, tr},
     window::{
         action::{Action, Making},
         files::Dialog,
@@ -95,7 +95,7 @@ fn opened(ui: &mut Ui, parts: &mut Parts<'_>, added: &mut Added, textures: &mut 
     let (found, family) = (of_library(state), state.summary().map(|summary| summary.family_name.clone()));
     let lacks = nets.is_empty() && found.is_empty();
     if let Some(family) = family.filter(|_| lacks) {
-        widgets::hint(ui, tr!("control-nets-missing", family = family));
+        widgets::hint(ui, tr!("control-nets-missing", family = said(&family)));
     }
     ui.horizontal_wrapped(|ui| {
         if widgets::button(ui, Some(icons::FILE_UP), &tr!("control-nets-add"), Weight::Plain)
@@ -193,8 +193,8 @@ pub fn library_menu(ui: &mut Ui, [name, tip, spoken]: [String; 3], found: &[&Ite
     Popup::menu(&button).accessible_name(spoken).width(size::POPUP).show(|ui| {
         ScrollArea::vertical().show(ui, |ui| {
             for item in found {
-                let about = item.content().map_or("", |content| &content.what);
-                let row = widgets::file_button(ui, icons::PACKAGE, &item.name, about, false);
+                let about = item.content().map(|content| said(&content.what)).unwrap_or_default();
+                let row = widgets::file_button(ui, icons::PACKAGE, &item.name, &about, false);
                 if row.on_hover_text(item.path.display().to_string()).clicked() {
                     chosen = Some(item.path.clone());
                     ui.close();
