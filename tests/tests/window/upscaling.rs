@@ -198,6 +198,9 @@ fn the_title_shows_the_progress_of_all_files_that_were_queued_together() {
         let title = egui::ViewportCommand::Title(format!("{percent} – Sluice"));
         assert!(commands.contains(&title), "{commands:?}");
         window.says(Event::Finished { job, pictures: vec![picture(128, 80, 5)], seconds: 1.0 });
+        let (next, fraction) = state(&window).jobs.at_work().unwrap();
+        assert_eq!(next.id, jobs[place + 1], "the next one has not begun");
+        assert!((fraction - (place + 1) as f32 / 4.0).abs() < 1e-6, "{fraction}");
     }
 }
 

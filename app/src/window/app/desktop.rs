@@ -7,17 +7,18 @@ use crate::language::tr;
 
 /// Letters of a prompt in the title.
 const TITLE: usize = 40;
+/// By how many percent sums of fractions may be too small.
+const ROUNDING: f64 = 1e-3;
 
 impl SluiceApp {
     /// Says in the title what is running, and shows its progress in the taskbar.
     pub(super) fn say_in_title(&mut self, ctx: &Context) {
-        let jobs = &self.state.jobs;
-        let running = jobs.running().zip(jobs.fraction());
-        let title = running.map_or_else(
+        let at_work = self.state.jobs.at_work();
+        let title = at_work.map_or_else(
             || "Sluice".to_owned(),
-            |((job, _), fraction)| {
+            |(job, fraction)| {
                 let prompt: String = job.request().prompt.trim().chars().take(TITLE).collect();
-                let percent = format!("{:.0}%", fraction * 100.0);
+                let percent = in_percent(fraction);
                 match prompt.is_empty() {
                     true => format!("{percent} – Sluice"),
                     false => format!("{percent} · {prompt} – Sluice"),
@@ -26,7 +27,7 @@ impl SluiceApp {
         );
         if self.title != title {
             ctx.send_viewport_cmd(ViewportCommand::Title(title.clone()));
-            (self.show_progress)(running.map(|(_, fraction)| f64::from(fraction)));
+            (self.show_progress)(at_work.map(|(_, fraction)| f64::from(fraction)));
             self.title = title;
         }
     }
@@ -39,6 +40,25 @@ impl SluiceApp {
                 (self.notify)(tr!("app-queue-done"));
             }
             ctx.send_viewport_cmd(ViewportCommand::RequestUserAttention(UserAttentionType::Informational));
+        }
+    }
+}
+
+/// A finished fraction in percent, which is not all before it is.
+fn in_percent(fraction: f32) -> String {
+    format!("{:.0}%", (f64::from(fraction) * 100.0 + ROUNDING).floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_percent;
+
+    #[test]
+    fn nothing_is_all_done_before_it_is() {
+        for (fraction, percent) in
+            [(0.0, "0%"), (0.29, "29%"), (0.5, "50%"), (0.995, "99%"), (499.0 / 500.0, "99%"), (1.0, "100%")]
+        {
+            assert_eq!(in_percent(fraction), percent);
         }
     }
 }

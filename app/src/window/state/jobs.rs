@@ -80,6 +80,8 @@ impl Progress {
         let done = match self.stage {
             None => 0.0,
             Some(_) if self.is_between => 1.0 + self.step as f32,
+            // Those of the maps of a clip.
+            Some(StageKind::Preprocess) if self.steps > 0 => return self.step as f32 / self.steps as f32,
             Some(StageKind::Preprocess | StageKind::Detect) => 0.1,
             Some(StageKind::EncodeImage) => 0.15,
             Some(StageKind::EncodePrompt | StageKind::Write) => 0.3,
@@ -197,15 +199,24 @@ impl Jobs {
         shown.or_else(|| running().next())
     }
 
-    /// The finished fraction of what runs, 0…1; of a group, that of all its jobs.
-    pub fn fraction(&self) -> Option<f32> {
-        let (job, progress) = self.running()?;
-        let Some(group) = self.groups.of(job.id) else { return Some(progress.fraction().clamp(0.0, 1.0)) };
+    /// The job that is at work, with its finished fraction, 0…1; of a group, that of all its jobs. Between two jobs of a group
+    /// it is the next one.
+    pub fn at_work(&self) -> Option<(&QueuedJob, f32)> {
+        let running = self.running().map(|(job, _)| job);
+        let job = running.or_else(|| self.queue.front().filter(|job| self.is_amid_group(job)))?;
+        let own = |job: &QueuedJob| {
+            job.progress.as_ref().map_or(0.0, |progress| progress.fraction().clamp(0.0, 1.0))
+        };
+        let Some(group) = self.groups.of(job.id) else { return Some((job, own(job))) };
         let [ended, all] = group.progress();
-        let running = self.queue.iter().filter_map(|job| Some((job.id, job.progress.as_ref()?)));
-        let of_group = running.filter(|(id, _)| group.holds(*id));
-        let running: f32 = of_group.map(|(_, progress)| progress.fraction().clamp(0.0, 1.0)).sum();
-        Some((ended as f32 + running) / all.max(1) as f32)
+        let running: f32 = self.queue.iter().filter(|job| group.holds(job.id)).map(own).sum();
+        Some((job, (ended as f32 + running) / all.max(1) as f32))
+    }
+
+    /// Whether a waiting job is about to begin, and others of its group have ended.
+    fn is_amid_group(&self, job: &QueuedJob) -> bool {
+        let has_begun = || self.groups.of(job.id).is_some_and(|group| group.progress()[0] > 0);
+        !self.paused && !job.cancelling && has_begun()
     }
 
     /// After which step the running job of an engine goes on, if one was done.
@@ -437,5 +448,28 @@ impl Jobs {
         }
         let index = self.queue.iter().position(|job| job.id == id)?;
         self.queue.remove(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_of_a_clip_are_done_frame_by_frame() {
+        let mut progress = Progress::default();
+        progress.start(StageKind::Preprocess, 0.0);
+        assert!(progress.fraction() < 0.1);
+        progress.step_done((20, 80), (0.1, 6.0), 2.0);
+        assert!((progress.fraction() - 0.25).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_job_that_waits_alone_is_not_at_work() {
+        let mut jobs = Jobs::default();
+        jobs.add(Job::new(JobId(0), Request::default()));
+        assert!(jobs.at_work().is_none());
+        assert!(jobs.start(JobId(1)));
+        assert_eq!(jobs.at_work().map(|(job, _)| job.id), Some(JobId(1)));
     }
 }
