@@ -140,7 +140,7 @@ pub enum FolderKind {
     Results,
 }
 
-/// A person does not close a dialog sooner: the portal of a Linux desktop is there but could not open it.
+/// A person does not close a dialog sooner: the portal or zenity is there but could not open one.
 const SOON: Duration = Duration::from_millis(150);
 
 impl Dialog {
