@@ -141,3 +141,17 @@ fn the_notice_above_the_settings_leaves_unless_it_came_as_a_surprise() {
     pass(&mut window, 60);
     assert!(window.shows("Sluice is already open"));
 }
+
+#[test]
+fn what_is_resumed_in_a_paused_queue_is_said_to_wait() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    act(&mut window, Action::PauseQueue(true));
+    act(&mut window, Action::CancelAll);
+    window.says(Event::Cancelled { job: JobId(1) });
+    window.click("Resume");
+    assert_eq!(said(window.harness.state()), Some("The queue is paused"));
+    assert!(window.shows("Queue 1 · paused"));
+    act(&mut window, Action::PauseQueue(false));
+    assert!(!window.shows("Queue 1 · paused"));
+}
