@@ -27,8 +27,8 @@ use super::{
     extensions::{ANIMATION_EXTENSIONS, CLIP_EXTENSIONS, MODEL_EXTENSIONS, has_extension},
     groups, is_moving, previews,
     read::{
-        dropped_clip, is_animation, newest_images, prompts_inside, read_input, read_input_file, read_map,
-        read_pixels, read_thumbnail, settings_inside,
+        dropped_clip, generated_by, is_animation, newest_images, prompts_inside, read_input, read_input_file,
+        read_map, read_pixels, read_thumbnail, settings_inside,
     },
     read_first,
     results::makers_of,
@@ -122,7 +122,7 @@ impl Reporter {
             Task::Take(path) => self.say(match read_input(&path) {
                 Ok(image) => {
                     let pixels = Pixels::Image(Arc::new(image));
-                    FileEvent::Dropped { settings: settings_inside(&path), path, pixels }
+                    FileEvent::Dropped { settings: generated_by(&path), path, pixels }
                 }
                 Err(failure) => FileEvent::Failed { title: tr!("files-file-unusable"), failure },
             }),

@@ -2,7 +2,10 @@
 
 use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
-use sluice_engine::request::Variation;
+use sluice_engine::{
+    output::{Enlargement, Interpolated},
+    request::Variation,
+};
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
@@ -13,6 +16,7 @@ use crate::{
         files::ClipFormat,
         icons,
         image_menu::{self, Does, Row},
+        image_settings::Changes,
         state::{Progress, Recent, RecentId, Shown, State, file_name},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
@@ -353,6 +357,15 @@ fn recent_caption(recent: &Recent) -> Vec<Part> {
     let mut parts = vec![Part::kept(format!("{width} × {height}"))];
     if let Some(scale) = recent.enlarged() {
         parts.push(Part::more(tr!("viewer-caption-upscaled", scale = units::number(scale))));
+    }
+    if let Some(Changes { enlarged, interpolated, .. }) = &recent.changes {
+        parts.extend(enlarged.iter().map(|Enlargement { upscaler, scale }| {
+            let scale = units::number(*scale);
+            Part::more(tr!("viewer-caption-upscaled-with", scale = scale, upscaler = upscaler))
+        }));
+        parts.extend(interpolated.iter().map(|Interpolated { model, factor }| {
+            Part::more(tr!("viewer-caption-interpolated-with", factor = *factor, model = model))
+        }));
     }
     if let Some(length) = recent.length {
         parts.push(Part::more(tr!("viewer-caption-frames", count = length.frames)));
