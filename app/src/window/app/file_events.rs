@@ -40,6 +40,9 @@ impl SluiceApp {
             FileEvent::Found { path, thumbnail, length, settings } => {
                 self.state.found(path, thumbnail, length, settings.map(|settings| *settings));
             }
+            FileEvent::Added { path, thumbnail, length, settings } => {
+                self.state.images.recents.recall(path, thumbnail, length, settings.map(|settings| *settings));
+            }
             FileEvent::Pixels { path, pixels } => {
                 let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();
                 self.state.images.recents.loaded(&path, pixels, &drawn);

@@ -179,9 +179,7 @@ impl SluiceApp {
     /// Lists the folders again, and looks for the files of the list below the image.
     pub(super) fn list_gallery(&mut self) {
         self.look_for_files();
-        let State { settings, surroundings, .. } = &self.state;
-        let folders = surroundings.output_folder.iter().chain(&settings.gallery_folders).cloned().collect();
-        self.work(Work::Scan(folders));
+        self.work(Work::Scan(self.folders_of_results()));
     }
 
     fn work(&mut self, task: Work) {

@@ -168,6 +168,11 @@ pub fn read_first(path: &Path) -> Result<(ColorImage, Option<ClipLength>), Failu
     Ok((still(first), None))
 }
 
+/// The length of a clip by its settings, where its header does not have it.
+pub(super) fn length_of(settings: Option<&ImageSettings>) -> Option<ClipLength> {
+    settings.map(|settings| &settings.request).filter(|request| request.frames > 1).map(ClipLength::of)
+}
+
 /// Whether a file is a video by its name.
 pub fn is_video(path: &Path) -> bool {
     has_extension(path, &CLIP_EXTENSIONS)
