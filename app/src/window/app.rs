@@ -21,6 +21,7 @@ mod making;
 mod setup;
 mod to_engine;
 mod upscaling;
+mod watching;
 
 use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
 
@@ -137,6 +138,7 @@ pub struct SluiceApp {
     gallery: Gallery,
     drag_out: DragOut,
     places: Places,
+    watching: watching::Watching,
     system_fonts: FontsInUse,
     /// How images were exported last.
     export_options: Option<ExportOptions>,
@@ -166,6 +168,7 @@ impl SluiceApp {
             downloads,
             cuda,
             places,
+            watches_folders,
             locales,
             system_fonts,
             reduced_motion,
@@ -256,6 +259,7 @@ impl SluiceApp {
             gallery: Gallery::default(),
             drag_out: DragOut::default(),
             places,
+            watching: watching::Watching::new(watches_folders),
             system_fonts: FontsInUse::new(system_fonts),
             export_options: None,
         };

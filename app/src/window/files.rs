@@ -1,5 +1,6 @@
 //! Files and dialogs, on separate threads, so that the interface never waits for a disk or the user.
 
+mod added;
 mod clipboard;
 mod dialog;
 mod event;

@@ -203,6 +203,7 @@ fn create(
         reduced_motion,
         drags_out: drag_out::is_possible(creation),
         places: Places { data: data_folder(), cache: cache_folder() },
+        watches_folders: true,
     };
     let mut app = SluiceApp::new(&creation.egui_ctx, setup);
     app.take_files(options.files.iter().map(PathBuf::as_path));

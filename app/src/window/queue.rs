@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use egui::{Id, Popup, PopupCloseBehavior, Rect, RectAlign, Response, Sense, Stroke, Ui, UiBuilder, vec2};
-use sluice_engine::session::JobId;
+use sluice_engine::{request::Request, session::JobId};
 
 use super::{
     action::{Action, Making},
@@ -223,7 +223,10 @@ impl Row {
         let size = match request.changes_file() {
             Some(_) => size,
             None if draws_nothing => String::new(),
-            None => tr!("queue-size", size = size, count = request.steps),
+            None => {
+                let size = tr!("queue-size", size = size, count = request.steps);
+                joined(&[&batch_of(request), &size])
+            }
         };
         let jobs = group.map_or_else(|| vec![job.id], |group| group.jobs().collect::<Vec<_>>());
         let kind = group.map_or(GroupKind::Grid, Group::kind);
@@ -232,6 +235,15 @@ impl Row {
             None => (job_names::name_of(request), size),
         };
         Self { id: job.id, jobs, prompt, size, kind, is_open: false, has_ended: false, height: ROW }
+    }
+}
+
+/// How many images or clips a job makes, if it is more than one.
+fn batch_of(request: &Request) -> String {
+    match (request.batch, request.frames) {
+        (0 | 1, _) => String::new(),
+        (count, 0 | 1) => tr!("queue-images", count = count),
+        (count, _) => tr!("queue-clips", count = count),
     }
 }
 

@@ -19,6 +19,16 @@ queue-resume-cancelled-and-others-tip =
        *[other] Setzt „{ $name }“ fort, wo es abgebrochen wurde. Danach lassen sich { $others } weitere Aufträge fortsetzen.
     }
 queue-no-prompt = Kein Prompt
+queue-images =
+    { $count ->
+        [one] { $count } Bild
+       *[other] { $count } Bilder
+    }
+queue-clips =
+    { $count ->
+        [one] { $count } Clip
+       *[other] { $count } Clips
+    }
 queue-size =
     { $count ->
         [one] { $size } · { $count } Schritt

@@ -72,6 +72,8 @@ viewer-caption-frames =
     }
 viewer-caption-rate = { $rate } fps
 viewer-caption-upscaled = hochskaliert × { $scale }
+viewer-caption-upscaled-with = hochskaliert × { $scale } mit { $upscaler }
+viewer-caption-interpolated-with = Bilder × { $factor } mit { $model }
 viewer-caption-seed = Seed { $seed }
 viewer-caption-variation = Variation { $seed }
 viewer-caption-steps =

@@ -19,6 +19,16 @@ queue-resume-cancelled-and-others-tip =
        *[other] Continue “{ $name }” where it was cancelled. Then { $others } others can be resumed.
     }
 queue-no-prompt = No prompt
+queue-images =
+    { $count ->
+        [one] { $count } image
+       *[other] { $count } images
+    }
+queue-clips =
+    { $count ->
+        [one] { $count } clip
+       *[other] { $count } clips
+    }
 queue-size =
     { $count ->
         [one] { $size } · { $count } step

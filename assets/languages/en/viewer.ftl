@@ -72,6 +72,8 @@ viewer-caption-frames =
     }
 viewer-caption-rate = { $rate } fps
 viewer-caption-upscaled = upscaled × { $scale }
+viewer-caption-upscaled-with = upscaled × { $scale } with { $upscaler }
+viewer-caption-interpolated-with = × { $factor } frames with { $model }
 viewer-caption-seed = seed { $seed }
 viewer-caption-variation = variation { $seed }
 viewer-caption-steps =

@@ -19,6 +19,16 @@ queue-resume-cancelled-and-others-tip =
        *[other] Continúa «{ $name }» donde se canceló. Después se pueden reanudar otros { $others } trabajos.
     }
 queue-no-prompt = Sin prompt
+queue-images =
+    { $count ->
+        [one] { $count } imagen
+       *[other] { $count } imágenes
+    }
+queue-clips =
+    { $count ->
+        [one] { $count } clip
+       *[other] { $count } clips
+    }
 queue-size =
     { $count ->
         [one] { $size } · { $count } paso

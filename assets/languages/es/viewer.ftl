@@ -72,6 +72,8 @@ viewer-caption-frames =
     }
 viewer-caption-rate = { $rate } fps
 viewer-caption-upscaled = ampliada × { $scale }
+viewer-caption-upscaled-with = ampliada × { $scale } con { $upscaler }
+viewer-caption-interpolated-with = fotogramas × { $factor } con { $model }
 viewer-caption-seed = semilla { $seed }
 viewer-caption-variation = variación { $seed }
 viewer-caption-steps =

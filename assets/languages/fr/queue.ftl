@@ -19,6 +19,16 @@ queue-resume-cancelled-and-others-tip =
        *[other] Reprend « { $name } » là où la tâche a été annulée. Ensuite, { $others } autres tâches peuvent être reprises.
     }
 queue-no-prompt = Pas de prompt
+queue-images =
+    { $count ->
+        [one] { $count } image
+       *[other] { $count } images
+    }
+queue-clips =
+    { $count ->
+        [one] { $count } clip
+       *[other] { $count } clips
+    }
 queue-size =
     { $count ->
         [one] { $size } · { $count } étape

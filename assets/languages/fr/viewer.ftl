@@ -72,6 +72,8 @@ viewer-caption-frames =
     }
 viewer-caption-rate = { $rate } fps
 viewer-caption-upscaled = agrandie × { $scale }
+viewer-caption-upscaled-with = agrandie × { $scale } avec { $upscaler }
+viewer-caption-interpolated-with = images × { $factor } avec { $model }
 viewer-caption-seed = graine { $seed }
 viewer-caption-variation = variation { $seed }
 viewer-caption-steps =

@@ -59,11 +59,7 @@ pub(super) fn write(settings: &Settings) -> String {
 /// The settings beside the prompts, by the names of the web UI.
 pub(super) fn pairs(settings: &Settings) -> Vec<(&'static str, String)> {
     let Request { width, height, steps, guidance, sampler, schedule, .. } = &settings.request;
-    if settings.request.upscale.is_some()
-        || settings.request.interpolate.is_some()
-        || settings.request.map_of.is_some()
-        || settings.request.mask_of.is_some()
-    {
+    if !settings.is_generated() {
         // Nothing else is known of an image that was not generated here.
         let size = ("Size", format!("{width}x{height}"));
         return std::iter::once(size).chain(enlarged_pairs(settings)).chain(version(settings)).collect();

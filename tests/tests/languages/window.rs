@@ -23,7 +23,7 @@ use sluice::{
 };
 use sluice_engine::session::Event;
 
-use super::support::{Window, machine, starter};
+use super::support::{Window, machine, picture, starter};
 
 /// The language belongs to the process: one window at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -259,6 +259,50 @@ fn every_language_is_drawn_in_the_smallest_window() {
             window.harness.key_press_modifiers(close.0, close.1);
             window.frames();
         }
+    }
+}
+
+/// Two images, of which one is shown, beside the panel with the memory plan.
+#[test]
+fn the_bar_under_the_image_has_room_in_the_smallest_window_in_every_language() {
+    let _alone = alone();
+    for language in LANGUAGES.iter().filter(|language| language.sample.is_empty()) {
+        for plan_open in [false, true] {
+            let memory = MemorySettings { plan_open: Some(plan_open), ..MemorySettings::default() };
+            let mut window = opened([900.0, 600.0], |setup| {
+                setup.locales = vec![language.tag.to_owned()];
+                setup.settings = Some(Settings { memory, ..Settings::default() });
+            });
+            window.take_commands();
+            for seed in [5, 6] {
+                window.click(&language::text("side-panel-generate"));
+                let job = window.take_job().id;
+                window.says(Event::Started { job });
+                window.says(Event::Finished { job, pictures: vec![picture(128, 80, seed)], seconds: 1.0 });
+            }
+            let shown = if plan_open { language::text("viewer-actions") } else { "100%".to_owned() };
+            has_room(&window, language, &shown);
+            window.click(&language::text("viewer-compare"));
+            has_room(&window, language, &language::text("viewer-compare-swap"));
+        }
+    }
+}
+
+/// All buttons in the row of this one are beside each other, and below the image.
+fn has_room(window: &Window, language: &Language, button: &str) {
+    let row = window.harness.get_by_label(button).rect();
+    let images = window.harness.query_all_by_role(Role::Image).map(|node| node.rect());
+    let image = images.max_by(|one, other| one.area().total_cmp(&other.area())).unwrap();
+    let buttons = window.harness.query_all_by_role(Role::Button).map(|node| node.rect());
+    let within = |rect: &egui::Rect| rect.center().x > image.left() && rect.center().x < image.right();
+    let mut buttons: Vec<egui::Rect> =
+        buttons.filter(|rect| (rect.center().y - row.center().y).abs() < 4.0 && within(rect)).collect();
+    buttons.sort_by(|one, other| one.left().total_cmp(&other.left()));
+    assert!(buttons.len() > 1, "{}: {buttons:?}", language.tag);
+    let (first, last) = (buttons[0], buttons[buttons.len() - 1]);
+    assert!(first.left() >= image.left() && last.right() <= image.right(), "{}: {buttons:?}", language.tag);
+    for pair in buttons.windows(2) {
+        assert!(pair[0].right() <= pair[1].left(), "{}: {pair:?}", language.tag);
     }
 }
 

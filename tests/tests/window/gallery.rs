@@ -4,7 +4,13 @@ use std::{fs, path::Path};
 
 use egui::{Key, Modifiers, Theme, accesskit::Role};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{action::Action, app::SluiceApp, collection::Places, gallery::Gallery, state::Shown};
+use sluice::window::{
+    action::Action,
+    app::{Setup, SluiceApp},
+    collection::Places,
+    gallery::Gallery,
+    state::Shown,
+};
 use sluice_engine::{
     output::{Codec, Media, Settings, read_settings, write_media, write_png},
     request::Request,
@@ -89,10 +95,15 @@ impl Kept {
     }
 
     pub fn open_sized(&self, size: [f32; 2], theme: Theme) -> Window {
+        self.open_with(size, theme, |_| ())
+    }
+
+    fn open_with(&self, size: [f32; 2], theme: Theme, change: impl FnOnce(&mut Setup)) -> Window {
         let mut window = Window::open(size, theme, |setup| {
             setup.folder = Some(self.folder.path().to_owned());
             let folder = |name: &str| Some(self.places.path().join(name));
             setup.places = Places { data: folder("data"), cache: folder("cache") };
+            change(setup);
         });
         window.says(Event::ModelLoaded(Box::new(starter())));
         window.take_commands();
@@ -188,6 +199,29 @@ fn what_other_programs_delete_leaves_the_open_gallery_when_it_is_clicked() {
     window.frames();
     assert_eq!(shown(&window), ["5 broken.png", "4.mp4", "3.png", "1.png"]);
     assert!(selected(&window).is_empty() && !gallery(&window).thumbnails.has(&path));
+}
+
+#[test]
+fn what_other_programs_do_is_seen_without_a_click() {
+    let kept = Kept::some();
+    let mut window = kept.open_with([1280.0, 800.0], Theme::Dark, |setup| setup.watches_folders = true);
+    let path = |name: &str| kept.folder.path().join(name);
+    fs::remove_file(path("2.png")).unwrap();
+    window.wait_for("its end", |app| app.gallery().shelf.count() == 4);
+    kept.image("6.png", 6, "a lighthouse", "flux1-dev");
+    fs::create_dir(path("others")).unwrap();
+    kept.image("others/7.png", 7, "a meadow", "flux1-dev");
+    window.wait_for("both", |app| app.gallery().shelf.count() == 6 && app.gallery().shelf.unread == Some(0));
+    assert!(shown(&window).contains(&"7.png".to_owned()));
+
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    window.wait_for("it below the image", |app| app.state().images.recents.of_file(&path("6.png")).is_some());
+    let before = window.harness.state().state().images.shown;
+    kept.image("8.png", 8, "a harbour", "flux1-dev");
+    window.wait_for("another one", |app| app.state().images.recents.of_file(&path("8.png")).is_some());
+    assert_eq!(window.harness.state().state().images.shown, before, "what is shown stays");
+    fs::remove_file(path("8.png")).unwrap();
+    window.wait_for("its end", |app| app.state().images.recents.of_file(&path("8.png")).is_none());
 }
 
 #[test]

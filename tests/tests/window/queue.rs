@@ -54,6 +54,23 @@ fn a_waiting_job_is_moved_to_the_front_and_to_the_end() {
 }
 
 #[test]
+fn a_row_says_how_many_images_a_job_makes() {
+    let mut window = Window::with_starter();
+    let several = |number, batch, frames| {
+        let job = job(number);
+        Job { request: Request { batch, frames, ..job.request.clone() }, ..job }
+    };
+    window.says(Event::Unfinished { jobs: vec![several(1, 1, 1), several(2, 4, 1), several(3, 2, 9)] });
+    window.click("Resume");
+    window.take_commands();
+    window.click("Queue 3");
+    let rows = ["fox 1, Waiting · 128", "fox 2, Waiting · 4 images · 128", "fox 3, Waiting · 2 clips · 128"];
+    for row in rows {
+        assert!(window.shows(row), "{row}");
+    }
+}
+
+#[test]
 fn what_would_move_nothing_cannot_be_chosen() {
     let can_move = |window: &Window| {
         ["Run next", "Run last"].map(|name| !window.harness.get_by_label(name).accesskit_node().is_disabled())

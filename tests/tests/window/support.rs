@@ -48,6 +48,8 @@ impl Window {
         let files = Files::start(Arc::new(|| ())).unwrap().without_native_dialogs();
         let mut setup = Setup::new(Box::new(link), files);
         setup.new_seed = || 1234;
+        // What tests write is listed when they say so.
+        setup.watches_folders = false;
         change(&mut setup);
         let options = SnapshotOptions::new().threshold(2.0).max_failed_pixels(400);
         let builder: HarnessBuilder<SluiceApp> = Harness::builder()

@@ -465,6 +465,38 @@ fn what_is_made_of_a_file_of_another_folder_has_its_settings() {
     assert!(window.shows("Use these settings"));
 }
 
+/// Nobody chose the seed, the steps and the guidance of the request that enlarged it.
+#[test]
+fn an_enlarged_photo_says_how_it_was_enlarged_and_no_settings() {
+    let kept = Kept::new();
+    let photo = kept.folder.path().join("photo.png");
+    image::save_buffer(&photo, &landscape(64, 40, 5, 1.0).pixels, 64, 40, image::ColorType::Rgb8).unwrap();
+    let result = kept.folder.path().join("photo-2x.png");
+    enlarged(&photo, &result, "4x-sharp");
+    let mut window = kept.open_sized([1280.0, 800.0], Theme::Dark);
+    window.click("photo-2x.png");
+    window.wait_for_words("4x-sharp");
+    let details = window.harness.state().gallery().shelf.details_of(&result).unwrap();
+    let names: Vec<&str> = details.pairs.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["Size", "Postprocess upscale by", "Postprocess upscaler", "Version"]);
+    assert!(!window.shows("Use these settings") && !window.shows("Copy prompt"));
+    window.harness.key_press(Key::Enter);
+    window.wait_for("the image", |app| {
+        let recent = app.state().images.shown_recent();
+        recent.is_some_and(|recent| recent.path.as_ref() == Some(&result) && recent.pixels.is_some())
+    });
+    window.frames();
+    let caption = "128 × 80 · upscaled × 2 with 4x-sharp";
+    assert!(window.harness.query_by_label(caption).is_some(), "and nothing else");
+    for words in ["Use these settings", "Variations ×4", "Similar ×4"] {
+        assert!(!window.shows(words), "{words}");
+    }
+    nothing_is_unnamed(&window, "a photo that was enlarged");
+    window.drop_file(result);
+    window.wait_for("the input image", |app| app.state().draft().request.source.is_some());
+    assert!(state(&window).input.dropped.is_none(), "there are no settings to use");
+}
+
 /// Its steps are the tiles of all frames.
 #[test]
 fn a_clip_counts_frames_and_not_tiles() {

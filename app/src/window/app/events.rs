@@ -65,6 +65,7 @@ impl SluiceApp {
         let groups_wait = self.follow_groups();
         let texts_wait = self.save_texts();
         self.take_reports(ctx);
+        self.follow_folders(ctx);
         if self.send_waiting() || groups_wait || texts_wait {
             ctx.request_repaint_after(RETRY);
         }

@@ -38,9 +38,10 @@ impl SluiceApp {
     fn take_result(&mut self, event: FileEvent) {
         match event {
             FileEvent::Found { path, thumbnail, length, settings } => {
-                let is_composed = settings.as_ref().is_some_and(|settings| settings.is_composed);
-                let request = settings.map(|settings| settings.request);
-                self.state.found(path, thumbnail, (length, is_composed), request);
+                self.state.found(path, thumbnail, length, settings.map(|settings| *settings));
+            }
+            FileEvent::Added { path, thumbnail, length, settings } => {
+                self.state.images.recents.recall(path, thumbnail, length, settings.map(|settings| *settings));
             }
             FileEvent::Pixels { path, pixels } => {
                 let drawn: Vec<_> = self.state.images.drawn().map(|recent| recent.id).collect();
@@ -118,7 +119,7 @@ impl SluiceApp {
             FileEvent::ResultsFound(first, makers) => self.state.take_makers(&first, makers),
             FileEvent::Prompts(prompts) => self.state.take_prompts(prompts),
             FileEvent::Settings(path, settings) => {
-                self.state.images.recents.learn(&path, settings.request);
+                self.state.images.recents.learn(&path, *settings);
             }
             FileEvent::TextsNamed { images, texts, done } => {
                 self.state.take_text_names(&images, texts, done);

@@ -179,9 +179,7 @@ impl SluiceApp {
     /// Lists the folders again, and looks for the files of the list below the image.
     pub(super) fn list_gallery(&mut self) {
         self.look_for_files();
-        let State { settings, surroundings, .. } = &self.state;
-        let folders = surroundings.output_folder.iter().chain(&settings.gallery_folders).cloned().collect();
-        self.work(Work::Scan(folders));
+        self.work(Work::Scan(self.folders_of_results()));
     }
 
     fn work(&mut self, task: Work) {
@@ -343,12 +341,8 @@ impl SluiceApp {
     /// A file of the gallery is ready for the viewer.
     pub(super) fn recalled(&mut self, event: FileEvent) {
         let FileEvent::Recalled { path, thumbnail, length, settings, is_compared } = event else { return };
-        let is_composed = settings.as_ref().is_some_and(|settings| settings.is_composed);
-        let request = settings.map(|settings| settings.request);
-        let id = self.state.images.recents.recall(path, thumbnail, length, request);
-        if is_composed {
-            self.state.images.recents.set_composed(id);
-        }
+        let settings = settings.map(|settings| *settings);
+        let id = self.state.images.recents.recall(path, thumbnail, length, settings);
         match is_compared {
             true => self.state.images.compare(Some(id)),
             false => self.show(Shown::Recent(id)),

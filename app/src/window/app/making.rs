@@ -162,8 +162,8 @@ impl SluiceApp {
         settings: Option<Box<crate::window::image_settings::ImageSettings>>,
     ) {
         self.saved(&path);
-        let request = settings.map(|settings| settings.request);
-        let id = self.state.images.recents.recall(path, thumbnail, length, request);
+        let settings = settings.map(|settings| *settings);
+        let id = self.state.images.recents.recall(path, thumbnail, length, settings);
         self.state.images.recents.set_composed(id);
         if self.state.images.follow {
             self.state.images.shown = Shown::Recent(id);

@@ -63,6 +63,8 @@ pub struct Setup {
     pub cuda: Option<CudaOptions>,
     /// Where the gallery keeps what it knows.
     pub places: Places,
+    /// Whether the folders of results are looked at for what other programs do to them.
+    pub watches_folders: bool,
     /// The locales that the user prefers, the first one most.
     pub locales: Vec<String>,
     /// Whether characters that the window's fonts lack are drawn with fonts of the system.
@@ -121,6 +123,7 @@ impl Setup {
             downloads: None,
             cuda: None,
             places: Places::default(),
+            watches_folders: true,
             locales: Vec::new(),
             system_fonts: false,
             reduced_motion: None,

@@ -26,6 +26,34 @@ pub(super) fn list(folders: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
     found
 }
 
+/// These folders and all folders in them whose images and clips are listed.
+pub(super) fn inside(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for folder in folders {
+        add_inside(folder, 0, &mut found);
+    }
+    found
+}
+
+fn add_inside(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    found.push(folder.to_owned());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_folder = match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
+            kind => kind.is_ok_and(|kind| kind.is_dir()),
+        };
+        if is_folder && is_entered(&entry.file_name().to_string_lossy(), depth) {
+            add_inside(&entry.path(), depth + 1, found);
+        }
+    }
+}
+
+/// Whether what is in a folder is listed, by its name and the depth of the folder around it.
+fn is_entered(name: &str, depth: usize) -> bool {
+    let is_input = depth == 0 && INPUTS.contains(&name);
+    depth < DEEPEST && !is_input && !name.starts_with('.')
+}
+
 fn list_one(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, Stamp)>) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -44,8 +72,7 @@ fn list_one(folder: &Path, depth: usize, found: &mut Vec<(PathBuf, Stamp)>) {
         // Links are followed.
         let Ok(metadata) = fs::metadata(&path) else { continue };
         if metadata.is_dir() {
-            let is_input = depth == 0 && INPUTS.contains(&name.as_ref());
-            if depth < DEEPEST && !is_input {
+            if is_entered(&name, depth) {
                 inner.push(path);
             }
         } else if is_listed(&path) {
@@ -102,6 +129,8 @@ mod tests {
             .map(|(path, _)| path.strip_prefix(root.path()).unwrap().to_string_lossy().replace('\\', "/"))
             .collect();
         assert_eq!(names, ["2026/c.mp4", "2026/masks/d.webp", "a.png", "b.JPG", "single/0001.png"]);
+        let folders = super::inside(&[root.path().to_owned()]);
+        assert_eq!(folders.len(), 5, "the folder itself, one in another, and no inputs: {folders:?}");
         assert!(listed.iter().all(|(_, stamp)| stamp.bytes == 1 && stamp.modified > 0));
     }
 }

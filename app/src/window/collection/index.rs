@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{item::Item, marks::write_whole};
 
 /// Rises when [`Item`] says something else about the same file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Stored<'a> {

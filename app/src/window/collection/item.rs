@@ -92,7 +92,7 @@ pub struct Item {
     pub size: [u32; 2],
     /// The frames and the rate of a clip; zeros if they are not known.
     pub clip: Option<(u32, f32)>,
-    /// Its settings, if the file contains any.
+    /// The settings that generated it, if the file contains them.
     pub facts: Option<Facts>,
     /// Why it cannot be shown.
     pub broken: Option<String>,
@@ -102,7 +102,8 @@ impl Item {
     /// Reads what a file says, without its pixels.
     pub fn read(path: PathBuf, stamp: Stamp) -> Self {
         let settings = read_settings(&path).ok();
-        let facts = settings.as_ref().map(Facts::of);
+        let generated = settings.as_ref().filter(|restored| restored.settings.is_generated());
+        let facts = generated.map(Facts::of);
         let mut item = Self { path, stamp, size: [0; 2], clip: None, facts, broken: None };
         match shape(&item.path, settings.as_ref()) {
             Ok((size, clip)) => (item.size, item.clip) = (size, clip),

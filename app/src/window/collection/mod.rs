@@ -11,6 +11,7 @@ mod selection;
 mod shelf;
 mod thumbnails;
 mod trash;
+mod watch;
 mod worker;
 
 pub use export::{Export, ExportOptions, Progress, write_copy};
@@ -21,4 +22,5 @@ pub use query::{Kind, Query, Sort, When, Within};
 pub use selection::How;
 pub use shelf::{Notice, Shelf, TakeBack};
 pub use trash::Trashed;
+pub use watch::Watch;
 pub use worker::{Details, Places, Report, Task, Worker};

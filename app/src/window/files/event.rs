@@ -30,6 +30,17 @@ pub enum FileEvent {
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
+    /// Another program has put an image or a clip into the folder.
+    Added {
+        /// Its file.
+        path: PathBuf,
+        /// A thumbnail.
+        thumbnail: ColorImage,
+        /// The length of a clip.
+        length: Option<ClipLength>,
+        /// Its generation settings, if the file contains any.
+        settings: Option<Box<ImageSettings>>,
+    },
     /// The pixels of an image or a clip.
     Pixels {
         /// Its file.

@@ -8,7 +8,7 @@ use std::{
 use sluice_engine::{models::own_preview, request::ModelSource, session::Failure};
 use tempfile::NamedTempFile;
 
-use super::{FileEvent, read::settings_inside, read_first};
+use super::{FileEvent, read::generated_by, read_first};
 use crate::{language::tr, window::state::shrink};
 
 /// The longer side of a preview: enough for the panel of a model on a dense screen, and for other programs.
@@ -17,7 +17,7 @@ const LONGEST: usize = 768;
 /// The models of which an image may become the preview: its own model and its LoRAs, as far as they are files here, and the
 /// opened model. Each with whether it has a preview that would be replaced.
 pub(super) fn models_of(image: &Path, opened: &ModelSource) -> Vec<(PathBuf, bool)> {
-    let settings = settings_inside(image);
+    let settings = generated_by(image);
     let request = settings.as_ref().map(|settings| &settings.request);
     let own = request.map(|request| &request.model);
     let loras = request.into_iter().flat_map(|request| &request.adapters).map(|adapter| &adapter.path);

@@ -99,10 +99,15 @@ pub(super) fn settings_inside(path: &Path) -> Option<Box<ImageSettings>> {
     }
 }
 
+/// The settings that generated a file, if it contains them.
+pub(super) fn generated_by(path: &Path) -> Option<Box<ImageSettings>> {
+    settings_inside(path).filter(|settings| settings.is_generated())
+}
+
 /// The prompt and the negative prompt in each of these images that has settings.
 pub(super) fn prompts_inside(paths: Vec<PathBuf>) -> Vec<(PathBuf, [String; 2])> {
     let prompts = |path: PathBuf| {
-        let request = settings_inside(&path)?.request;
+        let request = generated_by(&path)?.request;
         Some((path, [request.prompt, request.negative_prompt]))
     };
     paths.into_iter().filter_map(prompts).collect()
@@ -163,6 +168,11 @@ pub fn read_first(path: &Path) -> Result<(ColorImage, Option<ClipLength>), Failu
     Ok((still(first), None))
 }
 
+/// The length of a clip by its settings, where its header does not have it.
+pub(super) fn length_of(settings: Option<&ImageSettings>) -> Option<ClipLength> {
+    settings.map(|settings| &settings.request).filter(|request| request.frames > 1).map(ClipLength::of)
+}
+
 /// Whether a file is a video by its name.
 pub fn is_video(path: &Path) -> bool {
     has_extension(path, &CLIP_EXTENSIONS)
@@ -196,7 +206,7 @@ pub(super) fn is_animation(path: &Path) -> bool {
 /// A clip is good for its settings or as the input clip.
 pub(super) fn dropped_clip(path: PathBuf) -> FileEvent {
     match read_pixels(&path) {
-        Ok(pixels) => FileEvent::Dropped { settings: settings_inside(&path), path, pixels },
+        Ok(pixels) => FileEvent::Dropped { settings: generated_by(&path), path, pixels },
         Err(failure) => FileEvent::Failed { title: tr!("app-clip-unusable"), failure },
     }
 }

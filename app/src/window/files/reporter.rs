@@ -22,13 +22,14 @@ use sluice_engine::{
 
 use super::{
     Dialog, FileEvent, PresetTask, StyleTask, Task, Wake, Well,
+    added::added_to,
     clipboard::FileClipboard,
     dialog,
     extensions::{ANIMATION_EXTENSIONS, CLIP_EXTENSIONS, MODEL_EXTENSIONS, has_extension},
     groups, is_moving, previews,
     read::{
-        dropped_clip, is_animation, newest_images, prompts_inside, read_input, read_input_file, read_map,
-        read_pixels, read_thumbnail, settings_inside,
+        dropped_clip, generated_by, is_animation, length_of, newest_images, prompts_inside, read_input,
+        read_input_file, read_map, read_pixels, read_thumbnail, settings_inside,
     },
     read_first,
     results::makers_of,
@@ -90,6 +91,9 @@ impl Reporter {
                 }
                 self.say(FileEvent::Looked { gone, back })
             }
+            Task::LookForNew { folder, known, since } => {
+                added_to(&folder, &known, since).into_iter().try_for_each(|event| self.say(event))
+            }
             Task::Recall(path, is_compared) => self.say(match read_thumbnail(&path) {
                 Ok((thumbnail, length)) => {
                     let settings = settings_inside(&path);
@@ -122,7 +126,7 @@ impl Reporter {
             Task::Take(path) => self.say(match read_input(&path) {
                 Ok(image) => {
                     let pixels = Pixels::Image(Arc::new(image));
-                    FileEvent::Dropped { settings: settings_inside(&path), path, pixels }
+                    FileEvent::Dropped { settings: generated_by(&path), path, pixels }
                 }
                 Err(failure) => FileEvent::Failed { title: tr!("files-file-unusable"), failure },
             }),
@@ -348,9 +352,7 @@ impl Reporter {
                     continue;
                 }
             };
-            let made = settings.as_ref().map(|settings| &settings.request);
-            let made_clip = made.filter(|request| request.frames > 1).map(ClipLength::of);
-            let length = length.or(made_clip);
+            let length = length.or_else(|| length_of(settings.as_deref()));
             let is_shown = settings.is_some() && std::mem::take(&mut is_first);
             let thumbnail = thumbnail(&first);
             self.say(FileEvent::Found { path: path.clone(), thumbnail, length, settings })?;

@@ -1,6 +1,6 @@
 //! What the file worker is asked for.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::SystemTime};
 
 use egui::ColorImage;
 use sluice_engine::{
@@ -32,6 +32,15 @@ pub enum Task {
         listed: Vec<PathBuf>,
         /// Those that were gone.
         gone: Vec<PathBuf>,
+    },
+    /// Looks for what other programs put into a folder.
+    LookForNew {
+        /// The folder.
+        folder: PathBuf,
+        /// The files that are listed, or were.
+        known: Vec<PathBuf>,
+        /// Older ones are left out.
+        since: SystemTime,
     },
     /// Reads what the list of images shows of a file. Says whether it is compared with another one.
     Recall(PathBuf, bool),

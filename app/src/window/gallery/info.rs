@@ -192,7 +192,9 @@ fn settings(ui: &mut Ui, item: &Item, Details { settings, program, pairs }: &Det
             return;
         }
     };
-    text(ui, &tr!("gallery-prompt"), &settings.request.prompt);
+    if settings.is_generated() {
+        text(ui, &tr!("gallery-prompt"), &settings.request.prompt);
+    }
     if !settings.request.negative_prompt.is_empty() {
         text(ui, &tr!("gallery-negative-prompt"), &settings.request.negative_prompt);
     }

@@ -6,29 +6,27 @@ use std::{
 };
 
 use egui::ColorImage;
-use sluice_engine::{output::Clip, request::Request};
+use sluice_engine::output::Clip;
 
 use super::{
     Applied, ClipLength, Control, MaskPainting, ModelStatus, Pixels, Recent, RecentId, Shown, State,
     color_image, same_moment,
 };
+use crate::window::image_settings::ImageSettings;
 
 impl State {
-    /// A file of an earlier session was found, newest first. The first one that was generated is shown, unless a model is
-    /// missing, which is to be seen first.
+    /// A file of an earlier session was found, newest first. The first one that is known to be a result is shown, unless a
+    /// model is missing, which is to be seen first.
     pub fn found(
         &mut self,
         path: PathBuf,
         thumbnail: ColorImage,
-        (length, is_composed): (Option<ClipLength>, bool),
-        request: Option<Request>,
+        length: Option<ClipLength>,
+        settings: Option<ImageSettings>,
     ) {
-        let is_generated = request.is_some();
-        let id = self.images.recents.add_found(path, thumbnail, length, request);
-        if let Some(id) = id.filter(|_| is_composed) {
-            self.images.recents.set_composed(id);
-        }
-        if let Some(id) = id.filter(|_| is_generated && self.model.status != ModelStatus::Failed) {
+        let is_result = settings.is_some();
+        let id = self.images.recents.add_found(path, thumbnail, length, settings);
+        if let Some(id) = id.filter(|_| is_result && self.model.status != ModelStatus::Failed) {
             self.images.show_at_start(id);
         }
     }

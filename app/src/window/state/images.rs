@@ -101,7 +101,7 @@ impl Images {
             return true;
         }
         self.shown = Shown::Nothing;
-        let next = self.recents.iter().find(|recent| recent.request.is_some()).map(|recent| recent.id);
+        let next = self.recents.iter().find(|recent| recent.is_result()).map(|recent| recent.id);
         if let Some(next) = next {
             self.show_at_start(next);
         }
@@ -181,12 +181,12 @@ mod tests {
 
     use egui::{Color32, ColorImage};
     use sluice_engine::{
-        output::{Clip, Image},
+        output::{Clip, Image, Origin, RestoredSettings, Settings},
         request::Request,
     };
 
     use super::*;
-    use crate::window::state::Pixels;
+    use crate::window::{image_settings::ImageSettings, state::Pixels};
 
     fn still() -> Pixels {
         Pixels::Image(Arc::new(ColorImage::filled([2, 2], Color32::BLACK)))
@@ -214,10 +214,13 @@ mod tests {
     #[test]
     fn what_is_shown_at_the_start_gives_way_without_a_word() {
         let mut images = Images::default();
-        let mut found = |name: &str, request| {
-            images.recents.add_found(name.into(), ColorImage::default(), None, request).unwrap()
+        let mut found = |name: &str, settings| {
+            images.recents.add_found(name.into(), ColorImage::default(), None, settings).unwrap()
         };
-        let own = || Some(Request::default());
+        let settings = || Settings::new(&Request::default(), "Starter", "z_image", 0);
+        let restored =
+            || RestoredSettings { settings: settings(), origin: Origin::Sluice, notes: Vec::new() };
+        let own = || Some(ImageSettings::from(restored()));
         let [newest, _, oldest] = [found("a.png", own()), found("b.png", None), found("c.png", own())];
         images.show_at_start(newest);
         images.show_at_start(oldest);

@@ -14,7 +14,10 @@ use sluice_engine::{
 };
 
 use super::pixels::{ClipLength, Pixels, color_image, is_clip};
-use crate::language::tr;
+use crate::{
+    language::tr,
+    window::image_settings::{Changes, ImageSettings},
+};
 
 /// Identifies an image during the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,6 +40,8 @@ pub struct Recent {
     pub request: Option<Request>,
     /// The duration of its job.
     pub seconds: Option<f64>,
+    /// How it was made of another file, if it is not known how that was generated.
+    pub changes: Option<Changes>,
     /// Whether it is composed of other images, as grids are.
     pub is_composed: bool,
 }
@@ -48,10 +53,17 @@ impl Recent {
         path: PathBuf,
         thumbnail: ColorImage,
         length: Option<ClipLength>,
-        request: Option<Request>,
+        settings: Option<ImageSettings>,
     ) -> Self {
         let (path, thumbnail) = (Some(path), Arc::new(thumbnail));
-        Self { id, path, pixels: None, length, thumbnail, request, seconds: None, is_composed: false }
+        let is_composed = settings.as_ref().is_some_and(|settings| settings.is_composed);
+        let (request, changes) = settings.map(known).unwrap_or_default();
+        Self { id, path, pixels: None, length, thumbnail, request, seconds: None, changes, is_composed }
+    }
+
+    /// Whether it is known how it was made.
+    pub fn is_result(&self) -> bool {
+        self.request.is_some() || self.changes.is_some()
     }
 
     /// Its display name.
@@ -93,7 +105,10 @@ impl Recent {
         match (&self.pixels, &self.request) {
             (Some(pixels), _) => pixels.size(),
             (None, Some(request)) => request.result_size(1).map(|side| side as usize),
-            (None, None) => self.thumbnail.size,
+            (None, None) => match &self.changes {
+                Some(changes) => changes.size.map(|side| side as usize),
+                None => self.thumbnail.size,
+            },
         }
     }
 
@@ -106,6 +121,14 @@ impl Recent {
         let scale = (4.0 * wide).round() / 4.0;
         let is_alike = |times: f32| (times - scale).abs() < 0.01 * scale;
         (scale > 1.0 && is_alike(wide) && is_alike(high)).then_some(scale)
+    }
+}
+
+/// The request that generated a file, or how the file was changed.
+fn known(settings: ImageSettings) -> (Option<Request>, Option<Changes>) {
+    match settings.changes {
+        None => (Some(settings.request), None),
+        changes => (None, changes),
     }
 }
 
@@ -211,6 +234,7 @@ impl Recents {
             thumbnail,
             request,
             seconds,
+            changes: None,
             is_composed: false,
         });
         self.list.truncate(Self::LIMIT);
@@ -224,14 +248,14 @@ impl Recents {
         path: PathBuf,
         thumbnail: ColorImage,
         length: Option<ClipLength>,
-        request: Option<Request>,
+        settings: Option<ImageSettings>,
     ) -> Option<RecentId> {
         let listed = self.list.iter().any(|recent| recent.path.as_ref() == Some(&path));
         if listed || self.list.len() >= Self::LIMIT {
             return None;
         }
         let id = self.new_id();
-        let recent = Recent::of_file(id, path, thumbnail, length, request);
+        let recent = Recent::of_file(id, path, thumbnail, length, settings);
         self.list.push_back(recent);
         Some(id)
     }
@@ -247,13 +271,13 @@ impl Recents {
         path: PathBuf,
         thumbnail: ColorImage,
         length: Option<ClipLength>,
-        request: Option<Request>,
+        settings: Option<ImageSettings>,
     ) -> RecentId {
         if let Some(known) = self.of_file(&path) {
             return known;
         }
         let id = self.new_id();
-        let recent = Recent::of_file(id, path, thumbnail, length, request);
+        let recent = Recent::of_file(id, path, thumbnail, length, settings);
         self.list.push_front(recent);
         self.list.truncate(Self::LIMIT);
         id
@@ -272,15 +296,16 @@ impl Recents {
     pub fn unknown(&self, files: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
         let is_unknown = |path: &PathBuf| {
             let recent = self.of_file(path).and_then(|id| self.get(id));
-            recent.is_some_and(|recent| recent.request.is_none())
+            recent.is_some_and(|recent| !recent.is_result())
         };
         files.into_iter().filter(is_unknown).collect()
     }
 
-    /// Sets the settings that an image was generated with.
-    pub fn learn(&mut self, path: &Path, request: Request) {
-        if let Some(recent) = self.list.iter_mut().find(|recent| recent.path.as_deref() == Some(path)) {
-            recent.request.get_or_insert(request);
+    /// Sets how an image was made, unless that is known.
+    pub fn learn(&mut self, path: &Path, settings: ImageSettings) {
+        let is_meant = |recent: &&mut Recent| recent.path.as_deref() == Some(path) && !recent.is_result();
+        if let Some(recent) = self.list.iter_mut().find(is_meant) {
+            (recent.request, recent.changes) = known(settings);
         }
     }
 

@@ -2,7 +2,10 @@
 
 use egui::{Align, Align2, CornerRadius, Layout, Popup, Rect, RichText, Ui, Vec2, vec2};
 
-use sluice_engine::request::Variation;
+use sluice_engine::{
+    output::{Enlargement, Interpolated},
+    request::Variation,
+};
 
 use super::{canvas::View, compare::Comparison};
 use crate::{
@@ -13,6 +16,7 @@ use crate::{
         files::ClipFormat,
         icons,
         image_menu::{self, Does, Row},
+        image_settings::Changes,
         state::{Progress, Recent, RecentId, Shown, State, file_name},
         status_bar::stage_words,
         tokens::{Palette, font, size, space},
@@ -20,12 +24,12 @@ use crate::{
     },
 };
 
-/// Room for a button with words, and for the beginning of the caption.
-const WORDED: f32 = 150.0;
+/// Room for the beginning of the caption, and for the zoom in numbers.
 const CAPTION: f32 = 60.0;
-/// In narrower bars the zoom is not named, and in still narrower ones only fitting is offered.
-const ZOOM_NAMED: f32 = 340.0;
-const ZOOM_ACTUAL: f32 = 240.0;
+const PERCENT: f32 = 46.0;
+/// Room for a button with an icon, and for a separator.
+const ICON: f32 = size::CONTROL + space::XS;
+const SEPARATOR: f32 = 1.0 + 2.0 * space::XS + 3.0 * space::XS;
 
 /// Draws the bar.
 pub fn show(
@@ -74,7 +78,8 @@ pub fn show(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let is_compared = state.images.compared().is_some();
             let room = if is_compared { comparison.room(area) } else { area };
-            zoom_controls(ui, view, size, room, density);
+            let least = recent.map_or(0.0, |_| least_room(ui, state));
+            zoom_controls(ui, (view, size), (room, least), density);
             if let Some(recent) = recent {
                 separator(ui);
                 if is_compared {
@@ -141,27 +146,41 @@ fn separator(ui: &mut Ui) {
     ui.add_space(space::XS);
 }
 
-/// Laid out from right to left.
-fn zoom_controls(ui: &mut Ui, view: &mut View, image: Vec2, area: Rect, density: f32) {
+/// The width of what is to the left of the zoom, where there is little room for it.
+fn least_room(ui: &Ui, state: &State) -> f32 {
+    let buttons = match state.images.compared() {
+        Some(_) => 3.0 * ICON,
+        None => {
+            let compare = if state.images.comparable().is_some() { ICON } else { 0.0 };
+            compare + widgets::disclosure_width(ui, &tr!("viewer-actions")) + space::S + space::XS
+        }
+    };
+    SEPARATOR + buttons
+}
+
+/// Laid out from right to left. What there is no room for is left out: first the zoom in numbers, then its buttons.
+fn zoom_controls(ui: &mut Ui, (view, image): (&mut View, Vec2), (area, least): (Rect, f32), density: f32) {
     let percent = (view.zoom(image, area, density) * 100.0).round();
     let actual = (percent - 100.0).abs() < 0.5 && !view.is_fit();
     let weight = |on| if on { Weight::Selected } else { Weight::Ghost };
-    let width = ui.available_width();
+    let (free, fit) = (ui.available_width() - least, tr!("viewer-zoom-fit"));
+    let fit_width = widgets::button_width(ui, None, &fit) + space::XS;
+    let both = fit_width + widgets::button_width(ui, None, "100%") + space::XS;
     let tip = tr!("viewer-zoom-actual-tip");
-    if width >= ZOOM_ACTUAL && widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked()
-    {
+    if free >= both && widgets::button(ui, None, "100%", weight(actual)).on_hover_text(tip).clicked() {
         view.actual();
     }
     let tip = tr!("viewer-zoom-fit-tip");
-    if widgets::button(ui, None, &tr!("viewer-zoom-fit"), weight(view.is_fit())).on_hover_text(tip).clicked()
+    if free >= fit_width
+        && widgets::button(ui, None, &fit, weight(view.is_fit())).on_hover_text(tip).clicked()
     {
         view.fit();
     }
-    if width < ZOOM_NAMED {
+    if free < both + PERCENT + space::XS + CAPTION {
         return;
     }
     let color = Palette::of(ui).text_faint;
-    let (rect, _) = ui.allocate_exact_size(vec2(46.0, size::CONTROL), egui::Sense::hover());
+    let (rect, _) = ui.allocate_exact_size(vec2(PERCENT, size::CONTROL), egui::Sense::hover());
     let place = egui::pos2(rect.right() - space::XS, rect.center().y);
     let font = egui::FontId::proportional(font::SMALL);
     ui.painter().text(place, Align2::RIGHT_CENTER, format!("{percent}%"), font, color);
@@ -178,10 +197,13 @@ fn compare(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
 
 /// Laid out from right to left.
 fn comparison_controls(ui: &mut Ui, comparison: &mut Comparison, actions: &mut Vec<Action>) {
-    if widgets::button(ui, Some(icons::X), &tr!("viewer-compare-stop"), Weight::Ghost)
-        .on_hover_text(tr!("viewer-compare-stop-tip"))
-        .clicked()
-    {
+    let (stop, tip) = (tr!("viewer-compare-stop"), tr!("viewer-compare-stop-tip"));
+    let worded = widgets::button_width(ui, Some(icons::X), &stop) + space::XS + 2.0 * ICON;
+    let button = match ui.available_width() >= worded {
+        true => widgets::button(ui, Some(icons::X), &stop, Weight::Ghost).on_hover_text(tip),
+        false => widgets::explained_icon(ui, icons::X, &stop, &tip),
+    };
+    if button.clicked() {
         actions.push(Action::Compare(None));
     }
     if widgets::icon_button(ui, icons::ARROW_LEFT_RIGHT, &tr!("viewer-compare-swap")).clicked() {
@@ -255,10 +277,10 @@ fn image_actions(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<
     let mut offers: Vec<(&Entry, Action)> =
         offers(state, recent).filter(|(entry, _)| !ONLY_IN_MENUS.contains(&entry.name)).collect();
     let button = |(entry, _): &(&Entry, Action)| match is_worded(entry) {
-        true => WORDED,
-        false => size::CONTROL + space::XS,
+        true => widgets::button_width(ui, Some(entry.icon), &entry.title()) + space::XS,
+        false => ICON,
     };
-    let export = if is_clip { size::CONTROL + space::XS } else { 0.0 };
+    let export = if is_clip { ICON } else { 0.0 };
     let room = offers.iter().map(button).sum::<f32>() + export + CAPTION;
     if ui.available_width() < room {
         return menu(ui, state, recent, actions);
@@ -353,6 +375,15 @@ fn recent_caption(recent: &Recent) -> Vec<Part> {
     let mut parts = vec![Part::kept(format!("{width} × {height}"))];
     if let Some(scale) = recent.enlarged() {
         parts.push(Part::more(tr!("viewer-caption-upscaled", scale = units::number(scale))));
+    }
+    if let Some(Changes { enlarged, interpolated, .. }) = &recent.changes {
+        parts.extend(enlarged.iter().map(|Enlargement { upscaler, scale }| {
+            let scale = units::number(*scale);
+            Part::more(tr!("viewer-caption-upscaled-with", scale = scale, upscaler = upscaler))
+        }));
+        parts.extend(interpolated.iter().map(|Interpolated { model, factor }| {
+            Part::more(tr!("viewer-caption-interpolated-with", factor = *factor, model = model))
+        }));
     }
     if let Some(length) = recent.length {
         parts.push(Part::more(tr!("viewer-caption-frames", count = length.frames)));

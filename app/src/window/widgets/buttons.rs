@@ -113,10 +113,21 @@ fn paint_icon(ui: &Ui, rect: Rect, response: &Response, icon: &str, weight: Weig
     ui.painter().text(rect.center(), Align2::CENTER_CENTER, icon, font::icons(font::ICON), look.text);
 }
 
+/// The width of a button with a label and an optional icon.
+pub fn button_width(ui: &Ui, icon: Option<&str>, label: &str) -> f32 {
+    let font = font::medium(font::BODY);
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font, Color32::PLACEHOLDER);
+    text.size().x + icon_width(icon) + 2.0 * space::M
+}
+
+fn icon_width(icon: Option<&str>) -> f32 {
+    icon.map_or(0.0, |_| font::ICON + space::S - 1.0)
+}
+
 /// A button with a label and an optional icon.
 pub fn button(ui: &mut Ui, icon: Option<&str>, label: &str, weight: Weight) -> Response {
     let text = ui.painter().layout_no_wrap(label.to_owned(), font::medium(font::BODY), Color32::PLACEHOLDER);
-    let icon_width = icon.map_or(0.0, |_| font::ICON + space::S - 1.0);
+    let icon_width = icon_width(icon);
     let width = text.size().x + icon_width + 2.0 * space::M;
     let (rect, response) = ui.allocate_exact_size(vec2(width, size::CONTROL), Sense::click());
     name(ui, &response, label);
@@ -189,6 +200,13 @@ pub(super) fn small_icon(ui: &mut Ui, icon: &str) -> Response {
 /// A small frameless label with an arrow before or after it, which opens something.
 pub fn disclosure(ui: &mut Ui, label: &str, icon: &str, icon_first: bool) -> Response {
     disclosure_within(ui, label, icon, icon_first, f32::INFINITY)
+}
+
+/// The width of such a label.
+pub fn disclosure_width(ui: &Ui, label: &str) -> f32 {
+    let font = font::medium(font::SMALL);
+    let text = ui.painter().layout_no_wrap(label.to_owned(), font, Color32::PLACEHOLDER);
+    text.size().x + space::XS + font::SMALL + 2.0
 }
 
 /// The same in at most this width, with a label that is shortened in the middle.

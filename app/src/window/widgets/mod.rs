@@ -17,8 +17,9 @@ mod told;
 
 pub use bars::{MemoryBar, memory_bar};
 pub use buttons::{
-    Weight, aspect_button, button, chip, disclosure, disclosure_within, file_button, fold, icon_button,
-    icon_toggle, in_sight, primary_button, row_button, segmented, tag, tall_icon_button, toggle_button,
+    Weight, aspect_button, button, button_width, chip, disclosure, disclosure_width, disclosure_within,
+    file_button, fold, icon_button, icon_toggle, in_sight, primary_button, row_button, segmented, tag,
+    tall_icon_button, toggle_button,
 };
 pub use dialog::is_clicked_beside;
 pub use drop_down::{BAR, choice, drop_down, entry};
