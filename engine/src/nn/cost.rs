@@ -189,7 +189,14 @@ impl Costs {
                 }
                 let scratch = linear_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 let operations = effort.linear([rows, inputs, outputs], threads);
-                self.function(effort, rows * inputs, rows * outputs, scratch, operations)
+                let (wide, result) = (rows * inputs, rows * outputs);
+                let cost = self.function(effort, wide, result, scratch, operations);
+                if self.value_bytes == WIDE {
+                    return cost;
+                }
+                // The widened input is gone when the sums are rounded.
+                let after = result * (WIDE + self.value_bytes);
+                Cost { peak: ((wide + result) * WIDE + scratch).max(after) as u64, ..cost }
             }
             // The product, and its matrix or the sum with the bias.
             Computes::Card(_, balance) => {
@@ -213,7 +220,12 @@ impl Costs {
                 let scratch = bf16_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
                 self.function(effort, 0, rows * outputs, scratch, cost.operations)
             }
-            _ => cost,
+            Computes::Processor { threads, effort } => {
+                let scratch = linear_scratch_bytes(rows, inputs, outputs, threads, self.is_rotated);
+                let all = self.function(effort, rows * inputs, rows * outputs, scratch, 0.0);
+                Cost { peak: all.peak, ..cost }
+            }
+            Computes::Card(..) => cost,
         }
     }
 

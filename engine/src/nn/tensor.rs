@@ -209,6 +209,7 @@ impl Tensor {
         match &self.0 {
             Kind::Computed(values) => Ok(values.index_select(&rows(values.device())?, 0)?.into()),
             Kind::Traced(traced) => {
+                let _indices = traced.trace().tensor(&[count], DType::U32);
                 let mut dims = traced.dims().to_vec();
                 dims[0] = count;
                 Ok(traced.copied(&dims, traced.dtype).into())

@@ -164,8 +164,11 @@ fn apart([rows, columns]: [usize; 2], shift: [usize; 2], meets: [bool; 2]) -> Ve
         [side(row, rows, shift[0], meets[0]), side(column, columns, shift[1], meets[1])]
     };
     let sides: Vec<[bool; 2]> = (0..rows * columns).map(of_place).collect();
-    let pairs = sides.iter().flat_map(|one| sides.iter().map(move |other| one == other));
-    pairs.map(|is_together| if is_together { 0.0 } else { APART }).collect()
+    let mut scores = Vec::with_capacity(sides.len() * sides.len());
+    for one in &sides {
+        scores.extend(sides.iter().map(|other| if one == other { 0.0 } else { APART }));
+    }
+    scores
 }
 
 /// The bias of pairs of places in a window, `[heads, places, places]`, of a `table` `[distances, heads]` of the biases of all
@@ -198,9 +201,12 @@ fn of_pairs(
         (0..rows).flat_map(move |row| (0..columns).map(move |column| [row, column]))
     };
     let [count, seen_count] = [own, seen].map(|[rows, columns]| rows * columns);
-    let number = &number;
-    let numbers = || -> Vec<u32> {
-        places(own).flat_map(|one| places(seen).map(move |other| number(one, other) as u32)).collect()
+    let numbers = || {
+        let mut numbers = Vec::with_capacity(count * seen_count);
+        for one in places(own) {
+            numbers.extend(places(seen).map(|other| number(one, other) as u32));
+        }
+        numbers
     };
     let of_pairs = table.index_select_by(count * seen_count, numbers)?;
     of_pairs.reshape((count, seen_count, ()))?.permute([2, 0, 1])?.contiguous()

@@ -38,6 +38,7 @@ fn check(
 #[test]
 fn functions_take_what_was_predicted_for_two_threads() {
     const WIDE: [usize; 3] = [1, 1024, 512];
+    const NARROW: [usize; 2] = [65_536, 36];
     const HEADS: [usize; 4] = [1, 512, 8, 64];
     const PLANE: [usize; 4] = [1, 64, 96, 96];
     const PLANES: [usize; 4] = [3, 64, 48, 48];
@@ -45,7 +46,7 @@ fn functions_take_what_was_predicted_for_two_threads() {
     const POINT: [usize; 4] = [128, 64, 1, 1];
     const LARGE: [usize; 4] = [16, 64, 17, 17];
     const AROUND: Conv2d = Conv2d { stride: 1, padding: 8, trailing: 0 };
-    let functions: [(&str, &[&[usize]], Function); 21] = [
+    let functions: [(&str, &[&[usize]], Function); 27] = [
         ("linear", &[&WIDE, &[768, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("linear to few", &[&WIDE, &[64, 512]], |x| nn::linear(&x[0], &x[1], None)),
         ("attention", &[&HEADS, &HEADS, &HEADS], |x| nn::attention(&x[0], &x[1], &x[2], Mask::None)),
@@ -75,11 +76,21 @@ fn functions_take_what_was_predicted_for_two_threads() {
         ("silu_mul", &[&WIDE, &WIDE], |x| nn::silu_mul(&x[0], &x[1])),
         ("upsample_nearest_2x", &[&PLANE], |x| nn::upsample_nearest_2x(&x[0])),
         ("cat", &[&WIDE, &WIDE], |x| nn::Tensor::cat(x, 1)),
+        ("attention with biases of pairs", &[&HEADS, &HEADS, &HEADS, &[8, 512, 512]], |x| {
+            nn::attention_with_pair_bias(&x[0], &x[1], &x[2], &x[3])
+        }),
+        ("layer_norm", &[&NARROW, &[36], &[36]], |x| nn::layer_norm(&x[0], Some((&x[1], &x[2])), 1e-6)),
+        ("linear of few", &[&NARROW, &[36, 36]], |x| nn::linear(&x[0], &x[1], None)),
+        ("add", &[&NARROW, &NARROW], |x| nn::add(&x[0], &x[1])),
+        ("gelu", &[&NARROW], |x| nn::gelu(&x[0])),
+        ("rows by number", &[&[65_536, 36]], |x| {
+            x[0].index_select_by(70_000, || (0..70_000).map(|row| row * 7 % 65_536).collect())
+        }),
     ];
     let account = MemoryAccount::new();
     let pool = computing_threads(&account, Some(2)).unwrap();
     for (name, shapes, function) in functions {
-        for dtype in [DType::F32, DType::BF16] {
+        for dtype in [DType::F32, DType::BF16, DType::F16] {
             let trace = trace_of_two_threads();
             let traced: Vec<_> = shapes.iter().map(|dims| trace.tensor(dims, dtype)).collect();
             let before = trace.live();

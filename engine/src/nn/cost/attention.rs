@@ -84,7 +84,9 @@ impl Costs {
         match self.computes {
             Computes::Processor { effort, .. } => {
                 let mut cost = self.attention(shape, keys, kv_heads);
-                cost.peak += (bias * WIDE) as u64;
+                // It is turned around, then widened.
+                let turned = if self.value_bytes < WIDE { bias * (self.value_bytes + WIDE) } else { 0 };
+                cost.peak = (cost.peak + (bias * WIDE) as u64).max(turned as u64);
                 cost.operations += effort.moving(2 * bias) + effort.moving(batch * bias);
                 cost
             }

@@ -80,7 +80,7 @@ pub fn attention_with_pair_bias(q: &Tensor, k: &Tensor, v: &Tensor, bias: &Tenso
     let divisor = (width as f64).sqrt();
     if by_processor(q) {
         // The queries of a key are next to each other, as its scores are.
-        let bias = super::cpu::contiguous(&bias.to_dtype(DType::F32)?.transpose(1, 2)?)?;
+        let bias = super::cpu::contiguous(&bias.transpose(1, 2)?.contiguous()?)?;
         let held = bias.storage_and_layout();
         let bias = Bias::of_pairs(values(&held)?, [tokens, keys]);
         return fused(q, k, v, Scores { bias: Some(bias), ..Scores::new(divisor) });
