@@ -3,6 +3,9 @@
 //! `ARCHITECTURE.md` describes the modules in dependency order: none uses a module listed after it. Callers
 //! talk to the engine through [`session`]: commands go in, events come out.
 
+#[cfg(all(feature = "cuda", feature = "metal"))]
+compile_error!("an engine computes on NVIDIA's GPUs or on Apple's: choose `cuda` or `metal`");
+
 pub mod adapters;
 pub mod aids;
 pub mod checkpoint;

@@ -11,7 +11,7 @@ use sluice_engine::{
 
 use super::exit::Outcome;
 use crate::{
-    engines::{CUDA, hand_over},
+    engines::{CUDA, METAL, computes_on_gpus, hand_over},
     folders::{data_folder, downloads_folder, model_folders, wildcard_folder},
 };
 
@@ -26,11 +26,24 @@ pub(super) struct Args {
     own: bool,
 }
 
+/// The name of the engine of this program.
+const ENGINE: &str = if cfg!(feature = "cuda") {
+    CUDA
+} else if cfg!(feature = "metal") {
+    METAL
+} else {
+    "CPU"
+};
+
 pub(super) fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let instead_of = if args.own || cfg!(feature = "cuda") { None } else { hand_over() };
-    ready().context("there is no usable NVIDIA GPU")?;
+    let instead_of = if args.own || computes_on_gpus(ENGINE) { None } else { hand_over() };
+    ready().context(if ENGINE == METAL {
+        "there is no usable Apple GPU"
+    } else {
+        "there is no usable NVIDIA GPU"
+    })?;
     let own = Own {
-        engine: if cfg!(feature = "cuda") { CUDA } else { "CPU" }.to_owned(),
+        engine: ENGINE.to_owned(),
         instead_of,
         data: data_folder(),
         model_folders: model_folders(),

@@ -1,4 +1,4 @@
-//! `sluice worker` leads to the fastest engine of its computer: this program hands over to that for NVIDIA GPUs if it starts.
+//! `sluice worker` leads to the fastest engine of its computer: this program hands over to that for GPUs if it starts.
 
 use std::{
     io::{self, BufRead, BufReader, Read},
@@ -10,7 +10,7 @@ use std::{
 
 use sluice_engine::session::{Failure, WorkerProgram};
 
-use super::{CUDA, Engines, greeting};
+use super::{Engines, METAL, computes_on_gpus, greeting};
 
 /// How long an engine that has nothing to read may take to end.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -33,20 +33,20 @@ struct Reason {
     advice: Option<&'static str>,
 }
 
-/// Lets the engine for NVIDIA GPUs go on in the place of this program. Returns only if it cannot, with the reason.
+/// Lets the engine for GPUs go on in the place of this program. Returns only if it cannot, with the reason.
 pub fn hand_over() -> Option<Failure> {
     let Engines { programs, without_cuda } = match Engines::find() {
         Ok(engines) => engines,
-        Err(error) => return Some(Reason::from(error).into()),
+        Err(error) => return Some(Reason::from(error).of("NVIDIA")),
     };
-    let Some(program) = programs.into_iter().find(|program| program.engine == CUDA) else {
+    let Some(program) = programs.into_iter().find(|program| computes_on_gpus(&program.engine)) else {
         return without_cuda;
     };
     let reason = match starts(&program) {
         Ok(()) => Reason::from(become_program(&program)),
         Err(reason) => reason,
     };
-    Some(reason.into())
+    Some(reason.of(if program.engine == METAL { "Apple" } else { "NVIDIA" }))
 }
 
 impl From<io::Error> for Reason {
@@ -55,10 +55,11 @@ impl From<io::Error> for Reason {
     }
 }
 
-impl From<Reason> for Failure {
-    fn from(Reason { words, advice }: Reason) -> Self {
-        let message = format!("the engine for NVIDIA GPUs does not start: {words}");
-        Self { message, advice: advice.map(str::to_owned) }
+impl Reason {
+    /// Why the engine for the GPUs of a maker is not used.
+    fn of(self, maker: &str) -> Failure {
+        let message = format!("the engine for {maker} GPUs does not start: {}", self.words);
+        Failure { message, advice: self.advice.map(str::to_owned) }
     }
 }
 

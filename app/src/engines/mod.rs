@@ -25,6 +25,15 @@ pub use trial::{Introduction, Trial};
 pub const CUDA: &str = "CUDA";
 /// Its program. It is separate, because it needs libraries that not every machine has.
 const CUDA_PROGRAM: &str = "sluice-cuda";
+/// The name of the engine for the GPUs of Apple's chips.
+pub const METAL: &str = "Metal";
+/// Its program. It is separate, because it was never run: without it, Sluice computes on the CPU.
+const METAL_PROGRAM: &str = "sluice-metal";
+
+/// Whether the engine of this name computes on GPUs.
+pub fn computes_on_gpus(engine: &str) -> bool {
+    matches!(engine, CUDA | METAL)
+}
 
 /// Why the command of an engine cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +81,11 @@ fn cuda_in(folder: &Path) -> PathBuf {
     folder.join(format!("{CUDA_PROGRAM}{}", env::consts::EXE_SUFFIX))
 }
 
+/// The engine for Apple's GPUs next to a program.
+fn metal_beside(program: &Path) -> PathBuf {
+    program.with_file_name(METAL_PROGRAM)
+}
+
 /// A program that is an engine.
 fn worker(engine: &str, path: &Path) -> WorkerProgram {
     WorkerProgram {
@@ -87,7 +101,7 @@ fn worker(engine: &str, path: &Path) -> WorkerProgram {
 pub struct Engines {
     /// In the order in which they are tried.
     pub programs: Vec<WorkerProgram>,
-    /// Why the engine for NVIDIA GPUs is not available.
+    /// Why no engine for GPUs is available.
     pub without_cuda: Option<Failure>,
 }
 
@@ -114,6 +128,10 @@ impl Engines {
         let here = WorkerProgram { arguments, ..worker("CPU", program) };
         if cuda.is_file() {
             return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
+        }
+        let metal = metal_beside(program);
+        if metal.is_file() {
+            return Self { programs: vec![worker(METAL, &metal), here], without_cuda: None };
         }
         if let Some(installed) = installed {
             let program = worker(CUDA, &installed.program());
@@ -154,6 +172,17 @@ mod tests {
         let beside = Engines::of(&program, Some(&installed));
         assert_eq!(beside.programs[0].path, cuda_beside(&program));
         assert!(beside.programs[0].variables.is_empty());
+    }
+
+    #[test]
+    fn an_engine_for_apples_gpus_next_to_the_program_comes_before_the_cpu() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("sluice");
+        std::fs::write(metal_beside(&program), "").unwrap();
+        let found = Engines::beside(&program);
+        assert_eq!(found.programs[0], worker(METAL, &folder.path().join("sluice-metal")));
+        assert_eq!((found.programs[1].path.as_path(), found.without_cuda), (program.as_path(), None));
+        assert!(found.programs.iter().map(|found| computes_on_gpus(&found.engine)).eq([true, false]));
     }
 
     #[test]

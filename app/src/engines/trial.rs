@@ -31,7 +31,7 @@ impl Introduction {
         let HardwareSample { cpu, ram_total, gpus, .. } = &self.hardware;
         let version = format!("Sluice {}, {}", env!("CARGO_PKG_VERSION"), self.serving.engine);
         let cards = gpus.iter().map(|gpu| format!("{}, {}", gpu.name, memory(gpu.vram_total)));
-        let cards: Vec<String> = cards.filter(|_| self.serving.engine == super::CUDA).collect();
+        let cards: Vec<String> = cards.filter(|_| super::computes_on_gpus(&self.serving.engine)).collect();
         let machine = match (cards.is_empty(), cpu.is_empty()) {
             (false, _) => cards.join(", "),
             (true, false) => format!("{cpu}, {}", memory(*ram_total)),

@@ -257,7 +257,7 @@ fn open_system(kinds: RefreshKind) -> Option<System> {
 }
 
 /// Bytes of RAM that this process may use; `None` if unknown.
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "metal"))]
 pub fn total_memory() -> Option<u64> {
     let mut system =
         open_system(RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram()))?;

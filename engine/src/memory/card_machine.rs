@@ -32,6 +32,28 @@ pub fn machine_of(card: &CardProfile, host_budget: u64, min_free: u64) -> Machin
     }
 }
 
+/// Seconds that a pass through a block takes on a GPU that shares the machine's memory: the engine waits for it after each
+/// block, and the system takes one or two milliseconds to say that it is done.
+pub const UNIFIED_BLOCK_LATENCY: f64 = 2e-3;
+
+/// A machine whose GPU computes in the machine's own memory of `total` bytes, of which a run may take `budget`: weights are
+/// there once, they come from a usual disk, and there is no link.
+pub fn unified_machine(device: String, total: u64, budget: u64, operations_per_second: f64) -> Machine {
+    Machine {
+        device,
+        unified: true,
+        device_total: total,
+        device_budget: budget.min(total),
+        host_budget: 0,
+        link: USUAL_DISK,
+        disk: USUAL_DISK,
+        disk_is_measured: false,
+        operations_per_second,
+        block_latency: UNIFIED_BLOCK_LATENCY,
+        own_speeds: BTreeMap::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,7 +37,7 @@ mod tests;
 pub use attention::{Attention, AttentionBytes};
 pub use block_cost::{BlockCost, SharedCost, block_costs};
 pub use candidate::{Candidate, HostRoom, Technique};
-pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of};
+pub use card_machine::{CARD_BLOCK_LATENCY, CONTEXT_BYTES, USUAL_DISK, machine_of, unified_machine};
 pub use correction::{Correction, correct, own_speeds};
 pub use footprint::{BlockFootprint, BytesByDtype, Footprint, Held, PartFootprint, part_names};
 pub use forecast::{Accuracy, Alternative, ErrorSpread, Forecast, Quality};

@@ -142,6 +142,9 @@ impl PipelineError {
                     .to_owned(),
             ),
             Self::Telemetry(error) => error.advice().map(str::to_owned),
+            Self::Card(_) if cfg!(feature = "metal") => {
+                Some("Compute on the CPU, or on an engine elsewhere.".to_owned())
+            }
             Self::Card(_) => {
                 Some("Install an NVIDIA driver that supports CUDA 13, or run on the CPU.".to_owned())
             }

@@ -1,17 +1,23 @@
 //! The device that a job asks for: what the planner may count with, and the memory behind it.
 
+#[cfg(feature = "metal")]
+mod apple;
 #[cfg(feature = "cuda")]
 mod card;
-#[cfg(not(feature = "cuda"))]
+#[cfg(not(any(feature = "cuda", feature = "metal")))]
 mod no_card;
 
+#[cfg(feature = "metal")]
+pub use apple::ready;
+#[cfg(feature = "metal")]
+use apple::{first_card, numbered_card};
 #[cfg(feature = "cuda")]
 pub use card::ready;
 #[cfg(feature = "cuda")]
 use card::{first_card, numbered_card};
-#[cfg(not(feature = "cuda"))]
+#[cfg(not(any(feature = "cuda", feature = "metal")))]
 pub use no_card::ready;
-#[cfg(not(feature = "cuda"))]
+#[cfg(not(any(feature = "cuda", feature = "metal")))]
 use no_card::{first_card, numbered_card};
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,7 +27,7 @@ use crate::{
     hardware::{CardProfile, HardwareSample, card, cards},
     memory::{
         self, Attention, CARD_BLOCK_LATENCY, Correction, DeviceChoice, Footprint, Link, Machine,
-        MemoryPreferences, Outcome, RunIdentity, USUAL_DISK, machine_of,
+        MemoryPreferences, Outcome, RunIdentity, USUAL_DISK, machine_of, unified_machine,
     },
     models::Model,
     nn::{self, Balance, Computes, Effort, Kernels},
@@ -55,6 +61,8 @@ pub struct Target {
     balance: Balance,
     /// Whether its card, there or simulated, computes in bf16; those before compute capability 8.0 do not.
     card_has_bf16: Option<bool>,
+    /// Bytes that are allocated for each byte of activations at most.
+    allocates: f64,
     /// The memory of a card that is there.
     card: Option<Arc<dyn DeviceMemory>>,
     /// Number of CPU threads that compute.
@@ -70,11 +78,14 @@ struct Card {
     /// Whether the engine's kernels run on it.
     has_kernels: bool,
     name: String,
-    /// Bytes of VRAM.
+    /// Bytes of VRAM, or of the memory that it shares.
     total: u64,
     /// Bytes that this process has or can still get.
     available: u64,
-    link: Link,
+    /// From the host's memory; absent if the card computes in it.
+    link: Option<Link>,
+    /// Bytes that are allocated for each byte of activations at most.
+    allocates: f64,
     /// Floating-point operations a second in 16 bits.
     operations_per_second: f64,
     /// The same in f32, for which there are no tensor cores.
@@ -116,18 +127,24 @@ impl Target {
         match (&choice, card) {
             (_, Some(card)) => {
                 let free = card.available.saturating_sub(preferences.min_free_vram);
-                let machine = Machine {
-                    device: card.name,
-                    unified: false,
-                    device_total: card.total,
-                    device_budget: preferences.vram_budget.map_or(free, |budget| budget.min(free)),
-                    host_budget: host,
-                    link: card.link,
-                    disk: USUAL_DISK,
-                    disk_is_measured: false,
-                    operations_per_second: card.operations_per_second,
-                    block_latency: CARD_BLOCK_LATENCY,
-                    own_speeds: BTreeMap::new(),
+                let machine = match card.link {
+                    Some(link) => Machine {
+                        device: card.name,
+                        unified: false,
+                        device_total: card.total,
+                        device_budget: preferences.vram_budget.map_or(free, |budget| budget.min(free)),
+                        host_budget: host,
+                        link,
+                        disk: USUAL_DISK,
+                        disk_is_measured: false,
+                        operations_per_second: card.operations_per_second,
+                        block_latency: CARD_BLOCK_LATENCY,
+                        own_speeds: BTreeMap::new(),
+                    },
+                    None => {
+                        let budget = one_budget(preferences).map_or(free, |budget| budget.min(free));
+                        unified_machine(card.name, card.total, budget, card.operations_per_second)
+                    }
                 };
                 Ok(Self {
                     choice,
@@ -137,6 +154,7 @@ impl Target {
                     f32_rate: Some(card.f32_operations_per_second),
                     balance: Balance::of(card.operations_per_second, card.memory_bytes_per_second),
                     card_has_bf16: Some(card.has_bf16),
+                    allocates: card.allocates,
                     card: Some(card.memory),
                     threads: rayon::current_num_threads(),
                     effort: Effort::USUAL,
@@ -144,7 +162,7 @@ impl Target {
             }
             (DeviceChoice::Auto | DeviceChoice::Processor | DeviceChoice::Gpu(_), None) => {
                 let processor = Processor::here();
-                let limit = [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min();
+                let limit = one_budget(preferences);
                 let machine = Machine {
                     device: "CPU".to_owned(),
                     unified: true,
@@ -166,6 +184,7 @@ impl Target {
                     f32_rate: None,
                     balance: Balance::USUAL,
                     card_has_bf16: None,
+                    allocates: 1.0,
                     card: None,
                     threads: rayon::current_num_threads(),
                     effort: processor.effort,
@@ -193,6 +212,7 @@ impl Target {
                     f32_rate,
                     balance: Balance::of(card.operations_per_second, card.memory_bytes_per_second),
                     card_has_bf16: Some(card.has_bf16()),
+                    allocates: 1.0,
                     card: None,
                     threads: rayon::current_num_threads(),
                     effort: processor.effort,
@@ -220,6 +240,9 @@ impl Target {
         if let Some(run) = run {
             correction.machine.own_speeds =
                 memory::own_speeds(outcomes, run, &footprint.parts, &self.machine.device);
+        }
+        if correction.accuracy.is_none() {
+            correction.activation_factor = self.allocates;
         }
         if self.computes().is_processor() {
             correction.activation_factor = correction.activation_factor.max(1.0);
@@ -274,6 +297,11 @@ impl Target {
             }
         }
     }
+}
+
+/// The budget of a device that computes in the host's memory.
+fn one_budget(preferences: &MemoryPreferences) -> Option<u64> {
+    [preferences.vram_budget, preferences.ram_budget].into_iter().flatten().min()
 }
 
 /// The kernels of a card: they need compute capability 8.0, as bf16 does.

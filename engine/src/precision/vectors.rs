@@ -3,6 +3,9 @@
 //! What the compiler makes of a loop over codes depends on the surrounding code, so the vector instructions
 //! of common CPUs are used explicitly. Other CPUs run the loop and get bit-identical results.
 
+#![cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "the loops take no vectors"))]
+
+#[cfg(target_arch = "x86_64")]
 use std::any::Any;
 
 use pulp::Simd;

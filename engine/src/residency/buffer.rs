@@ -188,10 +188,15 @@ pub struct Buffer {
 impl Buffer {
     /// Allocates memory on `device`.
     pub fn new(sizes: &Sizes, device: &Device) -> Result<Self> {
+        Self::of(sizes, |size, dtype| Tensor::zeros(size, dtype, device))
+    }
+
+    /// The same with the flat tensors that `allocate` makes for a number of values.
+    pub fn of(sizes: &Sizes, allocate: impl Fn(usize, DType) -> Result<Tensor>) -> Result<Self> {
         let mut parts = [const { None }; DTYPES.len()];
         for ((part, &size), dtype) in parts.iter_mut().zip(sizes).zip(DTYPES) {
             if size > 0 {
-                *part = Some(Tensor::zeros(size, dtype, device)?);
+                *part = Some(allocate(size, dtype)?);
             }
         }
         Ok(Self { parts, pins: Pins::new(), read_until: None })
@@ -210,7 +215,7 @@ impl Buffer {
     }
 
     /// What [`set_read_until`](Self::set_read_until) said.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "metal"))]
     pub fn read_until(&self) -> Option<&Moment> {
         self.read_until.as_deref()
     }
@@ -331,6 +336,14 @@ impl<F: FnOnce(Values<'_>)> Write<F> {
     fn new(start: usize, count: usize, write: F) -> Self {
         Self { start, count, write: std::sync::Mutex::new(Some(write)) }
     }
+
+    /// Has them written. Tensor operations are called once.
+    fn give(&self, values: Values<'_>) {
+        let write = self.write.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(write) = write {
+            write(values);
+        }
+    }
 }
 
 impl<F: FnOnce(Values<'_>)> InplaceOp1 for Write<F> {
@@ -348,10 +361,14 @@ impl<F: FnOnce(Values<'_>)> InplaceOp1 for Write<F> {
             CpuStorage::U8(values) => Values::Stored(&mut values[range]),
             _ => bail!("weights must be 16-bit or 32-bit floats, or bytes"),
         };
-        let write = self.write.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        if let Some(write) = write {
-            write(values);
-        }
+        self.give(values);
+        Ok(())
+    }
+
+    #[cfg(feature = "metal")]
+    fn metal_fwd(&self, storage: &mut candle_core::MetalStorage, layout: &Layout) -> Result<()> {
+        let first = layout.start_offset() + self.start;
+        self.give(super::metal::values(storage, first..first + self.count)?);
         Ok(())
     }
 }

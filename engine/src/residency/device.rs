@@ -42,6 +42,12 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
         go_on: &dyn Fn() -> bool,
     ) -> Result<Option<Duration>>;
 
+    /// Waits until the device has read a buffer for the last time, which the CPU is about to write. For devices that compute in
+    /// host memory.
+    fn await_readers(&self, _buffer: &Buffer) -> Result<()> {
+        Ok(())
+    }
+
     /// The moment when the device has finished everything queued so far.
     fn moment(&self) -> Result<Moment> {
         Ok(Moment::now())
@@ -59,7 +65,7 @@ pub trait DeviceMemory: Send + Sync + fmt::Debug {
 }
 
 /// Bytes copied between checks whether to continue.
-const PIECE: usize = 4 << 20;
+pub(super) const PIECE: usize = 4 << 20;
 
 /// The CPU: weights are used where they were read to.
 #[derive(Debug)]

@@ -47,9 +47,13 @@ impl RunError {
     }
 
     /// Classifies a failed tensor operation of a run with this memory account.
-    #[cfg(feature = "cuda")]
+    #[cfg(any(feature = "cuda", feature = "metal"))]
     pub(super) fn of_computation(error: candle_core::Error, account: &MemoryAccount) -> Self {
-        use super::cuda::{Fault, fault};
+        #[cfg(feature = "cuda")]
+        use super::cuda::fault;
+        use super::fault::Fault;
+        #[cfg(feature = "metal")]
+        use super::metal::fault;
         match fault(&error) {
             Some(Fault::OutOfMemory) => Self::OutOfMemory(account.out_of_memory()),
             Some(Fault::Lost) => Self::DeviceLost(error),
@@ -58,7 +62,7 @@ impl RunError {
     }
 
     /// Classifies a failed tensor operation of a run.
-    #[cfg(not(feature = "cuda"))]
+    #[cfg(not(any(feature = "cuda", feature = "metal")))]
     pub(super) fn of_computation(error: candle_core::Error, _: &MemoryAccount) -> Self {
         Self::Compute(error)
     }

@@ -30,6 +30,10 @@ pub mod cuda;
 mod device;
 mod error;
 mod executor;
+#[cfg(any(feature = "cuda", feature = "metal"))]
+mod fault;
+#[cfg(feature = "metal")]
+pub mod metal;
 mod moment;
 mod pieces;
 mod read_ahead;

@@ -197,7 +197,8 @@ impl WeightSource {
         go_on: &dyn Fn() -> bool,
     ) -> (Result<Option<Duration>, RunError>, Tier) {
         if self.memory.is_unified() {
-            return (self.read(block, to, go_on).map(|_| None), Tier::Disk);
+            let free = self.memory.await_readers(to).map_err(RunError::from);
+            return (free.and_then(|()| self.read(block, to, go_on)).map(|_| None), Tier::Disk);
         }
         if !self.state().kept[block] {
             return (self.bring_by_tensor(block, to, go_on).map(|_| None), Tier::Disk);

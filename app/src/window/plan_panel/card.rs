@@ -16,7 +16,7 @@ use crate::{
 pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, actions: &mut Vec<Action>) {
     let label = widgets::field_label(ui, "GPU");
     let serving = state.engine.serving.as_ref();
-    let of_cards = serving.is_some_and(|serving| serving.engine == engines::CUDA);
+    let of_cards = serving.is_some_and(|serving| engines::computes_on_gpus(&serving.engine));
     let gpus = state.engine.hardware.as_ref().map_or(&[][..], |sample| &sample.gpus);
     let width = ui.available_width();
     let list = ComboBox::from_id_salt("gpu")
@@ -48,7 +48,7 @@ pub fn show(ui: &mut Ui, state: &State, preferences: &mut MemoryPreferences, act
         return;
     }
     let is_here = !state.lanes.shown_is_elsewhere();
-    let has_none = is_here && state.engine.hardware.is_some() && gpus.is_empty();
+    let has_none = is_here && !of_cards && state.engine.hardware.is_some() && gpus.is_empty();
     let other = state.surroundings.gpu.as_deref().filter(|name| has_none && is_of_another_maker(name));
     if let Some(name) = other {
         widgets::hint(ui, tr!("plan-other-gpu", name = name)).on_hover_text(tr!("plan-other-gpu-tip"));

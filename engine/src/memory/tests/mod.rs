@@ -4,6 +4,7 @@ mod forecasts;
 mod models;
 mod pipeline;
 mod plans;
+mod unified;
 
 use std::collections::BTreeMap;
 

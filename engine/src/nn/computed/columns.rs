@@ -1,7 +1,6 @@
 //! Rows written as columns: the transposition behind the panels of matrix products.
 
 use super::simd::Tile;
-use crate::instructions::arch;
 
 /// The most rows that are written together.
 pub(super) const MOST: usize = 16;
@@ -11,6 +10,9 @@ pub(super) fn columns_of(rows: &[&[u32]; MOST], out: &mut [u32], stride: usize) 
     #[cfg(target_arch = "x86_64")]
     {
         use pulp::{Simd, x86::Arch};
+
+        use crate::instructions::arch;
+
         match arch() {
             Arch::V4(simd) => return Simd::vectorize(simd, x86::Sixteen { simd, rows, out, stride }),
             Arch::V3(simd) => return Simd::vectorize(simd, x86::Eight { simd, rows, out, stride }),

@@ -3,14 +3,7 @@
 use candle_core::cuda_backend::CudaError;
 use cudarc::driver::{DriverError, sys::CUresult};
 
-/// A failure that a run can handle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The GPU is out of memory. A smaller plan may fit.
-    OutOfMemory,
-    /// This process can no longer use the GPU; a new process can.
-    Lost,
-}
+use crate::residency::fault::Fault;
 
 /// Classifies an error; `None` if it is of another kind.
 pub fn fault(error: &candle_core::Error) -> Option<Fault> {

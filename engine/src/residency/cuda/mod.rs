@@ -28,7 +28,7 @@ use super::{
 };
 use crate::hardware::DevicePool;
 use event::CardEvent;
-pub use fault::{Fault, fault};
+pub use fault::fault;
 use pinned::PinnedBudget;
 use pool::Pool;
 use upload::Staging;

@@ -80,6 +80,10 @@ pub(super) fn pairs_of(inputs: usize) -> usize {
 /// A sum as it is kept.
 pub(super) trait Kept: Copy + Send + Sync {
     /// In f32.
+    #[cfg_attr(
+        not(any(target_arch = "x86_64", test)),
+        expect(dead_code, reason = "products by instructions of x86_64 take it")
+    )]
     fn wide(self) -> f32;
     /// Rounded once.
     fn rounded(sum: f32) -> Self;
