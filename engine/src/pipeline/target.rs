@@ -242,7 +242,7 @@ impl Target {
                 memory::own_speeds(outcomes, run, &footprint.parts, &self.machine.device);
         }
         if correction.accuracy.is_none() {
-            correction.activation_factor = self.allocates;
+            correction.activation_factor = correction.activation_factor.max(self.allocates);
         }
         if self.computes().is_processor() {
             correction.activation_factor = correction.activation_factor.max(1.0);
