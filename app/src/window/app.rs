@@ -182,7 +182,8 @@ impl SluiceApp {
         let adopt_defaults = settings.is_none();
         let mut settings = Settings { startup, ..settings.unwrap_or_default() };
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
-        ctx.set_zoom_factor(settings.scale);
+        // At once: what is set the usual way is in force from the second frame on.
+        ctx.options_mut(|options| options.zoom_factor = settings.scale);
         tokens::reduce_motion(ctx, settings.reduced_motion.unwrap_or_default());
         // Sizes of panels are kept from the last time, and lists begin at their tops.
         ctx.data_mut(|data| data.remove_by_type::<egui::scroll_area::State>());

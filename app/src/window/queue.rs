@@ -102,6 +102,9 @@ fn list(ui: &mut Ui, state: &State, view: &mut QueueView, actions: &mut Vec<Acti
         ui.allocate_space(vec2(width, (top - gap).max(0.0)));
     });
     view.area = Some(shown.inner_rect);
+    if view.rows.is_empty() {
+        widgets::hint(ui, tr!("queue-nothing"));
+    }
     if actions[before..].iter().any(changes_the_order) {
         view.rows.clear();
     }
@@ -277,7 +280,7 @@ fn queue_row(
     let detail = joined(&[&phase, lane.as_deref().unwrap_or_default(), &row.size]);
     let waiting = job.filter(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
-        words(ui, row, (waiting, next), &detail, actions).on_hover_text(&row.prompt);
+        words(ui, row, (waiting, next), &detail, actions).on_hover_text(format!("{}\n{detail}", row.prompt));
         more(ui, row, waiting.is_some());
         let name = tr!("queue-cancel", job = row.id.0);
         let is_cancellable = job.is_some_and(|job| !job.cancelling);
@@ -326,7 +329,8 @@ fn group_row(
     let detail = joined(&[&phase, stage.as_deref().unwrap_or_default(), &row.size]);
     let waiting = left.iter().find(|job| job.progress.is_none() && !job.cancelling).map(|job| job.id);
     ui.horizontal(|ui| {
-        words(ui, row, (waiting, next), &detail, actions).on_hover_text(tip);
+        let whole = format!("{}\n{detail}\n{tip}", row.prompt);
+        words(ui, row, (waiting, next), &detail, actions).on_hover_text(whole);
         more(ui, row, waiting.is_some());
         let can = left.iter().any(|job| !job.cancelling);
         let cancel = ui.add_enabled_ui(can, |ui| widgets::icon_button(ui, icons::X, &cancel_name));

@@ -86,7 +86,7 @@ gallery-nothing-found-tip =
        *[other] Suche und Filter lassen { $count } Dateien weg.
     }
 gallery-empty-tip = Was erzeugt wird, wird in { $folder } gespeichert und erscheint hier.
-gallery-empty-without-folder = Bilder werden nicht gespeichert, weil es keinen Ausgabeordner gibt.
+gallery-empty-without-folder = Bilder werden nicht gespeichert, weil es keinen Ausgabeordner gibt. Er lässt sich in den Einstellungen wählen.
 gallery-empty = Noch keine Bilder
 gallery-clear-search = Suche und Filter leeren
 gallery-clear-search-tip = Wieder alles zeigen.

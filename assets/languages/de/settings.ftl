@@ -2,7 +2,7 @@
 
 settings-title = Einstellungen
 settings-search = Einstellungen suchen
-settings-nothing-found = Keine Einstellung passt zu „{ $search }“.
+settings-nothing-found = Keine Einstellung passt zu „{ $search }“. Weniger Wörter finden mehr.
 
 ## Abschnitte
 

@@ -86,7 +86,7 @@ gallery-nothing-found-tip =
        *[other] The search and the filters leave out { $count } files.
     }
 gallery-empty-tip = What you generate is saved in { $folder } and appears here.
-gallery-empty-without-folder = Images are not saved, because there is no output folder.
+gallery-empty-without-folder = Images are not saved, because there is no output folder. Choose one in the settings.
 gallery-empty = No images yet
 gallery-clear-search = Clear the search and filters
 gallery-clear-search-tip = Show everything again.

@@ -3,6 +3,7 @@
 queue-title = Queue { $count }
 queue-title-empty-paused = Queue · paused
 queue-title-paused = Queue { $count } · paused
+queue-nothing = Nothing is queued. Generate puts images and clips here.
 queue-tip = Jobs that run or wait.
 queue-name = Queue
 queue-resume = Resume

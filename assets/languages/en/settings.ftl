@@ -2,7 +2,7 @@
 
 settings-title = Settings
 settings-search = Search settings
-settings-nothing-found = No results for “{ $search }”.
+settings-nothing-found = No results for “{ $search }”. Fewer words find more.
 
 ## Sections
 

@@ -86,7 +86,7 @@ gallery-nothing-found-tip =
        *[other] La búsqueda y los filtros excluyen { $count } archivos.
     }
 gallery-empty-tip = Lo que genere se guarda en { $folder } y aparece aquí.
-gallery-empty-without-folder = Las imágenes no se guardan porque no hay carpeta de salida.
+gallery-empty-without-folder = Las imágenes no se guardan porque no hay carpeta de salida. Elija una en los ajustes.
 gallery-empty = Aún no hay imágenes
 gallery-clear-search = Borrar la búsqueda y los filtros
 gallery-clear-search-tip = Vuelve a mostrar todo.

@@ -3,6 +3,7 @@
 queue-title = Cola { $count }
 queue-title-empty-paused = Cola · en pausa
 queue-title-paused = Cola { $count } · en pausa
+queue-nothing = No hay nada en la cola. «Generar» añade aquí imágenes y clips.
 queue-tip = Tareas en curso o en espera.
 queue-name = Cola
 queue-resume = Reanudar

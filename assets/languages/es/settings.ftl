@@ -2,7 +2,7 @@
 
 settings-title = Ajustes
 settings-search = Buscar ajustes
-settings-nothing-found = Ningún ajuste trata de «{ $search }».
+settings-nothing-found = Ningún ajuste trata de «{ $search }». Con menos palabras se encuentra más.
 
 ## Secciones
 

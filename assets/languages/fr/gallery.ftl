@@ -86,7 +86,7 @@ gallery-nothing-found-tip =
        *[other] La recherche et les filtres excluent { $count } fichiers.
     }
 gallery-empty-tip = Ce que vous générez est enregistré dans { $folder } et apparaît ici.
-gallery-empty-without-folder = Les images ne sont pas enregistrées, car il n'y a pas de dossier de sortie.
+gallery-empty-without-folder = Les images ne sont pas enregistrées, car il n'y a pas de dossier de sortie. Choisissez-en un dans les paramètres.
 gallery-empty = Pas encore d'images
 gallery-clear-search = Effacer la recherche et les filtres
 gallery-clear-search-tip = Affiche de nouveau tout.

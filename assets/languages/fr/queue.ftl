@@ -3,6 +3,7 @@
 queue-title = File { $count }
 queue-title-empty-paused = File · en pause
 queue-title-paused = File { $count } · en pause
+queue-nothing = Rien n'est en attente. « Générer » ajoute ici des images et des clips.
 queue-tip = Les tâches en cours ou en attente.
 queue-name = File d'attente
 queue-resume = Reprendre

@@ -2,7 +2,7 @@
 
 settings-title = Paramètres
 settings-search = Chercher des paramètres
-settings-nothing-found = Aucun paramètre ne concerne « { $search } ».
+settings-nothing-found = Aucun paramètre ne concerne « { $search } ». Moins de mots trouvent davantage.
 
 ## Sections
 

@@ -3,6 +3,7 @@
 queue-title = キュー { $count }
 queue-title-empty-paused = キュー · 一時停止中
 queue-title-paused = キュー { $count } · 一時停止中
+queue-nothing = 待機中のジョブはありません。「生成」を押すと、画像やクリップがここに並びます。
 queue-tip = 実行中または待機中のジョブです。
 queue-name = キュー
 queue-resume = 再開

@@ -2,7 +2,7 @@
 
 settings-title = 設定
 settings-search = 設定を検索
-settings-nothing-found = 「{ $search }」に関する設定はありません。
+settings-nothing-found = 「{ $search }」に関する設定はありません。語を減らすと見つかりやすくなります。
 
 ## Sections
 

@@ -3,6 +3,7 @@
 queue-title = 队列 { $count }
 queue-title-empty-paused = 队列 · 已暂停
 queue-title-paused = 队列 { $count } · 已暂停
+queue-nothing = 队列中没有任务。点击“生成”会将图像和视频加入此处。
 queue-tip = 正在运行或等待的任务。
 queue-name = 队列
 queue-resume = 继续

@@ -2,7 +2,7 @@
 
 settings-title = 设置
 settings-search = 搜索设置
-settings-nothing-found = 没有与“{ $search }”相关的设置。
+settings-nothing-found = 没有与“{ $search }”相关的设置。用更少的词可以找到更多。
 
 ## Sections
 

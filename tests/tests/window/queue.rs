@@ -71,6 +71,20 @@ fn a_row_says_how_many_images_a_job_makes() {
 }
 
 #[test]
+fn a_row_is_cut_and_its_tooltip_has_all_of_it() {
+    let mut window = Window::with_starter();
+    let prompt = format!("a fox{}", " in a very long forest".repeat(12));
+    let job = job(1);
+    let job = Job { request: Request { prompt: prompt.clone(), batch: 3, ..job.request.clone() }, ..job };
+    window.says(Event::Unfinished { jobs: vec![job] });
+    window.click("Resume");
+    window.click("Queue 1");
+    window.harness.get_by_label_contains("a fox in a very long forest").hover();
+    window.harness.run_steps(6);
+    assert!(window.shows(&format!("{prompt}\nWaiting · 3 images · 128 × 128")));
+}
+
+#[test]
 fn what_would_move_nothing_cannot_be_chosen() {
     let can_move = |window: &Window| {
         ["Run next", "Run last"].map(|name| !window.harness.get_by_label(name).accesskit_node().is_disabled())

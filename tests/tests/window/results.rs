@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use super::{
     behaviour::nothing_is_unnamed,
-    support::{Window, clip, landscape, starter},
+    support::{Window, clip, landscape, picture, starter},
 };
 
 /// A folder of results, and one for what the gallery keeps.
@@ -305,4 +305,28 @@ fn a_copy_is_saved_under_a_name_that_says_the_format() {
     let copy = folders.path("small.jpg");
     assert_eq!(fs::read(&copy).unwrap()[..2], [0xff, 0xd8]);
     assert_eq!(read_settings(&copy).unwrap().settings.seed, 1);
+}
+
+/// The bars above and below the image leave another canvas for it than there was before.
+#[test]
+fn the_first_frame_of_an_image_says_its_zoom() {
+    let mut window = Window::with_starter();
+    window.click("Generate");
+    let job = window.take_job().id;
+    window.frames();
+    window.events.send(Event::Started { job }).unwrap();
+    let pictures = vec![picture(1024, 1024, 5)];
+    window.events.send(Event::Finished { job, pictures, seconds: 1.0 }).unwrap();
+    let painted = |window: &Window| -> Vec<String> {
+        let shapes = window.harness.output().shapes.iter();
+        let texts = shapes.filter_map(|clipped| match &clipped.shape {
+            egui::Shape::Text(text) => Some(text.galley.text().to_owned()),
+            _ => None,
+        });
+        texts.filter(|text| text.ends_with('%')).collect()
+    };
+    window.harness.run_steps(1);
+    let first = painted(&window);
+    window.frames();
+    assert!(first.len() > 1 && first == painted(&window), "{first:?}, then {:?}", painted(&window));
 }

@@ -1,8 +1,16 @@
 //! The settings: found by a search, and in force at once.
 
+use std::sync::Arc;
+
+use crossbeam_channel::unbounded;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
-use sluice::window::settings::{Settings, ThemeChoice};
+use sluice::window::{
+    app::{Setup, SluiceApp},
+    files::Files,
+    link::ChannelLink,
+    settings::{Settings, ThemeChoice},
+};
 use sluice_engine::output::{Codec, NamedOutput, Output, StillFormat};
 
 use super::behaviour::nothing_is_unnamed;
@@ -121,6 +129,28 @@ fn a_click_beside_the_settings_closes_an_open_list_before_them() {
 }
 
 #[test]
+fn the_first_frame_has_the_scale_and_the_theme_of_the_last_time() {
+    let (to_engine, _commands) = unbounded();
+    let (_events, from_engine) = unbounded();
+    let link = ChannelLink { commands: to_engine, events: from_engine };
+    let mut setup = Setup::new(Box::new(link), Files::start(Arc::new(|| ())).unwrap());
+    let theme = ThemeChoice::Light;
+    setup.settings = Some(Settings { scale: 1.25, theme, ..Settings::default() });
+    let ctx = egui::Context::default();
+    let mut app = SluiceApp::new(&ctx, setup);
+    let whole = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1024.0, 640.0));
+    let input = egui::RawInput { screen_rect: Some(whole), ..egui::RawInput::default() };
+    let mut first = None;
+    let output = ctx.run_ui(input, |ui| {
+        first.get_or_insert((ui.ctx().content_rect(), ui.ctx().zoom_factor(), ui.ctx().theme()));
+        app.ui(ui);
+    });
+    output.drop_without_applying_deltas();
+    assert_eq!(first, Some((whole, 1.25, egui::Theme::Light)));
+    assert_eq!(app.state().settings.scale, 1.25);
+}
+
+#[test]
 fn theme_and_scale_apply_at_once_and_are_kept() {
     let mut window = opened();
     window.click("Light");
@@ -169,7 +199,7 @@ fn another_output_folder_is_that_of_the_next_job() {
 
 #[test]
 fn motion_is_reduced_as_the_system_says_unless_the_settings_say_otherwise() {
-    let (system, said) = crossbeam_channel::unbounded();
+    let (system, said) = unbounded();
     let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
         setup.reduced_motion = Some(said);
     });

@@ -239,6 +239,9 @@ fn pair(ui: &mut Ui, name: &str, value: &str) {
         let galley = widgets::cut(ui, name, font.clone(), palette.text_muted, NAMES);
         let (rect, response) = ui.allocate_exact_size(vec2(NAMES, galley.size().y), Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, name));
+        if galley.elided {
+            response.on_hover_text(name);
+        }
         ui.painter().galley(rect.min, galley, palette.text_muted);
         let value = RichText::new(value).font(font).color(palette.text);
         ui.add(Label::new(value).wrap().selectable(true));

@@ -362,6 +362,7 @@ fn nothing(ui: &mut Ui, place: &mut LibraryPlace) {
     ui.vertical_centered(|ui| {
         ui.add_space(ui.available_height() * 0.3);
         let words = match (place.filter.words.trim(), place.filter.tab) {
+            ("", _) if place.filter.only_favourites => tr!("library-nothing-starred"),
             ("", Tab::Models) => tr!("library-nothing-starred"),
             ("", Tab::Loras) => tr!("library-nothing-loras"),
             ("", Tab::Others) => tr!("library-nothing-others"),
@@ -377,7 +378,10 @@ fn nothing(ui: &mut Ui, place: &mut LibraryPlace) {
             }
         }
         let is_filtered = !place.filter.words.is_empty() || place.filter.only_favourites;
-        if is_filtered && widgets::button(ui, None, &tr!("library-show-everything"), Weight::Plain).clicked()
+        if is_filtered
+            && widgets::button(ui, None, &tr!("library-show-everything"), Weight::Plain)
+                .on_hover_text(tr!("gallery-clear-search-tip"))
+                .clicked()
         {
             place.filter.words.clear();
             place.filter.only_favourites = false;

@@ -101,10 +101,12 @@ pub fn show(
             .frame(frame)
             .show(ui, |ui| filmstrip::show(ui, state, hovered, textures, now, actions));
     }
+    let (before, mut shows_zoom) = (*canvas, false);
     let bar = |name: &str| Panel::bottom(name).exact_size(size::TOOLBAR).resizable(false).frame(frame);
     if let Some(painting) = &state.input.painting {
         bar("brush").show(ui, |ui| mask_painting::toolbar(ui, state, painting, brush, actions));
     } else if state.images.shown != Shown::Nothing {
+        shows_zoom = true;
         bar("toolbar")
             .show(ui, |ui| toolbar::show(ui, state, (&mut *view, &mut *comparison), *canvas, now, actions));
         let shown = state.images.shown_recent();
@@ -114,6 +116,9 @@ pub fn show(
     }
     CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
         *canvas = ui.max_rect();
+        if shows_zoom && *canvas != before {
+            ui.ctx().request_discard("the zoom below the image is that of another canvas");
+        }
         let painting = state.input.painting.as_ref();
         let painted = painting.and_then(|mask| Some((mask, state.input.files.pixels(&mask.image)?)));
         match painted {
