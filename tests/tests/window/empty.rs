@@ -2,13 +2,9 @@
 
 use egui::{Key, Modifiers, Theme};
 use sluice::language::text;
-use sluice_engine::session::{Event, JobId};
+use sluice_engine::session::{Command, Event, JobId};
 
-use super::{
-    behaviour::nothing_is_unnamed,
-    gallery::Kept,
-    support::{Window, picture},
-};
+use super::{behaviour::nothing_is_unnamed, gallery::Kept, support::Window};
 
 fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.harness.key_press_modifiers(modifiers, key);
@@ -29,18 +25,22 @@ fn a_gallery_without_images_says_how_some_come_into_it() {
 
 #[test]
 fn a_queue_without_jobs_says_what_is_queued() {
+    let nothing = "Generate puts images and clips here.";
     let mut window = Window::with_starter();
-    window.click("Queue 0");
-    assert!(window.shows("Generate puts images and clips here."));
-    press(&mut window, Modifiers::NONE, Key::Escape);
     window.click("Generate");
     window.take_job();
     window.click("Queue 1");
-    assert!(!window.shows("Generate puts images and clips here."));
-    let pictures = vec![picture(64, 64, 1)];
-    window.says(Event::Started { job: JobId(1) });
-    window.says(Event::Finished { job: JobId(1), pictures, seconds: 1.0 });
-    assert!(window.shows("Ended") && !window.shows("Nothing is queued"));
+    assert!(!window.shows(nothing));
+    window.click("Pause");
+    window.take_commands();
+    window.says(Event::Cancelled { job: JobId(1) });
+    let [Command::Generate(again), ..] = &window.take_commands()[..] else { panic!("it waits again") };
+    let job = again.id;
+    window.click("Cancel all");
+    window.says(Event::Cancelled { job });
+    press(&mut window, Modifiers::NONE, Key::Escape);
+    window.click("Queue · paused");
+    assert!(window.shows(nothing));
 }
 
 #[test]
