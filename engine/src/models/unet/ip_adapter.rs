@@ -23,6 +23,8 @@ const OTHERS: [(&str, &str); 3] = [
     ("perceiver_resampler", "it is for FaceID, which needs another network that recognises faces"),
     ("image_proj.proj.0.", "it is for full faces or FaceID, which are projected in another way"),
 ];
+/// What other files are.
+const STRANGER: &str = "it is no IP-Adapter: it has no keys and values of images";
 /// What names of an IP-Adapter for a transformer have.
 const OF_TRANSFORMERS: [&str; 2] = ["double_blocks.", "ip_adapter"];
 
@@ -51,7 +53,7 @@ pub fn open(part: &Part, unet: &Unet) -> std::result::Result<Component, Checkpoi
     let has = |word: &str| part.tensors.keys().any(|name| name.contains(word));
     if !is_ip_adapter(&part.tensors) {
         let is_of_transformer = OF_TRANSFORMERS.iter().all(|word| has(word));
-        let why = if is_of_transformer { "it is for FLUX.1" } else { "it has no keys and values of images" };
+        let why = if is_of_transformer { "it is for FLUX.1" } else { STRANGER };
         return Err(refused(why.to_owned()));
     }
     if let Some((_, why)) = OTHERS.iter().find(|(word, _)| has(word)) {
