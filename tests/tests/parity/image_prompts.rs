@@ -271,7 +271,9 @@ fn what_is_no_adapter_for_a_model_is_said() {
     let lora = refused(&request, alone("lora_unet_down_blocks_0_attentions_0_proj_in.lora_down.weight"));
     assert!(!lora.contains("FaceID") && lora.contains("no keys and values of images"), "{lora}");
     assert!(lora.contains(", but something else: LoRA for Stable Diffusion, 1 matrix, rank"), "{lora}");
-    for (name, what) in [("notes.txt", "it is not a model file"), ("text.safetensors", "it is not a safetensors file")] {
+    for (name, what) in
+        [("notes.txt", "it is not a model file"), ("text.safetensors", "it is not a safetensors file")]
+    {
         let file = folder.path().join(name);
         fs::write(&file, "These are words and no weights.").unwrap();
         let said = refused(&request, file);
