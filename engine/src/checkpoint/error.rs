@@ -233,6 +233,14 @@ pub enum CheckpointError {
         /// Why not.
         reason: String,
     },
+    /// The same of a model that is to describe images.
+    #[error("{} cannot describe images: {reason}", .path.display())]
+    ImageDescriber {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// An upscaler as a Python pickle.
     #[error("{} is a pickle file, which can run arbitrary code when it is opened", .path.display())]
     PickledUpscaler {
@@ -360,6 +368,41 @@ fn others(missing: usize) -> String {
 }
 
 impl CheckpointError {
+    /// What is said of a file that has no weights where a tool is wanted: `refused` makes it an error of that tool, with advice
+    /// about the files that it takes.
+    pub fn of_tool(self, refused: impl FnOnce(PathBuf, String) -> Self) -> Self {
+        match self {
+            Self::NotAModelFile { path } => {
+                refused(path, "it is not a model file that Sluice can read".to_owned())
+            }
+            Self::NotSafetensors { path } => {
+                refused(path, "it is not a safetensors file: it does not begin with a header".to_owned())
+            }
+            other => other,
+        }
+    }
+
+    /// The file that is only said not to be what was wanted, and the reason that says so.
+    pub fn stranger(&mut self) -> Option<(&PathBuf, &mut String)> {
+        const NO: &str = "it is no ";
+        match self {
+            Self::Upscaler { path, reason }
+            | Self::Interpolator { path, reason }
+            | Self::MapEstimator { path, reason, .. }
+            | Self::Segmenter { path, reason }
+            | Self::Detector { path, reason }
+            | Self::LanguageModel { path, reason }
+            | Self::ImageDescriber { path, reason }
+            | Self::ControlNet { path, reason }
+            | Self::IpAdapter { path, reason }
+                if reason.starts_with(NO) =>
+            {
+                Some((&*path, reason))
+            }
+            _ => None,
+        }
+    }
+
     /// What the user can do about it.
     pub fn advice(&self) -> String {
         match self {
@@ -408,8 +451,8 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::PickledUpscaler { .. } => {
-                "Sluice never opens such files. Look for a .safetensors version, or convert \
-                it as docs/upscaling.md says."
+                "Sluice never opens such files. Look for a .safetensors version, or convert it in Python: torch.load, then \
+                safetensors.torch.save_file. On the command line, convert it as docs/upscaling.md says."
                     .to_owned()
             }
             Self::Upscaler { .. } => {
@@ -418,8 +461,8 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::PickledInterpolator { .. } => {
-                "Sluice never opens such files. Look for a .safetensors version, or convert \
-                it as docs/frame-interpolation.md says."
+                "Sluice never opens such files. Look for a .safetensors version, or convert it in Python: torch.load, then \
+                safetensors.torch.save_file. On the command line, convert it as docs/frame-interpolation.md says."
                     .to_owned()
             }
             Self::Interpolator { .. } => {
@@ -431,21 +474,23 @@ impl CheckpointError {
                     transformers saves it."
                 }
                 MapKind::Pose => {
-                    "Choose a .safetensors file of YOLOv8-pose, such as yolov8n-pose, converted as \
-                    docs/controlnet.md says."
+                    "Choose a .safetensors file of YOLOv8-pose, such as yolov8n-pose. On the command line, \
+                    convert it as docs/controlnet.md says."
                 }
                 MapKind::Segments => {
                     "Choose a .safetensors file of SegFormer (B0 to B5) for ADE20K, or the folder of one as \
                     transformers saves it."
                 }
                 MapKind::SoftEdge => {
-                    "Choose a .safetensors file of HED, such as ControlNetHED, converted as docs/controlnet.md says."
+                    "Choose a .safetensors file of HED, such as ControlNetHED. On the command line, convert it as \
+                    docs/controlnet.md says."
                 }
             }
             .to_owned(),
             Self::PickledEstimator { .. } => {
-                "Sluice never opens such files. Look for a .safetensors version, or convert \
-                it as docs/controlnet.md says."
+                "Sluice never opens such files. Look for a .safetensors version, or convert it in Python: torch.load (YOLO of \
+                ultralytics for its files), then safetensors.torch.save_file. On the command line, convert it as \
+                docs/controlnet.md says."
                     .to_owned()
             }
             Self::Segmenter { .. } => {
@@ -454,18 +499,23 @@ impl CheckpointError {
                     .to_owned()
             }
             Self::PickledDetector { .. } => {
-                "Sluice never opens such files. Look for a .safetensors version, or convert \
-                it as docs/detailer.md says."
+                "Sluice never opens such files. Look for a .safetensors version, or convert it in Python: torch.load (YOLO of \
+                ultralytics for its files), then safetensors.torch.save_file. On the command line, convert it as \
+                docs/detailer.md says."
                     .to_owned()
             }
             Self::Detector { .. } => {
-                "Choose a .safetensors file of YOLOv8, such as face_yolov8n or person_yolov8n-seg, converted as \
-                docs/detailer.md says."
+                "Choose a .safetensors file of YOLOv8, such as face_yolov8n or person_yolov8n-seg. On the command \
+                line, convert it as docs/detailer.md says."
                     .to_owned()
             }
             Self::LanguageModel { .. } => {
                 "Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text \
                 encoder of Z-Image; to describe images, Qwen2.5-VL or Qwen3-VL."
+                    .to_owned()
+            }
+            Self::ImageDescriber { .. } => {
+                "Choose a .gguf or .safetensors file of Qwen2.5-VL or Qwen3-VL, or the folder of one as transformers saves it."
                     .to_owned()
             }
             Self::Redux { .. } => "Choose flux1-redux-dev with a FLUX.1 model, or none.".to_owned(),

@@ -27,8 +27,8 @@ pub struct Correction {
 /// Corrects a machine and the activations of a model by past [runs](RunIdentity) of the same model, computed and held in
 /// the same formats on the same device.
 ///
-/// Speeds are those of the last three runs of the same shape, or else of any shape: their median, so that a single odd
-/// run changes little. The disk behind a GPU is as fast as in the last runs of any model.
+/// Speeds are those of the last three runs of the same shape, or else of the same but for detailers, or else of any shape:
+/// their median, so that a single odd run changes little. The disk behind a GPU is as fast as in the last runs of any model.
 ///
 /// Memory is a promise, so activations are multiplied by the highest of measured over predicted in the last eight runs
 /// where that differs by 3% or more, and the next prediction is enough. With three or more runs of the same shape, only
@@ -43,7 +43,12 @@ pub fn correct(outcomes: &[Outcome], run: Option<&RunIdentity>, machine: &Machin
             let speeds = runs.iter().map(|outcome| of(outcome)).filter(|speed| is_measured(*speed));
             median(speeds.take(RUNS_FOR_SPEED))
         };
-        measured(&alike).or_else(|| measured(&others))
+        let near = others.iter().copied().filter(|outcome| {
+            let shapes = outcome.run.as_ref().zip(run).map(|(own, run)| [own.shape, run.shape]);
+            shapes.is_some_and(|[own, wanted]| own.differs_in_detailers_only(&wanted))
+        });
+        let near: Vec<&Outcome> = near.collect();
+        measured(&alike).or_else(|| measured(&near)).or_else(|| measured(&others))
     };
     let mut corrected = machine.clone();
     if let Some(operations) = speed(|outcome| outcome.measured_operations_per_second) {
@@ -298,6 +303,19 @@ mod tests {
         assert!((speed(&outcomes) - 2e11).abs() < 1.0, "however far it is from the guess");
         outcomes.extend([4e11, 8e11, 5e11].map(|speed| outcome(speed, 100)));
         assert!((speed(&outcomes) - 5e11).abs() < 1.0, "the last three of them");
+    }
+
+    #[test]
+    fn a_first_run_with_a_detailer_is_as_fast_as_those_without() {
+        let with = RunIdentity { shape: RunShape { detailers: 1, ..run().shape }, ..run() };
+        let large = RunIdentity { shape: RunShape { width: 1024, ..run().shape }, ..run() };
+        let mut outcomes = vec![outcome(2e11, 100)];
+        outcomes.extend(vec![outcome_of(large); 8]);
+        let speed =
+            |outcomes: &[Outcome]| correct(outcomes, Some(&with), &machine()).machine.operations_per_second;
+        assert!((speed(&outcomes) - 2e11).abs() < 1.0, "whatever larger images took");
+        outcomes.push(Outcome { measured_operations_per_second: 3e11, ..outcome_of(with.clone()) });
+        assert!((speed(&outcomes) - 3e11).abs() < 1.0, "its own come first");
     }
 
     #[test]

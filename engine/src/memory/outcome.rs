@@ -111,6 +111,13 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
+impl RunShape {
+    /// Whether the images are alike, whatever is refined in them afterwards.
+    pub fn differs_in_detailers_only(&self, other: &Self) -> bool {
+        *self == Self { detailers: self.detailers, ..*other }
+    }
+}
+
 impl RunIdentity {
     /// Whether both are of the same model in the same formats.
     pub fn differs_in_shape_only(&self, other: &Self) -> bool {

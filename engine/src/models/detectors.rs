@@ -63,7 +63,7 @@ pub fn open_detector(path: &Path) -> Result<Model, CheckpointError> {
     }
     let checkpoint = Checkpoint::of_file(path).map_err(|error| match error {
         CheckpointError::Pickle { path } => CheckpointError::PickledDetector { path },
-        other => other,
+        other => other.of_tool(|path, reason| CheckpointError::Detector { path, reason }),
     })?;
     Detectors.open(&checkpoint)
 }

@@ -100,7 +100,7 @@ pub fn open_estimator(path: &Path, kind: MapKind) -> Result<Model, CheckpointErr
     }
     let checkpoint = Checkpoint::of_file(&file).map_err(|error| match error {
         CheckpointError::Pickle { path } => CheckpointError::PickledEstimator { path },
-        other => other,
+        other => other.of_tool(|path, reason| CheckpointError::MapEstimator { path, maps: kind, reason }),
     })?;
     open_as(&checkpoint, kind)
 }

@@ -87,7 +87,8 @@ fn adapter(path: &Path) -> Result<Part, CheckpointError> {
     if path.is_dir() {
         return Err(refused("it is a folder; choose the file in it"));
     }
-    let mut parts = Checkpoint::of_file(path)?.parts;
+    let unreadable = |path, reason| CheckpointError::IpAdapter { path, reason };
+    let mut parts = Checkpoint::of_file(path).map_err(|error| error.of_tool(unreadable))?.parts;
     if parts.len() > 1 {
         return Err(refused("it is a whole model"));
     }

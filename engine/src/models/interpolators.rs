@@ -73,7 +73,7 @@ pub fn open_interpolator(path: &Path) -> Result<Model, CheckpointError> {
     }
     let checkpoint = Checkpoint::of_file(path).map_err(|error| match error {
         CheckpointError::Pickle { path } => CheckpointError::PickledInterpolator { path },
-        other => other,
+        other => other.of_tool(|path, reason| CheckpointError::Interpolator { path, reason }),
     })?;
     Interpolators.open(&checkpoint)
 }

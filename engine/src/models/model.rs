@@ -177,13 +177,16 @@ impl Model {
     }
 
     /// Equal for models of the same family with the same tensors in the same shapes and stored formats, wherever they
-    /// are and whatever the files are called. It comes from headers alone, so the values of weights do not count.
+    /// are and whatever the files are called. It comes from headers alone, so the values of weights do not count. Nor do parts
+    /// of other models that are used beside its own, such as detectors, and whose speeds are known by themselves.
     pub fn identity(&self) -> String {
+        let is_own = |part: &&ModelPart| !part.component.role.has_own_speed();
+        let is_alone = !self.parts.iter().any(|part| is_own(&part));
         let mut hash = crc32fast::Hasher::new();
         let mut add = |words: &str| hash.update(&[words.as_bytes(), b"\n"].concat());
         add(self.family.name());
         let mut stored = 0;
-        for ModelPart { name, component, .. } in &self.parts {
+        for ModelPart { name, component, .. } in self.parts.iter().filter(|part| is_alone || is_own(part)) {
             add(&format!("{name} {} {}", component.role.id(), component.architecture));
             for block in &component.blocks {
                 add(&block.name);

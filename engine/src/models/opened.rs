@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    Model, open, open_detector, open_estimator, open_interpolator, open_language_model, open_segmenter,
-    open_upscaler,
+    Content, Kind, Model, content, open, open_detector, open_estimator, open_interpolator,
+    open_language_model, open_segmenter, open_upscaler,
 };
 use crate::{
     checkpoint::{Checkpoint, CheckpointError, FileStamp, Layout, MapKind, Part, read_json},
@@ -59,6 +59,10 @@ impl OpenedModels {
     /// # Errors
     /// When it cannot be opened.
     pub fn of(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        self.asked_for(request).map_err(|error| with_content(error, request))
+    }
+
+    fn asked_for(&self, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         let path = request.model.resolve()?;
         if request.upscale.is_some() {
             return self.upscaler(&path);
@@ -115,7 +119,11 @@ impl OpenedModels {
     ///
     /// # Errors
     /// When one of them cannot be opened.
-    pub fn completed(&self, mut model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+    pub fn completed(&self, model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
+        self.joined(model, request).map_err(|error| with_content(error, request))
+    }
+
+    fn joined(&self, mut model: Arc<Model>, request: &Request) -> Result<Arc<Model>, CheckpointError> {
         if !request.image_prompts.is_empty() {
             model = Arc::new(self.prompted(&model, &request.image_prompts)?.0);
         }
@@ -295,6 +303,24 @@ impl OpenedModels {
     }
 }
 
+/// The error with what a file is that is only said not to be what was wanted, if that is known, and with what a language model
+/// was wanted for.
+fn with_content(error: CheckpointError, request: &Request) -> CheckpointError {
+    let mut error = match error {
+        CheckpointError::LanguageModel { path, reason } if request.describe.is_some() => {
+            CheckpointError::ImageDescriber { path, reason }
+        }
+        other => other,
+    };
+    if let Some((path, reason)) = error.stranger()
+        && let Ok(Content { what, kind, .. }) = content(path)
+        && kind != Kind::Other
+    {
+        *reason = format!("{reason}, but something else: {what}");
+    }
+    error
+}
+
 /// A model steered by ControlNets.
 fn controlled(model: &Model, nets: &[ControlNet]) -> Result<(Model, Vec<FileStamp>), CheckpointError> {
     let parts = nets.iter().map(|net| control_net(&net.model));
@@ -318,7 +344,8 @@ fn control_net(path: &Path) -> Result<Part, CheckpointError> {
     if file.is_dir() {
         return Err(refused("it is a folder without weights as diffusers saves them"));
     }
-    let mut parts = Checkpoint::of_file(&file)?.parts;
+    let unreadable = |path, reason| CheckpointError::ControlNet { path, reason };
+    let mut parts = Checkpoint::of_file(&file).map_err(|error| error.of_tool(unreadable))?.parts;
     if parts.len() > 1 {
         return Err(refused("it is a whole model"));
     }

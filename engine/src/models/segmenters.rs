@@ -60,5 +60,6 @@ pub fn open_segmenter(path: &Path) -> Result<Model, CheckpointError> {
     if !file.exists() {
         return Err(CheckpointError::NotFound { path: file });
     }
-    Segmenters.open(&Checkpoint::of_file(&file)?)
+    let refused = |path, reason| CheckpointError::Segmenter { path, reason };
+    Segmenters.open(&Checkpoint::of_file(&file).map_err(|error| error.of_tool(refused))?)
 }

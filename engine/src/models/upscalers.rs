@@ -62,7 +62,7 @@ pub fn open_upscaler(path: &Path) -> Result<Model, CheckpointError> {
     }
     let checkpoint = Checkpoint::of_file(path).map_err(|error| match error {
         CheckpointError::Pickle { path } => CheckpointError::PickledUpscaler { path },
-        other => other,
+        other => other.of_tool(|path, reason| CheckpointError::Upscaler { path, reason }),
     })?;
     Upscalers.open(&checkpoint)
 }

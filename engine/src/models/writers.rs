@@ -128,8 +128,10 @@ pub fn open_language_model(path: &Path) -> Result<Model, CheckpointError> {
     if !file.exists() {
         return Err(CheckpointError::NotFound { path: file });
     }
+    let refused = |path, reason| CheckpointError::LanguageModel { path, reason };
+    let checkpoint = Checkpoint::of_file(&file).map_err(|error| error.of_tool(refused))?;
     // A folder says more about a model than the names of the files in it.
-    Ok(Model { path: path.to_owned(), ..LanguageModels.open(&Checkpoint::of_file(&file)?)? })
+    Ok(Model { path: path.to_owned(), ..LanguageModels.open(&checkpoint)? })
 }
 
 /// The weights in a folder.

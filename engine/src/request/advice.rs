@@ -23,8 +23,11 @@ impl RequestError {
             | Self::OnlyDetects
             | Self::NoUpscaler
             | Self::NoInterpolator
-            | Self::NoSegmenter
-            | Self::SeesNoImages => "Choose another model.".to_owned(),
+            | Self::NoSegmenter => "Choose another model.".to_owned(),
+            Self::SeesNoImages => {
+                "Choose Qwen2.5-VL or Qwen3-VL, a GGUF file of one with its mmproj file in the same folder."
+                    .to_owned()
+            }
             Self::InterpolatesImage | Self::NothingBetween => "Choose a clip with several frames.".to_owned(),
             Self::NothingToDescribe | Self::TooNarrow { .. } => "Choose another image.".to_owned(),
             Self::NothingToMask | Self::MaskPointOutside { .. } | Self::MaskBox { .. } => {

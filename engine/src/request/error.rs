@@ -60,10 +60,7 @@ pub enum RequestError {
     #[error("there is no image to describe; give one or more")]
     NothingToDescribe,
     /// A language model that reads only text is to describe images.
-    #[error(
-        "the language model has no vision tower and sees no images; choose Qwen2.5-VL or Qwen3-VL, a GGUF file of one with its \
-         mmproj file in the same folder"
-    )]
+    #[error("the language model has no vision tower and sees no images")]
     SeesNoImages,
     /// Images are to be read in a size that no model is made for.
     #[error("images of {pixels} pixels cannot be described; use {least} to {most}")]

@@ -189,7 +189,7 @@ fn what_cannot_see_or_write_is_said() {
     assert!(error.to_string().contains("lm_head, is missing: it only encodes prompts"), "{error}");
 
     let other = Request { model: ModelSource::Starter, ..request(&model, folder.path(), seeing, 8) };
-    assert!(said(other).contains("cannot write prompts"));
+    assert!(said(other).contains("cannot describe images"));
 }
 
 #[test]

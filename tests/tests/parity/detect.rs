@@ -5,7 +5,7 @@ use std::path::Path;
 use candle_core::{Device, Tensor};
 use sluice_engine::{
     aids::{Detector, Found, Seen, open_detector},
-    checkpoint::{Checkpoint, CheckpointError},
+    checkpoint::{Checkpoint, CheckpointError, starter_folder},
     memory::Placement,
     models::{self, Kind, content},
     residency::{Blocks, Executor, WeightStore},
@@ -121,6 +121,18 @@ fn without_shapes_the_boxes_are_those_of_ultralytics() {
     let found = opened.seen().found(SIZE, CONFIDENCE).unwrap();
     assert!(found.iter().all(|found| found.shape.is_none()));
     distance("boxes", &golden["boxes"], &boxes(&found), TOLERANCE).unwrap();
+}
+
+/// What past runs of a model have shown holds with a detector, too.
+#[test]
+fn a_model_with_a_detector_is_the_same_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("face.safetensors");
+    save(&weights(false).unwrap(), &file).unwrap();
+    let detector = models::open_detector(&file).unwrap();
+    let model = models::open(&starter_folder().unwrap(), &[]).unwrap();
+    assert_ne!(detector.identity(), model.identity());
+    assert_eq!(model.clone().with_detectors([&detector]).identity(), model.identity());
 }
 
 #[test]

@@ -266,6 +266,23 @@ fn what_is_no_adapter_for_a_model_is_said() {
     assert!(refused(&request, renamed("to_v_ip", "to_v_lora")).contains("FaceID"));
     assert!(refused(&request, renamed("image_proj.proj.", "image_proj.proj.0.")).contains("full faces"));
     assert!(refused(&request, renamed("ip_adapter.", "other.")).contains("no keys and values of images"));
+    let one = own.first_key_value().map(|(_, tensor)| tensor.clone()).unwrap();
+    let alone = |name: &str| saved(&[(name.to_owned(), one.clone())].into());
+    let lora = refused(&request, alone("lora_unet_down_blocks_0_attentions_0_proj_in.lora_down.weight"));
+    assert!(!lora.contains("FaceID") && lora.contains("no keys and values of images"), "{lora}");
+    assert!(lora.contains(", but something else: LoRA for Stable Diffusion, 1 matrix, rank"), "{lora}");
+    for (name, what) in
+        [("notes.txt", "it is not a model file"), ("text.safetensors", "it is not a safetensors file")]
+    {
+        let file = folder.path().join(name);
+        fs::write(&file, "These are words and no weights.").unwrap();
+        let said = refused(&request, file);
+        assert!(said.contains(&format!("cannot be used as an IP-Adapter: {what}")), "{said}");
+        assert!(said.contains("huggingface.co/h94/IP-Adapter"), "{said}");
+    }
+    let flux = "double_blocks.0.processor.ip_adapter_double_stream_k_proj.weight";
+    assert!(refused(&request, alone(flux)).contains("it is for FLUX.1"));
+    assert!(!refused(&request, alone("double_blocks.0.processor.proj_lora1.down.weight")).contains("FLUX.1"));
     let mut fewer = own.clone();
     fewer.remove("ip_adapter.1.to_k_ip.weight").unwrap();
     fewer.remove("ip_adapter.1.to_v_ip.weight").unwrap();

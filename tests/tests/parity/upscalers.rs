@@ -4,7 +4,8 @@ use candle_core::Tensor;
 use sluice_engine::{
     checkpoint::{Checkpoint, CheckpointError},
     memory::Placement,
-    models::open_upscaler,
+    models::{OpenedModels, open_upscaler},
+    request::{Enlarger, Hires, ModelSource, Request, Upscale},
     upscale::is_upscaler,
 };
 use sluice_tests::{
@@ -114,5 +115,37 @@ fn files_that_cannot_be_used_say_why() {
         let error = open_upscaler(&pickle).map(|_| ()).unwrap_err();
         assert!(matches!(error, CheckpointError::PickledUpscaler { .. }), "{error}");
         assert!(error.advice().contains("convert"), "{}", error.advice());
+    }
+}
+
+/// What is no weight file, and what is another one, for each of the ways in which a request names an upscaler.
+#[test]
+fn other_files_are_named_and_what_an_upscaler_is_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let [notes, lora] = ["notes.safetensors", "lora.safetensors"].map(|name| folder.path().join(name));
+    std::fs::write(&notes, "These are words and no weights.").unwrap();
+    let down = Tensor::zeros((4, 8), candle_core::DType::F32, &candle_core::Device::Cpu).unwrap();
+    let name = "lora_unet_down_blocks_0_attentions_0_proj_in.lora_down.weight";
+    save(&Tensors::from([(name.to_owned(), down)]), &lora).unwrap();
+    let models = OpenedModels::default();
+    for (file, what) in [
+        (notes, "it is not a safetensors file"),
+        (lora, "it is no upscaler, but something else: LoRA for Stable Diffusion, 1 matrix, rank 4"),
+    ] {
+        let model = ModelSource::Path(file);
+        let enlarger = Enlarger::Upscaler(model.clone());
+        for request in [
+            Request {
+                model,
+                upscale: Some(Upscale { path: "photo.png".into(), scale: 2.0 }),
+                ..Request::default()
+            },
+            Request { hires: Some(Hires { enlarger, ..Hires::default() }), ..Request::default() },
+        ] {
+            let error = models.of(&request).map(|_| ()).unwrap_err();
+            let said = format!("{error}. {}", error.advice());
+            assert!(said.contains(&format!("cannot enlarge images: {what}")), "{said}");
+            assert!(said.contains("Choose a .safetensors file of ESRGAN"), "{said}");
+        }
     }
 }

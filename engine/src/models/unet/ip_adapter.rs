@@ -18,12 +18,15 @@ const PREFIX: &str = "ip_adapter.";
 /// Keys and values of images.
 const PROJECTIONS: [&str; 2] = ["to_k_ip", "to_v_ip"];
 /// IP-Adapters that need something else of an image, by part of a name.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 3] = [
     ("lora", "it is for FaceID, which needs another network that recognises faces"),
     ("perceiver_resampler", "it is for FaceID, which needs another network that recognises faces"),
     ("image_proj.proj.0.", "it is for full faces or FaceID, which are projected in another way"),
-    ("double_blocks.", "it is for FLUX.1"),
 ];
+/// What other files are.
+const STRANGER: &str = "it is no IP-Adapter: it has no keys and values of images";
+/// What names of an IP-Adapter for a transformer have.
+const OF_TRANSFORMERS: [&str; 2] = ["double_blocks.", "ip_adapter"];
 
 /// Which models the IP-Adapter in `tensors` is for, if it is one for a UNet.
 pub fn ip_adapter_for(tensors: &TensorTable) -> Option<String> {
@@ -48,11 +51,13 @@ fn prompt_width(tensors: &TensorTable) -> Option<usize> {
 pub fn open(part: &Part, unet: &Unet) -> std::result::Result<Component, CheckpointError> {
     let refused = |reason: String| CheckpointError::IpAdapter { path: part.path.clone(), reason };
     let has = |word: &str| part.tensors.keys().any(|name| name.contains(word));
+    if !is_ip_adapter(&part.tensors) {
+        let is_of_transformer = OF_TRANSFORMERS.iter().all(|word| has(word));
+        let why = if is_of_transformer { "it is for FLUX.1" } else { STRANGER };
+        return Err(refused(why.to_owned()));
+    }
     if let Some((_, why)) = OTHERS.iter().find(|(word, _)| has(word)) {
         return Err(refused((*why).to_owned()));
-    }
-    if !is_ip_adapter(&part.tensors) {
-        return Err(refused("it has no keys and values of images".to_owned()));
     }
     let transformers: Vec<(&Node, usize)> = transformers(unet).collect();
     let [own, wanted] = [prompt_width(&part.tensors), Some(unet.config.cross_attention_dim)];
