@@ -25,6 +25,7 @@ pub mod original_names;
 pub mod packed;
 pub mod parity;
 pub mod pixels;
+pub mod published_files;
 pub mod runner;
 pub mod segment;
 pub mod steering;

@@ -25,5 +25,6 @@ mod likeness;
 mod parts;
 mod players;
 mod published;
+mod published_control_nets;
 mod quantized;
 mod vision_towers;

@@ -291,6 +291,25 @@ fn every_layout_draws_the_same_bytes() {
     }
 }
 
+/// Stability's files are larger than what diffusers reads of them.
+#[test]
+fn an_embedder_of_prompts_that_no_block_reads_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let request = written(SD3[2], folder.path());
+    let mut runner = Runner::start().unwrap();
+    let expected = runner.draw(request.clone()).unwrap();
+    let own = load(&request.control_nets[0].model.join(FILE)).unwrap();
+    let mut tensors = original_names::stability_control_net(&own).unwrap();
+    for (layer, shape) in [("weight", &[8, 4][..]), ("bias", &[8])] {
+        let zeros = Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
+        tensors.insert(format!("context_embedder.{layer}"), zeros);
+    }
+    let file = folder.path().join("larger.safetensors");
+    save(&tensors, &file).unwrap();
+    let request = changed(&request, |net| ControlNet { model: file.clone(), ..net.clone() });
+    assert!(runner.draw(request).unwrap()[0].media == expected[0].media);
+}
+
 /// Of version 2.0, the authors' file has blocks that were never trained and are not used, which diffusers leaves out.
 #[test]
 fn untrained_blocks_of_a_union_are_left_out() {

@@ -48,7 +48,7 @@ impl SluiceApp {
     /// Lists what has changed in the folders. Only the list of models hides all results.
     pub(super) fn follow_folders(&mut self, ctx: &Context) {
         let is_in_sight = self.gallery.is_open || !self.state.library.is_open;
-        let folders = is_in_sight.then(|| self.folders_of_results());
+        let folders = is_in_sight.then(|| self.folders_of_results()).filter(|folders| !folders.is_empty());
         let Some(watch) = self.watching.watch(ctx) else { return };
         watch.follow(folders);
         if watch.has_changed() {

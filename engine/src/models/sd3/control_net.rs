@@ -88,7 +88,8 @@ pub fn open(
     }
     let layers = taps_in(&part.tensors, 0);
     let block = |index: usize, layer: &str| has(&format!("transformer_blocks.{index}.{layer}"));
-    let sees_prompt = has("context_embedder.weight");
+    // Files may have an embedder of prompts that no block reads.
+    let sees_prompt = block(0, "attn.add_q_proj.weight");
     let width = own.heads().dim();
     let places = shape(PLACES).iter().product::<usize>().checked_div(width).unwrap_or(0);
     let config = Sd3Config {
