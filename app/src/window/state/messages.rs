@@ -2,7 +2,7 @@
 
 use crate::{
     language::tr,
-    window::{collection::Trashed, settings::PromptKind, told::Told},
+    window::{collection::Trashed, job_names::failed, settings::PromptKind, told::Told},
 };
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences, PlanError},
@@ -120,8 +120,9 @@ impl Messages {
 
     /// Adds the failure of a job.
     pub(super) fn job_failed(&mut self, job: Option<QueuedJob>, failure: Failure) {
+        let title = job.as_ref().map_or_else(|| tr!("state-generation-failed"), |job| failed(job.request()));
         let run = job.map(|QueuedJob { job, .. }| Box::new((job.request, job.memory)));
-        let card = FailureCard::new(tr!("state-generation-failed"), failure, Cause::Job);
+        let card = FailureCard::new(title, failure, Cause::Job);
         self.add(FailureCard { run, ..card });
     }
 
