@@ -1,5 +1,7 @@
 //! Messages for the user.
 
+use std::path::PathBuf;
+
 use crate::{
     language::tr,
     window::{collection::Trashed, job_names::failed, settings::PromptKind, told::Told},
@@ -64,6 +66,8 @@ pub struct Notice {
     pub details: Vec<String>,
     /// How to undo it.
     pub undo: Option<Undo>,
+    /// The folder in which the result is.
+    pub folder: Option<PathBuf>,
 }
 
 /// How something is undone.
@@ -150,7 +154,22 @@ impl Messages {
     pub fn tell(&mut self, told: impl Into<Told>, details: Vec<String>, undo: Option<Undo>) {
         self.told += 1;
         let Told { text, name } = told.into();
-        self.notice = Some(Notice { text, name, details, undo });
+        self.notice = Some(Notice { text, name, details, undo, folder: None });
+    }
+
+    /// Says something without a way back, below a way back that is offered, which stays. Returns the notice.
+    pub(super) fn add_to_notice(
+        &mut self,
+        told: impl Into<Told>,
+        details: Vec<String>,
+    ) -> Option<&mut Notice> {
+        let told = told.into();
+        match self.notice.as_mut().filter(|notice| notice.undo.is_some()) {
+            Some(notice) if notice.details.contains(&told.text) => {}
+            Some(notice) => notice.details.push(told.text),
+            None => self.say(told, details),
+        }
+        self.notice.as_mut()
     }
 
     /// The number of the notice: the same words that are said again are another one.
