@@ -56,7 +56,12 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
                 true => commands::CANCEL.sentence(),
                 false => tr!("side-panel-cancel-tip"),
             };
-            if widgets::tall_icon_button(ui, icons::X, &commands::CANCEL.title()).on_hover_text(tip).clicked()
+            let idle =
+                if cancelling { tr!("side-panel-cancelling") } else { tr!("side-panel-cancel-idle-tip") };
+            if widgets::tall_icon_button(ui, icons::X, &commands::CANCEL.title())
+                .on_hover_text(tip)
+                .on_disabled_hover_text(idle)
+                .clicked()
             {
                 actions.push(Action::CancelRunning);
             }
