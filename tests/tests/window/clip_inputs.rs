@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::accesskit::Role;
+use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
@@ -154,6 +154,20 @@ fn a_control_clip_has_a_mask_and_a_strength() {
     assert_eq!((sent.mode(), control.mask, control.preprocessor), (Mode::Control, None, Preprocessor::Canny));
     window.click("Remove control clip");
     assert!(request(&window).control.is_none() && window.shows("Control clip"));
+}
+
+#[test]
+fn the_palette_finds_control_clips_and_references() {
+    let mut window = with(&[Mode::Text, Mode::Control]);
+    for words in ["control clip", "references"] {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+        window.frames();
+        window.harness.get_by_label("Search commands").type_text(words);
+        window.frames();
+        assert!(window.shows("Start image, end image, input clip, control clip and references"), "{words}");
+        window.harness.key_press(Key::Escape);
+        window.frames();
+    }
 }
 
 #[test]
