@@ -97,6 +97,7 @@ viewer-mask-rectangle = Rechteck
 viewer-mask-lasso = Lasso
 viewer-mask-object = Objekt
 viewer-mask-object-tip = Zum Hinzufügen darauf klicken, mit Alt auf das klicken, was nicht dazugehört, oder einen Rahmen darum ziehen.
+viewer-mask-object-how = Das Objekt anklicken oder einen Rahmen darum ziehen. Ein Klick mit Alt lässt etwas aus.
 viewer-mask-object-made = Die Maske wird erstellt
 viewer-mask-object-next = Nächstes Objekt
 viewer-mask-object-next-tip = Das Markierte behalten und etwas anderes anklicken.

@@ -97,6 +97,7 @@ viewer-mask-rectangle = Rectangle
 viewer-mask-lasso = Lasso
 viewer-mask-object = Object
 viewer-mask-object-tip = Click on it to add it, click with Alt on what does not belong to it, or drag a box around it.
+viewer-mask-object-how = Click the object, or drag a box around it. Alt-click leaves something out.
 viewer-mask-object-made = The mask is being made
 viewer-mask-object-next = Next object
 viewer-mask-object-next-tip = Keep what is marked, and click on another thing.

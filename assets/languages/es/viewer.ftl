@@ -97,6 +97,7 @@ viewer-mask-rectangle = Rectángulo
 viewer-mask-lasso = Lazo
 viewer-mask-object = Objeto
 viewer-mask-object-tip = Haga clic en él para añadirlo, haga clic con Alt en lo que no le pertenece o arrastre un recuadro a su alrededor.
+viewer-mask-object-how = Haga clic en el objeto o arrastre un recuadro a su alrededor. Un clic con Alt deja algo fuera.
 viewer-mask-object-made = Se está creando la máscara
 viewer-mask-object-next = Objeto siguiente
 viewer-mask-object-next-tip = Conserva lo marcado para hacer clic en otra cosa.

@@ -97,6 +97,7 @@ viewer-mask-rectangle = Rectangle
 viewer-mask-lasso = Lasso
 viewer-mask-object = Objet
 viewer-mask-object-tip = Cliquez dessus pour l’ajouter, cliquez avec Alt sur ce qui n’en fait pas partie, ou tracez un cadre autour.
+viewer-mask-object-how = Cliquez sur l'objet, ou tracez un cadre autour. Un clic avec Alt exclut une partie.
 viewer-mask-object-made = Le masque est en cours de création
 viewer-mask-object-next = Objet suivant
 viewer-mask-object-next-tip = Garder ce qui est marqué et cliquer sur autre chose.

@@ -81,6 +81,7 @@ viewer-mask-rectangle = 長方形
 viewer-mask-lasso = なげなわ
 viewer-mask-object = オブジェクト
 viewer-mask-object-tip = クリックで追加、Altを押しながらのクリックで除外、ドラッグで枠を指定します。
+viewer-mask-object-how = オブジェクトをクリックするか、周りを枠で囲んでください。Altを押しながらのクリックで除外します。
 viewer-mask-object-made = マスクを作成中
 viewer-mask-object-next = 次のオブジェクト
 viewer-mask-object-next-tip = 選択した部分を残して、別のものをクリックします。

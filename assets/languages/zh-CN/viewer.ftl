@@ -81,6 +81,7 @@ viewer-mask-rectangle = 矩形
 viewer-mask-lasso = 套索
 viewer-mask-object = 物体
 viewer-mask-object-tip = 单击添加，按住 Alt 单击不属于它的部分，或拖出一个框。
+viewer-mask-object-how = 单击物体，或在其周围拖出方框。按住 Alt 单击可排除某一部分。
 viewer-mask-object-made = 正在生成蒙版
 viewer-mask-object-next = 下一个物体
 viewer-mask-object-next-tip = 保留已标记的部分，再单击另一个物体。
