@@ -3,6 +3,7 @@
 plan-details = Details
 plan-planning = Plane…
 plan-no-model = Ein geladenes Modell zeigt hier, wie es in den Speicher passt.
+plan-none = Kein Plan für diese Einstellungen
 plan-title = Speicherplan
 plan-close = Plan schließen
 plan-memory = Speicher

@@ -3,6 +3,7 @@
 plan-details = Details
 plan-planning = Planning…
 plan-no-model = Load a model to see how it fits into memory.
+plan-none = No plan for these settings
 plan-title = Memory plan
 plan-close = Close the plan
 plan-memory = Memory

@@ -3,6 +3,7 @@
 plan-details = Detalles
 plan-planning = Planificando…
 plan-no-model = Cargue un modelo para ver cómo cabe en la memoria.
+plan-none = No hay plan para estos ajustes
 plan-title = Plan de memoria
 plan-close = Cerrar el plan
 plan-memory = Memoria

@@ -3,6 +3,7 @@
 plan-details = Détails
 plan-planning = Planification…
 plan-no-model = Chargez un modèle pour voir comment il tient en mémoire.
+plan-none = Aucun plan pour ces réglages
 plan-title = Plan mémoire
 plan-close = Fermer le plan
 plan-memory = Mémoire

@@ -3,6 +3,7 @@
 plan-details = 詳細
 plan-planning = 計画中…
 plan-no-model = モデルを読み込むと、メモリにどう収まるかが表示されます。
+plan-none = この設定のプランはありません
 plan-title = メモリプラン
 plan-close = プランを閉じる
 plan-memory = メモリ

@@ -3,6 +3,7 @@
 plan-details = 详情
 plan-planning = 正在规划…
 plan-no-model = 加载一个模型以查看它如何放入内存。
+plan-none = 这些设置没有计划
 plan-title = 内存计划
 plan-close = 关闭计划
 plan-memory = 内存

@@ -1,7 +1,7 @@
 //! ControlNets in the side panel.
 
 use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
     units,
     window::{
@@ -14,7 +14,7 @@ use sluice_engine::{
     checkpoint::MapKind,
     output::{Image, Media},
     request::{ControlMode, ControlNet, MapOf, ModelSource, Preprocessor},
-    session::{Event, ModelSummary, Picture},
+    session::{Event, Failure, ModelSummary, Picture},
 };
 use sluice_tests::failures::write_header;
 
@@ -201,6 +201,30 @@ fn what_a_map_takes_is_said_below_its_button() {
     window.click("Show map");
     assert!(window.take_job().request.map_of.is_some());
     assert!(window.shows("The map is being made") && !window.shows(&takes));
+}
+
+#[test]
+fn what_makes_no_such_maps_cannot_be_asked_for_one() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings::default();
+        settings.draft.request.control_nets = vec![ControlNet {
+            model: "net.safetensors".into(),
+            image: "/photos/house.png".into(),
+            preprocessor: Preprocessor::Depth,
+            ..Default::default()
+        }];
+        settings.draft.request.estimators = [(MapKind::Depth, "/models/pose.safetensors".into())].into();
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.click("ControlNet (1)");
+    let can = |window: &Window| !window.harness.get_by_label("Show map").accesskit_node().is_disabled();
+    assert!(can(&window));
+    let queries = window.take_plans();
+    let query = queries.iter().find(|query| query.request.map_of.is_some()).expect("a question");
+    let failure = Failure { message: "it makes poses".to_owned(), advice: None };
+    window.says(Event::NotPlanned { id: query.id, failure });
+    assert!(!can(&window) && window.shows("It makes poses."));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sluice_engine::{
     checkpoint::MapKind,
     hardware::HardwareSample,
     memory::{MemoryPreferences, StagePlan},
-    request::{Detailer, Hires, ImagePrompt, Preprocessor, Request},
+    request::{ControlNet, Detailer, Hires, ImagePrompt, Preprocessor, Request, SourceImage},
     session::{Event, ModelSummary, Readings, Stage, StageKind},
 };
 use sluice_tests::{checkpoint::Fixture, modes::forecast, runner::Runner};
@@ -194,6 +194,38 @@ fn the_details_list_each_stage_with_its_networks_and_tiles() {
     assert_eq!(read, 3, "all passes, also that of the detailer");
     assert!(window.shows("In tiles of up to 96 × 96 pixels"));
     nothing_is_unnamed(&window, "the stages of the plan");
+}
+
+/// What was planned for the settings before is no longer said.
+#[test]
+fn settings_that_cannot_be_generated_with_have_no_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text.png");
+    std::fs::write(&text, "no image").unwrap();
+    let mut window = Window::with_starter();
+    let query = window.take_plans().pop().expect("a question");
+    window.says(Scene::here().answer(query.id));
+    window.click("Plan");
+    let none = "No plan for these settings";
+    assert!(window.shows("Fits") && !window.shows(none));
+
+    let net = ControlNet { model: "/models/lines.safetensors".into(), ..ControlNet::default() };
+    let source = SourceImage { path: text.clone(), ..SourceImage::default() };
+    for change in [
+        &(|request: &mut Request| request.control_nets = vec![net.clone()]) as &dyn Fn(&mut Request),
+        &|request| request.source = Some(source.clone()),
+    ] {
+        let before = window.harness.state().state().draft().clone();
+        let mut draft = before.clone();
+        change(&mut draft.request);
+        let context = window.harness.ctx.clone();
+        window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+        window.wait_for_words(none);
+        assert!(!window.shows("Fits"));
+        window.harness.state_mut().act(&context, Action::Edit(Box::new(before)));
+        window.frames();
+        assert!(window.shows("Fits") && !window.shows(none));
+    }
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         (ModelStatus::Failed, _) => Some(tr!("side-panel-model-missing")),
         (ModelStatus::Ready(_), Some(mistake)) => Some(sentence(mistake)),
         (ModelStatus::Ready(_), None) if cancelling => Some(tr!("side-panel-cancelling")),
-        (ModelStatus::Ready(_), None) => None,
+        (ModelStatus::Ready(_), None) => state.unreadable_input(),
     };
     ui.scope(|ui| {
         ui.set_min_height(BELOW);
