@@ -305,7 +305,7 @@ fn a_right_click_on_an_input_copies_replaces_or_removes_it() {
     menu(&mut window, "last.png");
     window.click("Replace…");
     window.wait_for_words("Choose an end image");
-    window.harness.key_press(egui::Key::Escape);
+    window.harness.key_press(Key::Escape);
     window.frames();
     menu(&mut window, "last.png");
     let remove = window.harness.get_all_by_label("Remove end image").last().unwrap();

@@ -259,6 +259,11 @@ fn the_first_map_estimator_of_the_library_makes_each_kind_of_map() {
     assert_eq!(chosen, kinds.map(|kind| (kind, estimators[&kind].clone())).into());
     assert!(window.shows("Pose estimator") && window.shows("Edge estimator"));
     assert!(!window.shows("Depth estimator") && !window.shows("Segment estimator"));
+    window.see("pose_estimator.safetensors");
+    window.click("pose_estimator.safetensors");
+    let mut named = window.harness.query_all_by_label_contains("pose_estimator");
+    let tells = |tip: Option<&str>| tip.is_some_and(|tip| tip.contains("map estimator for poses"));
+    assert!(named.any(|row| tells(row.accesskit_node().data().description())), "what is cut is in the tip");
 }
 
 #[test]

@@ -203,7 +203,7 @@ pub fn library_menu(ui: &mut Ui, [name, tip, spoken]: [String; 3], found: &[&Ite
             for item in found {
                 let about = item.content().map(|content| said(&content.what)).unwrap_or_default();
                 let row = widgets::file_button(ui, icons::PACKAGE, &item.name, &about, false);
-                if row.on_hover_text(item.path.display().to_string()).clicked() {
+                if row.on_hover_text(format!("{about}\n{}", item.path.display()).trim()).clicked() {
                     chosen = Some(item.path.clone());
                     ui.close();
                 }

@@ -125,7 +125,11 @@ fn caption(ui: &mut Ui, mut parts: Vec<Part>) {
     };
     let mut words = whole.clone();
     while !fits(ui, &words)
-        && let Some(last) = parts.iter().rposition(|part| !part.is_kept)
+        && let Some(last) = parts
+            .iter()
+            .rposition(|part| !part.is_kept)
+            // Half a number says something else.
+            .or((parts.len() > 1).then(|| parts.len() - 1))
     {
         parts.remove(last);
         words = format!("{} · …", joined(&parts));
