@@ -10,7 +10,7 @@ use super::{
     icons,
     state::{State, file_name},
     tokens::size,
-    widgets,
+    widgets::{self, Weight},
 };
 use crate::language::tr;
 
@@ -55,7 +55,11 @@ pub(super) fn network_of(
     let name = known.iter().find(|(path, _)| Some(path) == chosen).map(|(_, name)| name.clone());
     let mut other = None;
     ui.horizontal(|ui| {
-        let width = ui.available_width() - size::CONTROL - ui.spacing().item_spacing.x;
+        let (open, tip) = (tr!("upscale-open"), tr!("interpolate-open-tip"));
+        let (room, gap) = (ui.available_width(), ui.spacing().item_spacing.x);
+        let worded = widgets::button_width(ui, Some(icons::FOLDER_OPEN), &open) + gap;
+        let is_worded = room >= worded + size::CARD / 2.0;
+        let width = room - if is_worded { worded } else { size::CONTROL + gap };
         let list = ComboBox::from_id_salt("interpolator")
             .width(width)
             .truncate()
@@ -70,8 +74,11 @@ pub(super) fn network_of(
             }
         });
         list.response.accessible_name(tr!("interpolate-model")).on_hover_text(tr!("interpolate-model-tip"));
-        let (open, tip) = (tr!("upscale-open"), tr!("interpolate-open-tip"));
-        if widgets::explained_icon(ui, icons::FOLDER_OPEN, &open, &tip).clicked() {
+        let button = match is_worded {
+            true => widgets::button(ui, Some(icons::FOLDER_OPEN), &open, Weight::Plain).on_hover_text(tip),
+            false => widgets::explained_icon(ui, icons::FOLDER_OPEN, &open, &tip),
+        };
+        if button.clicked() {
             actions.push(Action::OpenDialog(dialog));
         }
     });

@@ -54,6 +54,30 @@ pub fn name_of_files(request: &Request, count: usize) -> String {
     }
 }
 
+/// Says what has failed.
+pub fn failed(request: &Request) -> String {
+    let changed = request.changes_file().or(request.detail_of.as_ref());
+    let changed = changed.map(|path| file_name(path)).unwrap_or_default();
+    if request.enhance.is_some() {
+        tr!("state-enhance-failed")
+    } else if let Some(describe) = &request.describe {
+        let names: Vec<String> = describe.images.iter().map(|path| file_name(path)).collect();
+        tr!("state-description-failed", names = names.join(", "))
+    } else if request.detail_of.is_some() {
+        tr!("state-detail-failed", name = changed)
+    } else if request.upscale.is_some() {
+        tr!("state-upscale-failed", name = changed)
+    } else if request.interpolate.is_some() {
+        tr!("state-interpolation-failed", name = changed)
+    } else if let Some(map) = &request.map_of {
+        tr!("state-map-failed", name = file_name(&map.image))
+    } else if let Some(mask) = &request.mask_of {
+        tr!("state-mask-failed", name = file_name(&mask.image))
+    } else {
+        tr!("state-generation-failed")
+    }
+}
+
 /// Says which of the cancelled jobs is resumed next: the last one. None if there is none.
 pub fn resumed(jobs: &[Job]) -> Option<String> {
     let (next, others) = jobs.split_last()?;
@@ -75,7 +99,10 @@ fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::{request::Upscale, session::JobId};
+    use sluice_engine::{
+        request::{Describe, Upscale},
+        session::JobId,
+    };
 
     use super::*;
 
@@ -96,6 +123,24 @@ mod tests {
         assert_eq!(said(&[fox.clone(), hills.clone()]), one_more);
         let two_more = "Continue “a fox in snow” where it was cancelled. Then 2 others can be resumed.";
         assert_eq!(said(&[hills.clone(), hills, fox]), two_more);
+    }
+
+    #[test]
+    fn what_failed_is_said_with_its_file() {
+        let upscale = Some(Upscale { path: "/photos/hills.png".into(), scale: 2.0 });
+        let images = vec!["/photos/den.png".into(), "/photos/fox.png".into()];
+        let describe = Some(Describe { images, ..Describe::default() });
+        let map_of = Some(MapOf { kind: MapKind::Depth, image: "/photos/hills.png".into() });
+        let detail_of = Some("/photos/hills.png".into());
+        for (request, said) in [
+            (Request::default(), "Generation failed"),
+            (Request { upscale, ..Request::default() }, "Upscaling hills.png failed"),
+            (Request { detail_of, ..Request::default() }, "Detailing hills.png failed"),
+            (Request { describe, ..Request::default() }, "Describing den.png, fox.png failed"),
+            (Request { map_of, ..Request::default() }, "The map of hills.png could not be made"),
+        ] {
+            assert_eq!(failed(&request), said);
+        }
     }
 
     #[test]

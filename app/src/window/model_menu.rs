@@ -59,7 +59,8 @@ pub fn show(
                 let name = if item.path.ends_with(&own) { &item.name } else { &own };
                 let is_chosen = chosen == Some(item.path.as_path());
                 let row = widgets::file_button(ui, icons::PACKAGE, name, &about, is_chosen);
-                if row.on_hover_text(item.path.display().to_string()).clicked() {
+                // What the row has no room for.
+                if row.on_hover_text(format!("{about}\n{}", item.path.display()).trim()).clicked() {
                     choice = Some(Choice::Model(item.path.clone()));
                     ui.close();
                 }

@@ -57,6 +57,7 @@ control-nets-model-none = Wählen…
 control-nets-model-file = Datei wählen…
 control-nets-map-show = Karte zeigen
 control-nets-map-show-tip = Die Karte jetzt erstellen, um zu sehen, was das ControlNet sehen wird.
+control-nets-map-lacks-estimator = Zuerst einen Schätzer wählen.
 control-nets-map-made = Die Karte wird erstellt
 control-nets-map-large = Karte ansehen
 control-nets-map-large-tip = Sie groß sehen, so wie das ControlNet.

@@ -49,6 +49,11 @@ enhance-each-queued =
         [one] 1 Bild wird beschrieben
        *[other] { $count } Bilder werden beschrieben
     }
+enhance-each-described =
+    { $count ->
+        [one] 1 Bild ist beschrieben. Der Text liegt daneben.
+       *[other] { $count } Bilder sind beschrieben. Die Texte liegen daneben.
+    }
 enhance-describer-tip = Qwen2.5-VL oder Qwen3-VL, das das Bild sieht und sagt, was es zeigt.
 enhance-no-describer = Kein Sprachmodell gefunden, das Bilder sieht. Qwen2.5-VL Instruct oder Qwen3-VL Instruct als safetensors wählen oder als GGUF mit der mmproj-Datei daneben.
 enhance-describes = Beschreibung von { $names }

@@ -12,6 +12,6 @@ palette-style-in-use = Stil, verwendet
 palette-prompt = Prompt
 palette-section = Einstellung
 palette-section-tip = Zeigt { $name } im Einstellungsbereich.
-palette-clip-inputs = Startbild, Endbild und Eingabeclip
+palette-clip-inputs = Startbild, Endbild, Eingabeclip, Steuerclip und Referenzbilder
 palette-refiner = Refiner
 palette-search-tip = Findet Befehle, Einstellungen, Modelle, Presets, Stile und Prompts.

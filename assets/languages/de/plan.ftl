@@ -3,6 +3,7 @@
 plan-details = Details
 plan-planning = Plane…
 plan-no-model = Ein geladenes Modell zeigt hier, wie es in den Speicher passt.
+plan-none = Kein Plan für diese Einstellungen
 plan-title = Speicherplan
 plan-close = Plan schließen
 plan-memory = Speicher
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = In Kacheln bis { $side } × { $side } Latents
 plan-stage-tiles-of-pixels = In Kacheln bis { $side } × { $side } Pixel
 plan-stage-control-nets = Mit ControlNet { $names }
 plan-stage-upscaler = Mit Vergrößerer { $name }
+plan-stage-estimator = Mit Kartenschätzer { $name }
+plan-stage-detector = Mit Detektor { $name }
+plan-stage-ip-adapters = Mit IP-Adapter { $names }
 plan-pace = { $step } je Schritt · { $run } je Lauf
 plan-pace-compute = { $step } je Schritt · { $run } je Lauf · begrenzt durch die Rechenleistung
 plan-pace-link = { $step } je Schritt · { $run } je Lauf · begrenzt durch die Übertragung

@@ -379,6 +379,7 @@ side-panel-examples-tip = Zeigt Prompts, die zu diesem Modell passen.
 side-panel-example-tip = Schreibt dies in den Prompt.
 side-panel-generate-tip = Reiht ein Bild oder einen Clip mit diesen Einstellungen ein.
 side-panel-cancel-tip = Bricht ab, was läuft; es lässt sich fortsetzen. Taste: Esc.
+side-panel-cancel-idle-tip = Es läuft nichts.
 side-panel-kind-image-tip = Verwendet das letzte Modell für Bilder.
 side-panel-kind-video-tip = Verwendet das letzte Modell für Clips.
 side-panel-more-tip = Zeigt Sampler, Schedule, Genauigkeit und mehr.

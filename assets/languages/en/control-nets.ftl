@@ -57,6 +57,7 @@ control-nets-model-none = Choose…
 control-nets-model-file = Choose a file…
 control-nets-map-show = Show map
 control-nets-map-show-tip = Make the map now, to see what the ControlNet will see.
+control-nets-map-lacks-estimator = Choose an estimator first.
 control-nets-map-made = The map is being made
 control-nets-map-large = View map
 control-nets-map-large-tip = See it large, as the ControlNet does.

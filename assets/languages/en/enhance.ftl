@@ -49,6 +49,11 @@ enhance-each-queued =
         [one] 1 image is being described
        *[other] { $count } images are being described
     }
+enhance-each-described =
+    { $count ->
+        [one] 1 image is described. The text is beside it.
+       *[other] { $count } images are described. The texts are beside them.
+    }
 enhance-describer-tip = Qwen2.5-VL or Qwen3-VL, which sees the image and says what it shows.
 enhance-no-describer = No language model that sees images was found. Choose Qwen2.5-VL Instruct or Qwen3-VL Instruct as safetensors, or as GGUF with its mmproj file beside it.
 enhance-describes = Description of { $names }

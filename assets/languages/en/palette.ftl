@@ -12,6 +12,6 @@ palette-style-in-use = Style in use
 palette-prompt = Prompt
 palette-section = Settings
 palette-section-tip = Show { $name } in the settings panel.
-palette-clip-inputs = Start image, end image and input clip
+palette-clip-inputs = Start image, end image, input clip, control clip and references
 palette-refiner = Refiner
 palette-search-tip = Finds commands, settings, models, presets, styles and prompts.

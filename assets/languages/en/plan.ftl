@@ -3,6 +3,7 @@
 plan-details = Details
 plan-planning = Planning…
 plan-no-model = Load a model to see how it fits into memory.
+plan-none = No plan for these settings
 plan-title = Memory plan
 plan-close = Close the plan
 plan-memory = Memory
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = In tiles of up to { $side } × { $side } latents
 plan-stage-tiles-of-pixels = In tiles of up to { $side } × { $side } pixels
 plan-stage-control-nets = With ControlNet { $names }
 plan-stage-upscaler = With upscaler { $name }
+plan-stage-estimator = With map estimator { $name }
+plan-stage-detector = With detector { $name }
+plan-stage-ip-adapters = With IP-Adapter { $names }
 plan-pace = { $step } per step · { $run } per run
 plan-pace-compute = { $step } per step · { $run } per run · limited by compute
 plan-pace-link = { $step } per step · { $run } per run · limited by the link

@@ -379,6 +379,7 @@ side-panel-examples-tip = Shows prompts that suit this model.
 side-panel-example-tip = Writes this into the prompt.
 side-panel-generate-tip = Queues an image or a clip with these settings.
 side-panel-cancel-tip = Cancels what runs; it can be resumed. Key: Esc.
+side-panel-cancel-idle-tip = Nothing is running.
 side-panel-kind-image-tip = Uses the last model for images.
 side-panel-kind-video-tip = Uses the last model for clips.
 side-panel-more-tip = Shows sampler, schedule, precision and more.

@@ -57,6 +57,7 @@ control-nets-model-none = Elegir…
 control-nets-model-file = Elegir un archivo…
 control-nets-map-show = Mostrar el mapa
 control-nets-map-show-tip = Crear ahora el mapa, para ver lo que verá el ControlNet.
+control-nets-map-lacks-estimator = Elija primero un estimador.
 control-nets-map-made = Se está creando el mapa
 control-nets-map-large = Ver el mapa
 control-nets-map-large-tip = Verlo en grande, como lo ve el ControlNet.

@@ -49,6 +49,11 @@ enhance-each-queued =
         [one] Se está describiendo 1 imagen
        *[other] Se están describiendo { $count } imágenes
     }
+enhance-each-described =
+    { $count ->
+        [one] 1 imagen está descrita. El texto está junto a ella.
+       *[other] { $count } imágenes están descritas. Los textos están junto a ellas.
+    }
 enhance-describer-tip = Qwen2.5-VL o Qwen3-VL, que ve la imagen y dice lo que muestra.
 enhance-no-describer = No se encontró ningún modelo de lenguaje que vea imágenes. Elija Qwen2.5-VL Instruct o Qwen3-VL Instruct en safetensors, o en GGUF con su archivo mmproj al lado.
 enhance-describes = Descripción de { $names }

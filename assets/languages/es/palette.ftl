@@ -12,6 +12,6 @@ palette-style-in-use = Estilo en uso
 palette-prompt = Prompt
 palette-section = Ajuste
 palette-section-tip = Muestra { $name } en el panel de ajustes.
-palette-clip-inputs = Imagen inicial, imagen final y clip de entrada
+palette-clip-inputs = Imagen inicial, imagen final, clip de entrada, clip de control y referencias
 palette-refiner = Refinador
 palette-search-tip = Encuentra comandos, ajustes, modelos, preajustes, estilos y prompts.

@@ -3,6 +3,7 @@
 plan-details = Detalles
 plan-planning = Planificando…
 plan-no-model = Cargue un modelo para ver cómo cabe en la memoria.
+plan-none = No hay plan para estos ajustes
 plan-title = Plan de memoria
 plan-close = Cerrar el plan
 plan-memory = Memoria
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = En teselas de hasta { $side } × { $side } latente
 plan-stage-tiles-of-pixels = En teselas de hasta { $side } × { $side } píxeles
 plan-stage-control-nets = Con ControlNet { $names }
 plan-stage-upscaler = Con el upscaler { $name }
+plan-stage-estimator = Con el estimador de mapas { $name }
+plan-stage-detector = Con el detector { $name }
+plan-stage-ip-adapters = Con IP-Adapter { $names }
 plan-pace = { $step } por paso · { $run } por ejecución
 plan-pace-compute = { $step } por paso · { $run } por ejecución · limitado por el cálculo
 plan-pace-link = { $step } por paso · { $run } por ejecución · limitado por el bus

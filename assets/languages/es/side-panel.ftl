@@ -379,6 +379,7 @@ side-panel-example-tip = Escribe esto en el prompt.
 side-panel-examples-tip = Muestra prompts adecuados para este modelo.
 side-panel-generate-tip = Pone en la cola una imagen o un clip con estos ajustes.
 side-panel-cancel-tip = Cancela lo que se ejecuta; se puede reanudar. Tecla: Esc.
+side-panel-cancel-idle-tip = No se ejecuta nada.
 side-panel-guidance-and-speed-tip = Muestra lo que afina la guía o ahorra pasos.
 side-panel-history-search-tip = Encuentra los prompts que contienen estas palabras.
 side-panel-kind-image-tip = Usa el último modelo de imágenes.

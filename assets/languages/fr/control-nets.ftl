@@ -57,6 +57,7 @@ control-nets-model-none = Choisir…
 control-nets-model-file = Choisir un fichier…
 control-nets-map-show = Afficher la carte
 control-nets-map-show-tip = Créer maintenant la carte, pour voir ce que le ControlNet verra.
+control-nets-map-lacks-estimator = Choisissez d'abord un estimateur.
 control-nets-map-made = La carte est en cours de création
 control-nets-map-large = Voir la carte
 control-nets-map-large-tip = La voir en grand, comme le ControlNet.

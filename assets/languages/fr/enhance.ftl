@@ -49,6 +49,11 @@ enhance-each-queued =
         [one] { $count } image est en cours de description
        *[other] { $count } images sont en cours de description
     }
+enhance-each-described =
+    { $count ->
+        [one] { $count } image est décrite. Le texte se trouve à côté.
+       *[other] { $count } images sont décrites. Les textes se trouvent à côté.
+    }
 enhance-describer-tip = Qwen2.5-VL ou Qwen3-VL, qui voit l’image et dit ce qu’elle montre.
 enhance-no-describer = Aucun modèle de langage qui voit les images n’a été trouvé. Choisissez Qwen2.5-VL Instruct ou Qwen3-VL Instruct en safetensors, ou en GGUF avec son fichier mmproj à côté.
 enhance-describes = Description de { $names }

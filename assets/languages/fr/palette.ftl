@@ -12,6 +12,6 @@ palette-style-in-use = Style utilisé
 palette-prompt = Prompt
 palette-section = Réglage
 palette-section-tip = Montre { $name } dans le panneau des réglages.
-palette-clip-inputs = Image de début, image de fin et clip d’entrée
+palette-clip-inputs = Image de début, image de fin, clip d’entrée, clip de contrôle et références
 palette-refiner = Refiner
 palette-search-tip = Trouve commandes, réglages, modèles, préréglages, styles et prompts.

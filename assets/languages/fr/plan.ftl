@@ -3,6 +3,7 @@
 plan-details = Détails
 plan-planning = Planification…
 plan-no-model = Chargez un modèle pour voir comment il tient en mémoire.
+plan-none = Aucun plan pour ces réglages
 plan-title = Plan mémoire
 plan-close = Fermer le plan
 plan-memory = Mémoire
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = En tuiles de { $side } × { $side } latents au plu
 plan-stage-tiles-of-pixels = En tuiles de { $side } × { $side } pixels au plus
 plan-stage-control-nets = Avec ControlNet { $names }
 plan-stage-upscaler = Avec l'upscaler { $name }
+plan-stage-estimator = Avec l'estimateur de cartes { $name }
+plan-stage-detector = Avec le détecteur { $name }
+plan-stage-ip-adapters = Avec IP-Adapter { $names }
 plan-pace = { $step } par étape · { $run } par exécution
 plan-pace-compute = { $step } par étape · { $run } par exécution · limité par le calcul
 plan-pace-link = { $step } par étape · { $run } par exécution · limité par le bus

@@ -379,6 +379,7 @@ side-panel-example-tip = Écrit ceci dans le prompt.
 side-panel-examples-tip = Affiche des prompts adaptés à ce modèle.
 side-panel-generate-tip = Met une image ou un clip dans la file d'attente avec ces paramètres.
 side-panel-cancel-tip = Annule ce qui est en cours ; on peut le reprendre. Touche : Échap.
+side-panel-cancel-idle-tip = Rien n'est en cours.
 side-panel-guidance-and-speed-tip = Affiche ce qui affine le guidage ou économise des étapes.
 side-panel-history-search-tip = Trouve les prompts qui contiennent ces mots.
 side-panel-kind-image-tip = Utilise le dernier modèle d'images.

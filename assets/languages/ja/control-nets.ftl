@@ -57,6 +57,7 @@ control-nets-model-none = 選択…
 control-nets-model-file = ファイルを選択…
 control-nets-map-show = マップを表示
 control-nets-map-show-tip = マップを今作り、ControlNetが見るものを確認します。
+control-nets-map-lacks-estimator = 先に推定モデルを選んでください。
 control-nets-map-made = マップを作成中
 control-nets-map-large = マップを見る
 control-nets-map-large-tip = ControlNetが見るとおりに大きく表示します。

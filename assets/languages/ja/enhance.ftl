@@ -37,6 +37,7 @@ enhance-each-takes = 1 枚ごとにメモリは最大{ $memory }、時間は長�
 enhance-each-start = 1 枚ずつ説明する
 enhance-each-start-tip = 画像ごとにジョブをキューに入れ、テキストを隣に保存します。
 enhance-each-queued = { $count } 枚の画像を説明しています
+enhance-each-described = { $count } 枚の画像の説明が終わりました。テキストは画像の隣にあります。
 enhance-describer-tip = 画像を見て内容を書くQwen2.5-VLまたはQwen3-VLです。
 enhance-no-describer = 画像を見られる言語モデルが見つかりません。Qwen2.5-VL InstructかQwen3-VL Instructのsafetensors、または隣にmmprojファイルがあるGGUFを選んでください。
 enhance-describes = { $names } の説明

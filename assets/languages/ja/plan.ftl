@@ -3,6 +3,7 @@
 plan-details = 詳細
 plan-planning = 計画中…
 plan-no-model = モデルを読み込むと、メモリにどう収まるかが表示されます。
+plan-none = この設定のプランはありません
 plan-title = メモリプラン
 plan-close = プランを閉じる
 plan-memory = メモリ
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = 最大 { $side } × { $side } 潜在単位のタ�
 plan-stage-tiles-of-pixels = 最大 { $side } × { $side } ピクセルのタイルで処理
 plan-stage-control-nets = ControlNet { $names } を使用
 plan-stage-upscaler = アップスケーラー { $name } を使用
+plan-stage-estimator = マップ推定モデル { $name } を使用
+plan-stage-detector = 検出モデル { $name } を使用
+plan-stage-ip-adapters = IP-Adapter { $names } を使用
 plan-pace = 1 ステップ { $step } · 1 回の実行 { $run }
 plan-pace-compute = 1 ステップ { $step } · 1 回の実行 { $run } · 計算が律速
 plan-pace-link = 1 ステップ { $step } · 1 回の実行 { $run } · 転送が律速

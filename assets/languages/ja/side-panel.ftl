@@ -370,6 +370,7 @@ side-panel-examples-tip = このモデルに合うプロンプトを表示しま
 side-panel-example-tip = これをプロンプトに入力します。
 side-panel-generate-tip = この設定で画像またはクリップをキューに追加します。
 side-panel-cancel-tip = 実行中のものをキャンセルします。後で再開できます。キー: Esc。
+side-panel-cancel-idle-tip = 実行中のものはありません。
 side-panel-kind-image-tip = 最後に使った画像モデルを使います。
 side-panel-kind-video-tip = 最後に使ったクリップモデルを使います。
 side-panel-more-tip = サンプラー、スケジュール、精度などを表示します。

@@ -57,6 +57,7 @@ control-nets-model-none = 选择…
 control-nets-model-file = 选择文件…
 control-nets-map-show = 显示引导图
 control-nets-map-show-tip = 立即生成引导图，查看 ControlNet 将看到的内容。
+control-nets-map-lacks-estimator = 请先选择估计模型。
 control-nets-map-made = 正在生成引导图
 control-nets-map-large = 查看引导图
 control-nets-map-large-tip = 按 ControlNet 看到的样子放大显示。

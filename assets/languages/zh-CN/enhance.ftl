@@ -37,6 +37,7 @@ enhance-each-takes = 每张最多需要 { $memory } 内存，最长约 { $time }
 enhance-each-start = 逐张描述
 enhance-each-start-tip = 为每张图像加入一个任务，并在旁边保存文本。
 enhance-each-queued = 正在描述 { $count } 张图像
+enhance-each-described = 已描述 { $count } 张图像。文本在图像旁边。
 enhance-describer-tip = 能看图并说出内容的 Qwen2.5-VL 或 Qwen3-VL。
 enhance-no-describer = 没有找到能看图的语言模型。请选择 safetensors 格式的 Qwen2.5-VL Instruct 或 Qwen3-VL Instruct，或旁边有 mmproj 文件的 GGUF。
 enhance-describes = { $names } 的描述

@@ -3,6 +3,7 @@
 plan-details = 详情
 plan-planning = 正在规划…
 plan-no-model = 加载一个模型以查看它如何放入内存。
+plan-none = 这些设置没有计划
 plan-title = 内存计划
 plan-close = 关闭计划
 plan-memory = 内存
@@ -17,6 +18,9 @@ plan-stage-tiles-of-latents = 分块处理，每块最大 { $side } × { $side }
 plan-stage-tiles-of-pixels = 分块处理，每块最大 { $side } × { $side } 像素
 plan-stage-control-nets = 使用 ControlNet { $names }
 plan-stage-upscaler = 使用放大模型 { $name }
+plan-stage-estimator = 使用预处理模型 { $name }
+plan-stage-detector = 使用检测模型 { $name }
+plan-stage-ip-adapters = 使用 IP-Adapter { $names }
 plan-pace = 每步 { $step } · 每次运行 { $run }
 plan-pace-compute = 每步 { $step } · 每次运行 { $run } · 受计算限制
 plan-pace-link = 每步 { $step } · 每次运行 { $run } · 受传输限制

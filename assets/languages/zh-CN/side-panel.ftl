@@ -370,6 +370,7 @@ side-panel-examples-tip = 显示适合此模型的提示词。
 side-panel-example-tip = 将其写入提示词。
 side-panel-generate-tip = 以这些设置将图像或片段加入队列。
 side-panel-cancel-tip = 取消正在运行的任务；之后可以继续。按键：Esc。
+side-panel-cancel-idle-tip = 没有正在运行的任务。
 side-panel-kind-image-tip = 使用上次的图像模型。
 side-panel-kind-video-tip = 使用上次的片段模型。
 side-panel-more-tip = 显示采样器、调度、精度等。

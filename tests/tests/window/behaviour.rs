@@ -90,6 +90,14 @@ fn while_the_queue_is_paused_and_nothing_runs_there_is_nothing_to_cancel() {
 }
 
 #[test]
+fn where_nothing_runs_the_button_to_cancel_says_so() {
+    let mut window = Window::with_starter();
+    window.harness.get_by_label("Cancel the running image").hover();
+    window.harness.run_steps(30);
+    assert!(window.shows("Nothing is running."));
+}
+
+#[test]
 fn escape_cancels_what_runs_and_asks_once() {
     let mut window = Window::with_starter();
     window.click("Generate");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::accesskit::Role;
+use egui::{Key, Modifiers, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{settings::Settings as WindowSettings, state::Draft};
 use sluice_engine::{
@@ -157,6 +157,20 @@ fn a_control_clip_has_a_mask_and_a_strength() {
 }
 
 #[test]
+fn the_palette_finds_control_clips_and_references() {
+    let mut window = with(&[Mode::Text, Mode::Control]);
+    for words in ["control clip", "references"] {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::K);
+        window.frames();
+        window.harness.get_by_label("Search commands").type_text(words);
+        window.frames();
+        assert!(window.shows("Start image, end image, input clip, control clip and references"), "{words}");
+        window.harness.key_press(Key::Escape);
+        window.frames();
+    }
+}
+
+#[test]
 fn a_missing_estimator_is_said_once() {
     let video = Some("/clips/poses.mp4".into());
     let control = Control { video, preprocessor: Preprocessor::Depth, ..Control::default() };
@@ -291,7 +305,7 @@ fn a_right_click_on_an_input_copies_replaces_or_removes_it() {
     menu(&mut window, "last.png");
     window.click("Replace…");
     window.wait_for_words("Choose an end image");
-    window.harness.key_press(egui::Key::Escape);
+    window.harness.key_press(Key::Escape);
     window.frames();
     menu(&mut window, "last.png");
     let remove = window.harness.get_all_by_label("Remove end image").last().unwrap();

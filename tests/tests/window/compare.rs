@@ -1,7 +1,7 @@
 //! Two images or clips, compared.
 
-use egui::{Key, Rect, Shape};
-use egui_kittest::kittest::Queryable;
+use egui::{Key, Rect, Shape, accesskit::Role};
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::window::state::{RecentId, Shown, State};
 use sluice_engine::session::{Event, JobId, Picture};
 
@@ -28,6 +28,23 @@ fn frames(window: &Window) -> [u32; 2] {
     let (images, now) = (&state(window).images, window.harness.ctx.time());
     let shown = [images.shown_recent(), images.compared()].map(|recent| recent.expect("two are compared"));
     shown.map(|recent| state(window).frame_of(recent.id, recent.clip().unwrap(), now))
+}
+
+#[test]
+fn the_second_image_moves_no_button() {
+    let mut window = Window::with_starter();
+    finish(&mut window, 1, picture(128, 128, 1));
+    let places = |window: &Window| {
+        ["Compare", "Use these settings", "Copy image"].map(|name| {
+            let node = window.harness.get_by_role_and_label(Role::Button, name);
+            (node.rect(), node.accesskit_node().is_disabled())
+        })
+    };
+    let before = places(&window);
+    assert_eq!(before.map(|(_, is_disabled)| is_disabled), [true, false, false]);
+    nothing_is_unnamed(&window, "one image");
+    finish(&mut window, 2, picture(128, 128, 2));
+    assert_eq!(places(&window), before.map(|(place, _)| (place, false)));
 }
 
 #[test]

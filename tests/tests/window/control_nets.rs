@@ -1,7 +1,7 @@
 //! ControlNets in the side panel.
 
 use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT as _, Queryable};
 use sluice::{
     units,
     window::{
@@ -14,7 +14,7 @@ use sluice_engine::{
     checkpoint::MapKind,
     output::{Image, Media},
     request::{ControlMode, ControlNet, MapOf, ModelSource, Preprocessor},
-    session::{Event, ModelSummary, Picture},
+    session::{Event, Failure, ModelSummary, Picture},
 };
 use sluice_tests::failures::write_header;
 
@@ -204,6 +204,30 @@ fn what_a_map_takes_is_said_below_its_button() {
 }
 
 #[test]
+fn what_makes_no_such_maps_cannot_be_asked_for_one() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut settings = sluice::window::settings::Settings::default();
+        settings.draft.request.control_nets = vec![ControlNet {
+            model: "net.safetensors".into(),
+            image: "/photos/house.png".into(),
+            preprocessor: Preprocessor::Depth,
+            ..Default::default()
+        }];
+        settings.draft.request.estimators = [(MapKind::Depth, "/models/pose.safetensors".into())].into();
+        setup.settings = Some(settings);
+    });
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    window.click("ControlNet (1)");
+    let can = |window: &Window| !window.harness.get_by_label("Show map").accesskit_node().is_disabled();
+    assert!(can(&window));
+    let queries = window.take_plans();
+    let query = queries.iter().find(|query| query.request.map_of.is_some()).expect("a question");
+    let failure = Failure { message: "it makes poses".to_owned(), advice: None };
+    window.says(Event::NotPlanned { id: query.id, failure });
+    assert!(!can(&window) && window.shows("It makes poses."));
+}
+
+#[test]
 fn the_first_map_estimator_of_the_library_makes_each_kind_of_map() {
     let folder = tempfile::tempdir().unwrap();
     let estimators = sluice_tests::estimators::write_all(folder.path()).unwrap();
@@ -235,6 +259,11 @@ fn the_first_map_estimator_of_the_library_makes_each_kind_of_map() {
     assert_eq!(chosen, kinds.map(|kind| (kind, estimators[&kind].clone())).into());
     assert!(window.shows("Pose estimator") && window.shows("Edge estimator"));
     assert!(!window.shows("Depth estimator") && !window.shows("Segment estimator"));
+    window.see("pose_estimator.safetensors");
+    window.click("pose_estimator.safetensors");
+    let mut named = window.harness.query_all_by_label_contains("pose_estimator");
+    let tells = |tip: Option<&str>| tip.is_some_and(|tip| tip.contains("map estimator for poses"));
+    assert!(named.any(|row| tells(row.accesskit_node().data().description())), "what is cut is in the tip");
 }
 
 #[test]

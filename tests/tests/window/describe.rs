@@ -249,6 +249,10 @@ fn images_that_are_selected_are_described_one_by_one_into_files_beside_them() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{text}\n"));
         described.push(file);
     }
+    window.frames();
+    assert!(window.shows("2 images are described. The texts are beside them."));
+    assert!(window.shows("Open folder"));
+    nothing_is_unnamed(&window, "images that are described");
     described.sort();
     assert_eq!(described, [path("2.txt"), path("3.txt")]);
     assert_eq!(std::fs::read_to_string(path("1.txt")).unwrap(), "mine");

@@ -363,6 +363,40 @@ fn the_edges_of_the_frame_add_pixels_that_are_generated() {
     assert!(source(&window).unwrap().outpaint.is_empty());
 }
 
+/// What is said about the size is above the frame.
+#[test]
+fn the_frame_stays_under_the_pointer_until_the_edge_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = photo(folder.path(), "harbour.jpg");
+    let mut window = Window::with_starter();
+    window.drop_file(path.clone());
+    window.wait_for("the image", |app| app.state().input.files.pixels(&path).is_some());
+    window.frames();
+    window.see("Outpaint");
+    window.click("Outpaint");
+    window.frames();
+    window.see("Top edge of the frame");
+    window.harness.run_steps(20);
+    let top = |window: &Window| window.harness.get_by_label("Frame around the input image").rect().top();
+    let is_tall = |window: &Window| {
+        let request = &window.harness.state().state().draft().request;
+        request.height > 3 * request.width
+    };
+    let says = |window: &Window| window.shows("The model was ");
+    assert!(!says(&window));
+    let from = window.harness.get_by_label("Top edge of the frame").rect().center();
+    let (before, to) = (top(&window), from - egui::vec2(0.0, 300.0));
+    window.harness.drag_at(from);
+    window.frames();
+    window.harness.hover_at(to);
+    window.frames();
+    assert!(is_tall(&window) && !says(&window));
+    assert_eq!(top(&window), before);
+    window.harness.drop_at(to);
+    window.frames();
+    assert!(is_tall(&window) && says(&window));
+}
+
 /// Like other sections: no further than it takes to see a good part of what is added.
 #[test]
 fn outpainting_low_in_the_panel_scrolls_a_little() {

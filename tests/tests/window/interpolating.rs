@@ -60,6 +60,7 @@ fn a_clip_gets_frames_beside_the_original() {
     window.click("Interpolate…");
     window.wait_for_words("Takes about");
     assert!(window.shows("8 frames per second become 16"));
+    assert!(!window.painted("Choose a file…").1, "a folder alone says little");
     nothing_is_unnamed(&window, "the question how to interpolate");
     window.click("4×");
     window.wait_for_words("8 frames per second become 32");

@@ -233,11 +233,13 @@ fn what_a_mask_of_an_object_takes_is_said_before_something_is_shown() {
     let plan = scene.plan();
     let (time, memory) = (units::seconds(plan.seconds), units::memory_needed(plan.peak_device()));
     let takes = format!("Takes about {time} and up to {memory} of memory");
-    assert!(window.shows(&takes));
+    let how = "Click the object, or drag a box around it. Alt-click leaves something out.";
+    assert!(window.shows(&takes) && window.shows(how));
     nothing_is_unnamed(&window, "what a mask takes");
     window.take_commands();
     act(&mut window, Action::EditMask(MaskEdit::Point { place: [48, 32], inside: true, erases: false }));
-    assert!(!window.shows(&takes) && window.take_job().request.mask_of.is_some());
+    assert!(!window.shows(&takes) && !window.shows(how));
+    assert!(window.take_job().request.mask_of.is_some());
 
     act(&mut window, Action::UseSegmenter("/models/other.safetensors".into()));
     let [query] = asked(&window).try_into().expect("another question");

@@ -7,9 +7,10 @@ use sluice::{
     window::{action::Action, settings::Settings as WindowSettings},
 };
 use sluice_engine::{
+    checkpoint::MapKind,
     hardware::HardwareSample,
     memory::{MemoryPreferences, StagePlan},
-    request::{Hires, Request},
+    request::{ControlNet, Detailer, Hires, ImagePrompt, Preprocessor, Request, SourceImage},
     session::{Event, ModelSummary, Readings, Stage, StageKind},
 };
 use sluice_tests::{checkpoint::Fixture, modes::forecast, runner::Runner};
@@ -133,7 +134,7 @@ fn plan_and_timeline_come_in_front_of_the_gallery_and_the_models() {
     assert!(!window.shows(plan), "the button still closes it");
 }
 
-/// A ControlNet and hires fix: the forecast is that of an engine, but for its tiles and a detailer.
+/// A ControlNet and hires fix: the forecast is that of an engine, but for its tiles, a detailer, a map estimator and an IP-Adapter.
 #[test]
 fn the_details_list_each_stage_with_its_networks_and_tiles() {
     let folder = tempfile::tempdir().unwrap();
@@ -147,18 +148,32 @@ fn the_details_list_each_stage_with_its_networks_and_tiles() {
     let upscale = plan.stages.iter().position(|stage| stage.stage.kind == StageKind::Upscale).unwrap();
     plan.stages[upscale].uses[0].tile = Some(96);
     let denoise = plan.first_of(StageKind::Denoise).unwrap().clone();
-    for (kind, name) in [(StageKind::Detect, "Detect"), (StageKind::Denoise, "Detail")] {
+    for (kind, name) in
+        [(StageKind::Detect, "Detect"), (StageKind::Denoise, "Detail"), (StageKind::Preprocess, "Make maps")]
+    {
         let stage = Stage { number: plan.stages.len(), kind, name: name.to_owned() };
         plan.stages.push(StagePlan { stage, ..denoise.clone() });
     }
     let stages = plan.stages.clone();
+    let mut request = request;
+    request.control_nets[0].preprocessor = Preprocessor::Depth;
+    request.estimators.insert(MapKind::Depth, "/models/depths.safetensors".into());
+    request.detailers = vec![Detailer::new("/models/faces.safetensors")];
+    let adapter = "/models/looks.safetensors".into();
+    request.image_prompts =
+        vec![ImagePrompt { adapter, images: vec!["/photos/fox.png".into()], ..ImagePrompt::default() }];
 
     let mut window = Window::open([1280.0, 800.0], Theme::Dark, |setup| {
         let mut saved = WindowSettings::default();
         saved.draft.request = request.clone();
         setup.settings = Some(saved);
     });
-    let summary = ModelSummary { source: request.model.clone(), takes_control_nets: true, ..starter() };
+    let summary = ModelSummary {
+        source: request.model.clone(),
+        takes_control_nets: true,
+        takes_ip_adapters: true,
+        ..starter()
+    };
     window.says(Event::ModelLoaded(Box::new(summary)));
     let query = window.take_plans().pop().expect("a question");
     assert_eq!((&query.request.control_nets, &query.request.hires), (&request.control_nets, &request.hires));
@@ -174,8 +189,43 @@ fn the_details_list_each_stage_with_its_networks_and_tiles() {
     assert!(stages.iter().any(|stage| stage.stage.name == "Denoise again"));
     assert_eq!(window.harness.query_all_by_label(steered).count(), 2, "both passes, and no detailer");
     assert!(window.shows("With upscaler Built-in, for drawings"));
+    assert!(window.shows("With detector faces") && window.shows("With map estimator depths"));
+    let read = window.harness.query_all_by_label("With IP-Adapter looks").count();
+    assert_eq!(read, 3, "all passes, also that of the detailer");
     assert!(window.shows("In tiles of up to 96 × 96 pixels"));
     nothing_is_unnamed(&window, "the stages of the plan");
+}
+
+/// What was planned for the settings before is no longer said.
+#[test]
+fn settings_that_cannot_be_generated_with_have_no_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("text.png");
+    std::fs::write(&text, "no image").unwrap();
+    let mut window = Window::with_starter();
+    let query = window.take_plans().pop().expect("a question");
+    window.says(Scene::here().answer(query.id));
+    window.click("Plan");
+    let none = "No plan for these settings";
+    assert!(window.shows("Fits") && !window.shows(none));
+
+    let net = ControlNet { model: "/models/lines.safetensors".into(), ..ControlNet::default() };
+    let source = SourceImage { path: text.clone(), ..SourceImage::default() };
+    for change in [
+        &(|request: &mut Request| request.control_nets = vec![net.clone()]) as &dyn Fn(&mut Request),
+        &|request| request.source = Some(source.clone()),
+    ] {
+        let before = window.harness.state().state().draft().clone();
+        let mut draft = before.clone();
+        change(&mut draft.request);
+        let context = window.harness.ctx.clone();
+        window.harness.state_mut().act(&context, Action::Edit(Box::new(draft)));
+        window.wait_for_words(none);
+        assert!(!window.shows("Fits"));
+        window.harness.state_mut().act(&context, Action::Edit(Box::new(before)));
+        window.frames();
+        assert!(window.shows("Fits") && !window.shows(none));
+    }
 }
 
 #[test]

@@ -13,13 +13,13 @@ use sluice::window::{app::SluiceApp, collection::Places, state::State};
 use sluice_engine::{
     output::{Codec, Media, Settings, read_settings, write_media, write_png},
     request::{Mode, Request},
-    session::{Event, ModelSummary},
+    session::{Event, JobId, ModelSummary, Picture},
 };
 use tempfile::TempDir;
 
 use super::{
     behaviour::nothing_is_unnamed,
-    support::{Window, clip, landscape, picture, starter},
+    support::{Window, clip, landscape, moving, picture, starter},
 };
 
 /// A folder of results, and one for what the gallery keeps.
@@ -168,6 +168,22 @@ fn a_long_name_leaves_room_for_what_was_done_and_the_whole_is_told_once() {
     window.harness.run_steps(6);
     let told = window.harness.query_all_by_label(&whole).count();
     assert_eq!(told, 2, "in the notice, and in one tooltip");
+}
+
+#[test]
+fn a_caption_shows_a_seed_as_a_whole_or_not_at_all() {
+    for width in [1280.0, 1100.0, 1000.0] {
+        let mut window = Window::open([width, 800.0], Theme::Dark, |_| ());
+        window.says(Event::ModelLoaded(Box::new(starter())));
+        window.click("Generate");
+        window.says(Event::Started { job: JobId(1) });
+        let pictures = vec![Picture { seed: u64::MAX, ..moving(64, 48, 24, 16.0) }];
+        window.says(Event::Finished { job: JobId(1), pictures, seconds: 1.0 });
+        window.frames();
+        let (caption, is_cut) = window.painted("64 × 48");
+        let seed = u64::MAX.to_string();
+        assert!(!is_cut && (caption.contains(&seed) || !caption.contains("seed")), "{width}: {caption}");
+    }
 }
 
 #[test]

@@ -53,8 +53,11 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 presets::show(ui, machine, &mut preferences);
             }
             ui.add_space(space::S);
-            match state.planning.answer() {
-                Some(Answer::Forecast(forecast)) => {
+            let lacks = state.mistake().map(|error| sentence(&error)).or_else(|| state.unreadable_input());
+            match (lacks, state.planning.answer()) {
+                // What was answered last is about other settings.
+                (Some(why), _) => no_plan(ui, why),
+                (None, Some(Answer::Forecast(forecast))) => {
                     answer(ui, forecast, state, &mut preferences);
                     ui.add_space(space::S);
                     widgets::fold(
@@ -66,19 +69,17 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                         },
                     );
                 }
-                Some(Answer::Failure(failure)) => {
+                (None, Some(Answer::Failure(failure))) => {
                     widgets::mistake(ui, &sentences::sentence(&failure.message));
                     if let Some(advice) = &failure.advice {
                         widgets::hint(ui, said(advice));
                     }
                 }
-                None if state.planning.is_asking() => {
+                (None, None) if state.planning.is_asking() => {
                     widgets::hint(ui, tr!("plan-planning"));
                 }
-                None => {
-                    let mistake = state.mistake().map(|error| sentence(&error));
-                    let why = mistake.unwrap_or_else(|| tr!("plan-no-model"));
-                    widgets::hint(ui, why);
+                (None, None) => {
+                    widgets::hint(ui, tr!("plan-no-model"));
                 }
             }
             advanced::show(ui, state, panel.machine.as_ref(), &mut panel.advanced, &mut preferences);
@@ -104,6 +105,13 @@ fn header(ui: &mut Ui, actions: &mut Vec<Action>) {
             });
         });
     });
+}
+
+/// Says that there is no plan, and why.
+fn no_plan(ui: &mut Ui, why: String) {
+    let words = RichText::new(tr!("plan-none")).font(font::medium(font::BODY));
+    ui.add(Label::new(words.color(Palette::of(ui).text)).wrap());
+    widgets::hint(ui, why);
 }
 
 /// The answer at a glance: whether it fits, how long it takes, the memory, and the three choices.

@@ -14,7 +14,7 @@ use crate::{
     window::{
         sentences::stage_name,
         state::{EntryId, State},
-        tokens::Palette,
+        tokens::{Palette, space},
         widgets,
     },
 };
@@ -24,6 +24,7 @@ const ROW: f32 = 16.0;
 
 /// Draws a row for each stage, with lines about it below.
 pub fn show(ui: &mut Ui, plan: &Plan, state: &State) {
+    ui.add_space(space::S);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 2.0;
         ui.spacing_mut().interact_size.y = ROW;
@@ -73,24 +74,57 @@ fn tiles(plan: &Plan, stage: &StagePlan) -> Option<String> {
 }
 
 /// The networks beside the model that a stage computes with.
-fn networks(plan: &Plan, number: usize, state: &State) -> Option<String> {
+fn networks(plan: &Plan, number: usize, state: &State) -> Vec<String> {
     let request = &state.draft().request;
-    match plan.stages[number].stage.kind {
-        StageKind::Denoise if !request.control_nets.is_empty() && is_steered(plan, number) => {
-            let names: Vec<_> = request.control_nets.iter().map(|net| name_of(&net.model, state)).collect();
-            Some(tr!("plan-stage-control-nets", names = names.join(", ")))
+    let kind = plan.stages[number].stage.kind;
+    // Each kind of map and each detailer has a stage of its own, in their order.
+    let place = plan.stages[..number].iter().filter(|before| before.stage.kind == kind).count();
+    let adapters = || {
+        let names = request.image_prompts.iter().map(|prompt| name_of(&prompt.adapter, state));
+        let names = names.collect::<Vec<_>>().join(", ");
+        (!names.is_empty()).then(|| tr!("plan-stage-ip-adapters", names = names))
+    };
+    let all = match kind {
+        StageKind::Preprocess => {
+            let estimator = request.map_kinds().into_iter().nth(place);
+            let estimator = estimator.and_then(|kind| request.estimators.get(&kind));
+            [estimator.map(|path| tr!("plan-stage-estimator", name = name_of(path, state))), None]
         }
-        StageKind::Upscale => upscaler(request, state).map(|name| tr!("plan-stage-upscaler", name = name)),
-        _ => None,
-    }
+        StageKind::EncodeImage if prompts_with_images(plan, number) => [adapters(), None],
+        StageKind::Denoise => {
+            let names: Vec<_> = request.control_nets.iter().map(|net| name_of(&net.model, state)).collect();
+            let steers = !names.is_empty() && is_steered(plan, number);
+            let nets = steers.then(|| tr!("plan-stage-control-nets", names = names.join(", ")));
+            [nets, adapters().filter(|_| is_first_denoiser(plan, number))]
+        }
+        StageKind::Detect => {
+            let detector = request.detailers.get(place);
+            [detector.map(|own| tr!("plan-stage-detector", name = name_of(&own.model, state))), None]
+        }
+        StageKind::Upscale => {
+            [upscaler(request, state).map(|name| tr!("plan-stage-upscaler", name = name)), None]
+        }
+        _ => [None, None],
+    };
+    all.into_iter().flatten().collect()
+}
+
+/// Whether a stage makes tokens of images for IP-Adapters.
+fn prompts_with_images(plan: &Plan, number: usize) -> bool {
+    let mut parts = plan.stages[number].uses.iter().filter_map(|part_use| plan.parts.get(part_use.part));
+    parts.any(|part| part.name.starts_with("image_prompter"))
+}
+
+/// Whether a stage denoises with the first denoiser, which is the one that others steer.
+fn is_first_denoiser(plan: &Plan, number: usize) -> bool {
+    let parts = |stage: &StagePlan| stage.uses.iter().map(|part_use| part_use.part).collect::<Vec<_>>();
+    plan.first_of(StageKind::Denoise).map(parts) == Some(parts(&plan.stages[number]))
 }
 
 /// Whether ControlNets steer a stage: those of the first denoiser, but none that inpaints what a detector found.
 fn is_steered(plan: &Plan, number: usize) -> bool {
-    let parts = |stage: &StagePlan| stage.uses.iter().map(|part_use| part_use.part).collect::<Vec<_>>();
     let is_whole_image = plan.stages[..number].iter().all(|before| before.stage.kind != StageKind::Detect);
-    let first = plan.first_of(StageKind::Denoise).map(parts);
-    is_whole_image && first == Some(parts(&plan.stages[number]))
+    is_whole_image && is_first_denoiser(plan, number)
 }
 
 /// The upscaler between two passes.

@@ -123,16 +123,24 @@ fn map_button(ui: &mut Ui, state: &State, (kind, image): (MapKind, &Path), actio
         widgets::hint(ui, tr!("control-nets-map-made"));
         return;
     }
-    let can = state.draft().request.estimators.contains_key(&kind);
-    ui.add_enabled_ui(can, |ui| {
+    let estimate = state.map_estimate(kind, image);
+    let lacks = match &estimate {
+        Some(Err(why)) => Some(why.clone()),
+        _ if !state.draft().request.estimators.contains_key(&kind) => {
+            Some(tr!("control-nets-map-lacks-estimator"))
+        }
+        _ => None,
+    };
+    ui.add_enabled_ui(lacks.is_none(), |ui| {
         if widgets::button(ui, Some(icons::IMAGE), &tr!("control-nets-map-show"), Weight::Plain)
             .on_hover_text(tr!("control-nets-map-show-tip"))
+            .on_disabled_hover_text(lacks.unwrap_or_default())
             .clicked()
         {
             actions.push(Action::Make(Making::Map(kind, image.to_owned())));
         }
     });
-    match state.map_estimate(kind, image) {
+    match estimate {
         Some(Ok(estimate)) => takes::hint(ui, state, &estimate),
         Some(Err(why)) => widgets::mistake(ui, &why),
         None => {}
@@ -195,7 +203,7 @@ pub fn library_menu(ui: &mut Ui, [name, tip, spoken]: [String; 3], found: &[&Ite
             for item in found {
                 let about = item.content().map(|content| said(&content.what)).unwrap_or_default();
                 let row = widgets::file_button(ui, icons::PACKAGE, &item.name, &about, false);
-                if row.on_hover_text(item.path.display().to_string()).clicked() {
+                if row.on_hover_text(format!("{about}\n{}", item.path.display()).trim()).clicked() {
                     chosen = Some(item.path.clone());
                     ui.close();
                 }

@@ -56,7 +56,12 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
                 true => commands::CANCEL.sentence(),
                 false => tr!("side-panel-cancel-tip"),
             };
-            if widgets::tall_icon_button(ui, icons::X, &commands::CANCEL.title()).on_hover_text(tip).clicked()
+            let idle =
+                if cancelling { tr!("side-panel-cancelling") } else { tr!("side-panel-cancel-idle-tip") };
+            if widgets::tall_icon_button(ui, icons::X, &commands::CANCEL.title())
+                .on_hover_text(tip)
+                .on_disabled_hover_text(idle)
+                .clicked()
             {
                 actions.push(Action::CancelRunning);
             }
@@ -68,7 +73,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         (ModelStatus::Failed, _) => Some(tr!("side-panel-model-missing")),
         (ModelStatus::Ready(_), Some(mistake)) => Some(sentence(mistake)),
         (ModelStatus::Ready(_), None) if cancelling => Some(tr!("side-panel-cancelling")),
-        (ModelStatus::Ready(_), None) => None,
+        (ModelStatus::Ready(_), None) => state.unreadable_input(),
     };
     ui.scope(|ui| {
         ui.set_min_height(BELOW);

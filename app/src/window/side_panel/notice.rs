@@ -15,9 +15,10 @@ use crate::{
     },
 };
 
-/// How long it stays. What came as a surprise has to be dismissed, and what can be undone: it is the only way back.
+/// How long it stays. What came as a surprise has to be dismissed, what can be undone, as it is the only way back, and what
+/// leads to a folder.
 fn stays(notice: &Notice) -> Option<Stays> {
-    let only_confirms = notice.details.is_empty() && notice.undo.is_none();
+    let only_confirms = notice.details.is_empty() && notice.undo.is_none() && notice.folder.is_none();
     only_confirms.then_some(Stays::Shortly)
 }
 
@@ -76,6 +77,13 @@ pub fn show(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
             });
             for detail in &notice.details {
                 widgets::hint(ui, detail.as_str());
+            }
+            if let Some(folder) = &notice.folder
+                && widgets::button(ui, Some(icons::FOLDER_OPEN), &tr!("common-open-folder"), Weight::Ghost)
+                    .on_hover_text(tr!("settings-open-folder-tip"))
+                    .clicked()
+            {
+                actions.push(Action::OpenFolder(folder.clone()));
             }
         });
     let (stays, stamp) = (stays(notice), ("settings", state.messages.told()));

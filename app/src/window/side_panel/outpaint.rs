@@ -86,11 +86,24 @@ impl Edge {
     }
 }
 
-/// What is dragged: the pixels that were added when the drag began, and the scale, which stays until it ends.
+/// What is dragged: the pixels that were added when the drag began, the size of the result then, and the scale, which stays
+/// until it ends.
 #[derive(Debug, Clone, Copy)]
 struct Drag {
     before: u32,
+    result: [u32; 2],
     scale: f32,
+}
+
+fn drag_id() -> Id {
+    Id::unique("sluice outpaint")
+}
+
+/// The size of the result when the drag of an edge began, while it is dragged. What is above the frame is drawn for this
+/// size, so that the frame stays under the pointer.
+pub fn size_before_drag(ui: &Ui) -> Option<[u32; 2]> {
+    let drag = ui.data(|data| data.get_temp::<Drag>(drag_id()));
+    drag.filter(|_| ui.input(|input| input.pointer.any_down())).map(|drag| drag.result)
 }
 
 /// What sizes of a model follow.
@@ -125,7 +138,7 @@ pub fn show(ui: &mut Ui, request: &mut Request, image: (TextureId, [usize; 2]), 
         added.set();
     }
     if is_on {
-        frame(ui, &mut source.outpaint, image, sizes);
+        frame(ui, &mut source.outpaint, image, ([request.width, request.height], sizes));
         numbers(ui, &mut source.outpaint, sizes);
         widgets::slider_row(
             ui,
@@ -168,12 +181,17 @@ fn result(own: [u32; 2], outpaint: &Outpaint, sizes: Sizes) -> [u32; 2] {
     })
 }
 
-fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usize; 2]), sizes: Sizes) {
+fn frame(
+    ui: &mut Ui,
+    outpaint: &mut Outpaint,
+    (texture, own): (TextureId, [usize; 2]),
+    (result, sizes): ([u32; 2], Sizes),
+) {
     let palette = Palette::of(ui);
     let (area, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, tr!("side-panel-outpaint-frame")));
     let image = vec2(own[0] as f32, own[1] as f32);
-    let id = Id::unique("sluice outpaint");
+    let id = drag_id();
     let dragged = ui.data(|data| data.get_temp::<Drag>(id));
     let free = image.max_elem() * FREE;
     let whole = Outpaint::extended(outpaint, own.map(|side| side as u32)).map(|side| side as f32);
@@ -198,7 +216,7 @@ fn frame(ui: &mut Ui, outpaint: &mut Outpaint, (texture, own): (TextureId, [usiz
         });
         let side = edge.side(outpaint);
         if response.drag_started() {
-            ui.data_mut(|data| data.insert_temp(id, Drag { before: *side, scale }));
+            ui.data_mut(|data| data.insert_temp(id, Drag { before: *side, result, scale }));
         }
         if let Some(drag) = ui.data(|data| data.get_temp::<Drag>(id)).filter(|_| response.dragged()) {
             held = true;

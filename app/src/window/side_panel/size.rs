@@ -7,7 +7,7 @@ use sluice_engine::{
 };
 
 use super::{
-    hires,
+    hires, outpaint,
     parts::{Parts, sentence},
 };
 use crate::{
@@ -52,6 +52,13 @@ pub fn show(ui: &mut Ui, parts: &mut Parts<'_>) {
         }
         side(ui, &tr!("side-panel-height"), &mut request.height, multiple, width);
     });
+    if let Some([width, height]) = outpaint::size_before_drag(ui) {
+        if let Some(summary) = state.summary() {
+            let mut before = Request { width, height, ..draft.request.clone() };
+            trained_for(ui, state, summary, &mut before, multiple);
+        }
+        return;
+    }
     if let Some(error @ (RequestError::SizeNotMultiple { .. } | RequestError::SideTooLong { .. })) = mistake {
         widgets::mistake(ui, &sentence(error));
         if widgets::button(ui, None, &tr!("side-panel-round-size"), Weight::Plain)

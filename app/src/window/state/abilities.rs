@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sluice_engine::request::{LONGEST_SIDE, Mode, References, Request, RequestError};
 
-use super::State;
+use super::{FileState, State};
 
 impl State {
     /// The number that sizes must be multiples of.
@@ -39,6 +39,16 @@ impl State {
             None => Ok(()),
         };
         checked.and_then(|()| of_mode()).and_then(|()| of_mask()).and_then(|()| of_references()).err()
+    }
+
+    /// Why the input image or its mask cannot be read, if that is known.
+    pub fn unreadable_input(&self) -> Option<String> {
+        let source = self.draft().request.source.as_ref()?;
+        let mask = source.mask.as_ref().map(|mask| &mask.path);
+        std::iter::once(&source.path).chain(mask).find_map(|path| match self.input.files.get(path) {
+            Some(FileState::Unreadable(reason)) => Some(reason.clone()),
+            _ => None,
+        })
     }
 
     /// Whether the section for the inputs of a clip is shown, and not that for an input image: for clips, and as long as

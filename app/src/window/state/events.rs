@@ -104,6 +104,7 @@ impl State {
                 {
                     self.messages.cancelled(place, job);
                 }
+                self.say_described();
                 self.leave_live();
             }
             Event::Failed { job, failure } => self.failed(job, failure),
@@ -167,6 +168,7 @@ impl State {
         self.jobs.ended_well(&job);
         self.jobs.learn_pace(&job);
         if job.request().writes() {
+            self.say_described();
             return self.leave_live();
         }
         if let Some(map) = &job.request().map_of {
@@ -200,11 +202,7 @@ impl State {
         let detector = job.and_then(|job| job.request().detailers.get(detailer));
         let name = detector.map_or_else(|| (detailer + 1).to_string(), |detector| file_name(&detector.model));
         let told = Told::about(name, |name| tr!("detailers-found-nothing", name = name));
-        match self.messages.notice.as_mut().filter(|notice| notice.undo.is_some()) {
-            Some(notice) if notice.details.contains(&told.text) => {}
-            Some(notice) => notice.details.push(told.text),
-            None => self.messages.say(told, vec![tr!("detailers-found-nothing-detail")]),
-        }
+        self.messages.add_to_notice(told, vec![tr!("detailers-found-nothing-detail")]);
     }
 
     fn failed(&mut self, job: Option<JobId>, failure: Failure) {
@@ -214,6 +212,7 @@ impl State {
                 self.jobs.stop_repeating();
                 self.jobs.groups.ended(id);
                 self.leave_live();
+                self.say_described();
                 self.messages.job_failed(job, failure);
             }
             None => self.messages.fail(&tr!("state-went-wrong"), failure),

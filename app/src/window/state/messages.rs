@@ -1,8 +1,10 @@
 //! Messages for the user.
 
+use std::path::PathBuf;
+
 use crate::{
     language::tr,
-    window::{collection::Trashed, settings::PromptKind, told::Told},
+    window::{collection::Trashed, job_names::failed, settings::PromptKind, told::Told},
 };
 use sluice_engine::{
     memory::{Forecast, MemoryPreferences, PlanError},
@@ -64,6 +66,8 @@ pub struct Notice {
     pub details: Vec<String>,
     /// How to undo it.
     pub undo: Option<Undo>,
+    /// The folder in which the result is.
+    pub folder: Option<PathBuf>,
 }
 
 /// How something is undone.
@@ -120,8 +124,9 @@ impl Messages {
 
     /// Adds the failure of a job.
     pub(super) fn job_failed(&mut self, job: Option<QueuedJob>, failure: Failure) {
+        let title = job.as_ref().map_or_else(|| tr!("state-generation-failed"), |job| failed(job.request()));
         let run = job.map(|QueuedJob { job, .. }| Box::new((job.request, job.memory)));
-        let card = FailureCard::new(tr!("state-generation-failed"), failure, Cause::Job);
+        let card = FailureCard::new(title, failure, Cause::Job);
         self.add(FailureCard { run, ..card });
     }
 
@@ -149,7 +154,22 @@ impl Messages {
     pub fn tell(&mut self, told: impl Into<Told>, details: Vec<String>, undo: Option<Undo>) {
         self.told += 1;
         let Told { text, name } = told.into();
-        self.notice = Some(Notice { text, name, details, undo });
+        self.notice = Some(Notice { text, name, details, undo, folder: None });
+    }
+
+    /// Says something without a way back, below a way back that is offered, which stays. Returns the notice.
+    pub(super) fn add_to_notice(
+        &mut self,
+        told: impl Into<Told>,
+        details: Vec<String>,
+    ) -> Option<&mut Notice> {
+        let told = told.into();
+        match self.notice.as_mut().filter(|notice| notice.undo.is_some()) {
+            Some(notice) if notice.details.contains(&told.text) => {}
+            Some(notice) => notice.details.push(told.text),
+            None => self.say(told, details),
+        }
+        self.notice.as_mut()
     }
 
     /// The number of the notice: the same words that are said again are another one.

@@ -115,6 +115,11 @@ impl Recent {
     /// How many times as wide and as high it was made after it was generated, if it was enlarged.
     pub fn enlarged(&self) -> Option<f32> {
         let request = self.request.as_ref().filter(|_| !self.is_composed && self.pixels.is_some())?;
+        // What is put back into the input image has the size of that.
+        let mask = request.source.as_ref().and_then(|source| source.mask.as_ref());
+        if mask.is_some_and(|mask| mask.only_masked.is_some()) {
+            return None;
+        }
         let (size, generated) = (self.size(), request.result_size(1));
         let [wide, high] = [0, 1].map(|side| size[side] as f32 / generated[side] as f32);
         // Sizes that are composed otherwise have no such factor.

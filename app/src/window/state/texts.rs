@@ -1,8 +1,8 @@
 //! Images that are described one by one, each in a text beside it. No drawing and no I/O.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
-    path::PathBuf,
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    path::{Path, PathBuf},
 };
 
 use sluice_engine::{
@@ -30,12 +30,19 @@ pub struct Texts {
     files: BTreeMap<JobId, PathBuf>,
     /// What was written and is to be saved.
     written: VecDeque<(PathBuf, String)>,
+    /// The jobs since it was said last how many images are described.
+    jobs: BTreeSet<JobId>,
+    /// How many texts these have written, and the folder of the last one.
+    described: (usize, Option<PathBuf>),
 }
 
 impl Texts {
     /// A job has written all of its text.
     pub(super) fn take(&mut self, job: JobId, text: &str) {
-        self.written.extend(self.files.remove(&job).map(|file| (file, text.to_owned())));
+        if let Some(file) = self.files.remove(&job) {
+            self.described = (self.described.0 + 1, file.parent().map(Path::to_owned));
+            self.written.push_back((file, text.to_owned()));
+        }
     }
 
     /// Hands over what was written, as long as `take` takes it. Returns whether something is left.
@@ -103,16 +110,32 @@ impl State {
         for (command, text) in commands.iter().zip(files) {
             if let Command::Generate(job) = command {
                 self.texts.files.insert(job.id, text);
+                self.texts.jobs.insert(job.id);
             }
         }
         self.messages.say(tr!("enhance-each-queued", count = commands.len()), Vec::new());
         commands
     }
+
+    /// Says how many images are described one by one, once no job for another one is left.
+    pub(super) fn say_described(&mut self) {
+        if self.jobs.queue.iter().any(|job| self.texts.jobs.contains(&job.id)) {
+            return;
+        }
+        self.texts.jobs.clear();
+        let (count, folder) = std::mem::take(&mut self.texts.described);
+        if count > 0
+            && let Some(notice) =
+                self.messages.add_to_notice(tr!("enhance-each-described", count = count), Vec::new())
+        {
+            notice.folder = folder;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use sluice_engine::session::Event;
+    use sluice_engine::session::{Event, Failure};
 
     use super::*;
     use crate::groups::Group;
@@ -164,6 +187,31 @@ mod tests {
         assert_eq!(saved(&mut state), [(PathBuf::from("/photos/b.txt"), "a den".to_owned())]);
         says(&mut state, second.id, "a den", true);
         assert!(saved(&mut state).is_empty(), "it is saved once");
+    }
+
+    #[test]
+    fn the_end_is_said_once_with_the_folder_of_the_texts() {
+        let mut state = asked(&["a", "b", "c"]);
+        let commands = state.describe_each(7);
+        let jobs = commands.iter().map(|command| match command {
+            Command::Generate(job) => job.id,
+            other => panic!("{other:?}"),
+        });
+        let [first, second, third] = jobs.collect::<Vec<_>>()[..] else { panic!("{commands:?}") };
+        for job in [first, second] {
+            state.apply(Event::Text { job, text: "a den".to_owned(), is_whole: true }, 0.0);
+            state.apply(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 }, 0.0);
+            assert_eq!(state.messages.notice.as_ref().unwrap().text, "3 images are being described");
+        }
+        let failure = Failure { message: "no".to_owned(), advice: None };
+        state.apply(Event::Failed { job: Some(third), failure }, 0.0);
+        let notice = state.messages.notice.take().unwrap();
+        assert_eq!(notice.text, "2 images are described. The texts are beside them.");
+        assert_eq!(notice.folder, Some(PathBuf::from("/photos")));
+        state.jobs.add(Job::new(JobId(0), Request::default()));
+        let job = state.jobs.newest();
+        state.apply(Event::Finished { job, pictures: Vec::new(), seconds: 1.0 }, 0.0);
+        assert_eq!(state.messages.notice, None);
     }
 
     #[test]

@@ -434,7 +434,8 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
     let palette = Palette::of(ui);
     ui.horizontal(|ui| {
         widgets::icon(ui, icons::TRIANGLE_ALERT, 20.0, palette.danger);
-        ui.label(RichText::new(&card.title).font(font::semibold(font::HEADING)).color(palette.text));
+        let title = RichText::new(&card.title).font(font::semibold(font::HEADING)).color(palette.text);
+        ui.add(egui::Label::new(title).truncate());
         if count > 1 {
             ui.label(
                 RichText::new(tr!("viewer-more-failures", count = count - 1))

@@ -117,7 +117,7 @@ pub fn bar(ui: &mut Ui, state: &State, painting: &MaskPainting, is_narrow: bool,
     });
 }
 
-/// Says over the image what it takes to mark an object, or why nothing is marked: nothing finds objects, or nothing was found.
+/// Says over the image how an object is marked and what that takes, or why nothing is marked: nothing finds objects, or nothing was found.
 pub fn notice(
     ui: &mut Ui,
     area: Rect,
@@ -149,7 +149,10 @@ pub fn notice(
             _ if found_nothing => {
                 say(tr!("viewer-mask-object-none"));
             }
-            Some(Ok(estimate)) => takes::show(ui, state, &estimate),
+            Some(Ok(estimate)) => {
+                say(tr!("viewer-mask-object-how"));
+                takes::show(ui, state, &estimate);
+            }
             Some(Err(why)) => widgets::mistake(ui, &why),
             None => {}
         }

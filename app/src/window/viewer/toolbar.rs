@@ -86,7 +86,7 @@ pub fn show(
                     comparison_controls(ui, comparison, actions);
                     return;
                 }
-                compare(ui, state, actions);
+                compare(ui, state, recent, actions);
                 image_actions(ui, state, recent, actions);
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| caption(ui, parts));
@@ -125,7 +125,11 @@ fn caption(ui: &mut Ui, mut parts: Vec<Part>) {
     };
     let mut words = whole.clone();
     while !fits(ui, &words)
-        && let Some(last) = parts.iter().rposition(|part| !part.is_kept)
+        && let Some(last) = parts
+            .iter()
+            .rposition(|part| !part.is_kept)
+            // Half a number says something else.
+            .or((parts.len() > 1).then(|| parts.len() - 1))
     {
         parts.remove(last);
         words = format!("{} · …", joined(&parts));
@@ -150,10 +154,7 @@ fn separator(ui: &mut Ui) {
 fn least_room(ui: &Ui, state: &State) -> f32 {
     let buttons = match state.images.compared() {
         Some(_) => 3.0 * ICON,
-        None => {
-            let compare = if state.images.comparable().is_some() { ICON } else { 0.0 };
-            compare + widgets::disclosure_width(ui, &tr!("viewer-actions")) + space::S + space::XS
-        }
+        None => ICON + widgets::disclosure_width(ui, &tr!("viewer-actions")) + space::S + space::XS,
     };
     SEPARATOR + buttons
 }
@@ -186,13 +187,20 @@ fn zoom_controls(ui: &mut Ui, (view, image): (&mut View, Vec2), (area, least): (
     ui.painter().text(place, Align2::RIGHT_CENTER, format!("{percent}%"), font, color);
 }
 
-/// Starts to compare with another image.
-fn compare(ui: &mut Ui, state: &State, actions: &mut Vec<Action>) {
-    let Some(other) = state.images.comparable() else { return };
-    let tip = tr!("viewer-compare-tip");
-    if widgets::explained_icon(ui, icons::COLUMNS, &tr!("viewer-compare"), &tip).clicked() {
-        actions.push(Action::Compare(Some(other)));
-    }
+/// Starts to compare with another image. It is there without one, too, so that the second image moves no button.
+fn compare(ui: &mut Ui, state: &State, recent: &Recent, actions: &mut Vec<Action>) {
+    let other = state.images.comparable();
+    let lacks = match recent.length {
+        Some(_) => tr!("viewer-compare-lacks-clip"),
+        None => tr!("viewer-compare-lacks-image"),
+    };
+    ui.add_enabled_ui(other.is_some(), |ui| {
+        let button =
+            widgets::explained_icon(ui, icons::COLUMNS, &tr!("viewer-compare"), &tr!("viewer-compare-tip"));
+        if button.on_disabled_hover_text(lacks).clicked() {
+            actions.push(Action::Compare(other));
+        }
+    });
 }
 
 /// Laid out from right to left.

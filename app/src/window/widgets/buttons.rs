@@ -90,7 +90,8 @@ pub fn icon_toggle(ui: &mut Ui, icon: &str, label: &str, on: bool) -> Response {
 pub fn tall_icon_button(ui: &mut Ui, icon: &str, label: &str) -> Response {
     let (rect, response) = ui.allocate_exact_size(Vec2::splat(size::PRIMARY), Sense::click());
     name(ui, &response, label);
-    paint_icon(ui, rect, &response, icon, Weight::Plain);
+    let weight = if response.enabled() { Weight::Plain } else { Weight::Ghost };
+    paint_icon(ui, rect, &response, icon, weight);
     response
 }
 

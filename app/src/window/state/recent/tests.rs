@@ -1,5 +1,8 @@
 use egui::Color32;
-use sluice_engine::output::Image;
+use sluice_engine::{
+    output::Image,
+    request::{SourceImage, SourceMask},
+};
 
 use super::*;
 
@@ -31,6 +34,18 @@ fn an_image_that_was_enlarged_says_how_much() {
         assert_eq!(recents.get(id).unwrap().enlarged(), scale, "{side}");
         recents.set_composed(id);
         assert_eq!(recents.get(id).unwrap().enlarged(), None, "a grid is larger than its images");
+    }
+}
+
+#[test]
+fn an_image_of_which_only_a_masked_area_was_generated_is_not_enlarged() {
+    let mut recents = Recents::default();
+    for (only_masked, scale) in [(None, Some(4.0)), (Some(SourceMask::USUAL_PADDING), None)] {
+        let mask = Some(SourceMask { only_masked, ..SourceMask::default() });
+        let source = Some(SourceImage { mask, ..SourceImage::default() });
+        let request = Request { width: 64, height: 64, source, ..Request::default() };
+        let id = recents.add(None, grey(256, 0), Some(request), None);
+        assert_eq!(recents.get(id).unwrap().enlarged(), scale, "{only_masked:?}");
     }
 }
 
