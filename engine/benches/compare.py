@@ -40,7 +40,7 @@ def measured(command, threads):
 
 def our_program():
     """The path of our benchmark, compiled."""
-    command = ["cargo", "bench", "--workspace", "--bench", "pipeline", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", "--profile", "release", "--workspace", "--bench", "pipeline", "--no-run", "--message-format=json"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     made = [json.loads(line) for line in lines if line.startswith("{")]
     return next(one["executable"] for one in made if one.get("executable") and one["target"]["name"] == "pipeline")

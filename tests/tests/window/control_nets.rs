@@ -26,6 +26,31 @@ use super::{
     support::{Window, starter},
 };
 
+/// A wrong file is not found out only when its image was chosen.
+#[test]
+fn a_file_that_cannot_steer_is_said_before_an_image_is_missed() {
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        let mut saved = sluice::window::settings::Settings::default();
+        let net = ControlNet { model: "/models/a-lora.safetensors".into(), ..ControlNet::default() };
+        saved.draft.request.control_nets = vec![net];
+        setup.settings = Some(saved);
+    });
+    let lacks = "A ControlNet has no image to follow; choose one, or remove the ControlNet.";
+    window.says(Event::ModelLoaded(Box::new(ModelSummary { takes_control_nets: true, ..starter() })));
+    let query = window.take_plans().pop().expect("a question");
+    assert!(window.shows(lacks), "as long as nothing else is known");
+    let message = "/models/a-lora.safetensors cannot be used: it is no ControlNet".to_owned();
+    let failure = |message| Failure { message, advice: None };
+    window.says(Event::NotPlanned { id: query.id, failure: failure(message.clone()) });
+    window.frames();
+    assert!(window.shows(&format!("{message}.")) && !window.shows(lacks));
+    assert!(window.harness.get_by_label("Generate").accesskit_node().is_disabled());
+    let missing = "a ControlNet has no image to follow; choose one, or remove the ControlNet".to_owned();
+    window.says(Event::NotPlanned { id: query.id, failure: failure(missing) });
+    window.frames();
+    assert!(window.shows(lacks));
+}
+
 #[test]
 fn a_control_net_is_added_with_its_image_and_removed() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use super::{
     action::Action,
     icons, lanes, sentences,
     settings::Setting,
-    side_panel::{accuracy_of, sentence},
+    side_panel::{accuracy_of, lack},
     state::{Answer, State},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
@@ -53,7 +53,7 @@ pub fn show(ui: &mut Ui, state: &State, panel: &mut PlanPanel, actions: &mut Vec
                 presets::show(ui, machine, &mut preferences);
             }
             ui.add_space(space::S);
-            let lacks = state.mistake().map(|error| sentence(&error)).or_else(|| state.unreadable_input());
+            let lacks = state.mistake().map(|error| lack(state, &error)).or_else(|| state.unreadable_input());
             match (lacks, state.planning.answer()) {
                 // What was answered last is about other settings.
                 (Some(why), _) => no_plan(ui, why),

@@ -3,7 +3,7 @@
 use egui::{Label, RichText, Ui};
 use sluice_engine::request::RequestError;
 
-use super::{forecast, in_force, notice, parts::sentence};
+use super::{forecast, in_force, notice, parts::lack};
 use crate::{
     language::{self, tr},
     window::{
@@ -27,7 +27,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
     let is_running = starts || state.jobs.running().is_some();
     let cancelling = state.jobs.running().is_some_and(|(job, _)| job.cancelling);
     let can_generate = state.can_generate();
-    let reason = mistake.map(sentence).or_else(|| state.planning.refusal());
+    let reason = mistake.map(|mistake| lack(state, mistake)).or_else(|| state.planning.refusal());
     ui.horizontal(|ui| {
         let width = ui.available_width() - 2.0 * (size::PRIMARY + space::S);
         let shortcut = language::keys(&ui.ctx().format_shortcut(&commands::GENERATE));
@@ -71,7 +71,7 @@ pub fn show(ui: &mut Ui, state: &State, mistake: Option<&RequestError>, actions:
         _ if state.engine.ended => Some(tr!("side-panel-engine-stopped")),
         (ModelStatus::Loading, _) => Some(tr!("side-panel-model-loading")),
         (ModelStatus::Failed, _) => Some(tr!("side-panel-model-missing")),
-        (ModelStatus::Ready(_), Some(mistake)) => Some(sentence(mistake)),
+        (ModelStatus::Ready(_), Some(mistake)) => Some(lack(state, mistake)),
         (ModelStatus::Ready(_), None) if cancelling => Some(tr!("side-panel-cancelling")),
         (ModelStatus::Ready(_), None) => state.unreadable_input(),
     };

@@ -58,7 +58,7 @@ use detailers::DetailerList;
 pub use forecast::{accuracy_of, ways_to_fit};
 use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
-pub use parts::sentence;
+pub use parts::lack;
 use parts::{Added, Parts, gap};
 use presets::PresetMenu;
 use regions::RegionList;

@@ -54,6 +54,11 @@ pub fn gap(ui: &mut Ui) {
     ui.add_space(space::XS + 2.0);
 }
 
+/// A mistake in the settings as a full sentence; that a file cannot be used at all comes before what it lacks.
+pub fn lack(state: &State, mistake: &RequestError) -> String {
+    state.refusal_before_image(mistake).map_or_else(|| sentence(mistake), sentences::sentence)
+}
+
 /// An error as a full sentence.
 pub fn sentence(error: &RequestError) -> String {
     sentences::sentence(&error.to_string())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sluice_engine::request::{LONGEST_SIDE, Mode, References, Request, RequestError};
 
-use super::{FileState, State};
+use super::{Answer, FileState, State};
 
 impl State {
     /// The number that sizes must be multiples of.
@@ -39,6 +39,20 @@ impl State {
             None => Ok(()),
         };
         checked.and_then(|()| of_mode()).and_then(|()| of_mask()).and_then(|()| of_references()).err()
+    }
+
+    /// What the engine says of the file of a ControlNet or an IP-Adapter that lacks its image: that it cannot be used, if so.
+    pub fn refusal_before_image(&self, mistake: &RequestError) -> Option<&str> {
+        match self.planning.answer() {
+            Some(Answer::Failure(failure))
+                if waits_for_image(mistake)
+                    && self.planning.is_refused()
+                    && failure.message != mistake.to_string() =>
+            {
+                Some(&failure.message)
+            }
+            _ => None,
+        }
     }
 
     /// Why the input image or its mask cannot be read, if that is known.
@@ -111,6 +125,16 @@ impl State {
             None => self.model_of_each_kind()[1] == *self.chosen_model(),
         }
     }
+}
+
+/// Whether only an image is still to be chosen for a file, which may be the wrong one.
+pub fn waits_for_image(mistake: &RequestError) -> bool {
+    matches!(
+        mistake,
+        RequestError::ControlNetWithoutImage
+            | RequestError::ControlNetWithoutMask
+            | RequestError::ImagePromptWithoutImage
+    )
 }
 
 #[cfg(test)]

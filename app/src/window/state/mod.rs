@@ -211,7 +211,9 @@ impl State {
     /// The next query for a prediction, if any.
     pub fn ask(&mut self, now: f64) -> Ask {
         let mut planning = std::mem::take(&mut self.planning);
-        let request = self.can_ask().then(|| self.to_send());
+        let is_known = self.summary().is_some() && !self.engine.ended;
+        let asks = is_known && self.mistake().as_ref().is_none_or(abilities::waits_for_image);
+        let request = asks.then(|| self.to_send());
         let ask = planning.look(request.as_deref(), &self.settings.memory.preferences, now);
         self.planning = planning;
         ask
