@@ -37,7 +37,9 @@ struct Reason {
 pub fn hand_over() -> Option<Failure> {
     let Engines { programs, without_cuda } = match Engines::find() {
         Ok(engines) => engines,
-        Err(error) => return Some(Reason::from(error).of("NVIDIA")),
+        Err(error) => {
+            return Some(Reason::from(error).of(if cfg!(target_os = "macos") { "Apple" } else { "NVIDIA" }));
+        }
     };
     let Some(program) = programs.into_iter().find(|program| computes_on_gpus(&program.engine)) else {
         return without_cuda;

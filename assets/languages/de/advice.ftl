@@ -155,7 +155,6 @@ advice-choose-a-safetensors-file-of-depth = Eine .safetensors-Datei von Depth An
 advice-choose-a-safetensors-file-of-pose = Eine .safetensors-Datei von YOLOv8-pose wählen, etwa yolov8n-pose.
 advice-choose-a-safetensors-file-of-segformer = Eine .safetensors-Datei von SegFormer (B0 bis B5) für ADE20K wählen, oder einen Ordner davon, wie transformers ihn speichert.
 advice-choose-a-safetensors-file-of-hed = Eine .safetensors-Datei von HED wählen, etwa ControlNetHED.
-advice-pickled-estimator = Sluice öffnet solche Dateien nie. Eine .safetensors-Version suchen oder sie umwandeln, wie docs/controlnet.md es beschreibt.
 advice-choose-a-safetensors-file-of-segment = Eine .safetensors-Datei von Segment Anything (ViT-B, L oder H) oder von MobileSAM wählen, oder einen Ordner davon, wie transformers ihn speichert.
 advice-choose-a-gguf-or-safetensors-file = Eine .gguf- oder .safetensors-Datei von Qwen3 wählen, etwa Qwen3-4B-Instruct-2507-Q4_K_M.gguf, oder den Text-Encoder von Z-Image; zum Beschreiben von Bildern Qwen2.5-VL oder Qwen3-VL.
 advice-choose-a-gguf-or-safetensors-file-that-sees = Eine .gguf- oder .safetensors-Datei von Qwen2.5-VL oder Qwen3-VL wählen, oder den Ordner, wie transformers ihn speichert.

@@ -364,6 +364,7 @@ error-checkpoint-no-language-model = kein Sprachmodell von Qwen3, Qwen2.5-VL ode
 error-checkpoint-no-control-net = kein ControlNet
 error-checkpoint-no-t2i-adapter = kein T2I-Adapter
 error-checkpoint-no-ip-adapter = kein IP-Adapter: keine Schlüssel und Werte von Bildern
+error-checkpoint-no-ip-adapter-alone = kein IP-Adapter
 error-pipeline-nothing-written = das Sprachmodell hat in { $tokens } Tokens nichts geschrieben
 error-request-nothing-to-enhance = es gibt keinen Prompt zum Ausarbeiten; ein paar Wörter schreiben
 error-request-nothing-to-describe = es gibt kein Bild zum Beschreiben; eines oder mehrere angeben

@@ -3,7 +3,7 @@
 queue-title = Warteschlange { $count }
 queue-title-empty-paused = Warteschlange · Pause
 queue-title-paused = Warteschlange { $count } · Pause
-queue-nothing = Nichts wartet. „Erzeugen“ stellt Bilder und Clips hier an.
+queue-nothing = Nichts wartet. „Erzeugen“ reiht Bilder und Clips hier ein.
 queue-tip = Aufträge, die laufen oder warten.
 queue-name = Warteschlange
 queue-resume = Fortsetzen

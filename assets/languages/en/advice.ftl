@@ -156,7 +156,6 @@ advice-choose-a-safetensors-file-of-depth = Choose a .safetensors file of Depth 
 advice-choose-a-safetensors-file-of-pose = Choose a .safetensors file of YOLOv8-pose, such as yolov8n-pose.
 advice-choose-a-safetensors-file-of-segformer = Choose a .safetensors file of SegFormer (B0 to B5) for ADE20K, or the folder of one as transformers saves it.
 advice-choose-a-safetensors-file-of-hed = Choose a .safetensors file of HED, such as ControlNetHED.
-advice-pickled-estimator = Sluice never opens such files. Look for a .safetensors version, or convert it as docs/controlnet.md says.
 advice-choose-a-safetensors-file-of-segment = Choose a .safetensors file of Segment Anything (ViT-B, L or H) or of MobileSAM, or the folder of one as transformers saves it.
 advice-choose-a-gguf-or-safetensors-file = Choose a .gguf or .safetensors file of Qwen3, such as Qwen3-4B-Instruct-2507-Q4_K_M.gguf, or the text encoder of Z-Image; to describe images, Qwen2.5-VL or Qwen3-VL.
 advice-choose-a-gguf-or-safetensors-file-that-sees = Choose a .gguf or .safetensors file of Qwen2.5-VL or Qwen3-VL, or the folder of one as transformers saves it.

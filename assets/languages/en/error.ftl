@@ -344,6 +344,7 @@ error-checkpoint-no-language-model = it is no language model of Qwen3, Qwen2.5-V
 error-checkpoint-no-control-net = it is no ControlNet
 error-checkpoint-no-t2i-adapter = it is no T2I-Adapter
 error-checkpoint-no-ip-adapter = it is no IP-Adapter: it has no keys and values of images
+error-checkpoint-no-ip-adapter-alone = it is no IP-Adapter
 error-pipeline-nothing-written = the language model wrote nothing in { $tokens } tokens
 error-request-nothing-to-enhance = there is no prompt to enhance; write a few words
 error-request-nothing-to-describe = there is no image to describe; give one or more

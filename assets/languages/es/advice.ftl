@@ -155,7 +155,6 @@ advice-choose-a-safetensors-file-of-depth = Elija un archivo .safetensors de Dep
 advice-choose-a-safetensors-file-of-pose = Elija un archivo .safetensors de YOLOv8-pose, como yolov8n-pose.
 advice-choose-a-safetensors-file-of-segformer = Elija un archivo .safetensors de SegFormer (B0 a B5) para ADE20K, o una carpeta como las que guarda transformers.
 advice-choose-a-safetensors-file-of-hed = Elija un archivo .safetensors de HED, como ControlNetHED.
-advice-pickled-estimator = Sluice nunca abre archivos así. Busque una versión .safetensors, o conviértalo como explica docs/controlnet.md.
 advice-choose-a-safetensors-file-of-segment = Elija un archivo .safetensors de Segment Anything (ViT-B, L o H) o de MobileSAM, o una carpeta como las que guarda transformers.
 advice-choose-a-gguf-or-safetensors-file = Elija un archivo .gguf o .safetensors de Qwen3, por ejemplo Qwen3-4B-Instruct-2507-Q4_K_M.gguf, o el codificador de texto de Z-Image; para describir imágenes, Qwen2.5-VL o Qwen3-VL.
 advice-choose-a-gguf-or-safetensors-file-that-sees = Elija un archivo .gguf o .safetensors de Qwen2.5-VL o Qwen3-VL, o la carpeta de uno de ellos tal como la guarda transformers.

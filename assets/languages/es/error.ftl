@@ -360,6 +360,7 @@ error-checkpoint-no-language-model = no es un modelo de lenguaje Qwen3, Qwen2.5-
 error-checkpoint-no-control-net = no es un ControlNet
 error-checkpoint-no-t2i-adapter = no es un T2I-Adapter
 error-checkpoint-no-ip-adapter = no es un IP-Adapter: no tiene claves ni valores de imágenes
+error-checkpoint-no-ip-adapter-alone = no es un IP-Adapter
 error-pipeline-nothing-written = el modelo de lenguaje no escribió nada en { $tokens } tokens
 error-request-nothing-to-enhance = no hay prompt que mejorar; escriba unas palabras
 error-request-nothing-to-describe = no hay ninguna imagen que describir; indique una o varias

@@ -155,7 +155,6 @@ advice-choose-a-safetensors-file-of-depth = Choisissez un fichier .safetensors d
 advice-choose-a-safetensors-file-of-pose = Choisissez un fichier .safetensors de YOLOv8-pose, comme yolov8n-pose.
 advice-choose-a-safetensors-file-of-segformer = Choisissez un fichier .safetensors de SegFormer (B0 à B5) pour ADE20K, ou le dossier de l’un d’eux tel que transformers l’enregistre.
 advice-choose-a-safetensors-file-of-hed = Choisissez un fichier .safetensors de HED, comme ControlNetHED.
-advice-pickled-estimator = Sluice n’ouvre jamais de tels fichiers. Cherchez une version .safetensors, ou convertissez-le comme l’explique docs/controlnet.md.
 advice-choose-a-safetensors-file-of-segment = Choisissez un fichier .safetensors de Segment Anything (ViT-B, L ou H) ou de MobileSAM, ou le dossier de l’un d’eux tel que transformers l’enregistre.
 advice-choose-a-gguf-or-safetensors-file = Choisissez un fichier .gguf ou .safetensors de Qwen3, par exemple Qwen3-4B-Instruct-2507-Q4_K_M.gguf, ou l’encodeur de texte de Z-Image ; pour décrire des images, Qwen2.5-VL ou Qwen3-VL.
 advice-choose-a-gguf-or-safetensors-file-that-sees = Choisissez un fichier .gguf ou .safetensors de Qwen2.5-VL ou Qwen3-VL, ou le dossier de l’un d’eux tel que transformers l’enregistre.

@@ -360,6 +360,7 @@ error-checkpoint-no-language-model = ce n’est pas un modèle de langage Qwen3,
 error-checkpoint-no-control-net = ce n’est pas un ControlNet
 error-checkpoint-no-t2i-adapter = ce n’est pas un T2I-Adapter
 error-checkpoint-no-ip-adapter = ce n’est pas un IP-Adapter : il n’a ni clés ni valeurs d’images
+error-checkpoint-no-ip-adapter-alone = ce n’est pas un IP-Adapter
 error-pipeline-nothing-written = le modèle de langage n’a rien écrit en { $tokens } tokens
 error-request-nothing-to-enhance = il n’y a pas de prompt à enrichir ; écrivez quelques mots
 error-request-nothing-to-describe = il n’y a pas d’image à décrire ; donnez-en une ou plusieurs

@@ -155,7 +155,6 @@ advice-choose-a-safetensors-file-of-depth = Depth Anything V2 の Small、Base�
 advice-choose-a-safetensors-file-of-pose = yolov8n-pose など YOLOv8-pose の .safetensors ファイルを選んでください。
 advice-choose-a-safetensors-file-of-segformer = ADE20K 用の SegFormer（B0 から B5）の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
 advice-choose-a-safetensors-file-of-hed = ControlNetHED など HED の .safetensors ファイルを選んでください。
-advice-pickled-estimator = Sluice はこのようなファイルを決して開きません。.safetensors 版を探すか、docs/controlnet.md のとおりに変換してください。
 advice-choose-a-safetensors-file-of-segment = Segment Anything(ViT-B、L、H)または MobileSAM の .safetensors ファイルか、transformers が保存した形のフォルダーを選んでください。
 advice-choose-a-gguf-or-safetensors-file = Qwen3 の .gguf または .safetensors ファイル(Qwen3-4B-Instruct-2507-Q4_K_M.gguf など)か、Z-Image のテキストエンコーダーを選んでください。画像を説明するには Qwen2.5-VL か Qwen3-VL を選んでください。
 advice-choose-a-gguf-or-safetensors-file-that-sees = Qwen2.5-VL か Qwen3-VL の .gguf または .safetensors ファイルか、transformers が保存したフォルダーを選んでください。

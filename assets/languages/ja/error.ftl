@@ -360,6 +360,7 @@ error-checkpoint-no-language-model = Qwen3、Qwen2.5-VL、Qwen3-VL の言語モ�
 error-checkpoint-no-control-net = ControlNet ではありません
 error-checkpoint-no-t2i-adapter = T2I-Adapter ではありません
 error-checkpoint-no-ip-adapter = IP-Adapter ではありません。画像のキーと値がありません
+error-checkpoint-no-ip-adapter-alone = IP-Adapter ではありません
 error-pipeline-nothing-written = 言語モデルは { $tokens } トークンで何も書きませんでした
 error-request-nothing-to-enhance = 詳しくするプロンプトがありません。数語を書いてください
 error-request-nothing-to-describe = 説明する画像がありません。1 枚以上指定してください

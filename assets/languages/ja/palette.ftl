@@ -12,6 +12,6 @@ palette-style-in-use = 使用中のスタイル
 palette-prompt = プロンプト
 palette-section = 設定
 palette-section-tip = 設定パネルで { $name } を表示します。
-palette-clip-inputs = 開始画像、終了画像、入力クリップ、コントロール動画、参照画像
+palette-clip-inputs = 開始画像、終了画像、入力動画、コントロール動画、参照画像
 palette-refiner = リファイナー
 palette-search-tip = コマンド、設定、モデル、プリセット、スタイル、プロンプトを探します。

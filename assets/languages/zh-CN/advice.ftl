@@ -155,7 +155,6 @@ advice-choose-a-safetensors-file-of-depth = 请选择 Depth Anything V2 Small、
 advice-choose-a-safetensors-file-of-pose = 请选择 YOLOv8-pose 的 .safetensors 文件，例如 yolov8n-pose。
 advice-choose-a-safetensors-file-of-segformer = 请选择用于 ADE20K 的 SegFormer（B0 至 B5）的 .safetensors 文件，或由 transformers 保存的此类文件夹。
 advice-choose-a-safetensors-file-of-hed = 请选择 HED 的 .safetensors 文件，例如 ControlNetHED。
-advice-pickled-estimator = Sluice 从不打开此类文件。请寻找 .safetensors 版本，或按 docs/controlnet.md 的说明转换。
 advice-choose-a-safetensors-file-of-segment = 请选择 Segment Anything（ViT-B、L 或 H）或 MobileSAM 的 .safetensors 文件，或由 transformers 保存的此类文件夹。
 advice-choose-a-gguf-or-safetensors-file = 请选择 Qwen3 的 .gguf 或 .safetensors 文件，例如 Qwen3-4B-Instruct-2507-Q4_K_M.gguf，或 Z-Image 的文本编码器；要描述图像，请选择 Qwen2.5-VL 或 Qwen3-VL。
 advice-choose-a-gguf-or-safetensors-file-that-sees = 请选择 Qwen2.5-VL 或 Qwen3-VL 的 .gguf 或 .safetensors 文件，或 transformers 保存的文件夹。

@@ -360,6 +360,7 @@ error-checkpoint-no-language-model = 不是 Qwen3、Qwen2.5-VL 或 Qwen3-VL 的�
 error-checkpoint-no-control-net = 不是 ControlNet
 error-checkpoint-no-t2i-adapter = 不是 T2I-Adapter
 error-checkpoint-no-ip-adapter = 不是 IP-Adapter：没有图像的键和值
+error-checkpoint-no-ip-adapter-alone = 不是 IP-Adapter
 error-pipeline-nothing-written = 语言模型在 { $tokens } 个词元内什么也没写
 error-request-nothing-to-enhance = 没有可扩写的提示词；请写几个词
 error-request-nothing-to-describe = 没有要描述的图像；请给出一张或多张

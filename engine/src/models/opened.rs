@@ -316,7 +316,8 @@ fn with_content(error: CheckpointError, request: &Request) -> CheckpointError {
         && let Ok(Content { what, kind, .. }) = content(path)
         && kind != Kind::Other
     {
-        *reason = format!("{reason}, but something else: {what}");
+        let no = reason.split_once(": ").map_or(reason.as_str(), |(no, _)| no);
+        *reason = format!("{no}, but something else: {what}");
     }
     error
 }

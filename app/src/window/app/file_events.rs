@@ -40,6 +40,9 @@ impl SluiceApp {
             FileEvent::Found { path, thumbnail, length, settings } => {
                 self.state.found(path, thumbnail, length, settings.map(|settings| *settings));
             }
+            FileEvent::FolderListed { folder, files, are_whole } => {
+                self.watching.listed(folder, files, are_whole);
+            }
             FileEvent::Added { path, thumbnail, length, settings } => {
                 self.state.images.recents.recall(path, thumbnail, length, settings.map(|settings| *settings));
             }

@@ -26,24 +26,24 @@ pub(super) fn list(folders: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
     found
 }
 
-/// These folders and all folders in them whose images and clips are listed.
-pub(super) fn inside(folders: &[PathBuf]) -> Vec<PathBuf> {
+/// These folders and all folders in them whose images and clips are listed, each with what `about` says before it is read.
+pub(super) fn inside<T>(folders: &[PathBuf], about: impl Fn(&Path) -> T) -> Vec<(PathBuf, T)> {
     let mut found = Vec::new();
     for folder in folders {
-        add_inside(folder, 0, &mut found);
+        add_inside(folder, 0, &about, &mut found);
     }
     found
 }
 
-fn add_inside(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    found.push(folder.to_owned());
+fn add_inside<T>(folder: &Path, depth: usize, about: &impl Fn(&Path) -> T, found: &mut Vec<(PathBuf, T)>) {
+    found.push((folder.to_owned(), about(folder)));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_folder = match entry.file_type() {
             Ok(kind) if kind.is_symlink() => entry.path().is_dir(),
             kind => kind.is_ok_and(|kind| kind.is_dir()),
         };
         if is_folder && is_entered(&entry.file_name().to_string_lossy(), depth) {
-            add_inside(&entry.path(), depth + 1, found);
+            add_inside(&entry.path(), depth + 1, about, found);
         }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
             .map(|(path, _)| path.strip_prefix(root.path()).unwrap().to_string_lossy().replace('\\', "/"))
             .collect();
         assert_eq!(names, ["2026/c.mp4", "2026/masks/d.webp", "a.png", "b.JPG", "single/0001.png"]);
-        let folders = super::inside(&[root.path().to_owned()]);
+        let folders = super::inside(&[root.path().to_owned()], |_| ());
         assert_eq!(folders.len(), 5, "the folder itself, one in another, and no inputs: {folders:?}");
         assert!(listed.iter().all(|(_, stamp)| stamp.bytes == 1 && stamp.modified > 0));
     }

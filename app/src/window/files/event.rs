@@ -1,6 +1,6 @@
 //! What the file worker answers.
 
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
 use egui::ColorImage;
 use sluice_engine::{request::Style, session::Failure, text::StyleError};
@@ -40,6 +40,15 @@ pub enum FileEvent {
         length: Option<ClipLength>,
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
+    },
+    /// What is in the folder of results.
+    FolderListed {
+        /// The folder.
+        folder: PathBuf,
+        /// Its images and clips, without those that are not whole.
+        files: HashSet<PathBuf>,
+        /// Whether all were whole.
+        are_whole: bool,
     },
     /// The pixels of an image or a clip.
     Pixels {

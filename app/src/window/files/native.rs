@@ -1,5 +1,5 @@
 //! Whether the system has dialogs for files. On Linux they are those of the desktop's portal or else of zenity, and a dialog
-//! that does not open looks as one that was closed.
+//! that does not open looks like one that was closed.
 
 use std::{env, ffi::OsStr, os::unix::fs::PermissionsExt, time::Duration};
 
@@ -29,7 +29,8 @@ fn ask(bus: &Connection) -> zbus::Result<()> {
 
 fn has_library() -> bool {
     LIBRARIES.iter().any(|name| {
-        // SAFETY: loading libdbus runs no code but its own initialisation.
+        // SAFETY: loading libdbus runs no code but its own initialisation. Nothing of it is used, so it may be unloaded again;
+        // whoever shows dialogs loads it anew.
         unsafe { libloading::Library::new(*name) }.is_ok()
     })
 }

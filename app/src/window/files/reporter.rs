@@ -21,8 +21,7 @@ use sluice_engine::{
 };
 
 use super::{
-    Dialog, FileEvent, PresetTask, StyleTask, Task, Wake, Well,
-    added::added_to,
+    Dialog, FileEvent, PresetTask, StyleTask, Task, Wake, Well, added,
     clipboard::FileClipboard,
     dialog,
     extensions::{ANIMATION_EXTENSIONS, CLIP_EXTENSIONS, MODEL_EXTENSIONS, has_extension},
@@ -91,8 +90,8 @@ impl Reporter {
                 }
                 self.say(FileEvent::Looked { gone, back })
             }
-            Task::LookForNew { folder, known, since } => {
-                added_to(&folder, &known, since).into_iter().try_for_each(|event| self.say(event))
+            Task::LookForNew { folder, known } => {
+                added::look(&folder, known.as_ref(), |event| self.say(event))
             }
             Task::Recall(path, is_compared) => self.say(match read_thumbnail(&path) {
                 Ok((thumbnail, length)) => {

@@ -1,6 +1,6 @@
 //! What the file worker is asked for.
 
-use std::{path::PathBuf, sync::Arc, time::SystemTime};
+use std::{collections::HashSet, path::PathBuf, sync::Arc};
 
 use egui::ColorImage;
 use sluice_engine::{
@@ -37,10 +37,8 @@ pub enum Task {
     LookForNew {
         /// The folder.
         folder: PathBuf,
-        /// The files that are listed, or were.
-        known: Vec<PathBuf>,
-        /// Older ones are left out.
-        since: SystemTime,
+        /// The files that were there, and those that are listed, or were; `None` if only what is there is to be known.
+        known: Option<HashSet<PathBuf>>,
     },
     /// Reads what the list of images shows of a file. Says whether it is compared with another one.
     Recall(PathBuf, bool),

@@ -59,7 +59,7 @@ pub use forecast::{accuracy_of, ways_to_fit};
 use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
 pub use parts::lack;
-use parts::{Added, Parts, gap};
+use parts::{Added, Parts, gap, sentence};
 use presets::PresetMenu;
 use regions::RegionList;
 

@@ -1,7 +1,7 @@
 //! Finished images and clips, from this session and from the output folder.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashSet, VecDeque},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -149,6 +149,8 @@ pub struct Recents {
     last: u64,
     /// Images whose files are in the trash or gone, each with its place, the latest last.
     aside: Vec<(usize, Recent)>,
+    /// Files that left the end of the list.
+    left: HashSet<PathBuf>,
 }
 
 impl Recents {
@@ -242,7 +244,7 @@ impl Recents {
             changes: None,
             is_composed: false,
         });
-        self.list.truncate(Self::LIMIT);
+        self.shorten();
         self.free_pixels(&[id], Self::KEPT_BYTES);
         id
     }
@@ -284,7 +286,7 @@ impl Recents {
         let id = self.new_id();
         let recent = Recent::of_file(id, path, thumbnail, length, settings);
         self.list.push_front(recent);
-        self.list.truncate(Self::LIMIT);
+        self.shorten();
         id
     }
 
@@ -373,8 +375,18 @@ impl Recents {
         }
         let id = recent.id;
         self.list.insert(place.min(self.list.len()), recent);
-        self.list.truncate(Self::LIMIT);
+        self.shorten();
         self.get(id).map(|recent| recent.id)
+    }
+
+    /// The files that are listed, or were.
+    pub fn known_files(&self) -> HashSet<PathBuf> {
+        self.files().into_iter().flatten().chain(self.left.iter().cloned()).collect()
+    }
+
+    fn shorten(&mut self) {
+        let most = self.list.len().min(Self::LIMIT);
+        self.left.extend(self.list.drain(most..).filter_map(|recent| recent.path));
     }
 
     fn new_id(&mut self) -> RecentId {

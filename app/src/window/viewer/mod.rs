@@ -15,8 +15,8 @@ use std::{path::Path, sync::Arc};
 
 use crate::language::{said, tr};
 use egui::{
-    Align2, Area, CentralPanel, Color32, ColorImage, CornerRadius, Frame, Margin, Order, Panel, Rect,
-    Response, RichText, ScrollArea, Ui, pos2, vec2,
+    Align, Align2, Area, CentralPanel, Color32, ColorImage, CornerRadius, Frame, Layout, Margin, Order,
+    Panel, Rect, Response, RichText, ScrollArea, Ui, pos2, vec2,
 };
 
 use super::{
@@ -435,14 +435,19 @@ fn failure_words(ui: &mut Ui, card: &FailureCard, count: usize) {
     ui.horizontal(|ui| {
         widgets::icon(ui, icons::TRIANGLE_ALERT, 20.0, palette.danger);
         let title = RichText::new(&card.title).font(font::semibold(font::HEADING)).color(palette.text);
-        ui.add(egui::Label::new(title).truncate());
-        if count > 1 {
-            ui.label(
-                RichText::new(tr!("viewer-more-failures", count = count - 1))
-                    .small()
-                    .color(palette.text_faint),
-            );
-        }
+        // The title takes what room is left.
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if count > 1 {
+                ui.label(
+                    RichText::new(tr!("viewer-more-failures", count = count - 1))
+                        .small()
+                        .color(palette.text_faint),
+                );
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
+                ui.add(egui::Label::new(title).truncate());
+            });
+        });
     });
     ui.add_space(space::XS);
     ScrollArea::vertical().max_height(220.0).show(ui, |ui| {
