@@ -164,8 +164,9 @@ fn a_gguf_language_model_describes_with_the_tower_beside_it() {
     let gguf = file.with_extension("gguf");
     write_gguf(&gguf, "qwen2vl", &told).unwrap();
     let job = runner.job(request(&gguf));
-    let blind = runner.run(job).unwrap().failure().unwrap().message;
-    assert!(blind.contains("with its mmproj file in the same folder"), "{blind}");
+    let blind = runner.run(job).unwrap().failure().unwrap();
+    assert!(blind.message.contains("sees no images"), "{blind:?}");
+    assert!(blind.advice.as_ref().unwrap().contains("with its mmproj file in the same folder"), "{blind:?}");
     assert!(!models::content(&gguf).unwrap().sees_images);
     write_gguf(&file.with_file_name("mmproj-qwen_2.5_vl_7b-F16.gguf"), "clip", &seeing).unwrap();
     assert!(models::content(&gguf).unwrap().sees_images);

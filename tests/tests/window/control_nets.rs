@@ -45,6 +45,9 @@ fn a_file_that_cannot_steer_is_said_before_an_image_is_missed() {
     window.frames();
     assert!(window.shows(&format!("{message}.")) && !window.shows(lacks));
     assert!(window.harness.get_by_label("Generate").accesskit_node().is_disabled());
+    window.fill("Prompt", "a fox");
+    window.harness.run_steps(60);
+    let query = window.take_plans().pop().expect("another question");
     let missing = "a ControlNet has no image to follow; choose one, or remove the ControlNet".to_owned();
     window.says(Event::NotPlanned { id: query.id, failure: failure(missing) });
     window.frames();

@@ -29,6 +29,7 @@ fn a_queue_without_jobs_says_what_is_queued() {
     let mut window = Window::with_starter();
     window.click("Generate");
     window.take_job();
+    window.says(Event::Started { job: JobId(1) });
     window.click("Queue 1");
     assert!(!window.shows(nothing));
     window.click("Pause");
@@ -36,7 +37,7 @@ fn a_queue_without_jobs_says_what_is_queued() {
     window.says(Event::Cancelled { job: JobId(1) });
     let [Command::Generate(again), ..] = &window.take_commands()[..] else { panic!("it waits again") };
     let job = again.id;
-    window.click("Cancel all");
+    window.click("Cancel job 1");
     window.says(Event::Cancelled { job });
     press(&mut window, Modifiers::NONE, Key::Escape);
     window.click("Queue · paused");
