@@ -23,10 +23,16 @@ mod to_engine;
 mod upscaling;
 mod watching;
 
-use std::{collections::VecDeque, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{HashSet, VecDeque},
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use crossbeam_channel::Receiver;
-use egui::{ColorImage, Context, Event, Ui};
+use egui::{ColorImage, Context, Event, LayerId, Ui};
 use sluice_engine::session::Command;
 
 use super::{
@@ -68,6 +74,9 @@ pub use setup::{Lock, Setup};
 
 /// How soon commands are sent again that the engine had no room for.
 const RETRY: Duration = Duration::from_millis(20);
+
+/// How often a frame is laid out at most.
+const PASSES: NonZeroUsize = NonZeroUsize::new(4).expect("it is not zero");
 
 /// The window.
 pub struct SluiceApp {
@@ -131,6 +140,8 @@ pub struct SluiceApp {
     searches_at_start: bool,
     /// Settings of a file that wait for the list of models.
     waiting_settings: Vec<file_settings::WaitingSettings>,
+    /// Lists, tooltips and dialogs that were drawn before.
+    measured: HashSet<LayerId>,
     /// What installs the engine for NVIDIA GPUs.
     cuda: cuda::CudaInstalling,
     /// Downloads of models, if there are any.
@@ -157,6 +168,7 @@ impl SluiceApp {
             startup,
             startup_file,
             gpu,
+            is_drawn_by_cpu,
             folder,
             model,
             new_seed,
@@ -184,7 +196,11 @@ impl SluiceApp {
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
         // At once: what is set the usual way is in force from the second frame on.
         ctx.options_mut(|options| options.zoom_factor = settings.scale);
-        tokens::reduce_motion(ctx, settings.reduced_motion.unwrap_or_default());
+        // What opens is measured in passes that are not drawn: after the key or click, for its own size, for that of its tables.
+        ctx.options_mut(|options| options.max_passes = PASSES);
+        if is_drawn_by_cpu {
+            tokens::draw_plainly(ctx);
+        }
         // Sizes of panels are kept from the last time, and lists begin at their tops.
         ctx.data_mut(|data| data.remove_by_type::<egui::scroll_area::State>());
         let request = &mut settings.draft.request;
@@ -206,6 +222,7 @@ impl SluiceApp {
                     gpu,
                     locales,
                     drags_out,
+                    is_drawn_by_cpu,
                     reduces_motion: false,
                     cards: Vec::new(),
                 },
@@ -255,6 +272,7 @@ impl SluiceApp {
             describing: false,
             searches_at_start: true,
             waiting_settings: Vec::new(),
+            measured: HashSet::new(),
             cuda,
             getting,
             gallery: Gallery::default(),
@@ -264,6 +282,7 @@ impl SluiceApp {
             system_fonts: FontsInUse::new(system_fonts),
             export_options: None,
         };
+        tokens::reduce_motion(ctx, app.state.appears_at_once());
         app.state.use_lanes(lanes);
         app.state.jobs.unfinished = std::mem::take(&mut app.state.settings.edited);
         app.choose_language(ctx);
@@ -350,9 +369,14 @@ impl SluiceApp {
         if !actions.is_empty() {
             ui.ctx().request_repaint();
         }
+        let before = self.places(ui.max_rect().width());
         for action in actions {
             self.act(ui.ctx(), action);
         }
+        if self.places(ui.max_rect().width()) != before {
+            ui.ctx().request_discard("other places are open");
+        }
+        self.measure_what_is_new(ui.ctx());
         if let Some(text) = self.copied.take() {
             ui.ctx().copy_text(text);
         }
@@ -370,6 +394,16 @@ impl SluiceApp {
         self.ask_about_folder(ui.ctx());
         self.ask_about_enhancing(ui.ctx());
         self.ask_about_tools();
+    }
+
+    /// Lists, tooltips and dialogs are measured before they are seen for the first time: not in a frame of its own.
+    fn measure_what_is_new(&mut self, ctx: &Context) {
+        let areas: HashSet<LayerId> =
+            ctx.memory(|memory| memory.areas().visible_layer_ids().into_iter().collect());
+        if !areas.is_subset(&self.measured) {
+            ctx.request_discard("what is new was only measured");
+        }
+        self.measured.extend(areas);
     }
 
     /// Lets the sound follow the player.
@@ -414,6 +448,6 @@ impl eframe::App for SluiceApp {
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
-        visuals.panel_fill.to_normalized_gamma_f32()
+        self.ground(visuals.dark_mode).to_normalized_gamma_f32()
     }
 }

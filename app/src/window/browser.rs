@@ -5,9 +5,7 @@ use std::{
     path::{self, Path, PathBuf},
 };
 
-use egui::{
-    Align, Context, Frame, Id, Key, Layout, Margin, Modal, Popup, RichText, ScrollArea, TextEdit, Ui, vec2,
-};
+use egui::{Align, Context, Frame, Key, Layout, Margin, Popup, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use super::{
     action::{Action, Browse},
@@ -74,7 +72,7 @@ pub fn show(ctx: &Context, browser: &mut Browser, actions: &mut Vec<Action>) {
     if std::mem::take(&mut browser.is_new) {
         Popup::close_all(ctx);
     }
-    let modal = Modal::new(Id::unique("sluice browser")).show(ctx, |ui| {
+    let modal = widgets::dialog(ctx, "sluice browser").show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| contents(ui, browser, actions))
     });
     if widgets::is_clicked_beside(&modal) {

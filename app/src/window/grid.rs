@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{ComboBox, Context, Frame, Id, Key, Margin, Modal, RichText, Ui, vec2};
+use egui::{ComboBox, Context, Frame, Key, Margin, RichText, Ui, vec2};
 use sluice_engine::request::{
     ComputeDtype, Enlarger, Fit, Preprocessor, Request, Sampler, Schedule,
     grid::{Axis, Grid, GridError, GridSetting},
@@ -74,7 +74,7 @@ impl GridDialog {
 
     /// Draws it over the window.
     pub fn show(&mut self, ctx: &Context, state: &State, actions: &mut Vec<Action>) {
-        let modal = Modal::new(Id::unique("sluice grid")).show(ctx, |ui| {
+        let modal = widgets::dialog(ctx, "sluice grid").show(ctx, |ui| {
             Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
                 ui.set_width(size::CARD);
                 ui.spacing_mut().item_spacing.y = space::S;

@@ -1,6 +1,6 @@
 //! The sheet of keys, opened with F1.
 
-use egui::{Context, Frame, Grid, Id, Margin, Modal, RichText, ScrollArea, Ui};
+use egui::{Context, Frame, Grid, Id, Margin, RichText, ScrollArea, Ui};
 
 use super::{
     action::Action,
@@ -35,7 +35,7 @@ const ROOM: f32 = 180.0;
 
 /// Draws it over the window.
 pub fn show(ctx: &Context, actions: &mut Vec<Action>) {
-    let modal = Modal::new(Id::unique("sluice help")).show(ctx, |ui| {
+    let modal = widgets::dialog(ctx, "sluice help").show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| sheet(ui, actions))
     });
     if widgets::is_clicked_beside(&modal) {

@@ -60,7 +60,10 @@ mod x_server;
 use std::{env, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use eframe::egui_wgpu::{WgpuConfiguration, WgpuSetup};
+use eframe::{
+    egui_wgpu::{WgpuConfiguration, WgpuSetup},
+    wgpu::DeviceType,
+};
 use sluice_engine::{
     request::{ModelSource, PromptFolders},
     session::{Session, SessionOptions},
@@ -171,7 +174,8 @@ fn create(
     let reduced_motion = Some(motion::follow(Arc::clone(&wake)));
     let files = Files::start(wake).context("the thread for files could not be started")?;
     let speaker = Speaker::start().inspect_err(|error| tracing::warn!(%error, "clips play without sound"));
-    let gpu = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info().name);
+    let adapter = creation.wgpu_render_state.as_ref().map(|state| state.adapter.get_info());
+    let is_drawn_by_cpu = adapter.as_ref().is_some_and(|info| info.device_type == DeviceType::Cpu);
     let settings = creation.storage.and_then(Settings::load);
     let chosen = settings.as_ref().and_then(|settings| settings.output.folder.clone());
     let setup = Setup {
@@ -182,7 +186,8 @@ fn create(
         settings,
         startup,
         startup_file: StartupSettings::path(),
-        gpu,
+        gpu: adapter.map(|info| info.name),
+        is_drawn_by_cpu,
         folder: options.folder.or(chosen).or_else(pictures_folder),
         model: options.model,
         new_seed: random_seed,

@@ -134,7 +134,12 @@ pub const LIGHT: Palette = Palette {
 impl Palette {
     /// The palette of the current theme.
     pub fn of(ui: &Ui) -> &'static Self {
-        if ui.visuals().dark_mode { &DARK } else { &LIGHT }
+        Self::of_theme(ui.visuals().dark_mode)
+    }
+
+    /// The palette of the dark theme, or of the light one.
+    pub fn of_theme(dark: bool) -> &'static Self {
+        if dark { &DARK } else { &LIGHT }
     }
 }
 
@@ -267,6 +272,19 @@ pub fn apply(ctx: &Context) {
 pub fn reduce_motion(ctx: &Context, reduced: bool) {
     let usual = Style::default().animation_time;
     ctx.all_styles_mut(|style| style.animation_time = if reduced { 0.0 } else { usual });
+}
+
+/// Leaves out shadows, and what dims the window behind dialogs: each pixel takes time where the CPU draws.
+pub fn draw_plainly(ctx: &Context) {
+    ctx.all_styles_mut(|style| {
+        (style.visuals.popup_shadow, style.visuals.window_shadow) = (Shadow::NONE, Shadow::NONE);
+    });
+}
+
+/// What dims the window behind a dialog.
+pub fn backdrop(ctx: &Context) -> Color32 {
+    let is_plain = ctx.global_style().visuals.window_shadow == Shadow::NONE;
+    if is_plain { Color32::TRANSPARENT } else { Color32::from_black_alpha(100) }
 }
 
 /// Whether there are fonts for what a language is written with.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use egui::{Align, ComboBox, Context, Frame, Id, Layout, Margin, Modal, RichText, TextStyle, Ui};
+use egui::{Align, ComboBox, Context, Frame, Layout, Margin, RichText, TextStyle, Ui};
 use sluice_engine::{session::Failure, source::GivenMedia};
 
 use super::{
@@ -25,7 +25,7 @@ const NAMED: usize = 3;
 
 /// Draws the question over the window.
 pub fn show(ctx: &Context, state: &State, upscaling: &Upscaling, actions: &mut Vec<Action>) {
-    let modal = Modal::new(Id::unique("sluice upscale")).show(ctx, |ui| {
+    let modal = widgets::dialog(ctx, "sluice upscale").show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
             ui.set_width(size::CARD);
             ui.spacing_mut().item_spacing.y = space::S;

@@ -312,5 +312,5 @@ fn shot(window: &mut Window, language: &Language, place: &str) {
     let Some(folder) = env::var_os("SLUICE_SCREENSHOTS").map(PathBuf::from) else { return };
     fs::create_dir_all(&folder).unwrap();
     let name = format!("{}-{place}.png", language.tag);
-    window.harness.render().unwrap().save(folder.join(name)).unwrap();
+    window.seen().save(folder.join(name)).unwrap();
 }

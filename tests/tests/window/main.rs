@@ -14,6 +14,7 @@ mod cuda_engine;
 mod describe;
 mod detailers;
 mod drag_out;
+mod drawing;
 mod empty;
 mod engines;
 mod enhance;

@@ -4,7 +4,7 @@
 use std::{env, path::Path};
 
 use egui::{Key, Modifiers, Theme};
-use egui_kittest::SnapshotResults;
+use egui_kittest::{SnapshotOptions, SnapshotResults, try_image_snapshot_options};
 use sluice::window::{
     settings::{MemorySettings, Settings as WindowSettings},
     state::Search,
@@ -67,9 +67,9 @@ pub fn look(window: &mut Window, name: &str) -> SnapshotResults {
     window.frames();
     nothing_is_unnamed(window, name);
     let name = format!("window/{name}");
-    window.harness.snapshot(&name);
+    let options = SnapshotOptions::new().threshold(2.0).max_failed_pixels(400);
     let mut results = SnapshotResults::new();
-    results.extend_harness(&mut window.harness);
+    results.add(try_image_snapshot_options(&window.seen(), &name, &options));
     if env::var_os("UPDATE_SNAPSHOTS").is_some() {
         optimize(&Path::new("tests/snapshots").join(name).with_extension("png"));
     }

@@ -9,7 +9,8 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use egui_kittest::{Harness, HarnessBuilder, SnapshotOptions};
+use egui_kittest::{Harness, HarnessBuilder};
+use image::{Rgba, RgbaImage};
 use sluice::window::{
     app::{Setup, SluiceApp},
     files::Files,
@@ -51,13 +52,11 @@ impl Window {
         // What tests write is listed when they say so.
         setup.watches_folders = false;
         change(&mut setup);
-        let options = SnapshotOptions::new().threshold(2.0).max_failed_pixels(400);
         let builder: HarnessBuilder<SluiceApp> = Harness::builder()
             .with_size(size)
             .with_theme(theme)
             .with_max_steps(12)
             .with_render_cursor(false)
-            .with_options(options)
             .wgpu();
         let harness = builder.build_eframe(|creation| SluiceApp::new(&creation.egui_ctx, setup));
         let mut window = Self { harness, events, commands, waiting: RefCell::default() };
@@ -77,6 +76,20 @@ impl Window {
     pub fn says(&mut self, event: Event) {
         self.events.send(event).unwrap();
         self.frames();
+    }
+
+    /// What is on the screen: what is drawn, on the ground.
+    pub fn seen(&mut self) -> RgbaImage {
+        let mut image = self.harness.render().unwrap();
+        let ground = self.harness.state().ground(self.harness.ctx.theme() == egui::Theme::Dark).to_array();
+        for Rgba([colors @ .., cover]) in image.pixels_mut() {
+            for (color, below) in colors.iter_mut().zip(ground) {
+                let shines = u16::from(below) * u16::from(255 - *cover);
+                *color = color.saturating_add(((shines + 127) / 255) as u8);
+            }
+            *cover = 255;
+        }
+        image
     }
 
     /// Renders until the layout is stable.

@@ -379,7 +379,7 @@ fn keep(window: &mut Window, name: &str) {
     let Some(folder) = env::var_os("SLUICE_SCREENSHOTS") else { return };
     window.frames();
     let path = PathBuf::from(folder).join(name);
-    window.harness.render().unwrap().save(&path).unwrap();
+    window.seen().save(&path).unwrap();
     optimize(&path);
 }
 

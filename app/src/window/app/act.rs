@@ -188,16 +188,13 @@ impl SluiceApp {
         match setting {
             Setting::Theme(theme) => ctx.set_theme(egui::ThemePreference::from(theme)),
             Setting::Scale(scale) => ctx.set_zoom_factor(scale),
-            Setting::ReducedMotion(reduced) => {
-                let system = self.state.surroundings.reduces_motion;
-                tokens::reduce_motion(ctx, reduced.unwrap_or(system));
-            }
             Setting::Engines(ref list) => self.use_engines(list),
             Setting::PlanOpen(true) | Setting::TimelineOpen(true) => self.uncover(),
             _ => {}
         }
         let is_needed_at_start = matches!(setting, Setting::RenderGpu(_) | Setting::Engines(_));
         self.state.settings.set(setting);
+        tokens::reduce_motion(ctx, self.state.appears_at_once());
         if let Some(file) = self.startup_file.clone().filter(|_| is_needed_at_start) {
             self.request(Task::SaveStartupSettings(file, self.state.settings.startup.clone()));
         }

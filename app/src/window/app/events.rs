@@ -53,7 +53,7 @@ impl SluiceApp {
         }
         if let Some(reduces) = self.reduced_motion.as_ref().and_then(|said| said.try_iter().last()) {
             self.state.surroundings.reduces_motion = reduces;
-            tokens::reduce_motion(ctx, self.state.reduces_motion());
+            tokens::reduce_motion(ctx, self.state.appears_at_once());
         }
         self.follow_cuda();
         self.follow_engines(ctx);

@@ -1,6 +1,6 @@
 //! Lays out the panels.
 
-use egui::{CentralPanel, Frame, Margin, Panel, Ui, UiBuilder};
+use egui::{CentralPanel, Color32, Frame, Margin, Panel, Ui, UiBuilder};
 
 use super::SluiceApp;
 use crate::window::{
@@ -72,6 +72,12 @@ impl SluiceApp {
         }
     }
 
+    /// The colour below everything: that of the largest surface, which then costs nothing.
+    pub fn ground(&self, dark: bool) -> Color32 {
+        let palette = Palette::of_theme(dark);
+        if self.state.library.is_open { palette.panel } else { palette.canvas }
+    }
+
     /// What is open in a window of this width.
     pub(super) fn open(&self, width: f32) -> Open {
         let memory = &self.state.settings.memory;
@@ -84,6 +90,19 @@ impl SluiceApp {
             settings: self.settings_page.is_some(),
             palette: self.palette.is_open,
         }
+    }
+
+    /// What is open in a window of this width, dialogs, too.
+    pub(super) fn places(&self, width: f32) -> (Open, [bool; 6]) {
+        let dialogs = [
+            self.state.library.is_open,
+            self.library_place.is_getting(),
+            self.state.upscaling.is_some(),
+            self.browser.is_some(),
+            self.question.is_some(),
+            self.grid.is_open,
+        ];
+        (self.open(width), dialogs)
     }
 
     /// Closes the places that cover the panels.
@@ -126,7 +145,7 @@ impl SluiceApp {
             timeline.frame(panel).show(ui, |ui| monitor::show(ui, state, &mut self.monitor, actions));
         }
         CentralPanel::default()
-            .frame(Frame::new().fill(palette.canvas))
+            .frame(Frame::new())
             .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
     }
 }

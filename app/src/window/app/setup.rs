@@ -41,6 +41,8 @@ pub struct Setup {
     pub startup_file: Option<PathBuf>,
     /// The GPU that renders the window.
     pub gpu: Option<String>,
+    /// Whether the CPU draws the window.
+    pub is_drawn_by_cpu: bool,
     /// Where images are saved.
     pub folder: Option<PathBuf>,
     /// The model to start with instead of the last one.
@@ -112,6 +114,7 @@ impl Setup {
             startup: StartupSettings::default(),
             startup_file: None,
             gpu: None,
+            is_drawn_by_cpu: false,
             folder: None,
             model: None,
             new_seed: random_seed,

@@ -25,7 +25,7 @@ pub struct Now<'a> {
 }
 
 /// What is open in the window.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {
     /// The gallery.
     pub gallery: bool,

@@ -1,6 +1,6 @@
 //! Asks how images are exported.
 
-use egui::{Context, Frame, Id, Margin, Modal, RichText, Ui, vec2};
+use egui::{Context, Frame, Margin, RichText, Ui, vec2};
 use sluice_engine::output::{NAME_FIELDS, StillFormat};
 
 use super::Gallery;
@@ -28,7 +28,7 @@ pub struct ExportDialog {
 pub(super) fn show(ctx: &Context, gallery: &mut Gallery, actions: &mut Vec<Action>) {
     let Gallery { dialog: Some(dialog), shelf, .. } = gallery else { return };
     let items = shelf.selected().to_vec();
-    let modal = Modal::new(Id::unique("gallery export")).show(ctx, |ui| {
+    let modal = widgets::dialog(ctx, "gallery export").show(ctx, |ui| {
         Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
             ui.set_width(size::CARD);
             ui.spacing_mut().item_spacing.y = space::S;

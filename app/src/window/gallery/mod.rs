@@ -153,9 +153,7 @@ pub fn show(ui: &mut Ui, gallery: &mut Gallery, around: Around<'_>, actions: &mu
             actions.push(GalleryAction::LetNoticeGo.into());
         }
     }
-    CentralPanel::default()
-        .frame(Frame::new().fill(palette.canvas))
-        .show(ui, |ui| grid::show(ui, gallery, around, actions));
+    CentralPanel::default().frame(Frame::new()).show(ui, |ui| grid::show(ui, gallery, around, actions));
     if gallery.dialog.is_some() {
         export_dialog::show(ui.ctx(), gallery, actions);
     }

@@ -78,15 +78,13 @@ impl GetPlace {
 
 /// Draws the place below the bar of the library.
 pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<Action>) {
-    let palette = Palette::of(ui);
-    let panel = Frame::new().fill(palette.panel);
     if !ui.ctx().text_edit_focused()
         && !ui.ctx().any_popup_open()
         && ui.input(|input| input.key_pressed(Key::Escape))
     {
         actions.push(GetAction::Show(false).into());
     }
-    Panel::right("downloads").exact_size(DOWNLOADS).resizable(false).frame(panel).show(ui, |ui| {
+    Panel::right("downloads").exact_size(DOWNLOADS).resizable(false).frame(Frame::new()).show(ui, |ui| {
         let inner = Frame::new().inner_margin(Margin::same(space::L as i8));
         ScrollArea::vertical().id_salt("running downloads").auto_shrink(false).show(ui, |ui| {
             inner.show(ui, |ui| {
@@ -97,7 +95,7 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut GetPlace, actions: &mut Vec<
             });
         });
     });
-    CentralPanel::default().frame(panel).show(ui, |ui| {
+    CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
         let inner = Frame::new().inner_margin(Margin::symmetric(space::L as i8, space::M as i8));
         ScrollArea::vertical().id_salt("get models").auto_shrink(false).show(ui, |ui| {
             inner.show(ui, |ui| {

@@ -88,6 +88,11 @@ impl LibraryPlace {
         self.escape_closes && !self.get.is_open
     }
 
+    /// Whether downloads are shown instead of the list.
+    pub fn is_getting(&self) -> bool {
+        self.get.is_open
+    }
+
     /// The place for downloads, which may be shown instead of the list.
     pub fn get(&mut self) -> &mut GetPlace {
         &mut self.get
@@ -189,18 +194,17 @@ impl LibraryPlace {
 
 /// Draws the place.
 pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut Vec<Action>) {
-    let palette = Palette::of(ui);
     place.update(state);
     if !place.get.is_open {
         keys(ui, place, actions);
     }
-    let bar = Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(space::L as i8, 0));
+    let bar = Frame::new().inner_margin(Margin::symmetric(space::L as i8, 0));
     Panel::top("library bar").exact_size(size::TOP_BAR).resizable(false).frame(bar).show(ui, |ui| {
         ui.horizontal_centered(|ui| head(ui, state, place, actions));
     });
     // The side panel, where it is said otherwise, is covered.
     if state.messages.notice.is_some() {
-        let frame = Frame::new().fill(palette.panel).inner_margin(Margin {
+        let frame = Frame::new().inner_margin(Margin {
             left: space::L as i8,
             right: space::L as i8,
             top: space::S as i8,
@@ -218,9 +222,9 @@ pub fn show(ui: &mut Ui, state: &State, place: &mut LibraryPlace, actions: &mut 
     Panel::right("library details")
         .exact_size(DETAILS)
         .resizable(false)
-        .frame(Frame::new().fill(palette.panel))
+        .frame(Frame::new())
         .show(ui, |ui| details::show(ui, state, place, actions));
-    CentralPanel::default().frame(Frame::new().fill(palette.panel)).show(ui, |ui| {
+    CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
         place.visible.clear();
         if place.lines.is_empty() {
             nothing(ui, place);

@@ -4,7 +4,7 @@ mod folder;
 mod mask;
 mod preview;
 
-use egui::{Context, Frame, Id, Margin, Modal};
+use egui::{Context, Frame, Margin};
 
 use super::{
     action::Action,
@@ -29,7 +29,7 @@ pub enum Question {
 impl Question {
     /// Draws it over the window.
     pub fn show(&mut self, ctx: &Context, state: &State, actions: &mut Vec<Action>) {
-        let modal = Modal::new(Id::unique("sluice question")).show(ctx, |ui| {
+        let modal = widgets::dialog(ctx, "sluice question").show(ctx, |ui| {
             Frame::new().inner_margin(Margin::same(space::M as i8)).show(ui, |ui| {
                 ui.set_width(size::CARD);
                 ui.spacing_mut().item_spacing.y = space::S;

@@ -7,7 +7,7 @@ mod licences;
 mod rows;
 mod updates;
 
-use egui::{Context, Frame, Id, Margin, Modal, RichText, ScrollArea, TextEdit, Ui, vec2};
+use egui::{Context, Frame, Margin, RichText, ScrollArea, TextEdit, Ui, vec2};
 
 use super::{
     action::Action,
@@ -43,7 +43,7 @@ pub struct SettingsPage {
 
 /// Draws it over the window.
 pub fn show(ctx: &Context, state: &State, page: &mut SettingsPage, actions: &mut Vec<Action>) {
-    let modal = Modal::new(Id::unique("sluice settings")).show(ctx, |ui| {
+    let modal = widgets::dialog(ctx, "sluice settings").show(ctx, |ui| {
         let room = ui.ctx().content_rect().size() - vec2(4.0 * space::XL, 4.0 * space::XL);
         ui.set_width(SIZE[0].min(room.x));
         let height = SIZE[1].min(room.y - 80.0);

@@ -121,6 +121,8 @@ pub struct Surroundings {
     pub locales: Vec<String>,
     /// Whether files can be dragged out of the window.
     pub drags_out: bool,
+    /// Whether the CPU draws the window.
+    pub is_drawn_by_cpu: bool,
     /// Whether the system asks for less motion.
     pub reduces_motion: bool,
     /// The NVIDIA cards of this computer.
@@ -250,6 +252,11 @@ impl State {
     /// Whether nothing moves by itself: as the settings say, or else the system.
     pub fn reduces_motion(&self) -> bool {
         self.settings.reduced_motion.unwrap_or(self.surroundings.reduces_motion)
+    }
+
+    /// Whether panels and popups appear at once: each step of a motion draws the whole window.
+    pub fn appears_at_once(&self) -> bool {
+        self.surroundings.is_drawn_by_cpu || self.reduces_motion()
     }
 
     /// Applies a style to the prompts, or no longer.

@@ -114,7 +114,7 @@ pub fn show(
             bar("player").show(ui, |ui| player::bar(ui, playback, state.muted(), now, actions));
         }
     }
-    CentralPanel::default().frame(Frame::new().fill(palette.canvas)).show(ui, |ui| {
+    CentralPanel::default().frame(Frame::new()).show(ui, |ui| {
         *canvas = ui.max_rect();
         if shows_zoom && *canvas != before {
             ui.ctx().request_discard("the zoom below the image is that of another canvas");

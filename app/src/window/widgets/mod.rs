@@ -21,7 +21,7 @@ pub use buttons::{
     file_button, fold, icon_button, icon_toggle, in_sight, primary_button, row_button, segmented, tag,
     tall_icon_button, toggle_button,
 };
-pub use dialog::is_clicked_beside;
+pub use dialog::{dialog, is_clicked_beside};
 pub use drop_down::{BAR, choice, drop_down, entry};
 pub use edit_menu::edit_menu;
 pub use entered::is_entered;
