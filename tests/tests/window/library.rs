@@ -386,6 +386,22 @@ fn a_search_says_which_other_list_has_what_it_finds() {
 }
 
 #[test]
+fn a_search_finds_how_models_run_once_that_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    window.fill("Search models", "too big");
+    assert!(window.shows("Nothing matches"), "it is not known yet");
+    answer(&mut window, |query| match &query.subject {
+        PlanSubject::Known(_) | PlanSubject::KnownAs(..) => Scene::too_large(),
+        PlanSubject::Model => Scene::here(),
+    });
+    assert!(window.shows("Not here · ") && window.shows("Too big, needs "));
+    assert!(!window.shows("Starter, Small images") && !window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
+    window.replace("Search models", "trying");
+    assert!(window.shows("Starter, Small images") && !window.shows("Not here · "));
+}
+
+#[test]
 fn the_details_are_about_the_list_that_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let mut window = opened(&[models(folder.path())]);
