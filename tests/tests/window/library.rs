@@ -7,11 +7,14 @@ use std::{
 
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{
-    action::{Action, LibraryAction},
-    library::LibraryOptions,
-    settings::Settings,
-    state::{EntryId, Fit, Search, State, Way},
+use sluice::{
+    language::units,
+    window::{
+        action::{Action, LibraryAction},
+        library::LibraryOptions,
+        settings::Settings,
+        state::{EntryId, Fit, Search, State, Way},
+    },
 };
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences},
@@ -169,6 +172,10 @@ fn models_are_listed_by_family_with_parts_broken_files_and_what_is_not_here() {
     });
     window.frames();
     assert!(window.shows("from t5xxl.safetensors"), "the encoder beside it is named");
+    let path = path_of(folder.path(), "diffusion_models/flux1-dev-tiny.safetensors");
+    let bytes = state(&window).library.item(&EntryId::path(&path)).unwrap().content().unwrap().bytes;
+    assert!(window.shows(&format!(" · {} · F32", units::memory(bytes))), "the row says size and precision");
+    assert!(window.shows("Stored as"));
     window.click("Other files 4");
     assert!(window.shows("Text encoders and autoencoders, 3 rows"));
     assert!(window.shows("esrgan, not a model that Sluice supports: an upscaler"));
