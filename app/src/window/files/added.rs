@@ -121,6 +121,7 @@ mod tests {
         generated("0/new.png");
         generated("1/deeper/new.png");
         generated("masks/new.png");
+        generated("exported/new.png");
         photo("1/photo.png");
         photo("photo.png");
         let found = looked(folder.path(), Some(files));

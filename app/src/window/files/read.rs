@@ -25,14 +25,15 @@ use super::{
 };
 use crate::language::tr;
 use crate::window::{
+    collection::EXPORTED,
     image_settings::{ImageSettings, read_image_settings},
     state::{ClipLength, Pixels, Recents, color_image, is_clip, thumbnail},
 };
 
 /// The most subfolders of a folder whose newest images are listed: those that were changed last.
 const SUBFOLDERS: usize = 8;
-/// Subfolders of what images are made of.
-const WITHOUT_RESULTS: [&str; 2] = ["frames", "masks"];
+/// Subfolders of what images are made of, and of copies.
+const WITHOUT_RESULTS: [&str; 3] = ["frames", "masks", EXPORTED];
 /// The first file of a clip that is kept as images.
 const FIRST_FRAME: &str = "frame-00001.png";
 /// How deep they are below the folder of the results.
