@@ -109,9 +109,9 @@ impl Engine {
         let interrupts = exit::interrupts()?;
         let options =
             SessionOptions { data: options.data.or_else(data_folder), keeps_jobs: false, ..options };
-        let Engines { programs, without_cuda } = Engines::find()?;
+        let Engines { programs, without_gpus } = Engines::find()?;
         // Without a GPU there is no need to isolate the engine in a process.
-        let session = match without_cuda {
+        let session = match without_gpus {
             Some(_) => Session::start(options),
             None => Session::in_process_of(programs, None, options),
         };

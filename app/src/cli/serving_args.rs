@@ -91,8 +91,8 @@ impl ServingArgs {
             keeps_jobs: false,
             ..SessionOptions::default()
         };
-        let Engines { programs, without_cuda } = Engines::find()?;
-        Session::in_process_of(programs, without_cuda, options).context("the engine cannot be started")
+        let Engines { programs, without_gpus } = Engines::find()?;
+        Session::in_process_of(programs, without_gpus, options).context("the engine cannot be started")
     }
 }
 

@@ -35,14 +35,14 @@ struct Reason {
 
 /// Lets the engine for GPUs go on in the place of this program. Returns only if it cannot, with the reason.
 pub fn hand_over() -> Option<Failure> {
-    let Engines { programs, without_cuda } = match Engines::find() {
+    let Engines { programs, without_gpus } = match Engines::find() {
         Ok(engines) => engines,
         Err(error) => {
             return Some(Reason::from(error).of(if cfg!(target_os = "macos") { "Apple" } else { "NVIDIA" }));
         }
     };
     let Some(program) = programs.into_iter().find(|program| computes_on_gpus(&program.engine)) else {
-        return without_cuda;
+        return without_gpus;
     };
     let reason = match starts(&program) {
         Ok(()) => Reason::from(become_program(&program)),

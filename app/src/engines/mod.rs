@@ -102,7 +102,7 @@ pub struct Engines {
     /// In the order in which they are tried.
     pub programs: Vec<WorkerProgram>,
     /// Why no engine for GPUs is available.
-    pub without_cuda: Option<Failure>,
+    pub without_gpus: Option<Failure>,
 }
 
 impl Engines {
@@ -127,16 +127,16 @@ impl Engines {
         let arguments = vec!["worker".into(), "--own".into()];
         let here = WorkerProgram { arguments, ..worker("CPU", program) };
         if cuda.is_file() {
-            return Self { programs: vec![worker(CUDA, &cuda), here], without_cuda: None };
+            return Self { programs: vec![worker(CUDA, &cuda), here], without_gpus: None };
         }
         let metal = metal_beside(program);
         if metal.is_file() {
-            return Self { programs: vec![worker(METAL, &metal), here], without_cuda: None };
+            return Self { programs: vec![worker(METAL, &metal), here], without_gpus: None };
         }
         if let Some(installed) = installed {
             let program = worker(CUDA, &installed.program());
             let cuda = WorkerProgram { variables: installed.variables(), ..program };
-            return Self { programs: vec![cuda, here], without_cuda: None };
+            return Self { programs: vec![cuda, here], without_gpus: None };
         }
         let missing = Failure {
             message: format!("The engine for NVIDIA GPUs is not installed: {} is missing.", cuda.display()),
@@ -144,7 +144,7 @@ impl Engines {
                 "Install it with `sluice engine install`, or build it with packaging/cuda/build.".to_owned(),
             ),
         };
-        Self { programs: vec![here], without_cuda: Some(missing) }
+        Self { programs: vec![here], without_gpus: Some(missing) }
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let installed = Installed::find(&engines).unwrap();
         let program = folder.path().join("sluice");
         let found = Engines::of(&program, Some(&installed));
-        assert_eq!((&found.programs[0].path, &found.without_cuda), (&cuda_in(&own), &None));
+        assert_eq!((&found.programs[0].path, &found.without_gpus), (&cuda_in(&own), &None));
         let paths =
             found.programs[0].variables.iter().find(|(name, _)| name.to_string_lossy().ends_with("PATH"));
         let first = env::split_paths(&paths.unwrap().1).next().unwrap();
@@ -181,7 +181,7 @@ mod tests {
         std::fs::write(metal_beside(&program), "").unwrap();
         let found = Engines::beside(&program);
         assert_eq!(found.programs[0], worker(METAL, &folder.path().join("sluice-metal")));
-        assert_eq!((found.programs[1].path.as_path(), found.without_cuda), (program.as_path(), None));
+        assert_eq!((found.programs[1].path.as_path(), found.without_gpus), (program.as_path(), None));
         assert!(found.programs.iter().map(|found| computes_on_gpus(&found.engine)).eq([true, false]));
     }
 

@@ -82,7 +82,7 @@ fn without(cards: Vec<Card>, taken: &[&str]) -> Vec<String> {
 
 /// Starts an engine; that of this computer sees only the cards `rest`, if others have engines of their own.
 fn one(place: &Place, rest: Option<Vec<String>>, options: SessionOptions) -> io::Result<Session> {
-    let Engines { programs, without_cuda } = match place {
+    let Engines { programs, without_gpus } = match place {
         Place::Elsewhere(command) => return Session::behind(command.clone(), options),
         Place::Here => match rest {
             Some(rest) => Engines::find()?.seeing(&rest),
@@ -90,19 +90,19 @@ fn one(place: &Place, rest: Option<Vec<String>>, options: SessionOptions) -> io:
         },
         Place::Card(uuid) => Engines::find()?.of_cards().seeing(std::slice::from_ref(uuid)),
     };
-    Session::in_process_of(programs, without_cuda, options)
+    Session::in_process_of(programs, without_gpus, options)
 }
 
 impl Engines {
     /// Only the engine for NVIDIA cards. Where it is missing, its program is tried nevertheless, which says so.
     fn of_cards(self) -> Self {
-        let is_there = self.without_cuda.is_none();
+        let is_there = self.without_gpus.is_none();
         let first = self.programs.into_iter().take(1);
         let programs = first.map(|program| match is_there {
             true => program,
             false => super::worker(CUDA, &super::cuda_beside(&program.path)),
         });
-        Self { programs: programs.collect(), without_cuda: None }
+        Self { programs: programs.collect(), without_gpus: None }
     }
 
     /// With only these cards; without any, none computes on cards.

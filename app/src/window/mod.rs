@@ -222,7 +222,7 @@ fn cuda_options() -> Option<CudaOptions> {
     Some(CudaOptions {
         target,
         network: Network::of_user(None, None),
-        is_beside: Engines::beside(&own).without_cuda.is_none(),
+        is_beside: Engines::beside(&own).without_gpus.is_none(),
         releases: releases_page(),
     })
 }

@@ -94,6 +94,19 @@ fn a_search_finds_settings_in_their_language() {
 }
 
 #[test]
+fn a_search_finds_models_in_their_language() {
+    let _alone = alone();
+    let mut window = opened([1280.0, 800.0], |setup| setup.locales = vec!["de_AT.UTF-8".to_owned()]);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::M);
+    window.wait_for("the list", |app| !app.state().library.known.is_empty());
+    let (starter, elsewhere) = ("Starter, Kleine Bilder zum Ausprobieren", "Nicht hier · ");
+    for (words, finds_starter) in [("kleine bilder", true), ("nicht hier", false)] {
+        window.replace("Modelle suchen", words);
+        assert_eq!((window.shows(starter), window.shows(elsewhere)), (finds_starter, !finds_starter));
+    }
+}
+
+#[test]
 fn what_the_system_speaks_is_spoken_unless_another_language_is_chosen() {
     let _alone = alone();
     let locales = |setup: &mut Setup| setup.locales = vec!["tlh".to_owned(), "de-AT".to_owned()];

@@ -20,6 +20,7 @@ use sluice_engine::{
 };
 
 use super::behaviour::nothing_is_unnamed;
+use super::grids::vary;
 use super::support::{Window, failure, half_way, landscape, picture, starter};
 
 const JOB: JobId = JobId(1);
@@ -383,6 +384,33 @@ fn more_jobs_than_the_engine_reads_at_once_wait_in_the_window() {
     }
     assert_eq!(sent, 300);
     assert!(!state(&window).engine.ended);
+}
+
+#[test]
+fn a_grid_may_have_more_cells_than_the_engine_reads_at_once() {
+    let (to_engine, commands) = bounded(16);
+    let (events, from_engine) = unbounded();
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = Window::open([1280.0, 800.0], egui::Theme::Dark, |setup| {
+        setup.folder = Some(folder.path().to_owned());
+        setup.link = Box::new(ChannelLink { commands: to_engine, events: from_engine });
+    });
+    events.send(Event::ModelLoaded(Box::new(starter()))).unwrap();
+    window.frames();
+    window.click("Grid…");
+    vary(&mut window, "Columns", "Seed", "1-300");
+    window.click("Generate grid");
+    let mut seeds = Vec::new();
+    for _ in 0..40 {
+        seeds.extend(commands.try_iter().filter_map(|command| match command {
+            Command::Generate(job) => Some(job.request.seed),
+            _ => None,
+        }));
+        window.frames();
+    }
+    seeds.sort_unstable();
+    assert_eq!(seeds, (1..=300).collect::<Vec<_>>());
+    assert!(window.shows("Queue 300") && !state(&window).engine.ended);
 }
 
 #[test]

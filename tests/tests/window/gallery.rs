@@ -219,6 +219,9 @@ fn what_other_programs_do_is_seen_without_a_click() {
     let before = window.harness.state().state().images.shown;
     kept.image("8.png", 8, "a harbour", "flux1-dev");
     window.wait_for("another one", |app| app.state().images.recents.of_file(&path("8.png")).is_some());
+    kept.image("others/9.png", 9, "a bridge", "flux1-dev");
+    let in_folder = path("others/9.png");
+    window.wait_for("one of a folder in it", |app| app.state().images.recents.of_file(&in_folder).is_some());
     assert_eq!(window.harness.state().state().images.shown, before, "what is shown stays");
     fs::remove_file(path("8.png")).unwrap();
     window.wait_for("its end", |app| app.state().images.recents.of_file(&path("8.png")).is_none());

@@ -7,11 +7,14 @@ use std::{
 
 use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
-use sluice::window::{
-    action::{Action, LibraryAction},
-    library::LibraryOptions,
-    settings::Settings,
-    state::{EntryId, Fit, Search, State, Way},
+use sluice::{
+    language::units,
+    window::{
+        action::{Action, LibraryAction},
+        library::LibraryOptions,
+        settings::Settings,
+        state::{EntryId, Fit, Search, State, Way},
+    },
 };
 use sluice_engine::{
     memory::{DeviceChoice, MemoryPreferences},
@@ -169,6 +172,10 @@ fn models_are_listed_by_family_with_parts_broken_files_and_what_is_not_here() {
     });
     window.frames();
     assert!(window.shows("from t5xxl.safetensors"), "the encoder beside it is named");
+    let path = path_of(folder.path(), "diffusion_models/flux1-dev-tiny.safetensors");
+    let bytes = state(&window).library.item(&EntryId::path(&path)).unwrap().content().unwrap().bytes;
+    assert!(window.shows(&format!(" · {} · F32", units::memory(bytes))), "the row says size and precision");
+    assert!(window.shows("Stored as"));
     window.click("Other files 4");
     assert!(window.shows("Text encoders and autoencoders, 3 rows"));
     assert!(window.shows("esrgan, not a model that Sluice supports: an upscaler"));
@@ -383,6 +390,22 @@ fn a_search_says_which_other_list_has_what_it_finds() {
     assert!(window.shows("Nothing matches") && !window.shows("In Other files"));
     window.click("In LoRAs, 1");
     assert!(window.shows("Ink wash, inkwash, rice paper"));
+}
+
+#[test]
+fn a_search_finds_how_models_run_once_that_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut window = opened(&[models(folder.path())]);
+    window.fill("Search models", "too big");
+    assert!(window.shows("Nothing matches"), "it is not known yet");
+    answer(&mut window, |query| match &query.subject {
+        PlanSubject::Known(_) | PlanSubject::KnownAs(..) => Scene::too_large(),
+        PlanSubject::Model => Scene::here(),
+    });
+    assert!(window.shows("Not here · ") && window.shows("Too big, needs "));
+    assert!(!window.shows("Starter, Small images") && !window.shows("flux1-dev-tiny, FLUX.1 denoiser"));
+    window.replace("Search models", "trying");
+    assert!(window.shows("Starter, Small images") && !window.shows("Not here · "));
 }
 
 #[test]

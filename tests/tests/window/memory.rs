@@ -139,7 +139,7 @@ fn the_plan_at_a_glance_has_a_line_and_three_choices() {
     let scene = Scene::streamed();
     let mut window = planned(&scene);
     window.click("Details");
-    assert!(window.shows("Fits · about ") && !window.shows(&scene.forecast.sentence));
+    assert!(window.shows("Fits · ") && !window.shows(&scene.forecast.sentence));
     for choice in &scene.forecast.choices {
         window.click_what_says(&format!("{}, ", choice.name));
         assert_eq!(Some(preferences(&window)), choice.preferences);
@@ -152,6 +152,20 @@ fn the_plan_at_a_glance_has_a_line_and_three_choices() {
     assert_eq!(scene.forecast.choices.len(), 3);
     let too_large = planned(&Scene::too_large());
     assert!(too_large.shows("Does not fit · needs "));
+}
+
+#[test]
+fn a_time_that_runs_have_confirmed_is_said_without_about() {
+    let time = |scene: &Scene| units::seconds(scene.forecast.plan.as_ref().unwrap().seconds);
+    let known = Scene::streamed();
+    let window = planned(&known);
+    assert!(window.shows(&format!("Fits · {}", time(&known))) && !window.shows("Fits · about "));
+    let mut unknown = Scene::streamed();
+    unknown.forecast.accuracy = None;
+    assert!(planned(&unknown).shows(&format!("Fits · about {}", time(&unknown))));
+    let mut simulated = planned_as(&known);
+    simulated.click("Plan");
+    assert!(simulated.shows("Fits · about "), "the runs were on another device");
 }
 
 #[test]

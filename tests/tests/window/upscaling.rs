@@ -497,6 +497,26 @@ fn an_enlarged_photo_says_how_it_was_enlarged_and_no_settings() {
     assert!(state(&window).input.dropped.is_none(), "there are no settings to use");
 }
 
+#[test]
+fn a_caption_shortens_the_name_of_an_upscaler_before_it_leaves_it_out() {
+    let kept = Kept::new();
+    let photo = kept.folder.path().join("photo.png");
+    image::save_buffer(&photo, &landscape(64, 40, 5, 1.0).pixels, 64, 40, image::ColorType::Rgb8).unwrap();
+    let upscaler = format!("4x-{}", "sharp".repeat(50));
+    enlarged(&photo, &kept.folder.path().join("photo-2x.png"), &upscaler);
+    let mut window = kept.open_sized([1920.0, 1080.0], Theme::Dark);
+    window.click("photo-2x.png");
+    window.harness.key_press(Key::Enter);
+    window.wait_for("the image", |app| {
+        app.state().images.shown_recent().is_some_and(|recent| recent.pixels.is_some())
+    });
+    window.frames();
+    let (caption, is_cut) = window.painted("128 × 80");
+    let is_shorter = caption.starts_with("128 × 80 · upscaled × 2 with 4x-sharp") && caption.ends_with('…');
+    assert!(!is_cut && is_shorter, "{caption}");
+    assert!(window.shows(&upscaler), "all of it is said");
+}
+
 /// Its steps are the tiles of all frames.
 #[test]
 fn a_clip_counts_frames_and_not_tiles() {

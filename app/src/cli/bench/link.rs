@@ -62,7 +62,7 @@ pub(super) fn device_ceilings(
     dtype: ComputeDtype,
 ) -> anyhow::Result<Ceilings> {
     let engines = Engines::find().context("the path of this program is unknown")?;
-    let card = engines.programs.first().filter(|_| engines.without_cuda.is_none());
+    let card = engines.programs.first().filter(|_| engines.without_gpus.is_none());
     let gpu = match &preferences.device {
         DeviceChoice::Auto => Some(None),
         DeviceChoice::Gpu(number) => Some(Some(number.to_string())),

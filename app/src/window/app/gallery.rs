@@ -10,8 +10,8 @@ use crate::language::{said, tr};
 use crate::window::{
     action::{Action, GalleryAction},
     collection::{
-        Change, CollectionStep, Details, ExportOptions, Query, Report, Stamp, TakeBack, Task as Work,
-        Trashed, Within, Worker,
+        Change, CollectionStep, Details, EXPORTED, ExportOptions, Query, Report, Stamp, TakeBack,
+        Task as Work, Trashed, Within, Worker,
     },
     files::{Dialog, FileEvent, SavedImage, Task, Wake, is_video, named_image},
     gallery::{ExportDialog, SettingsUse},
@@ -377,7 +377,7 @@ impl SluiceApp {
             return;
         }
         let options = self.export_options.clone().unwrap_or_else(|| ExportOptions {
-            folder: self.output_folder().join("exported"),
+            folder: self.output_folder().join(EXPORTED),
             format: StillFormat::default(),
             quality: QUALITY,
             with_settings: true,

@@ -89,7 +89,7 @@ impl SluiceApp {
         }
     }
 
-    /// Looks for files that other programs put into the output folder. Returns `false` if it is to be tried again.
+    /// Looks for files that other programs put into the output folder or one in it. Returns `false` if it is to be tried again.
     fn look_for_new_files(&self) -> bool {
         let Some(folder) = self.state.surroundings.output_folder.clone() else { return true };
         let before = self.watching.listed.as_ref().filter(|(listed, _)| *listed == folder);

@@ -17,6 +17,9 @@ use sluice_engine::{
 
 use super::item::Item;
 
+/// The subfolder of the output folder into which copies are written, unless another folder is chosen.
+pub const EXPORTED: &str = "exported";
+
 /// How images are exported.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportOptions {

@@ -14,7 +14,7 @@ mod trash;
 mod watch;
 mod worker;
 
-pub use export::{Export, ExportOptions, Progress, write_copy};
+pub use export::{EXPORTED, Export, ExportOptions, Progress, write_copy};
 pub use gathered::{CollectionStep, Deleted};
 pub use item::{Facts, Item, Stamp};
 pub use marks::{Change, Mark};

@@ -7,31 +7,34 @@ use std::{
 
 use super::{
     FileEvent,
-    extensions::{SAVED_EXTENSIONS, has_extension},
-    read::{length_of, read_thumbnail, settings_inside},
+    read::{all_images, length_of, newest, read_thumbnail, settings_inside},
     reporter::Gone,
 };
-use crate::window::state::Recents;
 
-/// Lists the images and clips of a folder. Those that are not known are added, the oldest first, as many as the list of results
-/// has room for. If none is known yet, none is added.
+/// Lists the images and clips of a folder and of its subfolders. Those that are not known are added, the oldest first, as many
+/// as the list of results has room for. If none is known yet, none is added.
 pub(super) fn look(
     folder: &Path,
     known: Option<&HashSet<PathBuf>>,
     mut say: impl FnMut(FileEvent) -> Result<(), Gone>,
 ) -> Result<(), Gone> {
-    let entries = folder.read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut files: HashSet<PathBuf> = entries.filter(|path| has_extension(path, &SAVED_EXTENSIONS)).collect();
+    let mut images = all_images(folder);
+    let mut files: HashSet<PathBuf> = images.iter().cloned().collect();
     let mut are_whole = true;
     if let Some(known) = known {
-        let changed_at = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
-        let mut new: Vec<_> = files.difference(known).map(|path| (changed_at(path), path.clone())).collect();
-        new.sort();
-        let over = new.len().saturating_sub(Recents::LIMIT);
-        for (_, path) in new.split_off(over) {
-            match added(&path) {
-                Some(event) => say(event)?,
-                None => {
+        images.retain(|path| !known.contains(path));
+        for path in newest(folder, images).into_iter().rev() {
+            match read_thumbnail(&path) {
+                Ok((thumbnail, length)) => {
+                    let settings = settings_inside(&path);
+                    // Subfolders may have images that were not generated.
+                    if settings.is_some() || path.parent() == Some(folder) {
+                        let length = length.or_else(|| length_of(settings.as_deref()));
+                        say(FileEvent::Added { path, thumbnail, length, settings })?;
+                    }
+                }
+                Err(failure) => {
+                    tracing::debug!(path = %path.display(), failure.message, "it may not be whole yet");
                     are_whole = false;
                     files.remove(&path);
                 }
@@ -41,22 +44,13 @@ pub(super) fn look(
     say(FileEvent::FolderListed { folder: folder.to_owned(), files, are_whole })
 }
 
-fn added(path: &Path) -> Option<FileEvent> {
-    let settings = settings_inside(path);
-    match read_thumbnail(path) {
-        Ok((thumbnail, length)) => {
-            let length = length.or_else(|| length_of(settings.as_deref()));
-            Some(FileEvent::Added { path: path.to_owned(), thumbnail, length, settings })
-        }
-        Err(failure) => {
-            tracing::debug!(path = %path.display(), failure.message, "it may not be whole yet");
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use sluice_engine::{
+        output::{Image, Media, Settings, write_png},
+        request::Request,
+    };
+
     use super::*;
 
     fn looked(folder: &Path, known: Option<&HashSet<PathBuf>>) -> Vec<FileEvent> {
@@ -104,5 +98,45 @@ mod tests {
             panic!("{found:?}")
         };
         assert_eq!(*path, at("half.png"));
+    }
+
+    #[test]
+    fn what_was_generated_is_found_in_subfolders_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let generated = |name: &str| {
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            let media = Media::Image(Image::opaque(4, 4, vec![0; 48]));
+            write_png(&at(name), &media, &Settings::new(&Request::default(), "Starter", "", 0)).unwrap();
+        };
+        let photo = |name: &str| image::RgbImage::new(4, 4).save(at(name)).unwrap();
+        // More than are looked into for the newest results.
+        for number in 0..20 {
+            generated(&format!("{number}/old.png"));
+        }
+        let [FileEvent::FolderListed { files, .. }] = &looked(folder.path(), None)[..] else {
+            panic!("nothing is new at first")
+        };
+        assert_eq!(files.len(), 20);
+        generated("0/new.png");
+        generated("1/deeper/new.png");
+        generated("masks/new.png");
+        generated("exported/new.png");
+        photo("1/photo.png");
+        photo("photo.png");
+        let found = looked(folder.path(), Some(files));
+        let Some((FileEvent::FolderListed { files: now, are_whole: true, .. }, added)) = found.split_last()
+        else {
+            panic!("{found:?}")
+        };
+        assert_eq!(now.len(), 24, "a photo in a subfolder is known from now on");
+        let added: HashSet<_> = added
+            .iter()
+            .map(|event| match event {
+                FileEvent::Added { path, .. } => path.clone(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(added, HashSet::from([at("0/new.png"), at("1/deeper/new.png"), at("photo.png")]));
     }
 }

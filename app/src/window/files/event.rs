@@ -30,7 +30,7 @@ pub enum FileEvent {
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
-    /// Another program has put an image or a clip into the folder.
+    /// Another program has put an image or a clip into the folder or one in it.
     Added {
         /// Its file.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum FileEvent {
         /// Its generation settings, if the file contains any.
         settings: Option<Box<ImageSettings>>,
     },
-    /// What is in the folder of results.
+    /// What is in the folder of results and those in it.
     FolderListed {
         /// The folder.
         folder: PathBuf,

@@ -5,7 +5,6 @@ use std::{
     io::BufReader,
     path::{Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
 };
 
 use egui::ColorImage;
@@ -26,14 +25,15 @@ use super::{
 };
 use crate::language::tr;
 use crate::window::{
+    collection::EXPORTED,
     image_settings::{ImageSettings, read_image_settings},
     state::{ClipLength, Pixels, Recents, color_image, is_clip, thumbnail},
 };
 
-/// The most subfolders of a folder whose images are listed: those that were changed last.
+/// The most subfolders of a folder whose newest images are listed: those that were changed last.
 const SUBFOLDERS: usize = 8;
-/// Subfolders of what images are made of.
-const WITHOUT_RESULTS: [&str; 2] = ["frames", "masks"];
+/// Subfolders of what images are made of, and of copies.
+const WITHOUT_RESULTS: [&str; 3] = ["frames", "masks", EXPORTED];
 /// The first file of a clip that is kept as images.
 const FIRST_FRAME: &str = "frame-00001.png";
 /// How deep they are below the folder of the results.
@@ -42,19 +42,39 @@ const DEPTH: usize = 2;
 /// The newest images and clips of a folder and of its subfolders, newest first. A missing folder has none.
 pub(super) fn newest_images(folder: &Path) -> Vec<PathBuf> {
     let mut images = Vec::new();
-    list_images(folder, DEPTH, &mut images);
-    images.sort_by(|a, b| b.cmp(a));
+    list_images(folder, DEPTH, SUBFOLDERS, &mut images);
+    newest(folder, images)
+}
+
+/// All images and clips of a folder and of its subfolders.
+pub(super) fn all_images(folder: &Path) -> Vec<PathBuf> {
+    let mut images = Vec::new();
+    list_images(folder, DEPTH, usize::MAX, &mut images);
+    images
+}
+
+/// The newest of the images in a folder and of those in its subfolders, newest first.
+pub(super) fn newest(folder: &Path, images: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut images = newest_first(images);
     // Subfolders may have any number that were not generated.
     let (mut own, mut others) = (0, 0);
-    images.retain(|(_, path)| {
+    images.retain(|path| {
         let count = if path.parent() == Some(folder) { &mut own } else { &mut others };
         *count += 1;
         *count <= Recents::LIMIT
     });
-    images.into_iter().map(|(_, path)| path).collect()
+    images
 }
 
-fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBuf)>) {
+/// Files or folders in the order of their last changes, without those that are gone.
+fn newest_first(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let mut all: Vec<_> = paths.into_iter().filter_map(|path| Some((changed(&path)?, path))).collect();
+    all.sort_by(|a, b| b.cmp(a));
+    all.into_iter().map(|(_, path)| path).collect()
+}
+
+fn list_images(folder: &Path, depth: usize, subfolders: usize, images: &mut Vec<PathBuf>) {
     // The frames of one clip.
     if depth < DEPTH && folder.join(FIRST_FRAME).exists() {
         return;
@@ -66,7 +86,6 @@ fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBu
             return;
         }
     };
-    let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     let mut folders = Vec::new();
     for entry in entries.filter_map(Result::ok) {
         let path = entry.path();
@@ -75,16 +94,14 @@ fn list_images(folder: &Path, depth: usize, images: &mut Vec<(SystemTime, PathBu
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let has_results = !name.starts_with('.') && !WITHOUT_RESULTS.contains(&&*name);
-        let list = match is_folder {
-            true if depth > 0 && has_results => &mut folders,
-            false if has_extension(&path, &SAVED_EXTENSIONS) => &mut *images,
-            _ => continue,
-        };
-        list.extend(changed(&path).map(|time| (time, path)));
+        match is_folder {
+            true if depth > 0 && has_results => folders.push(path),
+            false if has_extension(&path, &SAVED_EXTENSIONS) => images.push(path),
+            _ => {}
+        }
     }
-    folders.sort_by(|a: &(SystemTime, PathBuf), b| b.cmp(a));
-    for (_, folder) in folders.iter().take(SUBFOLDERS) {
-        list_images(folder, depth - 1, images);
+    for folder in newest_first(folders).iter().take(subfolders) {
+        list_images(folder, depth - 1, subfolders, images);
     }
 }
 

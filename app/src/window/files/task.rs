@@ -33,7 +33,7 @@ pub enum Task {
         /// Those that were gone.
         gone: Vec<PathBuf>,
     },
-    /// Looks for what other programs put into a folder.
+    /// Looks for what other programs put into a folder and those in it.
     LookForNew {
         /// The folder.
         folder: PathBuf,

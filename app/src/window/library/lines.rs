@@ -10,8 +10,9 @@ use sluice_engine::{
 use crate::{
     language::{said, tr},
     window::{
+        sentences::phrase,
         settings::LibrarySettings,
-        state::{EntryId, KnownEntry, Library, State, title_of},
+        state::{EntryId, Fit, Fits, KnownEntry, Library, State, title_of},
     },
 };
 
@@ -114,7 +115,7 @@ impl Heading {
 
 /// The lines that a filter leaves.
 pub fn lines(state: &State, filter: &Filter) -> Vec<Line> {
-    let sought = Sought::new(filter, &state.settings.library);
+    let sought = Sought::new(filter, state);
     let groups = match filter.tab {
         Tab::Models => models(state, &sought),
         Tab::Loras => loras(state, &sought),
@@ -159,15 +160,18 @@ struct Sought<'a> {
     words: Vec<String>,
     only_favourites: bool,
     settings: &'a LibrarySettings,
+    fits: &'a Fits,
 }
 
 impl<'a> Sought<'a> {
-    fn new(filter: &Filter, settings: &'a LibrarySettings) -> Self {
+    fn new(filter: &Filter, state: &'a State) -> Self {
         let words = filter.words.to_lowercase().split_whitespace().map(str::to_owned).collect();
-        Self { words, only_favourites: filter.only_favourites, settings }
+        let (settings, fits) = (&state.settings.library, &state.library.fits);
+        Self { words, only_favourites: filter.only_favourites, settings, fits }
     }
 
-    fn keeps(&self, id: &EntryId, texts: &[&str]) -> bool {
+    /// Whether a row with these texts is left, or with what is `shown` of it in the language of the window.
+    fn keeps(&self, id: &EntryId, texts: &[&str], shown: impl FnOnce() -> Vec<String>) -> bool {
         let needs_key = self.only_favourites || !self.words.is_empty();
         if !needs_key {
             return true;
@@ -178,8 +182,17 @@ impl<'a> Sought<'a> {
         }
         let note = self.settings.notes.get(&key).map(String::as_str);
         let tags = self.settings.tags.get(&key).into_iter().flatten().map(String::as_str);
-        let all = texts.iter().copied().chain(note).chain(tags).collect::<Vec<_>>().join("\n").to_lowercase();
-        self.words.iter().all(|word| all.contains(word.as_str()))
+        let mut all =
+            texts.iter().copied().chain(note).chain(tags).collect::<Vec<_>>().join("\n").to_lowercase();
+        let has_words = |all: &str| self.words.iter().all(|word| all.contains(word.as_str()));
+        if has_words(&all) {
+            return true;
+        }
+        for text in shown().into_iter().chain(self.fits.of(id).map(Fit::words_without_figures)) {
+            all.push('\n');
+            all.push_str(&text.to_lowercase());
+        }
+        has_words(&all)
     }
 
     fn keeps_item(&self, item: &Item) -> bool {
@@ -192,28 +205,45 @@ impl<'a> Sought<'a> {
         let mut texts = vec![&*path, &item.name, what];
         texts.extend([&about.title, &about.notes, &about.base].into_iter().flatten().map(String::as_str));
         texts.extend(about.trigger_words.iter().chain(&about.tags).map(String::as_str));
-        self.keeps(&EntryId::path(&item.path), &texts)
+        self.keeps(&EntryId::path(&item.path), &texts, || match &item.content {
+            Finding::Content(content) => {
+                let family = content.family.iter().map(|family| said(family));
+                family.chain([said(&content.what), content.stored_as()]).collect()
+            }
+            Finding::Error(error) => vec![phrase(error)],
+        })
     }
 
     fn keeps_known(&self, known: &KnownEntry) -> bool {
         let licence = known.licence.as_deref().unwrap_or_default();
         let texts = [known.name.as_str(), &known.id, &known.family, &known.hub, licence];
-        self.keeps(&EntryId::Known(known.id.clone()), &texts)
+        let shown = || vec![tr!("library-not-here"), said(&known.family)];
+        self.keeps(&EntryId::Known(known.id.clone()), &texts, shown)
     }
 }
 
 fn models(state: &State, sought: &Sought<'_>) -> Vec<Group> {
     let library = &state.library;
-    let built_in = [
-        (ModelSource::Starter, tr!("library-starter"), "Starter built in Z-Image images"),
-        (ModelSource::StarterClip, tr!("library-clip-starter"), "Clip starter built in Wan clips"),
-    ];
-    let built_in: Vec<EntryId> = built_in
-        .into_iter()
-        .map(|(source, name, words)| (EntryId::Source(source), [name, words.to_owned()]))
-        .filter(|(id, [name, words])| sought.keeps(id, &[name, words]))
-        .map(|(id, _)| id)
-        .collect();
+    let mut built_in = Vec::new();
+    for (source, name, detail, words) in [
+        (
+            ModelSource::Starter,
+            tr!("library-starter"),
+            tr!("library-starter-detail"),
+            "Starter built in Z-Image images",
+        ),
+        (
+            ModelSource::StarterClip,
+            tr!("library-clip-starter"),
+            tr!("library-clip-starter-detail"),
+            "Clip starter built in Wan clips",
+        ),
+    ] {
+        let id = EntryId::Source(source);
+        if sought.keeps(&id, &[words], || vec![tr!("library-built-in"), name, detail]) {
+            built_in.push(id);
+        }
+    }
     let of_engines = of_engines(state, sought);
     let in_them: HashSet<&EntryId> = of_engines.iter().flat_map(|(_, rows)| rows).collect();
     let here = |item: &&Item| item.half_of.is_none() && sought.keeps_item(item);

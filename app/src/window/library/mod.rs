@@ -9,7 +9,7 @@ mod previews;
 mod row;
 mod worker;
 
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
 use egui::{
     Align, CentralPanel, Context, Event, Frame, Id, Key, Label, Layout, Margin, Panel, Rect, RichText,
@@ -50,6 +50,8 @@ pub struct LibraryPlace {
     previews: Previews,
     get: GetPlace,
     lines: Vec<Line>,
+    /// Rows of the list that words leave out, perhaps because it is not known how these models run.
+    left_out: Vec<EntryId>,
     /// Rows of the other lists that the filter leaves, where it leaves none of this one.
     elsewhere: Vec<(Tab, usize)>,
     /// What the lines were made for.
@@ -103,15 +105,13 @@ impl LibraryPlace {
         &mut self.previews
     }
 
-    /// The models whose fits are wanted: the selected one, those that are drawn, then all others.
+    /// The models whose fits are wanted: the selected one, those that are drawn, then all others of the list, and those that a
+    /// search leaves out of it.
     pub fn wanted(&self, state: &State) -> Vec<EntryId> {
         if self.get.is_open {
             return state.versions_to_fit();
         }
-        let rows = self.lines.iter().filter_map(|line| match line {
-            Line::Row(id) => Some(id),
-            Line::Heading(..) => None,
-        });
+        let rows = rows(&self.lines).chain(&self.left_out);
         let all_are_here = !state.library.has_lists_of_engines();
         let is_here = |id: &&EntryId| all_are_here || state.library.lanes_of(id).is_empty();
         match self.filter.tab {
@@ -145,8 +145,9 @@ impl LibraryPlace {
     /// Makes the lines anew if something that they depend on has changed.
     fn update(&mut self, state: &State) {
         let family = state.summary().map(|summary| summary.family_name.clone());
-        // Fits decide what is suggested, as long as there are no models.
-        let fits = if state.library.inventory.items.is_empty() { state.library.fits.version() } else { 0 };
+        // Fits decide what is suggested, as long as there are no models, and a search finds them.
+        let depends_on_fits = state.library.inventory.items.is_empty() || !self.filter.words.is_empty();
+        let fits = if depends_on_fits { state.library.fits.version() } else { 0 };
         let versions = [state.library.version, fits];
         let is_current = self.made_for.as_ref().is_some_and(|(made, filter, own, settings)| {
             (*made, filter, own) == (versions, &self.filter, &family) && *settings == state.settings.library
@@ -155,6 +156,12 @@ impl LibraryPlace {
             let is_other =
                 self.made_for.as_ref().is_some_and(|(_, filter, ..)| filter.tab != self.filter.tab);
             self.lines = lines(state, &self.filter);
+            self.left_out.clear();
+            if !self.filter.words.is_empty() {
+                let all = lines(state, &Filter { tab: self.filter.tab, ..Filter::default() });
+                let left: HashSet<&EntryId> = rows(&self.lines).collect();
+                self.left_out.extend(rows(&all).filter(|id| !left.contains(id)).cloned());
+            }
             if is_other {
                 self.select_in_list();
             }
@@ -176,20 +183,20 @@ impl LibraryPlace {
 
     /// Moves the selection by some rows.
     fn step(&mut self, by: isize) {
-        let rows: Vec<&EntryId> = self
-            .lines
-            .iter()
-            .filter_map(|line| match line {
-                Line::Row(id) => Some(id),
-                Line::Heading(..) => None,
-            })
-            .collect();
+        let rows: Vec<&EntryId> = rows(&self.lines).collect();
         let Some(last) = rows.len().checked_sub(1) else { return };
         let place = self.selected.as_ref().and_then(|selected| rows.iter().position(|id| *id == selected));
         let next = place.map_or(0, |place| place.saturating_add_signed(by).min(last));
         self.selected = Some(rows[next].clone());
         self.scrolls_to_selected = true;
     }
+}
+
+fn rows(lines: &[Line]) -> impl Iterator<Item = &EntryId> {
+    lines.iter().filter_map(|line| match line {
+        Line::Row(id) => Some(id),
+        Line::Heading(..) => None,
+    })
 }
 
 /// Draws the place.

@@ -15,7 +15,7 @@ use super::{
     action::Action,
     icons, lanes, sentences,
     settings::Setting,
-    side_panel::{accuracy_of, lack},
+    side_panel::{accuracy_of, knows_time, lack},
     state::{Answer, State},
     tokens::{Palette, font, radius, size, space},
     widgets::{self, MemoryBar},
@@ -144,9 +144,12 @@ fn at_a_glance(ui: &mut Ui, forecast: &Forecast, state: &State, preferences: &Me
         Ok(plan) => {
             let quality = alternatives::quality_in_force(forecast, preferences);
             let time = units::seconds(plan.seconds);
-            let words = match quality {
-                Some(quality) => tr!("plan-fits-quality", time = time, quality = quality),
-                None => tr!("plan-fits", time = time),
+            let is_known = knows_time(forecast, state) && state.draft().request.step_cache == 0.0;
+            let words = match (quality, is_known) {
+                (Some(quality), true) => tr!("plan-fits-quality", time = time, quality = quality),
+                (Some(quality), false) => tr!("plan-fits-about-quality", time = time, quality = quality),
+                (None, true) => tr!("plan-fits", time = time),
+                (None, false) => tr!("plan-fits-about", time = time),
             };
             let is_old = state.planning.is_asking();
             (words, if is_old { palette.text_muted } else { palette.good })

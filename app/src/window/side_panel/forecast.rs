@@ -61,6 +61,12 @@ fn refused(ui: &mut Ui, failure: &Failure, asking: bool) {
     });
 }
 
+/// Whether past runs were as long as was predicted, so that the time needs no "about".
+pub fn knows_time(forecast: &Forecast, state: &State) -> bool {
+    let time = forecast.accuracy.as_ref().and_then(|accuracy| accuracy.time.as_ref());
+    !state.simulates() && time.is_some_and(|time| time.worst <= KNOWN)
+}
+
 fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &mut Vec<Action>) {
     let (asking, is_upper_bound) = (state.planning.is_asking(), state.draft().request.step_cache > 0.0);
     let is_simulated = state.simulates();
@@ -68,8 +74,7 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
     let peak = plan.peak_device();
     let (memory, time) = (units::memory(peak), units::seconds(plan.seconds));
     let (memory, time) = (memory.as_str(), time.as_str());
-    let is_known = forecast.accuracy.as_ref().and_then(|accuracy| accuracy.time.as_ref());
-    let is_known = is_known.is_some_and(|time| time.worst <= KNOWN);
+    let is_known = knows_time(forecast, state);
     let words = match (is_upper_bound, is_simulated) {
         (false, false) if is_known => tr!("side-panel-fits", memory = memory, time = time),
         (false, false) => tr!("side-panel-fits-about", memory = memory, time = time),
@@ -78,7 +83,7 @@ fn fits(ui: &mut Ui, state: &State, forecast: &Forecast, plan: &Plan, actions: &
         (true, true) => tr!("side-panel-fits-up-to-there", memory = memory, time = time),
     };
     let spoken = match is_upper_bound {
-        false if is_known && !is_simulated => tr!("side-panel-fits-spoken", memory = memory, time = time),
+        false if is_known => tr!("side-panel-fits-spoken", memory = memory, time = time),
         false => tr!("side-panel-fits-about-spoken", memory = memory, time = time),
         true => tr!("side-panel-fits-up-to-spoken", memory = memory, time = time),
     };

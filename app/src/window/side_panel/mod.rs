@@ -55,7 +55,7 @@ use super::{
 use adapters::AdapterList;
 use control_nets::ControlNetList;
 use detailers::DetailerList;
-pub use forecast::{accuracy_of, ways_to_fit};
+pub use forecast::{accuracy_of, knows_time, ways_to_fit};
 use image_prompts::ImagePromptList;
 pub use notice::show as show_notice;
 pub use parts::lack;

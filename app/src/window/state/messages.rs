@@ -164,12 +164,22 @@ impl Messages {
         details: Vec<String>,
     ) -> Option<&mut Notice> {
         let told = told.into();
-        match self.notice.as_mut().filter(|notice| notice.undo.is_some()) {
-            Some(notice) if notice.details.contains(&told.text) => {}
-            Some(notice) => notice.details.push(told.text),
-            None => self.say(told, details),
+        if !self.add_line(&told.text) {
+            self.say(told, details);
         }
         self.notice.as_mut()
+    }
+
+    /// Adds a line below a way back that is offered, once. Returns whether one is.
+    pub(super) fn add_line(&mut self, line: &str) -> bool {
+        let offer = self.notice.as_mut().filter(|notice| notice.undo.is_some());
+        let is_offered = offer.is_some();
+        if let Some(notice) = offer
+            && notice.details.iter().all(|detail| detail != line)
+        {
+            notice.details.push(line.to_owned());
+        }
+        is_offered
     }
 
     /// The number of the notice: the same words that are said again are another one.

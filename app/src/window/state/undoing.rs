@@ -77,10 +77,8 @@ impl State {
             return;
         }
         let (text, detail) = (tr!("state-queue-paused"), tr!("state-queue-paused-detail"));
-        match self.messages.notice.as_mut().filter(|notice| notice.undo.is_some()) {
-            Some(notice) if notice.details.contains(&detail) => {}
-            Some(notice) => notice.details.push(detail),
-            None => self.messages.say(text, vec![detail]),
+        if !self.messages.add_line(&detail) {
+            self.messages.say(text, vec![detail]);
         }
     }
 }

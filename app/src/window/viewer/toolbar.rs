@@ -99,15 +99,30 @@ struct Part {
     words: String,
     /// Whether others make room for it.
     is_kept: bool,
+    /// The name in the words, which is shortened first, and what makes words of a name.
+    named: Option<(String, Box<dyn Fn(&str) -> String>)>,
 }
 
 impl Part {
     fn kept(words: String) -> Self {
-        Self { words, is_kept: true }
+        Self { words, is_kept: true, named: None }
     }
 
     fn more(words: String) -> Self {
-        Self { words, is_kept: false }
+        Self { words, is_kept: false, named: None }
+    }
+
+    fn about(name: &str, words_of: impl Fn(&str) -> String + 'static) -> Self {
+        let words = words_of(name);
+        Self { named: Some((name.to_owned(), Box::new(words_of))), ..Self::more(words) }
+    }
+
+    /// The words with less and less of the name.
+    fn shorter(&self) -> impl Iterator<Item = String> {
+        self.named.iter().flat_map(|(name, words_of)| {
+            let ends = name.char_indices().rev();
+            ends.map(move |(end, _)| words_of(&format!("{}…", name[..end].trim_end())))
+        })
     }
 }
 
@@ -131,6 +146,16 @@ fn caption(ui: &mut Ui, mut parts: Vec<Part>) {
             // Half a number says something else.
             .or((parts.len() > 1).then(|| parts.len() - 1))
     {
+        let shorter = parts[last].shorter().find(|words| {
+            let mut all: Vec<&str> = parts.iter().map(|part| part.words.as_str()).collect();
+            all[last] = words;
+            fits(ui, &all.join(" · "))
+        });
+        if let Some(shorter) = shorter {
+            parts[last] = Part::more(shorter);
+            words = joined(&parts);
+            break;
+        }
         parts.remove(last);
         words = format!("{} · …", joined(&parts));
     }
@@ -387,10 +412,15 @@ fn recent_caption(recent: &Recent) -> Vec<Part> {
     if let Some(Changes { enlarged, interpolated, .. }) = &recent.changes {
         parts.extend(enlarged.iter().map(|Enlargement { upscaler, scale }| {
             let scale = units::number(*scale);
-            Part::more(tr!("viewer-caption-upscaled-with", scale = scale, upscaler = upscaler))
+            Part::about(upscaler, move |name| {
+                tr!("viewer-caption-upscaled-with", scale = scale.as_str(), upscaler = name)
+            })
         }));
         parts.extend(interpolated.iter().map(|Interpolated { model, factor }| {
-            Part::more(tr!("viewer-caption-interpolated-with", factor = *factor, model = model))
+            let factor = *factor;
+            Part::about(model, move |name| {
+                tr!("viewer-caption-interpolated-with", factor = factor, model = name)
+            })
         }));
     }
     if let Some(length) = recent.length {
@@ -423,6 +453,16 @@ fn recent_caption(recent: &Recent) -> Vec<Part> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_shortened_letter_by_letter() {
+        let part = Part::about("4x ÜB", |name| format!("upscaled with {name}"));
+        assert_eq!(part.words, "upscaled with 4x ÜB");
+        let shorter: Vec<String> = part.shorter().collect();
+        let names = ["4x Ü…", "4x…", "4x…", "4…", "…"];
+        assert_eq!(shorter, names.map(|name| format!("upscaled with {name}")));
+        assert_eq!(Part::more("5 steps".to_owned()).shorter().count(), 0);
+    }
 
     #[test]
     fn each_offer_has_a_place_in_the_menu() {

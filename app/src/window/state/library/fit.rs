@@ -91,27 +91,32 @@ impl Fit {
 
     /// In a few words: `Runs well · about 24 s`.
     pub fn words(&self) -> String {
+        self.words_with(&match self {
+            Self::Runs { seconds, .. } => units::seconds(*seconds),
+            Self::TooBig { needed, .. } => units::memory_needed(*needed),
+            Self::Cannot(_) => String::new(),
+        })
+    }
+
+    /// The words without a time or memory, in which a search would find numbers of names.
+    pub fn words_without_figures(&self) -> String {
+        self.words_with("")
+    }
+
+    fn words_with(&self, figure: &str) -> String {
         match self {
-            Self::Runs { way, seconds, is_guess, .. } => {
-                let time = units::seconds(*seconds);
-                match (way, is_guess) {
-                    (Way::Well, false) => tr!("state-fit-well", time = time),
-                    (Way::Well, true) => tr!("state-fit-well-about", time = time),
-                    (Way::Streamed, false) => tr!("state-fit-streamed", time = time),
-                    (Way::Streamed, true) => tr!("state-fit-streamed-about", time = time),
-                    (Way::Slowly, false) => tr!("state-fit-slowly", time = time),
-                    (Way::Slowly, true) => tr!("state-fit-slowly-about", time = time),
-                    (Way::VerySlowly, false) => tr!("state-fit-very-slowly", time = time),
-                    (Way::VerySlowly, true) => tr!("state-fit-very-slowly-about", time = time),
-                }
-            }
-            Self::TooBig { needed, of_ram, .. } => {
-                let needed = units::memory_needed(*needed);
-                match of_ram {
-                    true => tr!("state-fit-too-big-ram", needed = needed),
-                    false => tr!("state-fit-too-big", needed = needed),
-                }
-            }
+            Self::Runs { way, is_guess, .. } => match (way, is_guess) {
+                (Way::Well, false) => tr!("state-fit-well", time = figure),
+                (Way::Well, true) => tr!("state-fit-well-about", time = figure),
+                (Way::Streamed, false) => tr!("state-fit-streamed", time = figure),
+                (Way::Streamed, true) => tr!("state-fit-streamed-about", time = figure),
+                (Way::Slowly, false) => tr!("state-fit-slowly", time = figure),
+                (Way::Slowly, true) => tr!("state-fit-slowly-about", time = figure),
+                (Way::VerySlowly, false) => tr!("state-fit-very-slowly", time = figure),
+                (Way::VerySlowly, true) => tr!("state-fit-very-slowly-about", time = figure),
+            },
+            Self::TooBig { of_ram: true, .. } => tr!("state-fit-too-big-ram", needed = figure),
+            Self::TooBig { of_ram: false, .. } => tr!("state-fit-too-big", needed = figure),
             Self::Cannot(_) => tr!("state-fit-cannot"),
         }
     }
@@ -211,6 +216,7 @@ impl Fits {
     pub fn set(&mut self, id: EntryId, failure: Failure) {
         self.old.remove(&id);
         self.fits.insert(id, Fit::Cannot(failure));
+        self.version += 1;
     }
 
     /// Stores an answer. Returns it if it is to another question.
