@@ -24,7 +24,7 @@ mod upscaling;
 mod watching;
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     num::NonZeroUsize,
     path::PathBuf,
     sync::Arc,
@@ -32,7 +32,7 @@ use std::{
 };
 
 use crossbeam_channel::Receiver;
-use egui::{ColorImage, Context, Event, LayerId, Ui};
+use egui::{ColorImage, Context, Event, LayerId, Ui, Vec2};
 use sluice_engine::session::Command;
 
 use super::{
@@ -140,8 +140,11 @@ pub struct SluiceApp {
     searches_at_start: bool,
     /// Settings of a file that wait for the list of models.
     waiting_settings: Vec<file_settings::WaitingSettings>,
-    /// Lists, tooltips and dialogs that were drawn before.
-    measured: HashSet<LayerId>,
+    /// The sizes of the lists, tooltips and dialogs that are open, and those that were in the frame before.
+    areas: HashMap<LayerId, Vec2>,
+    known_areas: HashSet<LayerId>,
+    /// Whether the window is drawn on the colour of panels, and not on that of the canvas.
+    panels_are_ground: bool,
     /// What installs the engine for NVIDIA GPUs.
     cuda: cuda::CudaInstalling,
     /// Downloads of models, if there are any.
@@ -196,7 +199,7 @@ impl SluiceApp {
         ctx.set_theme(egui::ThemePreference::from(settings.theme));
         // At once: what is set the usual way is in force from the second frame on.
         ctx.options_mut(|options| options.zoom_factor = settings.scale);
-        // What opens is measured in passes that are not drawn: after the key or click, for its own size, for that of its tables.
+        // What opens is measured in passes that are not drawn, until it has its size.
         ctx.options_mut(|options| options.max_passes = PASSES);
         if is_drawn_by_cpu {
             tokens::draw_plainly(ctx);
@@ -272,7 +275,9 @@ impl SluiceApp {
             describing: false,
             searches_at_start: true,
             waiting_settings: Vec::new(),
-            measured: HashSet::new(),
+            areas: HashMap::new(),
+            known_areas: HashSet::new(),
+            panels_are_ground: true,
             cuda,
             getting,
             gallery: Gallery::default(),
@@ -396,14 +401,23 @@ impl SluiceApp {
         self.ask_about_tools();
     }
 
-    /// Lists, tooltips and dialogs are measured before they are seen for the first time: not in a frame of its own.
+    /// Lists, tooltips and dialogs that open are measured until they have their size, in passes that are not seen.
     fn measure_what_is_new(&mut self, ctx: &Context) {
-        let areas: HashSet<LayerId> =
-            ctx.memory(|memory| memory.areas().visible_layer_ids().into_iter().collect());
-        if !areas.is_subset(&self.measured) {
+        if ctx.current_pass_index() == 0 {
+            self.known_areas = self.areas.keys().copied().collect();
+        }
+        let areas: HashMap<LayerId, Vec2> = ctx.memory(|memory| {
+            let layers = memory.areas().visible_layer_ids();
+            let size = |layer: LayerId| Some((layer, memory.area_rect(layer.id)?.size()));
+            layers.into_iter().filter_map(size).collect()
+        });
+        let is_new = |(layer, size): (&LayerId, &Vec2)| {
+            !self.known_areas.contains(layer) && self.areas.get(layer) != Some(size)
+        };
+        if areas.iter().any(is_new) {
             ctx.request_discard("what is new was only measured");
         }
-        self.measured.extend(areas);
+        self.areas = areas;
     }
 
     /// Lets the sound follow the player.

@@ -6,7 +6,7 @@ use sluice_engine::session::Event;
 
 use super::{
     runs::Scene,
-    support::{Window, starter},
+    support::{Window, failure, starter},
 };
 
 const SIZE: [f32; 2] = [1920.0, 1080.0];
@@ -107,11 +107,9 @@ fn a_dialog_does_not_paint_the_window_again_where_the_cpu_draws() {
 /// What opens is laid out and measured in the frame that takes the key.
 #[test]
 fn what_opens_is_seen_in_the_frame_after_the_key() {
-    for (key, modifiers, shown) in [
-        (Key::Comma, Modifiers::COMMAND, "Settings"),
-        (Key::K, Modifiers::COMMAND, "Search commands"),
-        (Key::F1, Modifiers::NONE, "Keys"),
-    ] {
+    for (key, modifiers, shown) in
+        [(Key::Comma, Modifiers::COMMAND, "Settings"), (Key::K, Modifiers::COMMAND, "Search commands")]
+    {
         let mut window = opened(true);
         let before = painted(&window);
         let input = window.harness.input_mut();
@@ -128,5 +126,32 @@ fn what_opens_is_seen_in_the_frame_after_the_key() {
         let at_rest = painted(&window);
         assert!((at_rest - before).abs() > 0.01, "{shown}: {before} and {at_rest}");
         assert!((seen - at_rest).abs() < 0.01, "{shown}: {seen} instead of {at_rest}, {before} before");
+    }
+}
+
+/// What was measured keeps its size.
+#[test]
+fn at_rest_a_frame_is_laid_out_once() {
+    for (key, modifiers) in [
+        (Key::Escape, Modifiers::NONE),
+        (Key::Comma, Modifiers::COMMAND),
+        (Key::K, Modifiers::COMMAND),
+        (Key::M, Modifiers::COMMAND),
+        (Key::G, Modifiers::NONE),
+        (Key::F1, Modifiers::NONE),
+    ] {
+        let mut window = opened(false);
+        window.says(Event::Failed { job: None, failure: failure() });
+        press(&mut window, key, modifiers);
+        window.frames();
+        let before = window.harness.ctx.cumulative_pass_nr();
+        window.harness.step();
+        let passes = window.harness.ctx.cumulative_pass_nr() - before;
+        assert_eq!(
+            passes,
+            1,
+            "{key:?}: {:?}",
+            window.harness.output().platform_output.request_discard_reasons
+        );
     }
 }

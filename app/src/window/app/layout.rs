@@ -19,9 +19,15 @@ impl SluiceApp {
         let now = ui.ctx().time();
         let whole = ui.max_rect();
         let open = self.open(whole.width());
+        let is_covered = self.state.library.is_open || open.gallery;
+        self.panels_are_ground = match is_covered {
+            true => self.state.library.is_open,
+            false => 2.0 * self.viewer.canvas().area() < whole.area(),
+        };
+        let panel = if self.panels_are_ground { Color32::TRANSPARENT } else { palette.panel };
         let Self { state, gallery, .. } = self;
         let window = Now { state, open };
-        let bar = |x: f32| Frame::new().fill(palette.panel).inner_margin(Margin::symmetric(x as i8, 0));
+        let bar = |x: f32| Frame::new().fill(panel).inner_margin(Margin::symmetric(x as i8, 0));
         Panel::top("top")
             .exact_size(size::TOP_BAR)
             .resizable(false)
@@ -72,10 +78,10 @@ impl SluiceApp {
         }
     }
 
-    /// The colour below everything: that of the largest surface, which then costs nothing.
+    /// The colour below everything: that of the larger surface, which then costs nothing.
     pub fn ground(&self, dark: bool) -> Color32 {
         let palette = Palette::of_theme(dark);
-        if self.state.library.is_open { palette.panel } else { palette.canvas }
+        if self.panels_are_ground { palette.panel } else { palette.canvas }
     }
 
     /// What is open in a window of this width.
@@ -116,7 +122,11 @@ impl SluiceApp {
         let Self { state, textures, .. } = self;
         let (now, whole) = (ui.ctx().time(), ui.ctx().content_rect());
         let palette = Palette::of(ui);
-        let panel = Frame::new().fill(palette.panel);
+        let (panel, canvas) = match self.panels_are_ground {
+            true => (Color32::TRANSPARENT, palette.canvas),
+            false => (palette.panel, Color32::TRANSPARENT),
+        };
+        let panel = Frame::new().fill(panel);
         Panel::left("side panel").default_size(size::SIDE_PANEL).size_range(280.0..=440.0).frame(panel).show(
             ui,
             |ui| {
@@ -145,7 +155,7 @@ impl SluiceApp {
             timeline.frame(panel).show(ui, |ui| monitor::show(ui, state, &mut self.monitor, actions));
         }
         CentralPanel::default()
-            .frame(Frame::new())
+            .frame(Frame::new().fill(canvas))
             .show(ui, |ui| viewer::show(ui, &Now { state, open }, &mut self.viewer, textures, now, actions));
     }
 }

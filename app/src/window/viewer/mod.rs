@@ -58,6 +58,11 @@ impl Default for Viewer {
 }
 
 impl Viewer {
+    /// Where the image was, in the last frame that showed it.
+    pub fn canvas(&self) -> Rect {
+        self.canvas
+    }
+
     /// Fits the image to the canvas.
     pub fn fit(&mut self) {
         self.view.fit();
