@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import models
 import openai
 import webuiapi
 from mcp import ClientSession, StdioServerParameters
@@ -57,6 +58,17 @@ def a1111(port):
     check("webuiapi: extra-single-image", enlarged.image.size == (128, 128))
     with_settings = Image.open(io.BytesIO(base64.b64decode(one.json["images"][0])))
     check("webuiapi: images have their settings", "Steps: 2" in with_settings.info["parameters"])
+    check("webuiapi lists LoRAs", [lora["name"] for lora in api.get_loras()] == ["ink"])
+    inked = api.txt2img(**{**SMALL, "prompt": "a red circle <lora:ink:1>"}, sampler_name="Euler", cfg_scale=2)
+    check("webuiapi: a LoRA that the prompt names", inked.image.tobytes() != one.image.tobytes())
+    check("webuiapi lists ControlNets", api.controlnet_model_list() == ["edges"])
+    check("webuiapi lists preprocessors", "canny" in api.controlnet_module_list())
+    unit = webuiapi.ControlNetUnit(image=mask, module="canny", model="edges")
+    steered = api.txt2img(**SMALL, sampler_name="Euler", cfg_scale=2, controlnet_units=[unit])
+    check("webuiapi: a ControlNet", steered.image.tobytes() != one.image.tobytes())
+    found = webuiapi.ADetailer(ad_model="face", ad_confidence=0.3, ad_denoising_strength=0.6)
+    refined = api.txt2img(**SMALL, sampler_name="Euler", cfg_scale=2, adetailer=[found])
+    check("webuiapi: ADetailer", refined.image.tobytes() != one.image.tobytes())
     check("webuiapi: memory", api.get_memory()["ram"]["total"] > 0)
 
     result = {}
@@ -142,7 +154,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         environment = {**os.environ, "HOME": str(folder), "SLUICE_TOKEN": TOKEN}
+        models.lora(folder / "models/ink.safetensors")
+        models.control_net(folder / "models/edges.safetensors")
+        models.detector(folder / "models/face.safetensors")
         command = [program, "serve", "--port", "0", "--output", str(folder / "served")]
+        command += ["--model-folder", str(folder / "models")]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         try:
             port = int(server.stdout.readline().rsplit(":", 1)[1])

@@ -6,7 +6,7 @@ mod steering;
 mod tests;
 
 use sluice_engine::{
-    adapters::FewSteps,
+    adapters::{FewSteps, without_tags},
     request::{AdapterUse, Detailer, Enlarger, Hires, ModelSource, Refiner, Request},
     session::ModelSummary,
 };
@@ -36,10 +36,11 @@ impl Order {
         shelf: &Shelf,
         inputs: &mut Inputs,
     ) -> Result<Request, OrderError> {
-        let adapters = self.adapters(shelf)?;
+        let mut adapters = self.adapters(shelf)?;
         let usual = summary.defaults.given_to(Request::default());
         let few = adapters.iter().find_map(|adapter| FewSteps::of(&adapter.path));
         let usual = few.map_or(usual.clone(), |few| few.given_to(usual));
+        adapters.extend(self.named_adapters(shelf, &adapters));
         let (sampler, implied) = match &self.sampler {
             Some(name) => sampler(name)?,
             None => (usual.sampler, None),
@@ -97,6 +98,21 @@ impl Order {
             Ok(AdapterUse { weight: lora.weight.unwrap_or_else(usual), path })
         });
         uses.collect()
+    }
+
+    /// Adapters that only the prompts name. The engine takes their weights from there, and looks for other names beside the model.
+    fn named_adapters(&self, shelf: &Shelf, listed: &[AdapterUse]) -> Vec<AdapterUse> {
+        let prompts = [Some(&self.prompt), self.negative_prompt.as_ref()].into_iter().flatten();
+        // What cannot be read is refused by the engine.
+        let tags = prompts.filter_map(|prompt| without_tags(prompt).ok()).flat_map(|(_, tags)| tags);
+        let mut named: Vec<AdapterUse> = Vec::new();
+        for tag in tags {
+            let Some(path) = shelf.named_adapter(&tag.name) else { continue };
+            if listed.iter().chain(&named).all(|other| other.path != path) {
+                named.push(AdapterUse { path, weight: tag.weight });
+            }
+        }
+        named
     }
 
     fn hires(&self, shelf: &Shelf) -> Result<Option<Hires>, OrderError> {

@@ -157,6 +157,14 @@ impl Shelf {
         self.path("LoRA", &self.adapters, name)
     }
 
+    /// The file of an adapter that a prompt names, which is never a path.
+    pub fn named_adapter(&self, name: &str) -> Option<PathBuf> {
+        match &self.adapters.iter().find(|shelved| shelved.is_named(name))?.source {
+            ModelSource::Path(path) => Some(path.clone()),
+            _ => None,
+        }
+    }
+
     /// The file or folder of a ControlNet.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tempfile::TempDir;
 
-use super::{assert_fine, sluice, stderr};
+use super::{assert_fine, models::write_model, sluice, stderr};
 
 const PROMPT: &str = "a zeppelin over Quito";
 const NEGATIVE: &str = "clouds of mustard";
@@ -48,6 +48,32 @@ fn the_log_of_an_upscaled_image_has_no_prompts() {
     let folder = TempDir::new().unwrap();
     generate(folder.path());
     assert_discreet(folder.path(), &["upscale", "a.png", "--scale", "1.5", "--quiet"]);
+}
+
+/// What an engine in a process of its own says is in the log of the program that started it.
+#[cfg(unix)]
+#[test]
+fn the_log_of_an_engine_elsewhere_has_no_prompts() {
+    let folder = TempDir::new().unwrap();
+    let engine = format!("'{}' worker", env!("CARGO_BIN_EXE_sluice"));
+    let prompts = ["generate", "--prompt", PROMPT, "--negative-prompt", NEGATIVE, "--engine", &engine];
+    assert_discreet(folder.path(), &[&prompts[..], &SMALL, &["--output", "a.png"]].concat());
+}
+
+#[test]
+fn the_log_of_a_better_prompt_does_not_have_the_one_given() {
+    let folder = TempDir::new().unwrap();
+    write_model(&folder.path().join("model"));
+    assert_discreet(folder.path(), &["enhance", PROMPT, "--language-model", "model", "--max-tokens", "6"]);
+}
+
+#[test]
+fn the_log_of_a_description_has_no_instruction() {
+    let folder = TempDir::new().unwrap();
+    write_model(&folder.path().join("model"));
+    image::RgbImage::new(60, 40).save(folder.path().join("a.png")).unwrap();
+    let usual = ["describe", "a.png", "--model", "model", "--max-tokens", "6"];
+    assert_discreet(folder.path(), &[&usual[..], &["--instruction", PROMPT]].concat());
 }
 
 /// Sockets of running programs, which are looked at while they generate.

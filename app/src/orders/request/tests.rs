@@ -8,7 +8,8 @@ use sluice_engine::{
 
 use super::{pictures::mask_of, *};
 use crate::orders::{
-    ControlNetOrder, ControlOrder, Given, HiresOrder, MaskOrder, OutpaintOrder, RegionOrder,
+    ControlNetOrder, ControlOrder, Given, HiresOrder, LoraOrder, MaskOrder, OutpaintOrder, RegionOrder,
+    Shelved,
 };
 
 fn starter() -> ModelSummary {
@@ -41,6 +42,32 @@ fn regions_are_boxes_or_masks() {
     assert_eq!(all[2].area, Region::default().area);
     let both = RegionOrder { mask: Some(picture([0; 4])), ..left };
     assert!(matches!(request(&order(vec![both])), Err(OrderError::BoxAndMask)));
+}
+
+#[test]
+fn adapters_of_the_shelf_are_named_in_prompts() {
+    let mut shelf = Shelf::of(&[], &mut Remembered::default());
+    for name in ["ink", "oil"] {
+        shelf.adapters.push(Shelved {
+            name: name.to_owned(),
+            source: ModelSource::Path(format!("/models/{name}.safetensors").into()),
+            what: "LoRA".to_owned(),
+            family: None,
+        });
+    }
+    // Paths of the person at this machine may be listed, and are no names in prompts.
+    let shelf = shelf.with_paths();
+    let order = Order {
+        prompt: "a fox <lora:Ink:0.8> <lora:oil:0.5> <lora:gone> <lora:/:1>".to_owned(),
+        negative_prompt: Some("<lora:ink:0.8> <lora:ink:strong>".to_owned()),
+        loras: vec![LoraOrder { name: "oil".to_owned(), weight: Some(0.3) }],
+        ..Order::default()
+    };
+    let request = order.request(&starter(), &shelf, &mut Inputs::of_data().unwrap()).unwrap();
+    let used: Vec<_> =
+        request.adapters.iter().map(|used| (used.path.to_str().unwrap(), used.weight)).collect();
+    assert_eq!(used, [("/models/oil.safetensors", 0.3), ("/models/ink.safetensors", 0.8)]);
+    assert_eq!(request.prompt, order.prompt, "the engine reads the weights");
 }
 
 #[test]
