@@ -21,9 +21,9 @@ use sluice::{
         tokens,
     },
 };
-use sluice_engine::session::Event;
+use sluice_engine::{output, request::Request, session::Event};
 
-use super::support::{Window, machine, picture, starter};
+use super::support::{Window, landscape, machine, picture, starter};
 
 /// The language belongs to the process: one window at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -298,6 +298,29 @@ fn the_bar_under_the_image_has_room_in_the_smallest_window_in_every_language() {
             window.click(&language::text("viewer-compare"));
             has_room(&window, language, &language::text("viewer-compare-swap"));
         }
+    }
+}
+
+/// What is offered for an image with settings is not wider than the panel, which would cut off all that is below.
+#[test]
+fn what_is_offered_for_a_dropped_image_fits_into_the_panel_in_every_language() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pic.png");
+    let settings = output::Settings::new(&Request::default(), "Starter", "", 0);
+    output::write_png(&path, &output::Media::Image(landscape(64, 64, 5, 1.0)), &settings).unwrap();
+    for language in LANGUAGES.iter().filter(|language| language.sample.is_empty()) {
+        let mut window = opened([1280.0, 800.0], |setup| setup.locales = vec![language.tag.to_owned()]);
+        let prompt = language::text("side-panel-prompt");
+        let panel = window.harness.get_by_role_and_label(Role::MultilineTextInput, &prompt).rect();
+        window.drop_file(path.clone());
+        window.wait_for("the image", |app| app.state().input.dropped.is_some());
+        for button in ["side-panel-dropped-use-settings", "side-panel-dropped-use-image"] {
+            let button = window.harness.get_by_label(&language::text(button)).rect();
+            assert!(button.right() <= panel.right(), "{}: {button:?} beside {panel:?}", language.tag);
+        }
+        let after = window.harness.get_by_role_and_label(Role::MultilineTextInput, &prompt).rect();
+        assert_eq!((after.left(), after.right()), (panel.left(), panel.right()), "{}", language.tag);
     }
 }
 

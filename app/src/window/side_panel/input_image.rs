@@ -42,7 +42,7 @@ pub fn question(ui: &mut Ui, dropped: &Dropped, takes_clips: bool, actions: &mut
                     widgets::told_beside(ui, &text, &name, (FontId::proportional(font::BODY), palette.text));
                 });
             });
-            ui.horizontal(|ui| {
+            ui.horizontal_wrapped(|ui| {
                 if widgets::button(
                     ui,
                     Some(icons::RESTORE),
