@@ -99,8 +99,13 @@ struct Part {
     words: String,
     /// Whether others make room for it.
     is_kept: bool,
-    /// The name in the words, which is shortened first, and what makes words of a name.
-    named: Option<(String, Box<dyn Fn(&str) -> String>)>,
+    named: Option<Named>,
+}
+
+/// The name in words, which is shortened first, and what makes words of a name.
+struct Named {
+    name: String,
+    words_of: Box<dyn Fn(&str) -> String>,
 }
 
 impl Part {
@@ -114,12 +119,13 @@ impl Part {
 
     fn about(name: &str, words_of: impl Fn(&str) -> String + 'static) -> Self {
         let words = words_of(name);
-        Self { named: Some((name.to_owned(), Box::new(words_of))), ..Self::more(words) }
+        let named = Named { name: name.to_owned(), words_of: Box::new(words_of) };
+        Self { named: Some(named), ..Self::more(words) }
     }
 
     /// The words with less and less of the name.
     fn shorter(&self) -> impl Iterator<Item = String> {
-        self.named.iter().flat_map(|(name, words_of)| {
+        self.named.iter().flat_map(|Named { name, words_of }| {
             let ends = name.char_indices().rev();
             ends.map(move |(end, _)| words_of(&format!("{}…", name[..end].trim_end())))
         })
