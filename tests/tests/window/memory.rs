@@ -139,7 +139,8 @@ fn the_plan_at_a_glance_has_a_line_and_three_choices() {
     let scene = Scene::streamed();
     let mut window = planned(&scene);
     window.click("Details");
-    assert!(window.shows("Fits · ") && !window.shows(&scene.forecast.sentence));
+    let time = units::seconds(scene.forecast.plan.as_ref().unwrap().seconds);
+    assert!(window.shows(&format!("Fits · {time}")) && !window.shows(&scene.forecast.sentence));
     for choice in &scene.forecast.choices {
         window.click_what_says(&format!("{}, ", choice.name));
         assert_eq!(Some(preferences(&window)), choice.preferences);
