@@ -130,9 +130,11 @@ pub fn check_size(path: &Path, tokens: usize, embeddings: usize) -> Result<(), C
 }
 
 /// The token ids of a text without special tokens, by the tokenizer read from `path`.
+///
+/// # Errors
+/// When the tokenizer is damaged: the library reads some of its tables only now.
 pub fn ids(tokenizer: &Tokenizer, path: &Path, text: &str) -> Result<Vec<u32>, CheckpointError> {
-    let encoding = tokenizer
-        .encode(text, false)
+    let encoding = caught(|| tokenizer.encode(text, false))
         .map_err(|error| CheckpointError::Tokenizer { path: path.to_owned(), reason: error.to_string() })?;
     Ok(encoding.get_ids().to_vec())
 }
@@ -156,7 +158,7 @@ pub fn padding_token(folder: &Path) -> Result<Option<String>, CheckpointError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::ClipTokenizer;
+    use crate::text::{ClipTokenizer, T5Tokenizer};
 
     #[test]
     fn a_table_of_letters_that_the_library_cannot_read_is_an_error() {
@@ -166,6 +168,25 @@ mod tests {
             r#"{"version": "1.0", "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AA=="}}"#;
         std::fs::write(&path, text).unwrap();
         assert_eq!(from_file(&path).unwrap_err().to_string(), "it is damaged");
+    }
+
+    #[test]
+    fn a_table_of_letters_without_a_first_entry_is_an_error_when_a_prompt_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tokenizer.json");
+        let text = r#"{
+            "version": "1.0",
+            "normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAAAA=="},
+            "model": {"type": "WordLevel", "vocab": {"<pad>": 0, "</s>": 1}, "unk_token": "<pad>"}
+        }"#;
+        std::fs::write(&path, text).unwrap();
+        let tokenizer = T5Tokenizer::load(folder.path(), 32).unwrap();
+        let error = tokenizer.padded("a fox", 8).unwrap_err();
+        assert!(
+            matches!(&error, CheckpointError::Tokenizer { path: named, reason }
+                if *named == path && reason == "it is damaged"),
+            "{error}"
+        );
     }
 
     #[test]

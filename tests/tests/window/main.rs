@@ -33,6 +33,7 @@ mod image_prompts;
 mod input_image;
 mod interpolating;
 mod library;
+mod library_changes;
 mod mask_painting;
 mod memory;
 mod notices;

@@ -193,8 +193,11 @@ impl SluiceApp {
             _ => {}
         }
         let is_needed_at_start = matches!(setting, Setting::RenderGpu(_) | Setting::Engines(_));
+        let appeared_at_once = self.state.appears_at_once();
         self.state.settings.set(setting);
-        tokens::reduce_motion(ctx, self.state.appears_at_once());
+        if self.state.appears_at_once() != appeared_at_once {
+            tokens::reduce_motion(ctx, !appeared_at_once);
+        }
         if let Some(file) = self.startup_file.clone().filter(|_| is_needed_at_start) {
             self.request(Task::SaveStartupSettings(file, self.state.settings.startup.clone()));
         }

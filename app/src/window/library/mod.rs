@@ -56,6 +56,8 @@ pub struct LibraryPlace {
     elsewhere: Vec<(Tab, usize)>,
     /// What the lines were made for.
     made_for: Option<([u64; 2], Filter, Option<String>, LibrarySettings)>,
+    /// The rows without a search, and what they are of.
+    unsearched: Option<((u64, Tab, LibrarySettings), Vec<EntryId>)>,
     /// The rows that are drawn.
     visible: Vec<EntryId>,
     is_new: bool,
@@ -156,12 +158,8 @@ impl LibraryPlace {
             let is_other =
                 self.made_for.as_ref().is_some_and(|(_, filter, ..)| filter.tab != self.filter.tab);
             self.lines = lines(state, &self.filter);
-            self.left_out.clear();
-            if !self.filter.words.is_empty() {
-                let all = lines(state, &Filter { tab: self.filter.tab, ..Filter::default() });
-                let left: HashSet<&EntryId> = rows(&self.lines).collect();
-                self.left_out.extend(rows(&all).filter(|id| !left.contains(id)).cloned());
-            }
+            self.left_out =
+                if self.filter.words.is_empty() { Vec::new() } else { self.left_out_by_words(state) };
             if is_other {
                 self.select_in_list();
             }
@@ -171,6 +169,18 @@ impl LibraryPlace {
             };
             self.made_for = Some((versions, self.filter.clone(), family, state.settings.library.clone()));
         }
+    }
+
+    /// Rows of the list that the words leave out. A letter more changes the words alone.
+    fn left_out_by_words(&mut self, state: &State) -> Vec<EntryId> {
+        let of = (state.library.version, self.filter.tab, state.settings.library.clone());
+        if self.unsearched.as_ref().is_none_or(|(made_of, _)| *made_of != of) {
+            let all = lines(state, &Filter { tab: self.filter.tab, ..Filter::default() });
+            self.unsearched = Some((of, rows(&all).cloned().collect()));
+        }
+        let left: HashSet<&EntryId> = rows(&self.lines).collect();
+        let all = self.unsearched.iter().flat_map(|(_, rows)| rows);
+        all.filter(|id| !left.contains(id)).cloned().collect()
     }
 
     /// Selects a row of the list that is shown, if it has one: the details are not about another list.
