@@ -6,13 +6,12 @@ use egui::{Key, Modifiers, Theme};
 use egui_kittest::kittest::Queryable;
 use sluice::window::{
     action::{Action, LibraryAction},
-    library::LibraryOptions,
     settings::Settings,
-    state::{EntryId, Search},
+    state::{EntryId, Search, State},
 };
 use sluice_engine::{
     output::{Media, Settings as ImageSettings, write_png},
-    request::{AdapterUse, Hires, Request},
+    request::{AdapterUse, Hires, ModelSource, Request},
     session::{Event, ModelSummary},
 };
 

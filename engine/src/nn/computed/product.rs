@@ -246,14 +246,14 @@ struct Sums<'a, 'b> {
 
 impl<S: Simd> Rows<S> for Sums<'_, '_> {
     #[inline(always)]
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
+    fn take<const V: usize>(&mut self, simd: S, row: usize, values: &[S::f32s; V]) {
         let Some(out) = self.out.get_mut(row) else { return };
         let out = &mut out[self.outputs.clone()];
-        if out.len() == values.len() * S::F32_LANES {
-            let out = vectors_of_mut::<S>(out, values.len());
+        if out.len() == V * S::F32_LANES {
+            let out = vectors_of_mut::<S>(out, V);
             match self.bias {
                 Some(bias) => {
-                    let bias = vectors_of::<S>(bias, values.len());
+                    let bias = vectors_of::<S>(bias, V);
                     for ((out, bias), value) in out.iter_mut().zip(bias).zip(values) {
                         *out = simd.add_f32s(*bias, *value);
                     }

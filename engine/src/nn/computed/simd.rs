@@ -77,8 +77,9 @@ pub(super) fn run(work: impl Tiled) {
 
 /// The destination of the rows of a product.
 pub(super) trait Rows<S: Simd> {
-    /// Takes one row. It must be `#[inline(always)]`, or the product does not stay in registers.
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]);
+    /// Takes one row. It must be `#[inline(always)]`, and how long its loops are must follow from `V`, or the product does not
+    /// stay in registers.
+    fn take<const V: usize>(&mut self, simd: S, row: usize, values: &[S::f32s; V]);
 }
 
 /// Multiplies `columns`, the columns of an `R`-row matrix, with the rows of `panel`, each `vectors` vectors
@@ -156,9 +157,9 @@ pub(super) struct Store<'a> {
 
 impl<S: Simd> Rows<S> for Store<'_> {
     #[inline(always)]
-    fn take(&mut self, _: S, row: usize, values: &[S::f32s]) {
+    fn take<const V: usize>(&mut self, _: S, row: usize, values: &[S::f32s; V]) {
         if row < self.rows {
-            vectors_of_mut::<S>(&mut self.out[row * self.stride..], values.len()).copy_from_slice(values);
+            vectors_of_mut::<S>(&mut self.out[row * self.stride..], V).copy_from_slice(values);
         }
     }
 }

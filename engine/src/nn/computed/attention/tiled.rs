@@ -372,11 +372,11 @@ struct Sums<'a, V> {
 
 impl<S: Simd> Rows<S> for Sums<'_, S::f32s> {
     #[inline(always)]
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
-        let across = self.rescale.len();
-        let Some(sums) = self.sums.get_mut(row * across..(row + 1) * across) else { return };
-        for ((sum, value), factor) in sums.iter_mut().zip(values).zip(self.rescale) {
-            *sum = simd.mul_add_e_f32s(*sum, *factor, *value);
+    #[allow(clippy::needless_range_loop, reason = "loops over constants are unrolled into registers")]
+    fn take<const V: usize>(&mut self, simd: S, row: usize, values: &[S::f32s; V]) {
+        let Some(sums) = self.sums.get_mut(row * V..(row + 1) * V) else { return };
+        for vector in 0..V {
+            sums[vector] = simd.mul_add_e_f32s(sums[vector], self.rescale[vector], values[vector]);
         }
     }
 }

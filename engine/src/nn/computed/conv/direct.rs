@@ -136,14 +136,14 @@ struct Pixels<'a, 'b> {
 
 impl<S: Simd> Rows<S> for Pixels<'_, '_> {
     #[inline(always)]
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
+    fn take<const V: usize>(&mut self, simd: S, row: usize, values: &[S::f32s; V]) {
         let Some(plane) = self.planes.get_mut(row) else { return };
         let (whole, rest) = S::as_mut_simd_f32s(&mut plane[self.first..][..self.valid]);
         for (out, sum) in whole.iter_mut().zip(values) {
             *out = simd.add_f32s(*out, *sum);
         }
         if !rest.is_empty() {
-            let sum = simd.add_f32s(simd.partial_load_f32s(rest), values[values.len() - 1]);
+            let sum = simd.add_f32s(simd.partial_load_f32s(rest), values[V - 1]);
             simd.partial_store_f32s(rest, sum);
         }
     }

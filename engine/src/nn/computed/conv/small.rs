@@ -147,8 +147,8 @@ struct Sums<'a> {
 
 impl<S: Simd> Rows<S> for Sums<'_> {
     #[inline(always)]
-    fn take(&mut self, simd: S, row: usize, values: &[S::f32s]) {
-        let sums = vectors_of_mut::<S>(&mut self.sums[row * self.width..], values.len());
+    fn take<const V: usize>(&mut self, simd: S, row: usize, values: &[S::f32s; V]) {
+        let sums = vectors_of_mut::<S>(&mut self.sums[row * self.width..], V);
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum = simd.add_f32s(*sum, *value);
         }
