@@ -416,6 +416,14 @@ impl Request {
         enlarged.or(self.interpolate.as_ref().map(|interpolate| &interpolate.path))
     }
 
+    /// The file that results are marked as made of: the one that it changes, or else its input image or its first reference.
+    pub fn marked_input(&self) -> Option<&PathBuf> {
+        let mapped = self.map_of.as_ref().map(|map| &map.image);
+        let changed = self.changes_file().or(self.detail_of.as_ref()).or(mapped);
+        let given = self.source.as_ref().map(|source| &source.path).or(self.references.first());
+        changed.or(given)
+    }
+
     /// The size of each of its images or clips.
     pub fn canvas(&self) -> Canvas {
         Canvas {

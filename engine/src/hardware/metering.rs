@@ -6,7 +6,7 @@
 
 use std::{
     cell::RefCell,
-    sync::{Arc, Once, OnceLock},
+    sync::{Arc, Mutex, Once, OnceLock, PoisonError},
 };
 
 use tracking_allocator::{
@@ -81,7 +81,7 @@ pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
         }
         AllocationRegistry::enable_tracking();
     });
-    let Some(mut token) = AllocationGroupToken::register() else { return work() };
+    let Some(mut token) = new_group() else { return work() };
     let place = ACCOUNTS.get(token.id().as_usize().get());
     if place.is_none_or(|place| place.set(Arc::clone(account)).is_err()) {
         tracing::debug!("a thread can no longer be metered");
@@ -94,7 +94,7 @@ pub fn metered<T>(account: &Arc<MemoryAccount>, work: impl FnOnce() -> T) -> T {
 /// that leave the engine.
 pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
     thread_local! {
-        static OUTSIDE: RefCell<Option<AllocationGroupToken>> = RefCell::new(AllocationGroupToken::register());
+        static OUTSIDE: RefCell<Option<AllocationGroupToken>> = RefCell::new(new_group());
     }
     OUTSIDE.with(|outside| match outside.try_borrow_mut() {
         Ok(mut outside) => match outside.as_mut() {
@@ -109,9 +109,17 @@ pub fn unmetered<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
+/// A new group. One thread at a time asks for it: if two do at once, the library takes the lower number for an overflow and
+/// returns none, and that thread would be metered wrongly for as long as it lives.
+fn new_group() -> Option<AllocationGroupToken> {
+    static ASKING: Mutex<()> = Mutex::new(());
+    let _asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
+    AllocationGroupToken::register()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::thread;
+    use std::{sync::Barrier, thread};
 
     use super::*;
 
@@ -134,6 +142,21 @@ mod tests {
         assert_eq!(account.holdings().activations, 0);
         drop((small, other, outside));
         assert_eq!(account.holdings().activations, 0);
+    }
+
+    #[test]
+    fn threads_that_ask_at_once_all_get_a_group() {
+        const THREADS: usize = 4;
+        let all_are_there = Barrier::new(THREADS);
+        let ask = || {
+            all_are_there.wait();
+            (0..500).filter(|_| new_group().is_none()).count()
+        };
+        let refused = thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(ask)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+        });
+        assert_eq!(refused, 0);
     }
 
     /// The flags of the mapping with this address, as the system lists them.

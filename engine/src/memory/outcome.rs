@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What was predicted for a run, and what was measured. Measured values are 0 where nothing was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// What the model is called.
     pub model: String,

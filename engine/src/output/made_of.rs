@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Settings, read::read_mark, read_settings};
-use crate::request::Request;
 
 /// Bytes at the beginning of a file that are hashed: all of most images. Clips differ there, and in their length.
 const HASHED: u64 = 1 << 20;
@@ -29,27 +28,22 @@ impl InputMark {
     /// The mark of a file.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or ends before its length.
     pub fn of(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
-        let mut start = Vec::new();
-        file.take(HASHED).read_to_end(&mut start)?;
-        let sha256 = Sha256::digest(&start).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { bytes, sha256 })
+        Self::of_stream(file, bytes)
     }
 
-    /// The mark of the file that a request changes, or else of its input image or its first reference. One that cannot be read has
-    /// none.
-    pub fn of_input(request: &Request) -> Option<Self> {
-        let mapped = request.map_of.as_ref().map(|map| &map.image);
-        let changed = request.changes_file().or(request.detail_of.as_ref()).or(mapped);
-        let given = request.source.as_ref().map(|source| &source.path).or(request.references.first());
-        let path = changed.or(given)?;
-        let unread = |error: &io::Error| {
-            tracing::warn!(path = %path.display(), %error, "the result does not say what it was made of");
-        };
-        Self::of(path).inspect_err(unread).ok()
+    fn of_stream(file: impl Read, bytes: u64) -> io::Result<Self> {
+        let mut start = Vec::new();
+        file.take(HASHED).read_to_end(&mut start)?;
+        if (start.len() as u64) < bytes.min(HASHED) {
+            let detail = format!("it ends after {} of {bytes} bytes", start.len());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, detail));
+        }
+        let sha256 = Sha256::digest(&start).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { bytes, sha256 })
     }
 }
 
@@ -115,7 +109,7 @@ mod tests {
     use super::*;
     use crate::{
         output::{Clip, Codec, Image, Media, write_plain, write_png},
-        request::{SourceImage, Upscale},
+        request::{Request, SourceImage, Upscale},
     };
 
     fn is_made_of(result: &Path, input: &Path) -> bool {
@@ -131,7 +125,7 @@ mod tests {
         fs::write(at("den.png"), "a den").unwrap();
         let source = Some(SourceImage { path: at("fox.png"), ..SourceImage::default() });
         let request = Request { source, ..Request::default() };
-        let made_of = InputMark::of_input(&request);
+        let made_of = request.marked_input().map(|input| InputMark::of(input).unwrap());
         assert_eq!(made_of, Some(InputMark::of(&at("fox.png")).unwrap()));
         let settings = Settings { made_of, ..Settings::new(&request, "Starter", "z_image", 0) };
         let image = Media::Image(Image::opaque(4, 4, vec![0; 48]));
@@ -153,8 +147,18 @@ mod tests {
         }
         let upscale = Some(Upscale { path: at("den.png"), scale: 2.0 });
         let enlarges = Request { upscale, ..request };
-        assert_eq!(InputMark::of_input(&enlarges), Some(InputMark::of(&at("den.png")).unwrap()));
-        assert_eq!(InputMark::of_input(&Request::default()), None);
+        assert_eq!(enlarges.marked_input(), Some(&at("den.png")));
+        assert_eq!(Request::default().marked_input(), None);
+    }
+
+    #[test]
+    fn a_file_that_ends_early_has_no_mark() {
+        let file = [7; 100].as_slice();
+        assert_eq!(InputMark::of_stream(file, 100).unwrap().bytes, 100);
+        let error = InputMark::of_stream(&file[..40], 100).unwrap_err();
+        assert_eq!(error.to_string(), "it ends after 40 of 100 bytes");
+        let long = vec![7; HASHED as usize];
+        assert_eq!(InputMark::of_stream(&*long, 2 * HASHED).unwrap().bytes, 2 * HASHED);
     }
 
     #[test]

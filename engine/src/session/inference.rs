@@ -32,7 +32,7 @@ use crate::{
     },
     request::{AdapterUse, Request},
     residency::{CancelToken, ReadAhead, RunError},
-    source::ClipInfo,
+    source::{ClipInfo, SourceError},
     telemetry::{MemorySample, Recorder, Sampler, Sink, TelemetryFiles},
 };
 
@@ -186,13 +186,13 @@ impl InferenceThread {
             recorder: recorder.clone(),
             journal: RefCell::new(journal),
         };
+        // The input as it is now: it may be another one when the run ends.
+        let made_of = unmetered(|| mark_of_input(&resolved.request))?;
         let sampler = self.watch(job, &recorder, sinks)?;
         let read_ahead = || match self.next_job.read_ahead(current.loaded.model(), &self.library) {
             Ok(started) => *self.read_ahead.borrow_mut() = started,
             Err(error) => tracing::warn!(%error, "the next job's model is not read ahead"),
         };
-        // The input as it is now: it may be another one when the run ends.
-        let made_of = unmetered(|| InputMark::of_input(&resolved.request));
         let stopped = |plan: &ActivePlan| {
             if let Some(outcome) = plan.outcome_of_steps(run.clone()).filter(|_| !resumed) {
                 unmetered(|| self.outcomes.add(&outcome));
@@ -393,6 +393,12 @@ impl JobError {
             Self::Output(error) => error.advice().map(str::to_owned),
         }
     }
+}
+
+/// The mark of the file that results of a request are made of, if there is one.
+fn mark_of_input(request: &Request) -> Result<Option<InputMark>, PipelineError> {
+    let marked = |path: &PathBuf| InputMark::of(path).map_err(|cause| SourceError::unread(path, cause));
+    Ok(request.marked_input().map(marked).transpose()?)
 }
 
 fn failure(error: &impl ToString, advice: Option<&str>) -> Failure {

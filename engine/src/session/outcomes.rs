@@ -77,3 +77,20 @@ impl Outcomes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Forecasts are the same before and after the program starts again.
+    #[test]
+    fn measurements_come_back_to_the_last_digit() {
+        let folder = tempfile::tempdir().unwrap();
+        let outcomes = Outcomes::open(Some(folder.path()));
+        let speed = |number: u32| 14_328_554_665.466_671 / f64::from(number);
+        for number in 1..=100 {
+            outcomes.add(&Outcome { measured_operations_per_second: speed(number), ..Outcome::default() });
+        }
+        assert_eq!(Outcomes::open(Some(folder.path())).all(), outcomes.all());
+    }
+}

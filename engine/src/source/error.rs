@@ -1,8 +1,11 @@
 //! Errors about the inputs of a run.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use super::ClipError;
+use super::{ClipError, is_clip_name};
 use crate::units::without_numbers;
 
 /// Why an input image, a mask or an input clip cannot be used. [`SourceError::advice`] says what to do about it.
@@ -60,6 +63,12 @@ pub enum SourceError {
 }
 
 impl SourceError {
+    /// An image or a clip that cannot be read.
+    pub fn unread(path: &Path, cause: io::Error) -> Self {
+        let path = path.to_owned();
+        if is_clip_name(&path) { ClipError::Read { path, cause }.into() } else { Self::Read { path, cause } }
+    }
+
     /// What the user can do about it.
     pub fn advice(&self) -> &'static str {
         match self {
@@ -73,5 +82,17 @@ impl SourceError {
             Self::EmptyRegion { .. } => "Make the box larger, or paint the mask white where the region is.",
             Self::Clip(error) => error.advice(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_named_as_what_it_is() {
+        let said = |name: &str| SourceError::unread(Path::new(name), io::ErrorKind::PermissionDenied.into());
+        assert_eq!(said("fox.png").to_string(), "the image fox.png cannot be read: permission denied");
+        assert_eq!(said("fox.mp4").to_string(), "the clip fox.mp4 cannot be read: permission denied");
     }
 }

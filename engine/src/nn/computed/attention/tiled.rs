@@ -206,11 +206,12 @@ impl Tiled for Work<'_> {
                 }
             }
         }
-        for (rows, panel) in self.out.chunks_mut(columns).zip(&panels) {
+        for (rows, panel) in self.out.chunks_mut(columns).zip(&mut panels) {
+            panel.divide::<S>(simd, self.width);
             let width = panel.highest.len();
             for (query, row) in rows.iter_mut().enumerate() {
                 for (value, sums) in row.iter_mut().zip(panel.sums.chunks_exact(width)) {
-                    *value = sums[query] / panel.total[query];
+                    *value = sums[query];
                 }
             }
         }
@@ -361,6 +362,18 @@ impl Panel<'_> {
         let scores = &self.scores[..values.len() / R * across * S::F32_LANES];
         let out = Sums { sums: &mut sums[first * across..], rescale };
         product::<S, R, V>(simd, columns, (scores, across), out);
+    }
+
+    /// Divides the weighted sums by the sums of exponentials, a vector of queries at a time.
+    #[inline(always)]
+    fn divide<S: Simd>(&mut self, simd: S, width: usize) {
+        let total = vectors_of::<S>(self.total, self.vectors);
+        let sums = vectors_of_mut::<S>(self.sums, width * self.vectors);
+        for sums in sums.chunks_exact_mut(self.vectors) {
+            for (sum, total) in sums.iter_mut().zip(total) {
+                *sum = simd.div_f32s(*sum, *total);
+            }
+        }
     }
 }
 
