@@ -5,12 +5,15 @@
 
 use std::ops::Range;
 
-use pulp::Simd;
+use pulp::{Simd, bytemuck::cast_slice, bytemuck::cast_slice_mut};
 use rayon::prelude::*;
 
-use super::super::simd::{
-    Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
-    vectors_of_mut,
+use super::super::{
+    columns::{MOST, columns_of},
+    simd::{
+        Rows, Scratch, Store, Tile, Tiled, exp2, product, product_of_rows, rows_of, run, vectors_of,
+        vectors_of_mut,
+    },
 };
 use super::{super::product::SMALL, Bias, Grid, Heads, Scores};
 
@@ -175,7 +178,7 @@ impl Tiled for Work<'_> {
                 sums.fill(0.0);
                 total.fill(if self.sink.is_some() { 1.0 } else { 0.0 });
                 highest.fill(self.sink.unwrap_or(f32::NEG_INFINITY));
-                self.transpose_queries(index * columns, queries, width);
+                self.transpose_queries::<S>(index * columns, queries, width);
                 Panel { vectors, queries, scores, sums, highest, total, rescale }
             })
             .collect();
@@ -208,12 +211,7 @@ impl Tiled for Work<'_> {
         }
         for (rows, panel) in self.out.chunks_mut(columns).zip(&mut panels) {
             panel.divide::<S>(simd, self.width);
-            let width = panel.highest.len();
-            for (query, row) in rows.iter_mut().enumerate() {
-                for (value, sums) in row.iter_mut().zip(panel.sums.chunks_exact(width)) {
-                    *value = sums[query];
-                }
-            }
+            panel.write::<S>(rows, self.width);
         }
         drop(panels);
         *self.scratch = scratch;
@@ -221,17 +219,18 @@ impl Tiled for Work<'_> {
 }
 
 impl Work<'_> {
-    /// Transposes the queries and scales them so that the softmax can use base 2.
+    /// Transposes the queries and scales them so that the softmax can use base 2. The columns past the last query repeat it.
     #[inline(always)]
-    fn transpose_queries(&self, first: usize, queries: &mut [f32], width: usize) {
-        let scale = (std::f64::consts::LOG2_E / self.divisor) as f32;
-        queries.fill(0.0);
-        for query in 0..width.min(self.out.len() - first) {
-            let row = &self.queries[(first + query) * self.query_stride..][..self.width];
-            for (value, out) in row.iter().zip(queries.chunks_exact_mut(width)) {
-                out[query] = value * scale;
-            }
+    fn transpose_queries<S: Simd>(&self, first: usize, queries: &mut [f32], width: usize) {
+        let last = self.out.len() - 1;
+        for column in (0..width).step_by(S::F32_LANES) {
+            let row = |number: usize| (first + column + number).min(last) * self.query_stride;
+            let rows: [&[f32]; MOST] =
+                std::array::from_fn(|number| &self.queries[row(number)..][..self.width]);
+            columns_of(&rows.map(cast_slice), &mut cast_slice_mut(queries)[column..], width);
         }
+        let scale = (std::f64::consts::LOG2_E / self.divisor) as f32;
+        queries.iter_mut().for_each(|value| *value *= scale);
     }
 
     /// Packs a block of values into strips as wide as a register tile is high: `[strip, key, row]`.
@@ -373,6 +372,30 @@ impl Panel<'_> {
             for (sum, total) in sums.iter_mut().zip(total) {
                 *sum = simd.div_f32s(*sum, *total);
             }
+        }
+    }
+
+    /// Writes the sums as a row for each query. The queries give their place to the transposed sums.
+    #[inline(always)]
+    fn write<S: Simd>(&mut self, rows: &mut [&mut [f32]], width: usize) {
+        let across = self.highest.len();
+        let (sums, lanes) = (&*self.sums, S::F32_LANES);
+        if width < lanes {
+            for (query, row) in rows.iter_mut().enumerate() {
+                let sums = sums.chunks_exact(across).map(|sums| sums[query]);
+                row.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
+            }
+            return;
+        }
+        for first in (0..width).step_by(lanes) {
+            // The last ones may have been written before.
+            let first = first.min(width - lanes);
+            let row = |number: usize| (first + number).min(width - 1) * across;
+            let rows: [&[f32]; MOST] = std::array::from_fn(|number| &sums[row(number)..][..across]);
+            columns_of(&rows.map(cast_slice), &mut cast_slice_mut(self.queries)[first..], width);
+        }
+        for (row, sums) in rows.iter_mut().zip(self.queries.chunks_exact(width)) {
+            row.copy_from_slice(sums);
         }
     }
 }
