@@ -51,7 +51,7 @@ fn generate(window: &mut Window) -> Vec<(Job, PathBuf)> {
 /// Writes what an engine would.
 fn write(job: &Job, path: &Path) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let made_of = InputMark::of_input(&job.request);
+    let made_of = job.request.marked_input().map(|input| InputMark::of(input).unwrap());
     let settings = Settings { made_of, ..Settings::new(&job.request, "Starter", "z_image", 0) };
     write_png(path, &Media::Image(landscape(64, 64, job.id.0, 1.0)), &settings).unwrap();
 }

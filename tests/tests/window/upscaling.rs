@@ -233,7 +233,7 @@ fn start(window: &mut Window) -> Vec<(PathBuf, PathBuf, String)> {
 /// Writes what an engine would have made of an image with an upscaler.
 fn enlarged(input: &Path, result: &Path, upscaler: &str) {
     let (request, _) = sluice::upscaling::request_of(input, &ModelSource::Upscaler, 2.0).unwrap();
-    let made_of = InputMark::of_input(&request);
+    let made_of = request.marked_input().map(|input| InputMark::of(input).unwrap());
     let settings =
         Settings { made_of, ..Settings::of_changed(&request, upscaler, "upscaler").expect("it is changed") };
     write_png(result, &Media::Image(landscape(128, 80, 1, 1.0)), &settings).unwrap();
